@@ -1,0 +1,123 @@
+//! Plain decimals: reading them exactly, and printing them exactly or to a number of digits.
+
+use std::fmt;
+
+/// Why a text is not an amount. The message says what to write instead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AmountError {
+    NotDecimal,
+    Negative,
+    Zero,
+    TooManyDecimals { most: u32 },
+    TooLarge,
+}
+
+impl fmt::Display for AmountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AmountError::NotDecimal => {
+                f.write_str("write the amount as a plain decimal, such as 10 or 10.50")
+            }
+            AmountError::Negative => f.write_str("write an amount without a sign, zero or more"),
+            AmountError::Zero => f.write_str("write an amount above zero"),
+            AmountError::TooManyDecimals { most } => {
+                write!(f, "write at most {most} digits after the point")
+            }
+            AmountError::TooLarge => f.write_str("write a smaller amount, this one does not fit"),
+        }
+    }
+}
+
+impl std::error::Error for AmountError {}
+
+/// Reads `text` as a decimal of zero or more and returns it times ten to the power of `decimals`.
+pub(crate) fn parse(text: &str, decimals: u32) -> Result<i64, AmountError> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = match unsigned.split_once('.') {
+        Some((whole, fraction)) if is_digits(fraction) => (whole, fraction),
+        Some(_) => return Err(AmountError::NotDecimal),
+        None => (unsigned, ""),
+    };
+    if !is_digits(whole) {
+        return Err(AmountError::NotDecimal);
+    }
+    if unsigned.len() < text.len() {
+        return Err(AmountError::Negative);
+    }
+    let missing = usize::try_from(decimals).unwrap_or(usize::MAX).checked_sub(fraction.len());
+    let Some(missing) = missing else {
+        return Err(AmountError::TooManyDecimals { most: decimals });
+    };
+    let zeros = std::iter::repeat_n(b'0', missing);
+    let mut value = 0_i64;
+    for digit in whole.bytes().chain(fraction.bytes()).chain(zeros) {
+        let shifted = value.checked_mul(10).ok_or(AmountError::TooLarge)?;
+        value = shifted.checked_add(i64::from(digit - b'0')).ok_or(AmountError::TooLarge)?;
+    }
+    Ok(value)
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A decimal that prints with a fixed number of digits after the point, rounded half to even.
+#[derive(Debug, Clone, Copy)]
+pub struct Fixed {
+    value: i64,
+    decimals: u32,
+    shown: u32,
+}
+
+impl Fixed {
+    pub(crate) const fn new(value: i64, decimals: u32, shown: u32) -> Fixed {
+        Fixed { value, decimals, shown }
+    }
+}
+
+impl fmt::Display for Fixed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hidden = self.decimals.saturating_sub(self.shown);
+        let rounded = divide_half_even(i128::from(self.value), 10_i128.pow(hidden));
+        let kept = self.decimals.min(self.shown);
+        let (sign, whole, fraction) = parts(rounded, kept);
+        write!(f, "{sign}{whole}")?;
+        if self.shown == 0 {
+            return Ok(());
+        }
+        let digits = format!("{fraction:0>width$}", width = kept as usize);
+        write!(f, ".{digits:0<width$}", width = self.shown as usize)
+    }
+}
+
+/// Prints `value` divided by ten to the power of `decimals`, without trailing zeros.
+pub(crate) fn write_shortest(
+    f: &mut fmt::Formatter<'_>,
+    value: i128,
+    decimals: u32,
+) -> fmt::Result {
+    let (sign, whole, fraction) = parts(value, decimals);
+    if fraction == 0 {
+        return write!(f, "{sign}{whole}");
+    }
+    let digits = format!("{fraction:0>width$}", width = decimals as usize);
+    write!(f, "{sign}{whole}.{}", digits.trim_end_matches('0'))
+}
+
+fn parts(value: i128, decimals: u32) -> (&'static str, u128, u128) {
+    let sign = if value < 0 { "-" } else { "" };
+    let scale = 10_u128.pow(decimals);
+    (sign, value.unsigned_abs() / scale, value.unsigned_abs() % scale)
+}
+
+/// `numerator / denominator`, to the nearest whole number and from half-way to the even one.
+pub(crate) fn divide_half_even(numerator: i128, denominator: i128) -> i128 {
+    assert!(0 < denominator, "a scale is above zero");
+    let floor = numerator.div_euclid(denominator);
+    let rest = numerator.rem_euclid(denominator);
+    let above_half = denominator - rest < rest;
+    let at_half = denominator - rest == rest;
+    let is_odd = floor.rem_euclid(2) == 1;
+    let rounds_up = above_half || (at_half && is_odd);
+    floor + i128::from(rounds_up)
+}

@@ -1,0 +1,28 @@
+//! Exact amounts and prices: integers with a unit, and division that says its rounding.
+//!
+//! - [`Nano`] is an amount: whole nano-units (10⁻⁹) of some [`Currency`].
+//! - [`Price`] is what a single unit of work costs, in whole pico-units (10⁻¹²).
+//! - [`Bill`] multiplies units by prices, adds them up exactly and rounds once.
+//! - [`spread`] lays the lines of a bill over the purses that paid for it.
+//!
+//! There are no floats here but the one division in `float`, which is for writing JSON.
+
+#![deny(clippy::float_arithmetic)]
+
+mod bill;
+mod currency;
+mod decimal;
+mod float;
+mod nano;
+mod price;
+mod spread;
+
+pub use bill::{Bill, BillLine, BillTooLarge};
+pub use currency::Currency;
+pub use decimal::{AmountError, Fixed};
+pub use nano::Nano;
+pub use price::{Per, Price};
+pub use spread::{Share, spread};
+
+#[cfg(test)]
+mod tests;
