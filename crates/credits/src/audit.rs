@@ -1,0 +1,211 @@
+//! Recomputing the books from the journal's transfers alone.
+
+use std::collections::{BTreeMap, HashMap};
+
+use money::{Currency, Nano};
+
+use crate::account::{Account, SystemKind};
+use crate::counter::KeyCounters;
+use crate::id::{EntryId, KeyId};
+use crate::limit::LimitClass;
+use crate::record::{Transfer, TransferCode};
+use crate::restore::key_spend_rows;
+use crate::snapshot::{Columns, KeySpendRow, Snapshot};
+use crate::violation::{Invariant, Violation};
+
+/// Differences that are told; a damaged journal has more than anyone reads.
+pub const VIOLATIONS_MAX: usize = 100;
+
+/// A fold of the whole journal. Read every transfer once with [`read`](Audit::read) and, if there
+/// were refunds, once more with [`read_again`](Audit::read_again); then
+/// [`finish`](Audit::finish) compares the result with the rows that the service starts from.
+#[derive(Debug, Default)]
+pub struct Audit {
+    accounts: HashMap<Account, Folded>,
+    keys: HashMap<KeyId, KeyCounters>,
+    /// What refunds gave back and charges have not yet accounted for, by charge and account.
+    refunds: HashMap<EntryId, BTreeMap<Account, i128>>,
+    transfers: u64,
+    violations: Vec<Violation>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Folded {
+    columns: Columns,
+    granted: i128,
+}
+
+impl Audit {
+    /// The first pass, in the order of the journal.
+    pub fn read(&mut self, transfer: &Transfer) {
+        self.transfers += 1;
+        if let Err(violation) = transfer.check() {
+            self.tell(violation);
+        }
+        let nanos = i128::from(transfer.amount.nanos());
+        let granted = if transfer.code.grants() { nanos } else { 0 };
+        let credited = self.accounts.entry(transfer.credit.clone()).or_default();
+        credited.columns.credits += nanos;
+        credited.granted += granted;
+        let taken_back = if transfer.code == TransferCode::TakeBack { nanos } else { 0 };
+        let debited = self.accounts.entry(transfer.debit.clone()).or_default();
+        debited.columns.debits += nanos;
+        debited.granted -= taken_back;
+        let is_overdrawn = debited.columns.credits < debited.columns.debits;
+        if is_overdrawn && matches!(transfer.debit, Account::Lot(_)) {
+            let words = format!("{} after entry {}", transfer.debit, transfer.entry.0);
+            self.tell(Invariant::NoOverdraft.broken(words));
+        }
+        self.count_for_key(transfer);
+        if transfer.is_refund() {
+            let charge = self.refunds.entry(transfer.entry.refunded_charge()).or_default();
+            *charge.entry(transfer.credit.clone()).or_default() += nanos;
+        }
+    }
+
+    /// The second pass: finds the charges of the refunds.
+    pub fn read_again(&mut self, transfer: &Transfer) {
+        let is_charge = matches!(transfer.code, TransferCode::Charge | TransferCode::Writeoff);
+        if !is_charge || transfer.is_refund() {
+            return;
+        }
+        let Some(refund) = self.refunds.get_mut(&transfer.entry) else { return };
+        if let Some(nanos) = refund.get_mut(&transfer.debit) {
+            *nanos -= i128::from(transfer.amount.nanos());
+        }
+    }
+
+    pub fn has_refunds(&self) -> bool {
+        !self.refunds.is_empty()
+    }
+
+    /// How many transfers the first pass read.
+    pub fn transfers(&self) -> u64 {
+        self.transfers
+    }
+
+    /// Compares with the rows the service starts from; an empty answer means that all is well.
+    pub fn finish(mut self, snapshot: &Snapshot) -> Vec<Violation> {
+        self.compare_trial_balance();
+        self.compare_refunds();
+        self.compare_keys(snapshot);
+        self.compare_lots(snapshot);
+        self.compare_systems(snapshot);
+        self.compare_rest();
+        self.violations
+    }
+
+    fn count_for_key(&mut self, transfer: &Transfer) {
+        let Some(stamp) = &transfer.key else { return };
+        let (lot, amount) = match (transfer.code, &transfer.debit, &transfer.credit) {
+            (TransferCode::Charge, Account::Lot(lot), _) => (lot, transfer.amount),
+            (TransferCode::Refund, _, Account::Lot(lot)) => {
+                (lot, Nano::ZERO.saturating_sub(transfer.amount))
+            }
+            _ => return,
+        };
+        let counters = self.keys.entry(stamp.key).or_default();
+        counters.class_mut(LimitClass::of(lot.currency)).spend(stamp, amount);
+    }
+
+    fn compare_trial_balance(&mut self) {
+        let mut sums: BTreeMap<Currency, i128> = BTreeMap::new();
+        for (account, folded) in &self.accounts {
+            let Columns { debits, credits } = folded.columns;
+            *sums.entry(account.currency()).or_default() += debits - credits;
+        }
+        for (currency, difference) in sums {
+            if difference != 0 {
+                let words = format!("{currency} is off by {difference} nano");
+                self.tell(Invariant::TrialBalance.broken(words));
+            }
+        }
+    }
+
+    fn compare_refunds(&mut self) {
+        for (charge, accounts) in std::mem::take(&mut self.refunds) {
+            for (account, beyond) in accounts {
+                if 0 < beyond {
+                    let words = format!("charge {}: {beyond} nano too much to {account}", charge.0);
+                    self.tell(Invariant::RefundOnce.broken(words));
+                }
+            }
+        }
+    }
+
+    fn compare_keys(&mut self, snapshot: &Snapshot) {
+        let name = |row: &KeySpendRow| (row.key, row.class);
+        let folded = key_spend_rows(&self.keys);
+        let mut folded: BTreeMap<_, _> = folded.iter().map(|row| (name(row), *row)).collect();
+        for row in &snapshot.key_spends {
+            let journal = folded.remove(&name(row));
+            if journal != Some(*row) {
+                let words = format!("the journal gives {journal:?}, the counters have {row:?}");
+                self.tell(Invariant::KeySpent.broken(words));
+            }
+        }
+        for row in folded.into_values() {
+            let words = format!("the journal gives {row:?}, the counters have nothing");
+            self.tell(Invariant::KeySpent.broken(words));
+        }
+    }
+
+    fn compare_lots(&mut self, snapshot: &Snapshot) {
+        for row in &snapshot.lots {
+            let account = Account::Lot(row.lot);
+            let folded = self.accounts.remove(&account).unwrap_or_default();
+            self.compare_columns(&account, folded.columns, row.columns);
+            if folded.granted != i128::from(row.granted.nanos()) {
+                let words = format!("{account}: {} nano granted by the journal", folded.granted);
+                self.tell(Invariant::Columns.broken(words));
+            }
+        }
+    }
+
+    fn compare_systems(&mut self, snapshot: &Snapshot) {
+        for row in &snapshot.systems {
+            let account = Account::System(row.account.clone());
+            let folded = self.accounts.remove(&account).unwrap_or_default();
+            self.compare_columns(&account, folded.columns, row.columns);
+        }
+    }
+
+    /// What is left has no row: closed lots, which are empty, and nothing else.
+    fn compare_rest(&mut self) {
+        for (account, folded) in std::mem::take(&mut self.accounts) {
+            let Columns { debits, credits } = folded.columns;
+            let is_closed_lot = matches!(account, Account::Lot(_)) && debits == credits;
+            if !is_closed_lot {
+                self.compare_columns(&account, folded.columns, Columns::default());
+            }
+        }
+    }
+
+    fn compare_columns(&mut self, account: &Account, journal: Columns, row: Columns) {
+        if journal == row {
+            return;
+        }
+        let words = format!(
+            "{account}: the journal gives debits {} and credits {} nano, the row has {} and {}",
+            journal.debits, journal.credits, row.debits, row.credits
+        );
+        self.tell(Invariant::Columns.broken(words));
+    }
+
+    fn tell(&mut self, violation: Violation) {
+        if self.violations.len() < VIOLATIONS_MAX {
+            self.violations.push(violation);
+        }
+    }
+}
+
+impl Transfer {
+    /// Whether this gives a charge back, or the part of it that was written off.
+    fn is_refund(&self) -> bool {
+        match (&self.code, &self.credit) {
+            (TransferCode::Refund, _) => true,
+            (TransferCode::Writeoff, Account::System(to)) => to.kind == SystemKind::Writeoff,
+            _ => false,
+        }
+    }
+}

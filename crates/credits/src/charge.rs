@@ -1,0 +1,43 @@
+//! A charge: which lots paid how much.
+
+use money::{Currency, Nano};
+
+use crate::account::LotKey;
+use crate::limit::{KeyStamp, LimitClass};
+
+/// A part of a hold or a charge that one lot pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leg {
+    pub lot: LotKey,
+    pub amount: Nano,
+}
+
+/// A settled hold, as the transfers with code [`Charge`] and [`Writeoff`] of its entry tell it.
+///
+/// [`Charge`]: crate::TransferCode::Charge
+/// [`Writeoff`]: crate::TransferCode::Writeoff
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Charge {
+    pub legs: Vec<Leg>,
+    pub written_off: Nano,
+    pub key: Option<KeyStamp>,
+}
+
+/// What the legs in `currency` add up to.
+pub fn paid(legs: &[Leg], currency: Currency) -> Nano {
+    sum(legs.iter().filter(|leg| leg.lot.currency == currency))
+}
+
+/// What the legs that a limit covers add up to.
+pub(crate) fn paid_in_class(legs: &[Leg], class: LimitClass) -> Nano {
+    sum(legs.iter().filter(|leg| LimitClass::of(leg.lot.currency) == class))
+}
+
+/// What all legs add up to.
+pub(crate) fn total(legs: &[Leg]) -> Nano {
+    sum(legs.iter())
+}
+
+fn sum<'a>(legs: impl Iterator<Item = &'a Leg>) -> Nano {
+    legs.fold(Nano::ZERO, |sum, leg| sum.saturating_add(leg.amount))
+}

@@ -1,0 +1,134 @@
+//! What a key has spent and reserved, by period.
+
+use money::Nano;
+
+use crate::limit::{KeyStamp, LimitClass, LimitPeriod};
+
+/// Both classes of one key.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KeyCounters {
+    usd: Counter,
+    diem: Counter,
+}
+
+/// Counts every kind of period, whatever the key's limits are: a limit that is set or changed
+/// later then knows what was spent before.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counter {
+    /// The newest of each kind that was spent in, and others while a hold is open in them.
+    buckets: Vec<Bucket>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bucket {
+    pub(crate) period: LimitPeriod,
+    pub(crate) number: i64,
+    pub(crate) usage: KeyUsage,
+    /// A hold alone opens a bucket too, but leaves no trace in the journal.
+    was_spent_in: bool,
+}
+
+/// What counts against a key's limit in one period.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KeyUsage {
+    pub spent: Nano,
+    /// Set aside by open holds.
+    pub reserved: Nano,
+}
+
+impl KeyUsage {
+    pub fn total(&self) -> Nano {
+        self.spent.saturating_add(self.reserved)
+    }
+}
+
+impl KeyCounters {
+    pub(crate) fn class(&self, class: LimitClass) -> &Counter {
+        match class {
+            LimitClass::Usd => &self.usd,
+            LimitClass::Diem => &self.diem,
+        }
+    }
+
+    pub(crate) fn class_mut(&mut self, class: LimitClass) -> &mut Counter {
+        match class {
+            LimitClass::Usd => &mut self.usd,
+            LimitClass::Diem => &mut self.diem,
+        }
+    }
+}
+
+impl Counter {
+    pub(crate) fn buckets(&self) -> &[Bucket] {
+        &self.buckets
+    }
+
+    pub(crate) fn usage(&self, period: LimitPeriod, number: i64) -> KeyUsage {
+        self.find(period, number).map(|index| self.buckets[index].usage).unwrap_or_default()
+    }
+
+    /// The newest period of a kind that anything was spent in, and how much.
+    pub(crate) fn newest_spent(&self, period: LimitPeriod) -> Option<(i64, Nano)> {
+        let spent = self.buckets.iter().filter(|it| it.period == period && it.was_spent_in);
+        spent.map(|it| (it.number, it.usage.spent)).max()
+    }
+
+    pub(crate) fn reserve(&mut self, stamp: &KeyStamp, amount: Nano) {
+        for period in LimitPeriod::ALL {
+            let usage = &mut self.open(period, stamp.period_number(period)).usage;
+            usage.reserved = usage.reserved.saturating_add(amount);
+        }
+    }
+
+    pub(crate) fn unreserve(&mut self, stamp: &KeyStamp, amount: Nano) {
+        for period in LimitPeriod::ALL {
+            let usage = &mut self.open(period, stamp.period_number(period)).usage;
+            usage.reserved = usage.reserved.saturating_sub(amount);
+        }
+        self.drop_finished();
+    }
+
+    /// Counts what was spent, or with a negative amount what was given back. Nothing is kept of a
+    /// period that is over and has no open hold: no hold can be made in it any more.
+    pub(crate) fn spend(&mut self, stamp: &KeyStamp, amount: Nano) {
+        for period in LimitPeriod::ALL {
+            let bucket = self.open(period, stamp.period_number(period));
+            bucket.was_spent_in = true;
+            bucket.usage.spent = bucket.usage.spent.saturating_add(amount);
+        }
+        self.drop_finished();
+    }
+
+    pub(crate) fn restore_spent(&mut self, period: LimitPeriod, number: i64, spent: Nano) {
+        let bucket = self.open(period, number);
+        bucket.was_spent_in = true;
+        bucket.usage.spent = spent;
+    }
+
+    fn find(&self, period: LimitPeriod, number: i64) -> Option<usize> {
+        self.buckets.iter().position(|it| it.period == period && it.number == number)
+    }
+
+    fn open(&mut self, period: LimitPeriod, number: i64) -> &mut Bucket {
+        let index = self.find(period, number).unwrap_or_else(|| {
+            let usage = KeyUsage::default();
+            self.buckets.push(Bucket { period, number, usage, was_spent_in: false });
+            self.buckets.len() - 1
+        });
+        &mut self.buckets[index]
+    }
+
+    /// Forgets buckets of periods that are over and have no open hold.
+    fn drop_finished(&mut self) {
+        if self.buckets.len() <= LimitPeriod::ALL.len() {
+            return;
+        }
+        let newest = LimitPeriod::ALL.map(|period| (period, self.newest_spent(period)));
+        self.buckets.retain(|it| {
+            let is_newest = newest.iter().any(|(period, spent)| {
+                *period == it.period && spent.is_some_and(|(number, _)| number == it.number)
+            });
+            is_newest || it.usage.reserved.is_positive()
+        });
+    }
+}

@@ -1,0 +1,164 @@
+//! What an owner can pay with: open lots, and allowances whose lot is not open yet.
+
+use moment::Timestamp;
+use money::Nano;
+
+use crate::account::{LotKey, SystemKind};
+use crate::allowance::AllowanceKind;
+use crate::charge::Leg;
+use crate::group::Group;
+use crate::id::{EntryId, OwnerId};
+use crate::ledger::Ledger;
+use crate::limit::LimitClass;
+use crate::outcome::Balances;
+use crate::purse::{Lot, lot_order};
+use crate::record::{HeldKey, Record, TransferCode};
+
+/// An owner's money at one moment.
+pub(crate) struct Funds {
+    /// What each live lot has available, in the order it is spent.
+    pub(crate) sources: Vec<Leg>,
+    /// Allowances whose lot is opened by the first command that touches them.
+    pub(crate) openings: Vec<Opening>,
+}
+
+/// An allowance's lot that is due to open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Opening {
+    kind: AllowanceKind,
+    period: i64,
+    leg: Leg,
+    expires_at: Timestamp,
+}
+
+/// What a key may still take of each class.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Headroom {
+    pub(crate) usd: Nano,
+    pub(crate) diem: Nano,
+}
+
+impl Ledger {
+    pub(crate) fn funds(&self, owner: OwnerId, now: Timestamp) -> Funds {
+        let openings = self.openings(owner, now);
+        let live = self.live_lots(owner, now);
+        if openings.is_empty() {
+            let sources = live.map(|(lot, amount)| Leg { lot: lot.key, amount }).collect();
+            return Funds { sources, openings };
+        }
+        let live = live.map(|(lot, amount)| (lot.order(), Leg { lot: lot.key, amount }));
+        let due = openings.iter().map(|opening| {
+            let LotKey { currency, tag, .. } = opening.leg.lot;
+            let rank = self.rules.order.rank(currency);
+            (lot_order(rank, Some(opening.expires_at), now, tag), opening.leg)
+        });
+        let mut sources: Vec<_> = live.chain(due).collect();
+        sources.sort_unstable_by_key(|(order, _)| *order);
+        Funds { sources: sources.into_iter().map(|(_, leg)| leg).collect(), openings }
+    }
+
+    /// What an owner has available in each currency, with allowances that are due.
+    pub fn balances(&self, owner: OwnerId, now: Timestamp) -> Balances {
+        let mut balances = Balances::default();
+        for (lot, amount) in self.live_lots(owner, now) {
+            balances.add(lot.key.currency, amount);
+        }
+        for opening in self.openings(owner, now) {
+            balances.add(opening.leg.lot.currency, opening.leg.amount);
+        }
+        balances
+    }
+
+    /// Lots that can be spent, in the order they are, with what each has available.
+    fn live_lots(&self, owner: OwnerId, now: Timestamp) -> impl Iterator<Item = (&Lot, Nano)> {
+        let lots = self.purses.get(&owner).map(|purse| purse.lots()).unwrap_or_default();
+        lots.iter().filter_map(move |lot| {
+            let (is_live, available) = (lot.is_live(now), lot.available());
+            #[cfg(test)]
+            let (is_live, available) =
+                (self.mutant.is_live(is_live), self.mutant.available(lot, available));
+            (is_live && available.is_positive()).then_some((lot, available))
+        })
+    }
+
+    /// What the key's limits leave in the periods of its stamp.
+    pub(crate) fn headroom(&self, key: Option<&HeldKey>) -> Headroom {
+        let Some(key) = key else { return Headroom { usd: Nano::MAX, diem: Nano::MAX } };
+        let left = |class| {
+            let Some(limit) = key.terms.limit(class) else { return Nano::MAX };
+            limit.saturating_sub(self.used(key, class)).max(Nano::ZERO)
+        };
+        Headroom { usd: left(LimitClass::Usd), diem: left(LimitClass::Diem) }
+    }
+
+    /// What counts against the key's limit in the periods of its stamp.
+    pub(crate) fn used(&self, key: &HeldKey, class: LimitClass) -> Nano {
+        let number = key.stamp.period_number(key.terms.period);
+        let usage = self.key_usage_in(key.terms.key, class, key.terms.period, number);
+        #[cfg(test)]
+        let usage = self.mutant.usage(usage);
+        usage.total()
+    }
+
+    fn openings(&self, owner: OwnerId, now: Timestamp) -> Vec<Opening> {
+        let Some(purse) = self.purses.get(&owner) else { return Vec::new() };
+        let mut openings = Vec::new();
+        for kind in AllowanceKind::ALL {
+            let allowance = purse.allowance(kind);
+            if !allowance.amount.is_positive() {
+                continue;
+            }
+            let period = kind.period(now);
+            let is_open = allowance.opened.is_some_and(|newest| period <= newest);
+            if !is_open {
+                let leg = Leg { lot: kind.lot(owner, period), amount: allowance.amount };
+                openings.push(Opening { kind, period, leg, expires_at: kind.ends_at(period) });
+            }
+        }
+        openings
+    }
+}
+
+impl Opening {
+    /// The records that open the lot. Its entry follows from the owner and the period, so that
+    /// opening it twice is the same entry twice.
+    pub(crate) fn write(&self, records: &mut Vec<Record>, now: Timestamp) {
+        let lot = self.leg.lot;
+        let entry = EntryId::allowance(lot.owner, self.kind, self.period);
+        let mut group = Group::new(entry, now);
+        group.open(lot, Some(self.expires_at));
+        group.give(TransferCode::Allowance, self.leg, SystemKind::Issuance);
+        let (owner, kind, period) = (lot.owner, self.kind, self.period);
+        group.push(Record::AllowanceOpened { owner, kind, period });
+        records.extend(group.into_records());
+    }
+}
+
+impl Headroom {
+    fn class_mut(&mut self, class: LimitClass) -> &mut Nano {
+        match class {
+            LimitClass::Usd => &mut self.usd,
+            LimitClass::Diem => &mut self.diem,
+        }
+    }
+}
+
+/// Takes up to `most` from the sources in order, passing over what the key may not touch: a key
+/// at its DIEM limit still pays with dollars.
+pub(crate) fn choose(sources: &[Leg], mut headroom: Headroom, most: Nano) -> Vec<Leg> {
+    let mut legs = Vec::new();
+    let mut missing = most;
+    for source in sources {
+        if !missing.is_positive() {
+            break;
+        }
+        let left = headroom.class_mut(LimitClass::of(source.lot.currency));
+        let amount = source.amount.min(missing).min(*left);
+        if amount.is_positive() {
+            *left = left.saturating_sub(amount);
+            missing = missing.saturating_sub(amount);
+            legs.push(Leg { lot: source.lot, amount });
+        }
+    }
+    legs
+}

@@ -1,0 +1,131 @@
+//! The invariants that hold after every command, recomputed from the whole state.
+
+use std::collections::{BTreeMap, HashMap};
+
+use money::{Currency, Nano};
+
+use crate::account::LotKey;
+use crate::charge::paid_in_class;
+use crate::counter::{Bucket, KeyUsage};
+use crate::id::KeyId;
+use crate::ledger::Ledger;
+use crate::limit::{LimitClass, LimitPeriod};
+use crate::snapshot::Columns;
+use crate::violation::{Invariant, Violation};
+
+/// Recomputes what must be true of any ledger, and tells the first thing that is not.
+pub fn check(ledger: &Ledger) -> Result<(), Violation> {
+    check_trial_balance(ledger)?;
+    check_lots(ledger)?;
+    check_holds(ledger)?;
+    check_keys(ledger)
+}
+
+fn check_trial_balance(ledger: &Ledger) -> Result<(), Violation> {
+    let mut sums: BTreeMap<Currency, Columns> = BTreeMap::new();
+    let lots = ledger.purses.values().flat_map(|purse| purse.lots());
+    let lots = lots.map(|lot| (lot.key.currency, &lot.columns));
+    let systems = ledger.systems.iter().map(|(account, columns)| (account.currency, columns));
+    for (currency, columns) in lots.chain(systems) {
+        let sum = sums.entry(currency).or_default();
+        sum.debits += columns.debits;
+        sum.credits += columns.credits;
+    }
+    for (currency, Columns { debits, credits }) in sums {
+        if debits != credits {
+            let words = format!("{currency} debits are {debits} nano and credits {credits} nano");
+            return Err(Invariant::TrialBalance.broken(words));
+        }
+    }
+    Ok(())
+}
+
+fn check_lots(ledger: &Ledger) -> Result<(), Violation> {
+    let mut held: HashMap<LotKey, Nano> = HashMap::new();
+    for leg in ledger.holds.values().flat_map(|hold| &hold.legs) {
+        let sum = held.entry(leg.lot).or_default();
+        *sum = sum.saturating_add(leg.amount);
+    }
+    for lot in ledger.purses.values().flat_map(|purse| purse.lots()) {
+        let (key, pending) = (lot.key, lot.pending);
+        if lot.available().is_negative() || pending.is_negative() {
+            let words = format!("{key} has {} available, {pending} pending", lot.available());
+            return Err(Invariant::NoOverdraft.broken(words));
+        }
+        let held = held.remove(&key).unwrap_or_default();
+        if pending != held {
+            let words = format!("{key} has {pending} pending and open holds set aside {held}");
+            return Err(Invariant::Pending.broken(words));
+        }
+    }
+    match held.into_iter().next() {
+        Some((key, held)) => {
+            let words = format!("open holds set aside {held} on {key}, which is not open");
+            Err(Invariant::Pending.broken(words))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_holds(ledger: &Ledger) -> Result<(), Violation> {
+    for (id, hold) in &ledger.holds {
+        for leg in &hold.legs {
+            let lot = ledger.lot(&leg.lot);
+            let was_live = lot.is_some_and(|lot| lot.is_live(hold.made_at));
+            if !was_live {
+                let words = format!("hold {} made {} is on {}", id.0, hold.made_at, leg.lot);
+                return Err(Invariant::NoSpendAfterExpiry.broken(words));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_keys(ledger: &Ledger) -> Result<(), Violation> {
+    let mut held: HashMap<(KeyId, LimitClass, LimitPeriod, i64), Nano> = HashMap::new();
+    for hold in ledger.holds.values() {
+        let Some(key) = &hold.key else { continue };
+        for class in LimitClass::ALL {
+            for period in LimitPeriod::ALL {
+                let number = key.stamp.period_number(period);
+                let sum = held.entry((key.terms.key, class, period, number)).or_default();
+                *sum = sum.saturating_add(paid_in_class(&hold.legs, class));
+            }
+        }
+    }
+    for (key, counters) in &ledger.keys {
+        for class in LimitClass::ALL {
+            for bucket in counters.class(class).buckets() {
+                let place = (*key, class, bucket.period, bucket.number);
+                let held = held.remove(&place).unwrap_or_default();
+                bucket.check(held).map_err(|violation| Violation {
+                    words: format!("key {} {}: {}", key.0, class.name(), violation.words),
+                    ..violation
+                })?;
+            }
+        }
+    }
+    match held.into_iter().find(|(_, amount)| amount.is_positive()) {
+        Some(((key, ..), amount)) => {
+            let words = format!("key {}: open holds {amount}, nothing reserved", key.0);
+            Err(Invariant::Pending.broken(words))
+        }
+        None => Ok(()),
+    }
+}
+
+impl Bucket {
+    fn check(&self, held: Nano) -> Result<(), Violation> {
+        let KeyUsage { spent, reserved } = self.usage;
+        let name = self.period.name();
+        if reserved != held {
+            let words = format!("{name} {}: {reserved} reserved, open holds {held}", self.number);
+            return Err(Invariant::Pending.broken(words));
+        }
+        if spent.is_negative() {
+            let words = format!("{name} {}: {spent} spent", self.number);
+            return Err(Invariant::KeySpent.broken(words));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! The ledger core: a pure, deterministic state machine over double-entry records.
+//!
+//! [`Ledger::apply`] takes a [`Command`] and the time, and answers with an [`Applied`]: the
+//! [`Record`]s to write to the journal and the [`Outcome`] to tell, or with a [`Rejection`], and
+//! then nothing has changed. [`Ledger::replay`] repeats a record. There is no clock, randomness,
+//! float or I/O in here: the same commands at the same times give the same records.
+//!
+//! Where to look:
+//! - `account`, `charge`, `limit`, `allowance`: what the words mean.
+//! - `credit`, `set_allowance`, `hold`, `settle`, `refund`, `sweep`: one file per command.
+//! - `funds`: which lots pay, within which limits. `counter`: what a key has used.
+//! - `replay`, `restore`: from the journal or from a [`Snapshot`] to a ledger.
+//! - `invariant`, `audit`: what is always true of a ledger, and of a journal.
+
+mod account;
+mod allowance;
+mod audit;
+mod charge;
+mod command;
+mod counter;
+mod credit;
+mod funds;
+mod group;
+mod hold;
+mod id;
+mod invariant;
+mod ledger;
+mod limit;
+mod outcome;
+mod purse;
+mod query;
+mod recent;
+mod record;
+mod refund;
+mod rejection;
+mod replay;
+mod restore;
+mod set_allowance;
+mod settle;
+mod snapshot;
+mod sweep;
+mod violation;
+
+#[cfg(test)]
+mod mutant;
+#[cfg(test)]
+mod sim;
+#[cfg(test)]
+mod tests;
+
+pub use account::{Account, LotKey, LotTag, Network, SystemAccount, SystemKind};
+pub use allowance::AllowanceKind;
+pub use audit::{Audit, VIOLATIONS_MAX};
+pub use charge::{Charge, Leg, paid};
+pub use command::{AMOUNT_MAX, ChargeSource, Command, HoldKind, Payer, Want};
+pub use counter::KeyUsage;
+pub use credit::LOT_BALANCE_MAX;
+pub use hold::HOLDS_MAX;
+pub use id::{EntryId, HoldId, KeyId, OwnerId};
+pub use invariant::check;
+pub use ledger::{Ledger, Rules, SpendOrder};
+pub use limit::{KeyStamp, KeyTerms, LimitClass, LimitPeriod};
+pub use outcome::{Applied, Balances, Held, Outcome, Receipt, Refund, Swept};
+pub use recent::{RECENT_CHARGES_MAX, RECENT_OTHERS_MAX};
+pub use record::{HeldKey, JobHold, Record, Transfer, TransferCode};
+pub use rejection::Rejection;
+pub use snapshot::{AllowanceRow, Columns, KeySpendRow, LotRow, RecentRow, Snapshot, SystemRow};
+pub use sweep::SWEEP_LOTS_MAX;
+pub use violation::{Invariant, Violation};

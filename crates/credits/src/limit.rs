@@ -1,0 +1,115 @@
+//! Limits on what one API key may spend in a period.
+
+use moment::Timestamp;
+use money::{Currency, Nano};
+
+use crate::id::KeyId;
+
+/// The limits of a key as they stand when it asks for a hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyTerms {
+    pub key: KeyId,
+    pub limit_usd: Option<Nano>,
+    pub limit_diem: Option<Nano>,
+    pub period: LimitPeriod,
+}
+
+/// How long a limit counts before it starts over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LimitPeriod {
+    /// A UTC day.
+    Epoch,
+    /// A UTC month.
+    Month,
+    Lifetime,
+}
+
+/// What a limit covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LimitClass {
+    /// USD, bundled credits and VCU.
+    Usd,
+    Diem,
+}
+
+/// When a key took a hold: the periods its spending counts in, however late it settles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyStamp {
+    pub key: KeyId,
+    pub day: i64,
+    pub month: i64,
+}
+
+impl KeyTerms {
+    pub fn limit(&self, class: LimitClass) -> Option<Nano> {
+        match class {
+            LimitClass::Usd => self.limit_usd,
+            LimitClass::Diem => self.limit_diem,
+        }
+    }
+}
+
+impl LimitPeriod {
+    pub const ALL: [LimitPeriod; 3] =
+        [LimitPeriod::Epoch, LimitPeriod::Month, LimitPeriod::Lifetime];
+
+    /// The name on the wire and in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LimitPeriod::Epoch => "EPOCH",
+            LimitPeriod::Month => "MONTH",
+            LimitPeriod::Lifetime => "LIFETIME",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<LimitPeriod> {
+        LimitPeriod::ALL.into_iter().find(|period| period.name() == name)
+    }
+
+    /// When the period that `now` is in ends; never for a lifetime.
+    pub fn resets_at(self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            LimitPeriod::Epoch => Some(Timestamp::start_of_day(now.day() + 1)),
+            LimitPeriod::Month => Some(Timestamp::start_of_month(now.month() + 1)),
+            LimitPeriod::Lifetime => None,
+        }
+    }
+}
+
+impl LimitClass {
+    pub const ALL: [LimitClass; 2] = [LimitClass::Usd, LimitClass::Diem];
+
+    pub const fn of(currency: Currency) -> LimitClass {
+        match currency {
+            Currency::Diem => LimitClass::Diem,
+            Currency::Usd | Currency::Bundled | Currency::Vcu => LimitClass::Usd,
+        }
+    }
+
+    /// The name on the wire and in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LimitClass::Usd => "USD",
+            LimitClass::Diem => "DIEM",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<LimitClass> {
+        LimitClass::ALL.into_iter().find(|class| class.name() == name)
+    }
+}
+
+impl KeyStamp {
+    pub fn at(key: KeyId, now: Timestamp) -> KeyStamp {
+        KeyStamp { key, day: now.day(), month: now.month() }
+    }
+
+    /// The number of the period that the stamp falls in; a lifetime is a single period.
+    pub(crate) fn period_number(&self, period: LimitPeriod) -> i64 {
+        match period {
+            LimitPeriod::Epoch => self.day,
+            LimitPeriod::Month => self.month,
+            LimitPeriod::Lifetime => 0,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! An owner's lots, in the order they are spent, and allowances.
+
+use moment::Timestamp;
+use money::Nano;
+
+use crate::account::{LotKey, LotTag};
+use crate::allowance::{Allowance, AllowanceKind};
+use crate::snapshot::Columns;
+
+/// Lots that one owner can have open at a time.
+pub(crate) const LOTS_PER_OWNER_MAX: usize = 1000;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Purse {
+    /// In the order they are spent.
+    lots: Vec<Lot>,
+    diem_daily: Allowance,
+    bundled_monthly: Allowance,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lot {
+    pub(crate) key: LotKey,
+    /// The place of the currency in the operator's order.
+    pub(crate) rank: usize,
+    pub(crate) opened_at: Timestamp,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) granted: Nano,
+    pub(crate) columns: Columns,
+    /// What open holds have set aside.
+    pub(crate) pending: Nano,
+}
+
+/// What decides which of two lots is spent first.
+pub(crate) type LotOrder = (usize, Timestamp, Timestamp, LotTag);
+
+impl Purse {
+    pub(crate) fn lots(&self) -> &[Lot] {
+        &self.lots
+    }
+
+    pub(crate) fn lot(&self, key: &LotKey) -> Option<&Lot> {
+        self.lots.iter().find(|lot| lot.key == *key)
+    }
+
+    pub(crate) fn lot_mut(&mut self, key: &LotKey) -> Option<&mut Lot> {
+        self.lots.iter_mut().find(|lot| lot.key == *key)
+    }
+
+    pub(crate) fn open(&mut self, lot: Lot) {
+        let place = self.lots.partition_point(|other| other.order() < lot.order());
+        self.lots.insert(place, lot);
+    }
+
+    pub(crate) fn close(&mut self, key: &LotKey) {
+        self.lots.retain(|lot| lot.key != *key);
+    }
+
+    pub(crate) fn allowance(&self, kind: AllowanceKind) -> &Allowance {
+        match kind {
+            AllowanceKind::DiemDaily => &self.diem_daily,
+            AllowanceKind::BundledMonthly => &self.bundled_monthly,
+        }
+    }
+
+    pub(crate) fn allowance_mut(&mut self, kind: AllowanceKind) -> &mut Allowance {
+        match kind {
+            AllowanceKind::DiemDaily => &mut self.diem_daily,
+            AllowanceKind::BundledMonthly => &mut self.bundled_monthly,
+        }
+    }
+
+    /// Whether forgetting this purse would lose anything.
+    pub(crate) fn is_blank(&self) -> bool {
+        let none = Allowance::default();
+        self.lots.is_empty() && self.diem_daily == none && self.bundled_monthly == none
+    }
+}
+
+impl Lot {
+    pub(crate) fn order(&self) -> LotOrder {
+        lot_order(self.rank, self.expires_at, self.opened_at, self.key.tag)
+    }
+
+    /// What is in the lot, set aside or not.
+    pub(crate) fn balance(&self) -> Nano {
+        let balance = self.columns.credits - self.columns.debits;
+        i64::try_from(balance).map_or(Nano::MAX, Nano::from_nanos)
+    }
+
+    /// What a new hold could take.
+    pub(crate) fn available(&self) -> Nano {
+        self.balance().saturating_sub(self.pending)
+    }
+
+    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
+        match self.expires_at {
+            Some(expires_at) => now < expires_at,
+            None => true,
+        }
+    }
+}
+
+pub(crate) fn lot_order(
+    rank: usize,
+    expires_at: Option<Timestamp>,
+    opened_at: Timestamp,
+    tag: LotTag,
+) -> LotOrder {
+    (rank, expires_at.unwrap_or(Timestamp::MAX), opened_at, tag)
+}

@@ -1,0 +1,110 @@
+//! Questions about the ledger that change nothing.
+
+use moment::Timestamp;
+use money::{Currency, Nano};
+
+use crate::account::LotKey;
+use crate::allowance::AllowanceKind;
+use crate::charge::{self, Charge};
+use crate::command::Payer;
+use crate::counter::KeyUsage;
+use crate::funds::choose;
+use crate::id::{EntryId, HoldId, KeyId, OwnerId};
+use crate::ledger::Ledger;
+use crate::limit::{KeyStamp, LimitClass, LimitPeriod};
+use crate::purse::Lot;
+use crate::record::HeldKey;
+
+impl Ledger {
+    /// The most that a hold could take, within the limits of the payer's key.
+    pub fn spendable(&self, payer: &Payer, now: Timestamp) -> Nano {
+        let headroom = self.headroom(held_key(payer, now).as_ref());
+        charge::total(&choose(&self.funds(payer.owner, now).sources, headroom, Nano::MAX))
+    }
+
+    /// The currency that the next nano would be paid in; none if nothing can be spent.
+    pub fn next_currency(&self, payer: &Payer, now: Timestamp) -> Option<Currency> {
+        let headroom = self.headroom(held_key(payer, now).as_ref());
+        let legs = choose(&self.funds(payer.owner, now).sources, headroom, Nano::from_nanos(1));
+        legs.first().map(|leg| leg.lot.currency)
+    }
+
+    /// All of an allowance for the period that `now` is in, spent or not.
+    pub fn allocation(&self, owner: OwnerId, kind: AllowanceKind, now: Timestamp) -> Nano {
+        let Some(purse) = self.purses.get(&owner) else { return Nano::ZERO };
+        match purse.lot(&kind.lot(owner, kind.period(now))) {
+            Some(lot) => lot.granted,
+            None => purse.allowance(kind).amount,
+        }
+    }
+
+    /// What an owner gets each period.
+    pub fn allowance(&self, owner: OwnerId, kind: AllowanceKind) -> Nano {
+        self.purses.get(&owner).map_or(Nano::ZERO, |purse| purse.allowance(kind).amount)
+    }
+
+    /// What a key has spent and reserved in the period that `now` is in.
+    pub fn key_usage(
+        &self,
+        key: KeyId,
+        class: LimitClass,
+        period: LimitPeriod,
+        now: Timestamp,
+    ) -> KeyUsage {
+        let number = KeyStamp::at(key, now).period_number(period);
+        self.key_usage_in(key, class, period, number)
+    }
+
+    /// The amount of an open hold.
+    pub fn held(&self, hold: HoldId) -> Option<Nano> {
+        self.holds.get(&hold).map(|hold| charge::total(&hold.legs))
+    }
+
+    pub fn open_holds(&self) -> usize {
+        self.holds.len()
+    }
+
+    /// When the oldest open hold was made.
+    pub fn oldest_hold_at(&self) -> Option<Timestamp> {
+        self.holds.values().map(|hold| hold.made_at).min()
+    }
+
+    /// A charge that is still remembered.
+    pub fn recent_charge(&self, entry: EntryId) -> Option<&Charge> {
+        self.recent.charge(entry)
+    }
+
+    /// When the next lot expires. If that has passed, a sweep has something to do, or an open hold
+    /// keeps the lot until it ends.
+    pub fn next_expiry(&self) -> Option<Timestamp> {
+        self.expiries.first().map(|(expires_at, _)| *expires_at)
+    }
+
+    /// Forgets entries from before a moment. Their ids are then guarded by the journal alone.
+    pub fn forget(&mut self, before: Timestamp) {
+        self.recent.forget(before);
+    }
+
+    pub(crate) fn key_usage_in(
+        &self,
+        key: KeyId,
+        class: LimitClass,
+        period: LimitPeriod,
+        number: i64,
+    ) -> KeyUsage {
+        let counters = self.keys.get(&key);
+        counters.map(|it| it.class(class).usage(period, number)).unwrap_or_default()
+    }
+
+    pub(crate) fn lot(&self, key: &LotKey) -> Option<&Lot> {
+        self.purses.get(&key.owner)?.lot(key)
+    }
+
+    pub(crate) fn lot_mut(&mut self, key: &LotKey) -> Option<&mut Lot> {
+        self.purses.get_mut(&key.owner)?.lot_mut(key)
+    }
+}
+
+fn held_key(payer: &Payer, now: Timestamp) -> Option<HeldKey> {
+    payer.key.map(|terms| HeldKey { terms, stamp: KeyStamp::at(terms.key, now) })
+}

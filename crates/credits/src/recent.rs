@@ -1,0 +1,178 @@
+//! The entries of the recent past: who sends one again gets the earlier outcome.
+
+use std::collections::{HashMap, VecDeque};
+
+use moment::Timestamp;
+
+use crate::account::{Account, SystemKind};
+use crate::charge::{Charge, Leg};
+use crate::id::EntryId;
+use crate::outcome::{Balances, Outcome, Receipt};
+use crate::record::{Transfer, TransferCode};
+use crate::snapshot::RecentRow;
+
+/// Charges kept in memory. Older ones are refunded by reading them back from the journal.
+pub const RECENT_CHARGES_MAX: usize = 4096;
+
+/// Other entries kept in memory: top-ups, grants, refunds, jobs. They have their own bound so that
+/// a busy second of charges does not push them out.
+pub const RECENT_OTHERS_MAX: usize = 16_384;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recent {
+    entries: HashMap<EntryId, Seen>,
+    charges: VecDeque<(Timestamp, EntryId)>,
+    others: VecDeque<(Timestamp, EntryId)>,
+}
+
+#[derive(Debug, Clone)]
+struct Seen {
+    /// When it was last noted. An entry that was forgotten and sent again is noted twice in the
+    /// journal, and only the later time counts.
+    at: Timestamp,
+    what: What,
+}
+
+/// What an entry was. Its outcome is known only where it was applied, not where it was replayed.
+#[derive(Debug, Clone)]
+enum What {
+    /// The receipt is the charge and what remained after it.
+    Charge {
+        charge: Charge,
+        remaining: Option<Balances>,
+    },
+    Other {
+        outcome: Option<Box<Outcome>>,
+    },
+}
+
+impl Recent {
+    pub(crate) fn contains(&self, entry: EntryId) -> bool {
+        self.entries.contains_key(&entry)
+    }
+
+    pub(crate) fn outcome(&self, entry: EntryId) -> Option<Box<Outcome>> {
+        match &self.entries.get(&entry)?.what {
+            What::Other { outcome } => outcome.clone(),
+            What::Charge { charge, remaining } => {
+                let (legs, written_off) = (charge.legs.clone(), charge.written_off);
+                let remaining = (*remaining)?;
+                let receipt = Receipt { charge: entry, legs, written_off, remaining };
+                Some(Box::new(Outcome::Settled(receipt)))
+            }
+        }
+    }
+
+    pub(crate) fn charge(&self, entry: EntryId) -> Option<&Charge> {
+        match &self.entries.get(&entry)?.what {
+            What::Charge { charge, .. } => Some(charge),
+            What::Other { .. } => None,
+        }
+    }
+
+    pub(crate) fn note_transfer(&mut self, transfer: &Transfer) {
+        let leg = match (transfer.code, &transfer.debit) {
+            // The period that an allowance was opened for is remembered with the allowance.
+            (TransferCode::Allowance, _) => return,
+            (TransferCode::Charge, Account::Lot(lot)) => Some(*lot),
+            (TransferCode::Writeoff, Account::System(system)) => {
+                let is_charge = system.kind == SystemKind::Writeoff;
+                if !is_charge {
+                    return self.note(transfer.entry, transfer.at);
+                }
+                None
+            }
+            _ => return self.note(transfer.entry, transfer.at),
+        };
+        let Some(charge) = self.open_charge(transfer.entry, transfer.at) else { return };
+        charge.key = charge.key.or(transfer.key);
+        match leg {
+            Some(lot) => {
+                // Most charges have one leg, and there are thousands of charges.
+                charge.legs.reserve_exact(1);
+                charge.legs.push(Leg { lot, amount: transfer.amount });
+            }
+            None => charge.written_off = charge.written_off.saturating_add(transfer.amount),
+        }
+    }
+
+    pub(crate) fn note(&mut self, entry: EntryId, at: Timestamp) {
+        let is_known = self.entries.get(&entry).is_some_and(|seen| at <= seen.at);
+        if is_known {
+            return;
+        }
+        self.entries.insert(entry, Seen { at, what: What::Other { outcome: None } });
+        self.others.push_back((at, entry));
+        if RECENT_OTHERS_MAX < self.others.len() {
+            forget_oldest(&mut self.others, &mut self.entries);
+        }
+    }
+
+    /// Adds the outcome to an entry that its records have noted.
+    pub(crate) fn finish(&mut self, entry: EntryId, outcome: &Outcome) {
+        let Some(seen) = self.entries.get_mut(&entry) else { return };
+        match (&mut seen.what, outcome) {
+            (What::Charge { remaining, .. }, Outcome::Settled(receipt)) => {
+                *remaining = Some(receipt.remaining);
+            }
+            (What::Charge { .. }, _) => {}
+            (What::Other { outcome: known }, _) => *known = Some(Box::new(outcome.clone())),
+        }
+    }
+
+    pub(crate) fn forget(&mut self, before: Timestamp) {
+        for queue in [&mut self.charges, &mut self.others] {
+            while queue.front().is_some_and(|(at, _)| *at < before) {
+                forget_oldest(queue, &mut self.entries);
+            }
+        }
+    }
+
+    /// Restores one row of a snapshot.
+    pub(crate) fn restore(&mut self, row: RecentRow) {
+        let Some(charge) = row.charge else { return self.note(row.entry, row.at) };
+        if let Some(open) = self.open_charge(row.entry, row.at) {
+            *open = charge;
+        }
+    }
+
+    /// All entries, oldest first.
+    pub(crate) fn rows(&self) -> Vec<RecentRow> {
+        let queues = self.charges.iter().chain(&self.others);
+        let mut rows: Vec<RecentRow> = queues
+            .map(|(at, entry)| RecentRow {
+                entry: *entry,
+                at: *at,
+                charge: self.charge(*entry).cloned(),
+            })
+            .collect();
+        rows.sort_by_key(|row| (row.at, row.entry));
+        rows
+    }
+
+    /// The charge that an entry is; none if it is known as something else.
+    fn open_charge(&mut self, entry: EntryId, at: Timestamp) -> Option<&mut Charge> {
+        if !self.entries.contains_key(&entry) {
+            self.charges.push_back((at, entry));
+            if RECENT_CHARGES_MAX < self.charges.len() {
+                forget_oldest(&mut self.charges, &mut self.entries);
+            }
+        }
+        let seen = self.entries.entry(entry).or_insert_with(|| Seen {
+            at,
+            what: What::Charge { charge: Charge::default(), remaining: None },
+        });
+        match &mut seen.what {
+            What::Charge { charge, .. } => Some(charge),
+            What::Other { .. } => None,
+        }
+    }
+}
+
+fn forget_oldest(queue: &mut VecDeque<(Timestamp, EntryId)>, entries: &mut HashMap<EntryId, Seen>) {
+    let Some((at, entry)) = queue.pop_front() else { return };
+    let was_noted_later = entries.get(&entry).is_some_and(|seen| at < seen.at);
+    if !was_noted_later {
+        entries.remove(&entry);
+    }
+}

@@ -1,0 +1,112 @@
+//! Settling: charging what the work cost and returning the rest.
+
+use moment::Timestamp;
+use money::Nano;
+
+use crate::account::SystemKind;
+use crate::charge::{self, Leg};
+use crate::command::{AMOUNT_MAX, HoldKind};
+use crate::funds::{Funds, Headroom, choose};
+use crate::group::{Group, Sign};
+use crate::hold::Hold;
+use crate::id::{EntryId, HoldId};
+use crate::ledger::Ledger;
+use crate::limit::{KeyStamp, LimitClass};
+use crate::outcome::{Applied, Outcome, Receipt};
+use crate::record::{HeldKey, Record, TransferCode};
+use crate::rejection::Rejection;
+
+impl Ledger {
+    pub(crate) fn settle(
+        &mut self,
+        entry: EntryId,
+        id: HoldId,
+        amount: Nano,
+        now: Timestamp,
+    ) -> Result<Applied, Rejection> {
+        self.refuse_duplicate(entry)?;
+        let hold = self.holds.get(&id).ok_or(Rejection::NoSuchHold)?;
+        // A negative cost would pay the caller; a refused settle leaves the hold to be released.
+        if amount.is_negative() || AMOUNT_MAX < amount {
+            return Err(Rejection::InvalidAmount);
+        }
+        let mut legs = first(&hold.legs, amount);
+        let beyond = amount.saturating_sub(charge::total(&hold.legs)).max(Nano::ZERO);
+        #[cfg(test)]
+        let beyond = self.mutant.beyond(beyond, &mut legs);
+        let (extension, openings) = self.extend(hold, beyond, now);
+        let written_off = beyond.saturating_sub(charge::total(&extension));
+        legs.extend(extension);
+
+        let stamp = hold.key.as_ref().map(|key| key.stamp);
+        #[cfg(test)]
+        let stamp = self.mutant.stamp(stamp, now);
+        let mut group = Group::with_key(entry, now, stamp);
+        if hold.kind == HoldKind::Job {
+            group.push(Record::JobHoldEnded { hold: id, legs: hold.legs.clone() });
+        }
+        for record in openings {
+            group.push(record);
+        }
+        for leg in &legs {
+            group.take(TransferCode::Charge, *leg, SystemKind::Revenue);
+        }
+        group.rebook(SystemKind::Writeoff, SystemKind::Revenue, written_off);
+        group.count_for_key(&legs, Sign::Spent);
+
+        let owner = hold.owner;
+        if hold.kind == HoldKind::Request {
+            self.end(id);
+        }
+        let records = self.commit(group.into_records());
+        let remaining = self.balances(owner, now);
+        let receipt = Receipt { charge: entry, legs, written_off, remaining };
+        Ok(self.applied(entry, records, Outcome::Settled(receipt)))
+    }
+
+    /// Finds `beyond` outside the hold: what to charge, and the lots that this opens.
+    fn extend(&self, hold: &Hold, beyond: Nano, now: Timestamp) -> (Vec<Leg>, Vec<Record>) {
+        if !beyond.is_positive() {
+            return (Vec::new(), Vec::new());
+        }
+        let Funds { sources, openings } = self.funds(hold.owner, now);
+        let headroom = self.extension_headroom(hold.key.as_ref(), now);
+        let legs = choose(&sources, headroom, beyond);
+        let mut records = Vec::new();
+        for opening in &openings {
+            opening.write(&mut records, now);
+        }
+        (legs, records)
+    }
+
+    /// A limit of a period that is over cannot be drawn on any more, because nothing can be
+    /// checked against it after a restart.
+    fn extension_headroom(&self, key: Option<&HeldKey>, now: Timestamp) -> Headroom {
+        let headroom = self.headroom(key);
+        let Some(HeldKey { terms, stamp }) = key else { return headroom };
+        let current = KeyStamp::at(terms.key, now).period_number(terms.period);
+        let is_over = stamp.period_number(terms.period) != current;
+        let left = |class, amount| {
+            let is_limited = terms.limit(class).is_some();
+            if is_over && is_limited { Nano::ZERO } else { amount }
+        };
+        Headroom {
+            usd: left(LimitClass::Usd, headroom.usd),
+            diem: left(LimitClass::Diem, headroom.diem),
+        }
+    }
+}
+
+/// The first `amount` of the legs, in their order.
+fn first(legs: &[Leg], amount: Nano) -> Vec<Leg> {
+    let mut taken = Vec::with_capacity(legs.len());
+    let mut missing = amount;
+    for leg in legs {
+        let part = leg.amount.min(missing);
+        if part.is_positive() {
+            taken.push(Leg { lot: leg.lot, amount: part });
+            missing = missing.saturating_sub(part);
+        }
+    }
+    taken
+}

@@ -1,0 +1,124 @@
+//! The journal as a store would keep it: groups, unique entries, and a tail that a crash can lose.
+
+use std::collections::HashMap;
+
+use moment::Timestamp;
+
+use crate::id::EntryId;
+use crate::ledger::{Ledger, Rules};
+use crate::record::{Record, Transfer};
+use crate::sim::random::Random;
+use crate::snapshot::Snapshot;
+
+#[derive(Debug, Default)]
+pub(crate) struct Disk {
+    groups: Vec<Vec<Record>>,
+    synced: usize,
+    /// Every `(entry, leg)` and job hold, with the time it was written.
+    unique: HashMap<(EntryId, u16), Timestamp>,
+    /// The rows as they stood after some of the groups, to start from.
+    base: Option<(usize, Snapshot)>,
+}
+
+impl Disk {
+    /// Adds a group, or tells when one of its entries was written before.
+    pub(crate) fn append(&mut self, group: &[Record]) -> Result<(), Timestamp> {
+        for key in group.iter().filter_map(unique_key) {
+            if let Some(at) = self.unique.get(&key) {
+                return Err(*at);
+            }
+        }
+        for record in group {
+            if let (Some(key), Some(at)) = (unique_key(record), written_at(record)) {
+                self.unique.insert(key, at);
+            }
+        }
+        self.groups.push(group.to_vec());
+        Ok(())
+    }
+
+    pub(crate) fn sync(&mut self) {
+        self.synced = self.groups.len();
+    }
+
+    pub(crate) fn synced(&self) -> usize {
+        self.synced
+    }
+
+    pub(crate) fn groups(&self) -> &[Vec<Record>] {
+        &self.groups
+    }
+
+    /// Keeps the rows of a moment when everything is synced.
+    pub(crate) fn checkpoint(&mut self, ledger: &Ledger) {
+        self.sync();
+        self.base = Some((self.groups.len(), ledger.to_snapshot()));
+    }
+
+    /// Loses some of what was not synced. Whole groups only, unless groups can tear.
+    pub(crate) fn crash(&mut self, random: &mut Random, can_tear: bool) {
+        let kept = self.synced + random.below(self.groups.len() - self.synced + 1);
+        let mut lost = self.groups.split_off(kept);
+        if can_tear && let Some(torn) = lost.first_mut() {
+            torn.truncate(random.below(torn.len() + 1));
+            self.groups.push(torn.clone());
+        }
+        self.unique.clear();
+        for record in self.groups.iter().flatten() {
+            if let (Some(key), Some(at)) = (unique_key(record), written_at(record)) {
+                self.unique.insert(key, at);
+            }
+        }
+        self.sync();
+    }
+
+    /// Starts from the rows of the last checkpoint and the groups after it.
+    pub(crate) fn recover(&self, rules: Rules) -> Result<Ledger, String> {
+        let (from, mut ledger) = match &self.base {
+            Some((count, snapshot)) => {
+                let ledger = Ledger::from_snapshot(rules, snapshot.clone());
+                (*count, ledger.map_err(|violation| violation.to_string())?)
+            }
+            None => (0, Ledger::new(rules)),
+        };
+        replay(&mut ledger, &self.groups[from..])?;
+        Ok(ledger)
+    }
+
+    /// Starts from nothing but the journal.
+    pub(crate) fn replay_all(&self, rules: Rules) -> Result<Ledger, String> {
+        let mut ledger = Ledger::new(rules);
+        replay(&mut ledger, &self.groups)?;
+        Ok(ledger)
+    }
+
+    pub(crate) fn transfers(&self) -> impl Iterator<Item = &Transfer> {
+        self.groups.iter().flatten().filter_map(|record| match record {
+            Record::Transfer(transfer) => Some(transfer),
+            _ => None,
+        })
+    }
+}
+
+fn replay(ledger: &mut Ledger, groups: &[Vec<Record>]) -> Result<(), String> {
+    for record in groups.iter().flatten() {
+        ledger.replay(record).map_err(|violation| format!("recovery: {violation}"))?;
+    }
+    Ok(())
+}
+
+fn unique_key(record: &Record) -> Option<(EntryId, u16)> {
+    match record {
+        Record::Transfer(transfer) => Some((transfer.entry, transfer.leg)),
+        Record::JobHeld(job) => Some((EntryId(job.hold.0), 0)),
+        _ => None,
+    }
+}
+
+fn written_at(record: &Record) -> Option<Timestamp> {
+    match record {
+        Record::Transfer(transfer) => Some(transfer.at),
+        Record::JobHeld(job) => Some(job.made_at),
+        _ => None,
+    }
+}

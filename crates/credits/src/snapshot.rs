@@ -1,0 +1,82 @@
+//! Everything durable as plain rows, for starting without reading history.
+
+use moment::Timestamp;
+use money::Nano;
+
+use crate::account::{LotKey, SystemAccount};
+use crate::allowance::AllowanceKind;
+use crate::charge::Charge;
+use crate::id::{EntryId, KeyId, OwnerId};
+use crate::limit::LimitClass;
+use crate::record::JobHold;
+
+/// The durable state, without request holds. Rows are in the order of their keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Lots that are not closed.
+    pub lots: Vec<LotRow>,
+    pub systems: Vec<SystemRow>,
+    pub allowances: Vec<AllowanceRow>,
+    pub job_holds: Vec<JobHold>,
+    pub key_spends: Vec<KeySpendRow>,
+    /// Entries that should still be recognised, oldest first. It may be left empty: a repeated
+    /// entry is then refused by the journal's unique `(entry, leg)` instead of here.
+    pub recent: Vec<RecentRow>,
+}
+
+/// A fold of all transfers of an account.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Columns {
+    pub debits: i128,
+    pub credits: i128,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LotRow {
+    pub lot: LotKey,
+    pub opened_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    /// Top-ups, grants and allowances in, less what was taken back.
+    pub granted: Nano,
+    pub columns: Columns,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemRow {
+    pub account: SystemAccount,
+    pub columns: Columns,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AllowanceRow {
+    pub owner: OwnerId,
+    pub kind: AllowanceKind,
+    pub amount: Nano,
+    /// The newest period whose lot was opened.
+    pub opened: Option<i64>,
+}
+
+/// What a key spent in the newest day and month that it spent anything in, and ever.
+///
+/// Folding a [`KeySpent`] record into it: the same day adds, a later day replaces, an earlier day
+/// changes nothing; so for the month; a lifetime always adds.
+///
+/// [`KeySpent`]: crate::Record::KeySpent
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeySpendRow {
+    pub key: KeyId,
+    pub class: LimitClass,
+    pub day: i64,
+    pub day_spent: Nano,
+    pub month: i64,
+    pub month_spent: Nano,
+    pub lifetime_spent: Nano,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecentRow {
+    pub entry: EntryId,
+    pub at: Timestamp,
+    /// Set if the entry was a charge.
+    pub charge: Option<Charge>,
+}

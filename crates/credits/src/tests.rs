@@ -1,0 +1,11 @@
+//! Tests of the ledger by example, one file per theme; the simulator has the rest.
+
+mod allowances;
+mod books;
+mod durable;
+mod holds;
+mod limits;
+mod lots;
+mod refunds;
+mod settling;
+mod shipped_bugs;

@@ -1,0 +1,115 @@
+//! The invariants of the ledger, by name, and how a broken one is told.
+
+use std::fmt;
+
+use crate::account::{Account, SystemKind};
+use crate::record::{Transfer, TransferCode};
+
+/// A rule that only a bug or a damaged database can break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Invariant {
+    /// I1: in each currency, debits and credits are equal.
+    TrialBalance,
+    /// I2: no lot has less than nothing available, and nothing less than nothing pending.
+    NoOverdraft,
+    /// I3: what is pending on a lot, and reserved for a key, is what open holds set aside.
+    Pending,
+    /// I4: the columns of an account are the sum of its transfers.
+    Columns,
+    /// I5: a hold ends at most once.
+    HoldEndsOnce,
+    /// I7: a charge is refunded at most once and at most whole.
+    RefundOnce,
+    /// I9: a transfer is balanced, positive, in one currency and between the accounts of its code.
+    Transfer,
+    /// I11: no hold is on a lot that had expired when the hold was made.
+    NoSpendAfterExpiry,
+    /// A key has not spent less than nothing.
+    KeySpent,
+}
+
+/// A broken invariant, in words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{invariant} broken: {words}")]
+pub struct Violation {
+    pub invariant: Invariant,
+    pub words: String,
+}
+
+impl Invariant {
+    pub(crate) fn broken(self, words: String) -> Violation {
+        Violation { invariant: self, words }
+    }
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Invariant::TrialBalance => "I1 trial balance",
+            Invariant::NoOverdraft => "I2 no overdraft",
+            Invariant::Pending => "I3 pending is open holds",
+            Invariant::Columns => "I4 columns are the sum of transfers",
+            Invariant::HoldEndsOnce => "I5 a hold ends once",
+            Invariant::RefundOnce => "I7 a charge is refunded once",
+            Invariant::Transfer => "I9 whole and balanced entries",
+            Invariant::NoSpendAfterExpiry => "I11 nothing is spent after expiry",
+            Invariant::KeySpent => "I8 key counters",
+        }
+    }
+}
+
+impl fmt::Display for Invariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Transfer {
+    /// Whether this transfer can be in a journal at all, whatever else is.
+    pub(crate) fn check(&self) -> Result<(), Violation> {
+        let is_one_currency = self.debit.currency() == self.credit.currency();
+        let is_sound = self.amount.is_positive() && is_one_currency && self.fits_code();
+        if is_sound {
+            return Ok(());
+        }
+        let words = format!(
+            "entry {} leg {}: {} of {} from {} to {}",
+            self.entry.0,
+            self.leg,
+            self.code.name(),
+            self.amount,
+            self.debit,
+            self.credit
+        );
+        Err(Invariant::Transfer.broken(words))
+    }
+
+    fn fits_code(&self) -> bool {
+        match (self.code, &self.debit, &self.credit) {
+            (TransferCode::TopUp, Account::System(from), Account::Lot(_)) => {
+                matches!(from.kind, SystemKind::Cash(_))
+            }
+            (
+                TransferCode::Grant | TransferCode::Allowance,
+                Account::System(from),
+                Account::Lot(_),
+            ) => from.kind == SystemKind::Issuance,
+            (TransferCode::Refund, Account::System(from), Account::Lot(_)) => {
+                from.kind == SystemKind::Revenue
+            }
+            (TransferCode::TakeBack, Account::Lot(_), Account::System(to)) => {
+                to.kind == SystemKind::Issuance
+            }
+            (TransferCode::Charge, Account::Lot(_), Account::System(to)) => {
+                to.kind == SystemKind::Revenue
+            }
+            (TransferCode::Expiry, Account::Lot(_), Account::System(to)) => {
+                to.kind == SystemKind::Expired
+            }
+            (TransferCode::Writeoff, Account::System(from), Account::System(to)) => matches!(
+                (&from.kind, &to.kind),
+                (SystemKind::Writeoff, SystemKind::Revenue)
+                    | (SystemKind::Revenue, SystemKind::Writeoff)
+            ),
+            _ => false,
+        }
+    }
+}
