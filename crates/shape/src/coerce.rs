@@ -1,0 +1,114 @@
+//! Text pairs of a query string or a form, turned into the JSON that a schema wants.
+
+use serde_json::{Map, Number, Value};
+
+use crate::node::{Kinds, Node, NodeId};
+use crate::walk::{self, Nulls};
+
+pub(crate) fn coerce(nodes: &[Node], root: NodeId, pairs: Vec<(String, String)>) -> Value {
+    let mut object = Map::new();
+    for given in grouped(pairs) {
+        let value = match property(nodes, root, &given.name, &mut Vec::new()) {
+            Some(node) => coerce_given(nodes, node, &given),
+            None => given.as_text(),
+        };
+        object.insert(given.name, value);
+    }
+    Value::Object(object)
+}
+
+/// All texts sent under one name; `tags[]` is another way to write a repeated `tags`.
+struct Given {
+    name: String,
+    texts: Vec<String>,
+    is_list: bool,
+}
+
+impl Given {
+    fn as_text(&self) -> Value {
+        match self.texts.as_slice() {
+            [only] if !self.is_list => Value::String(only.clone()),
+            many => many.iter().cloned().map(Value::String).collect(),
+        }
+    }
+}
+
+fn grouped(pairs: Vec<(String, String)>) -> Vec<Given> {
+    let mut groups: Vec<Given> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for (name, text) in pairs {
+        let (name, is_list) = match name.strip_suffix("[]") {
+            Some(stem) => (stem.to_owned(), true),
+            None => (name, false),
+        };
+        let place = *places.entry(name.clone()).or_insert_with(|| {
+            groups.push(Given { name, texts: Vec::new(), is_list });
+            groups.len() - 1
+        });
+        groups[place].texts.push(text);
+    }
+    groups
+}
+
+/// The node of a property, wherever in the schema it is declared.
+fn property(nodes: &[Node], id: NodeId, name: &str, seen: &mut Vec<NodeId>) -> Option<NodeId> {
+    if seen.contains(&id) {
+        return None;
+    }
+    seen.push(id);
+    let node = &nodes[id.0];
+    if let Some(property) = node.object.properties.get(name) {
+        return Some(property.node);
+    }
+    let branches = node.unions.iter().flat_map(|union| &union.branches);
+    let parts = node.reference.iter().chain(&node.all_of).chain(branches);
+    parts.copied().find_map(|part| property(nodes, part, name, seen))
+}
+
+fn coerce_given(nodes: &[Node], id: NodeId, given: &Given) -> Value {
+    let accepts = nodes[id.0].accepts;
+    let takes_array = accepts.contains(Kinds::ARRAY);
+    let takes_only_array = accepts.without_null() == Kinds::ARRAY;
+    match given.texts.as_slice() {
+        [only] if !given.is_list && !takes_only_array => scalar(nodes, id, only),
+        [only] if !given.is_list => list(nodes, id, only.split(',').map(str::trim)),
+        many if takes_array => list(nodes, id, many.iter().map(String::as_str)),
+        // A scalar given twice is a mistake; as an array the check will say so.
+        _ => given.as_text(),
+    }
+}
+
+fn list<'a>(nodes: &[Node], id: NodeId, texts: impl Iterator<Item = &'a str>) -> Value {
+    match items(nodes, id, &mut Vec::new()) {
+        Some(item) => texts.map(|text| scalar(nodes, item, text)).collect(),
+        None => texts.map(Value::from).collect(),
+    }
+}
+
+fn items(nodes: &[Node], id: NodeId, seen: &mut Vec<NodeId>) -> Option<NodeId> {
+    if seen.contains(&id) {
+        return None;
+    }
+    seen.push(id);
+    let node = &nodes[id.0];
+    let branches = node.unions.iter().flat_map(|union| &union.branches);
+    let parts = node.reference.iter().chain(&node.all_of).chain(branches);
+    node.array.items.or_else(|| parts.copied().find_map(|part| items(nodes, part, seen)))
+}
+
+/// Text is left alone where text is valid; otherwise it is read as the type that is wanted.
+fn scalar(nodes: &[Node], id: NodeId, text: &str) -> Value {
+    let as_text = Value::from(text);
+    let accepts = nodes[id.0].accepts;
+    let takes_text = accepts.contains(Kinds::STRING);
+    if takes_text && walk::walk(nodes, id, &as_text, Nulls::Absent).faults.is_empty() {
+        return as_text;
+    }
+    let number = serde_json::from_str::<Number>(text).map(Value::Number);
+    match (text, number) {
+        ("true", _) if accepts.contains(Kinds::BOOLEAN) => Value::Bool(true),
+        ("false", _) if accepts.contains(Kinds::BOOLEAN) => Value::Bool(false),
+        (_, Ok(number)) if accepts.contains(Kinds::INTEGER) => number,
+        _ => as_text,
+    }
+}

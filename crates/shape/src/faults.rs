@@ -1,0 +1,180 @@
+//! Everything wrong with one value, in the two forms the API answers with.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::fault::{Fault, cut};
+
+/// The most faults one answer reports; a body with more is wrong enough to be told in parts.
+pub const FAULTS_MAX: usize = 100;
+
+/// All faults of one value, each with its place, in the order they were found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Faults {
+    found: Vec<(Vec<Step>, Fault)>,
+}
+
+/// One step down into a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Field(String),
+    Index(usize),
+}
+
+/// A place in a value where rules that no schema states add their faults.
+pub struct Place<'a> {
+    faults: &'a mut Faults,
+    path: Vec<Step>,
+}
+
+impl Faults {
+    /// Faults with a single entry, for a rule that fails on its own.
+    pub fn one<S: Into<Step>>(
+        path: impl IntoIterator<Item = S>,
+        fault: impl Into<Fault>,
+    ) -> Faults {
+        let mut faults = Faults::default();
+        faults.at(path).push(fault);
+        faults
+    }
+
+    /// The place at `path`: `faults.at(["messages"]).push("…")`.
+    pub fn at<S: Into<Step>>(&mut self, path: impl IntoIterator<Item = S>) -> Place<'_> {
+        Place { path: path.into_iter().map(Into::into).collect(), faults: self }
+    }
+
+    /// The place of the value itself.
+    pub fn root(&mut self) -> Place<'_> {
+        Place { path: Vec::new(), faults: self }
+    }
+
+    pub fn merge(&mut self, other: Faults) {
+        for (path, fault) in other.found {
+            self.add(path, fault);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// For a rule that ends in a verdict: nothing when nothing was found.
+    pub fn into_result(self) -> Result<(), Faults> {
+        if self.is_empty() { Ok(()) } else { Err(self) }
+    }
+
+    /// The `details` object of the specification's validation error: `_errors` at each level and
+    /// one sub-object for each offending field or array index.
+    pub fn details(&self) -> Value {
+        let mut root = Level::default();
+        for (path, fault) in &self.found {
+            let level = path.iter().fold(&mut root, |level, step| level.below(step.to_string()));
+            level.errors.push(fault.to_string());
+        }
+        root.into_details()
+    }
+
+    /// The `issues` array: one entry with `code`, `path` and `message` for each fault.
+    pub fn issues(&self) -> Value {
+        let issue = |(path, fault): &(Vec<Step>, Fault)| {
+            let mut issue = fault.issue();
+            let path: Vec<Value> = path.iter().map(Step::to_value).collect();
+            issue.insert("path".to_owned(), Value::Array(path));
+            issue.insert("message".to_owned(), Value::String(fault.to_string()));
+            Value::Object(issue)
+        };
+        self.found.iter().map(issue).collect()
+    }
+
+    pub(crate) fn add(&mut self, path: Vec<Step>, fault: Fault) {
+        if self.found.len() < FAULTS_MAX {
+            self.found.push((path, fault));
+        }
+    }
+}
+
+/// One line for logs and test failures: `model: Required; messages.0.role: Required`.
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (path, fault)) in self.found.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            let steps: Vec<String> = path.iter().map(Step::to_string).collect();
+            let colon = if steps.is_empty() { "" } else { ": " };
+            write!(f, "{separator}{}{colon}{fault}", steps.join("."))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Faults {}
+
+impl Place<'_> {
+    pub fn push(self, fault: impl Into<Fault>) {
+        self.faults.add(self.path, fault.into());
+    }
+}
+
+impl Step {
+    fn to_value(&self) -> Value {
+        match self {
+            Step::Field(name) => json!(name),
+            Step::Index(index) => json!(index),
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Field(name) => f.write_str(name),
+            Step::Index(index) => write!(f, "{index}"),
+        }
+    }
+}
+
+/// Names are cut too: in an object with free keys they are the caller's own text.
+impl From<&str> for Step {
+    fn from(name: &str) -> Step {
+        Step::Field(cut(name))
+    }
+}
+
+impl From<usize> for Step {
+    fn from(index: usize) -> Step {
+        Step::Index(index)
+    }
+}
+
+/// One level of `details` while it is being built.
+#[derive(Default)]
+struct Level {
+    errors: Vec<String>,
+    fields: Vec<(String, Level)>,
+}
+
+impl Level {
+    /// A caller's own key `_errors` must not displace the list of that name.
+    fn below(&mut self, name: String) -> &mut Level {
+        if name == "_errors" {
+            return self;
+        }
+        let index = self.fields.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+            self.fields.push((name, Level::default()));
+            self.fields.len() - 1
+        });
+        &mut self.fields[index].1
+    }
+
+    fn into_details(self) -> Value {
+        let mut details = Map::from_iter([("_errors".to_owned(), json!(self.errors))]);
+        for (name, level) in self.fields {
+            details.insert(name, level.into_details());
+        }
+        Value::Object(details)
+    }
+}

@@ -1,0 +1,71 @@
+//! JSON numbers compared by value: `1`, `1.0` and `1e0` are the same number.
+
+use std::cmp::Ordering;
+
+use serde_json::{Number, Value};
+
+/// Beyond this a float has no exact `i128`; nothing we bound is that large.
+const EXACT_MAX: f64 = 1e38;
+/// How far a quotient may be from whole and still count as whole: decimal steps such as 0.1 have
+/// no exact binary form.
+const QUOTIENT_TOLERANCE: f64 = 1e-9;
+
+pub(crate) fn is_whole(number: &Number) -> bool {
+    exact(number).is_some() || number.as_f64().is_some_and(|it| it.fract() == 0.0)
+}
+
+pub(crate) fn compare(left: &Number, right: &Number) -> Ordering {
+    if let (Some(left), Some(right)) = (exact(left), exact(right)) {
+        return left.cmp(&right);
+    }
+    approximate(left).total_cmp(&approximate(right))
+}
+
+pub(crate) fn is_multiple(number: &Number, step: &Number) -> bool {
+    if let (Some(number), Some(step)) = (exact(number), exact(step)) {
+        return step != 0 && number % step == 0;
+    }
+    let quotient = approximate(number) / approximate(step);
+    let distance = (quotient - quotient.round()).abs();
+    quotient.is_finite() && distance <= QUOTIENT_TOLERANCE * quotient.abs().max(1.0)
+}
+
+/// `1.0` as `1`, so that serde takes it for an integer; none if it has no such form.
+pub(crate) fn as_integer(number: &Number) -> Option<Number> {
+    let exact = exact(number)?;
+    let unsigned = u64::try_from(exact).map(Number::from);
+    unsigned.or_else(|_| i64::try_from(exact).map(Number::from)).ok()
+}
+
+/// Equality of JSON Schema: numbers by value, objects whatever their order.
+pub(crate) fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => compare(left, right) == Ordering::Equal,
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(l, r)| is_same(l, r))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let is_in_right = |(name, value): (&String, &Value)| {
+                right.get(name).is_some_and(|other| is_same(value, other))
+            };
+            left.len() == right.len() && left.iter().all(is_in_right)
+        }
+        _ => left == right,
+    }
+}
+
+fn exact(number: &Number) -> Option<i128> {
+    if let Some(unsigned) = number.as_u64() {
+        return Some(i128::from(unsigned));
+    }
+    if let Some(signed) = number.as_i64() {
+        return Some(i128::from(signed));
+    }
+    let float = number.as_f64()?;
+    let is_exact = float.fract() == 0.0 && float.abs() < EXACT_MAX;
+    is_exact.then_some(float as i128)
+}
+
+fn approximate(number: &Number) -> f64 {
+    number.as_f64().unwrap_or(f64::NAN)
+}

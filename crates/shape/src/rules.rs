@@ -1,0 +1,68 @@
+//! The rules that look at one value only: its type, the values allowed for it, its range.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use serde_json::{Number, Value};
+
+use crate::fault::{Fault, Measured};
+use crate::node::{Kinds, Node, Range, options_in_words, received};
+use crate::number;
+
+pub(crate) fn wrong_type(node: &Node, value: &Value) -> Option<Fault> {
+    let kinds = node.kinds?;
+    if kinds.contains(Kinds::of(value)) {
+        return None;
+    }
+    let expected = match &node.allowed {
+        Some(allowed) => options_in_words(allowed),
+        None => kinds.words(),
+    };
+    Some(Fault::WrongType { expected, received: received(value, kinds) })
+}
+
+pub(crate) fn wrong_value(node: &Node, value: &Value) -> Option<Fault> {
+    wrong_option(node.allowed.as_ref()?, node.accepts, value)
+}
+
+pub(crate) fn wrong_option(options: &[Value], accepts: Kinds, value: &Value) -> Option<Fault> {
+    if options.iter().any(|it| number::is_same(it, value)) {
+        return None;
+    }
+    if accepts.contains(Kinds::of(value)) {
+        return Some(Fault::not_one_of(options, value));
+    }
+    let expected = options_in_words(options);
+    Some(Fault::WrongType { expected, received: received(value, accepts) })
+}
+
+pub(crate) fn out_of_range(range: &Range, number: &Number) -> Option<Fault> {
+    let measured = Measured::Number;
+    let representable = range.representable.as_ref();
+    let least = representable.map(|(least, _)| least);
+    let greatest = representable.map(|(_, greatest)| greatest);
+    let is_below = |bound: &&Number| number::compare(number, bound) == Ordering::Less;
+    let is_above = |bound: &&Number| number::compare(number, bound) == Ordering::Greater;
+    if let Some(bound) = range.minimum.iter().chain(least).find(is_below) {
+        return Some(Fault::TooSmall { minimum: bound.clone(), inclusive: true, measured });
+    }
+    if let Some(bound) = range.exclusive_minimum.as_ref().filter(|it| !is_above(it)) {
+        return Some(Fault::TooSmall { minimum: bound.clone(), inclusive: false, measured });
+    }
+    if let Some(bound) = range.maximum.iter().chain(greatest).find(is_above) {
+        return Some(Fault::TooBig { maximum: bound.clone(), inclusive: true, measured });
+    }
+    if let Some(bound) = range.exclusive_maximum.as_ref().filter(|it| !is_below(it)) {
+        return Some(Fault::TooBig { maximum: bound.clone(), inclusive: false, measured });
+    }
+    None
+}
+
+pub(crate) fn are_unique(items: &[Value]) -> bool {
+    let mut seen = HashSet::new();
+    items.iter().all(|item| {
+        let mut sorted = item.clone();
+        sorted.sort_all_objects();
+        seen.insert(sorted.to_string())
+    })
+}

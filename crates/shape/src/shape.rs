@@ -1,0 +1,109 @@
+//! A JSON Schema that is both published and enforced.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::compile::compile;
+use crate::faults::Faults;
+use crate::node::{Node, NodeId};
+use crate::walk::{self, Nulls};
+use crate::{coerce, tidy};
+
+#[derive(Debug)]
+pub struct Shape {
+    nodes: Vec<Node>,
+    root: NodeId,
+}
+
+/// The schema asks for something that would be published and not enforced.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem} (in the schema at {pointer})")]
+pub struct SchemaError {
+    pointer: String,
+    problem: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ParseError {
+    /// The caller's mistakes.
+    #[error(transparent)]
+    Invalid(Faults),
+    /// Our mistake: the schema accepted what the type does not.
+    #[error("the published schema accepts what its type refuses: {0}")]
+    Disagrees(serde_json::Error),
+}
+
+/// A checked value of `T`: the one door for bodies, query strings and form fields.
+pub fn parse<T: JsonSchema + DeserializeOwned + 'static>(value: Value) -> Result<T, ParseError> {
+    let tidied = Shape::of::<T>().accept(value).map_err(ParseError::Invalid)?;
+    serde_json::from_value(tidied).map_err(ParseError::Disagrees)
+}
+
+impl Shape {
+    /// The shape of a type, built on first use. Panics if the type's schema cannot be enforced,
+    /// which is a mistake in the type: build all shapes at start, or in a test.
+    pub fn of<T: JsonSchema + 'static>() -> &'static Shape {
+        cached(TypeId::of::<T>(), || schemars::schema_for!(T))
+    }
+
+    /// A shape of a schema that stands alone; its references point into itself.
+    pub fn from_schema(schema: &Value) -> Result<Shape, SchemaError> {
+        Shape::from_document(schema, "#")
+    }
+
+    /// A shape of one schema of a document, such as `#/components/schemas/Model`.
+    pub fn from_document(document: &Value, pointer: &str) -> Result<Shape, SchemaError> {
+        let (nodes, root) = compile(document, pointer)?;
+        Ok(Shape { nodes, root })
+    }
+
+    /// Checks what a caller sent: a null on an optional property counts as absent.
+    pub fn check(&self, value: &Value) -> Result<(), Faults> {
+        walk::walk(&self.nodes, self.root, value, Nulls::Absent).faults.into_result()
+    }
+
+    /// Checks what we send, as strictly as a client's validator would: a null is a null.
+    pub fn check_reply(&self, value: &Value) -> Result<(), Faults> {
+        walk::walk(&self.nodes, self.root, value, Nulls::Literal).faults.into_result()
+    }
+
+    /// Checks the value and makes it fit for serde: a null that stands for an absent field is
+    /// dropped, and a whole float where an integer is wanted becomes one.
+    pub fn accept(&self, value: Value) -> Result<Value, Faults> {
+        let findings = walk::walk(&self.nodes, self.root, &value, Nulls::Absent);
+        findings.faults.into_result()?;
+        if findings.untidy {
+            return Ok(tidy::tidy(&self.nodes, self.root, value));
+        }
+        Ok(value)
+    }
+
+    /// Turns the text pairs of a query string or a form into the JSON that the schema wants. What
+    /// cannot be turned stays text, so that the check says what was wanted.
+    pub fn coerce(&self, pairs: Vec<(String, String)>) -> Value {
+        coerce::coerce(&self.nodes, self.root, pairs)
+    }
+}
+
+impl SchemaError {
+    pub(crate) fn new(pointer: &str, problem: impl Into<String>) -> SchemaError {
+        SchemaError { pointer: pointer.to_owned(), problem: problem.into() }
+    }
+}
+
+/// Shapes live as long as the program, one for each type that is ever asked for.
+fn cached(key: TypeId, schema: fn() -> Schema) -> &'static Shape {
+    static SHAPES: LazyLock<RwLock<HashMap<TypeId, &'static Shape>>> =
+        LazyLock::new(RwLock::default);
+    if let Some(known) = SHAPES.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return known;
+    }
+    let built = Shape::from_schema(&schema().to_value());
+    let shape = Box::leak(Box::new(built.expect("a type's schema uses only enforced keywords")));
+    SHAPES.write().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(shape)
+}

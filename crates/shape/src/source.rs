@@ -1,0 +1,132 @@
+//! Reads the arguments of a schema's keywords, and says where one is not what it should be.
+
+use regex::{Regex, RegexBuilder};
+use serde_json::{Map, Number, Value};
+
+use crate::format;
+use crate::node::{Kinds, Length, Node, Pattern};
+use crate::shape::SchemaError;
+
+/// The most memory one compiled pattern may take.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+/// Where the schema being compiled stands.
+pub(crate) struct Source<'a> {
+    pub(crate) pointer: &'a str,
+    pub(crate) depth: usize,
+}
+
+impl Source<'_> {
+    pub(crate) fn error(&self, problem: &str) -> SchemaError {
+        SchemaError::new(self.pointer, problem)
+    }
+
+    pub(crate) fn kinds(&self, argument: &Value) -> Result<Kinds, SchemaError> {
+        let names = match argument {
+            Value::Array(names) => names.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let mut kinds = Kinds::NONE;
+        for name in names {
+            let kind = name.as_str().and_then(Kinds::named);
+            kinds = kinds.or(kind.ok_or_else(|| self.error(&format!("{name} is not a type")))?);
+        }
+        Ok(kinds)
+    }
+
+    pub(crate) fn format(&self, node: &mut Node, argument: &Value) -> Result<(), SchemaError> {
+        let name = self.text("format", argument)?;
+        node.text.format = format::rule(name).map_err(|problem| self.error(&problem))?;
+        let bounds = format::integer_bounds(name);
+        node.number.representable =
+            bounds.map(|(least, greatest)| (Number::from(least), Number::from(greatest)));
+        Ok(())
+    }
+
+    pub(crate) fn pattern(&self, source: &str) -> Result<Pattern, SchemaError> {
+        let regex = compile_pattern(source).map_err(|error| self.error(&error.to_string()))?;
+        Ok(Pattern { source: source.to_owned(), regex })
+    }
+
+    pub(crate) fn length(
+        &self,
+        length: &mut Length,
+        keyword: &str,
+        argument: &Value,
+    ) -> Result<(), SchemaError> {
+        let Some(bound) = argument.as_u64() else {
+            return Err(self.error(&format!("`{keyword}` is not a whole number")));
+        };
+        if keyword.starts_with("min") {
+            length.min = Some(bound);
+        } else {
+            length.max = Some(bound);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn number(&self, keyword: &str, argument: &Value) -> Result<Number, SchemaError> {
+        match argument {
+            Value::Number(number) => Ok(number.clone()),
+            _ => Err(self.error(&format!("`{keyword}` is not a number"))),
+        }
+    }
+
+    pub(crate) fn text<'v>(
+        &self,
+        keyword: &str,
+        argument: &'v Value,
+    ) -> Result<&'v str, SchemaError> {
+        argument.as_str().ok_or_else(|| self.error(&format!("`{keyword}` is not a string")))
+    }
+
+    pub(crate) fn list<'v>(
+        &self,
+        keyword: &str,
+        argument: &'v Value,
+    ) -> Result<&'v Vec<Value>, SchemaError> {
+        argument.as_array().ok_or_else(|| self.error(&format!("`{keyword}` is not an array")))
+    }
+
+    pub(crate) fn map<'v>(
+        &self,
+        keyword: &str,
+        argument: &'v Value,
+    ) -> Result<&'v Map<String, Value>, SchemaError> {
+        argument.as_object().ok_or_else(|| self.error(&format!("`{keyword}` is not an object")))
+    }
+
+    pub(crate) fn names(
+        &self,
+        keyword: &str,
+        argument: &Value,
+    ) -> Result<Vec<String>, SchemaError> {
+        let mut names = Vec::new();
+        for name in self.list(keyword, argument)? {
+            names.push(self.text(keyword, name)?.to_owned());
+        }
+        Ok(names)
+    }
+}
+
+/// JSON Schema's patterns are ECMAScript's, where `\d` and `\w` are ASCII.
+fn compile_pattern(source: &str) -> Result<Regex, regex::Error> {
+    let mut translated = String::with_capacity(source.len());
+    let mut letters = source.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            translated.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('d') => translated.push_str("[0-9]"),
+            Some('D') => translated.push_str("[^0-9]"),
+            Some('w') => translated.push_str("[0-9A-Za-z_]"),
+            Some('W') => translated.push_str("[^0-9A-Za-z_]"),
+            Some('/') => translated.push('/'),
+            Some(other) => translated.extend(['\\', other]),
+            None => translated.push('\\'),
+        }
+    }
+    RegexBuilder::new(&translated).size_limit(PATTERN_BYTES_MAX).build()
+}

@@ -1,0 +1,63 @@
+//! Makes a value that passed its schema fit for serde, which is stricter about nulls and floats.
+
+use serde_json::Value;
+
+use crate::node::{Kinds, Node, NodeId, Object};
+use crate::number;
+use crate::walk::{self, Nulls};
+
+/// The walk before has bounded the depth of what reaches here.
+pub(crate) fn tidy(nodes: &[Node], root: NodeId, mut value: Value) -> Value {
+    tidy_node(nodes, root, &mut value);
+    value
+}
+
+fn tidy_node(nodes: &[Node], id: NodeId, value: &mut Value) {
+    let node = &nodes[id.0];
+    for part in node.reference.iter().chain(&node.all_of) {
+        tidy_node(nodes, *part, value);
+    }
+    for union in &node.unions {
+        let fits = |it: &&NodeId| walk::walk(nodes, **it, value, Nulls::Absent).faults.is_empty();
+        if let Some(branch) = union.branches.iter().find(fits) {
+            tidy_node(nodes, *branch, value);
+        }
+    }
+    match value {
+        Value::Number(found) => {
+            let wants_integer = node.kinds.is_some_and(|it| !it.contains(Kinds::NUMBER));
+            if wants_integer && let Some(integer) = number::as_integer(found) {
+                *found = integer;
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                if let Some(rule) = node.array.prefix.get(index).copied().or(node.array.items) {
+                    tidy_node(nodes, rule, item);
+                }
+            }
+        }
+        Value::Object(object) => {
+            object.retain(|name, value| !is_absent(nodes, &node.object, name, value));
+            for (name, value) in object.iter_mut() {
+                if let Some(rule) = rule_of(&node.object, name) {
+                    tidy_node(nodes, rule, value);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => (),
+    }
+}
+
+/// A null on an optional property that takes no null: the caller means "not given".
+fn is_absent(nodes: &[Node], rules: &Object, name: &str, value: &Value) -> bool {
+    let Some(property) = rules.properties.get(name) else { return false };
+    let takes_null = nodes[property.node.0].accepts.contains(Kinds::NULL);
+    value.is_null() && !property.required && !takes_null
+}
+
+fn rule_of(rules: &Object, name: &str) -> Option<NodeId> {
+    let known = rules.properties.get(name).map(|it| it.node);
+    let by_pattern = || rules.patterns.iter().find(|(it, _)| it.regex.is_match(name));
+    known.or_else(|| by_pattern().map(|(_, node)| *node)).or(rules.additional)
+}

@@ -1,0 +1,145 @@
+//! What a union can say about itself before any value is seen: its types, its values, its tag.
+
+use serde_json::Value;
+
+use crate::node::{Kinds, Node, NodeId, Tag, Union};
+use crate::shape::SchemaError;
+
+/// Works out for each node which JSON types it can accept at all. A schema that refers to itself
+/// without going deeper into the value would never end, so it is refused.
+pub(crate) fn settle_kinds(nodes: &mut [Node]) -> Result<(), SchemaError> {
+    let mut progress = vec![Progress::Untouched; nodes.len()];
+    for index in 0..nodes.len() {
+        nodes[index].accepts = settle(nodes, NodeId(index), &mut progress)?;
+    }
+    Ok(())
+}
+
+/// Finds for each union the list of values it amounts to, or the tag that tells its branches apart.
+pub(crate) fn find_tags(nodes: &mut [Node]) {
+    for index in 0..nodes.len() {
+        let mut unions = std::mem::take(&mut nodes[index].unions);
+        for union in &mut unions {
+            union.options = options(nodes, union);
+            union.tag = tag(nodes, union);
+        }
+        nodes[index].unions = unions;
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Progress {
+    Untouched,
+    Underway,
+    Settled(Kinds),
+}
+
+fn settle(nodes: &[Node], id: NodeId, progress: &mut [Progress]) -> Result<Kinds, SchemaError> {
+    match progress[id.0] {
+        Progress::Settled(kinds) => return Ok(kinds),
+        Progress::Underway => {
+            return Err(SchemaError::new("#", "a schema consists of nothing but itself"));
+        }
+        Progress::Untouched => progress[id.0] = Progress::Underway,
+    }
+    let node = &nodes[id.0];
+    let mut kinds = if node.never { Kinds::NONE } else { node.kinds.unwrap_or(Kinds::ALL) };
+    if let Some(allowed) = &node.allowed {
+        kinds = kinds.and(allowed.iter().map(Kinds::of).fold(Kinds::NONE, Kinds::or));
+    }
+    for part in node.reference.iter().chain(&node.all_of) {
+        kinds = kinds.and(settle(nodes, *part, progress)?);
+    }
+    for union in &node.unions {
+        let mut any = Kinds::NONE;
+        for branch in &union.branches {
+            any = any.or(settle(nodes, *branch, progress)?);
+        }
+        kinds = kinds.and(any);
+    }
+    if let Some(not) = node.not {
+        settle(nodes, not, progress)?;
+    }
+    progress[id.0] = Progress::Settled(kinds);
+    Ok(kinds)
+}
+
+fn options(nodes: &[Node], union: &Union) -> Option<Vec<Value>> {
+    let mut options: Vec<Value> = Vec::new();
+    for branch in &union.branches {
+        let node = resolved(nodes, *branch);
+        let listed = match &node.allowed {
+            Some(listed) => listed.clone(),
+            None if node.accepts == Kinds::NULL => vec![Value::Null],
+            None => return None,
+        };
+        // A value in two branches of a `oneOf` would have to be refused; leave that to the walk.
+        if listed.iter().any(|it| options.contains(it)) {
+            return None;
+        }
+        options.extend(listed);
+    }
+    let has_choice = options.iter().any(|it| !it.is_null());
+    has_choice.then_some(options)
+}
+
+fn tag(nodes: &[Node], union: &Union) -> Option<Tag> {
+    let is_object = |id: &&NodeId| nodes[id.0].accepts.contains(Kinds::OBJECT);
+    let objects: Vec<NodeId> = union.branches.iter().filter(is_object).copied().collect();
+    let (first, others) = objects.split_first()?;
+    if others.is_empty() {
+        return None;
+    }
+    let candidates = constants(nodes, *first);
+    let in_all = |name: &String| others.iter().all(|it| constant(nodes, *it, name).is_some());
+    let (name, _) = candidates.into_iter().find(|(name, _)| in_all(name))?;
+    let mut branches: Vec<(String, Vec<NodeId>)> = Vec::new();
+    for object in objects {
+        for value in constant(nodes, object, &name)? {
+            match branches.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, same)) => same.push(object),
+                None => branches.push((value, vec![object])),
+            }
+        }
+    }
+    Some(Tag { name, branches })
+}
+
+fn constant(nodes: &[Node], id: NodeId, name: &str) -> Option<Vec<String>> {
+    constants(nodes, id).into_iter().find(|(known, _)| known == name).map(|(_, values)| values)
+}
+
+/// The required properties of an object that can only be certain texts.
+fn constants(nodes: &[Node], id: NodeId) -> Vec<(String, Vec<String>)> {
+    let mut constants = Vec::new();
+    for node in hops(nodes, id) {
+        for name in &node.object.required {
+            let Some(property) = node.object.properties.get(name) else { continue };
+            let Some(allowed) = &resolved(nodes, property.node).allowed else { continue };
+            let texts: Option<Vec<String>> =
+                allowed.iter().map(|it| it.as_str().map(str::to_owned)).collect();
+            if let Some(texts) = texts {
+                constants.push((name.clone(), texts));
+            }
+        }
+    }
+    constants
+}
+
+/// The node at the end of a chain of bare references.
+fn resolved(nodes: &[Node], id: NodeId) -> &Node {
+    let chain = hops(nodes, id);
+    let has_rules = |it: &&&Node| it.allowed.is_some();
+    chain.iter().find(has_rules).or(chain.last()).copied().unwrap_or(&nodes[id.0])
+}
+
+/// A node and what it refers to, one after the other; a circle ends where it began.
+fn hops(nodes: &[Node], id: NodeId) -> Vec<&Node> {
+    let mut seen = vec![id];
+    let mut next = nodes[id.0].reference;
+    while let Some(target) = next.filter(|it| !seen.contains(it)) {
+        seen.push(target);
+        next = nodes[target.0].reference;
+    }
+    seen.into_iter().map(|it| &nodes[it.0]).collect()
+}

@@ -1,0 +1,257 @@
+//! The check itself: a value walked against its nodes, all faults collected on the way.
+
+use serde_json::{Map, Number, Value};
+
+use crate::fault::{Fault, Measured, TextRule, cut};
+use crate::faults::{FAULTS_MAX, Faults, Step};
+use crate::format;
+use crate::node::{Array, Kinds, Length, Node, NodeId, Object, Text};
+use crate::number;
+use crate::rules::{are_unique, out_of_range, wrong_type, wrong_value};
+
+/// Levels of schema and value together; serde_json parses no deeper than 128 levels.
+const DEPTH_MAX: usize = 512;
+/// Steps spent on trying branches of unions. A walk without them takes time in proportion to the
+/// body, but a union of unions could take exponential time on a small one.
+const TRIALS_MAX: u32 = 1_000_000;
+
+/// What a walk found out.
+pub(crate) struct Findings {
+    pub(crate) faults: Faults,
+    /// The value has nulls or floats that serde would not take, though the schema does.
+    pub(crate) untidy: bool,
+}
+
+/// How a null on an optional property is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nulls {
+    /// As the caller means it: not given.
+    Absent,
+    /// As the standard has it: a value like any other.
+    Literal,
+}
+
+pub(crate) fn walk(nodes: &[Node], root: NodeId, value: &Value, nulls: Nulls) -> Findings {
+    let mut walk = Walk {
+        nodes,
+        nulls,
+        path: Vec::new(),
+        found: Vec::new(),
+        depth: 0,
+        trying: false,
+        trials_left: TRIALS_MAX,
+        untidy: false,
+    };
+    walk.visit(root, value);
+    let mut faults = Faults::default();
+    if walk.trials_left == 0 {
+        // What was found up to here depends on where the walk was cut short.
+        faults.root().push(Fault::TooComplex);
+        walk.found.clear();
+    }
+    for (path, fault) in walk.found {
+        faults.add(path, fault);
+    }
+    Findings { faults, untidy: walk.untidy }
+}
+
+pub(crate) struct Walk<'a> {
+    pub(crate) nodes: &'a [Node],
+    nulls: Nulls,
+    pub(crate) path: Vec<Crumb<'a>>,
+    pub(crate) found: Vec<(Vec<Step>, Fault)>,
+    depth: usize,
+    /// Inside a branch that may turn out not to be the one that fits.
+    pub(crate) trying: bool,
+    trials_left: u32,
+    untidy: bool,
+}
+
+/// A step of the path, borrowed: a body without faults costs no allocation.
+#[derive(Clone, Copy)]
+pub(crate) enum Crumb<'a> {
+    Field(&'a str),
+    Index(usize),
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn visit(&mut self, id: NodeId, value: &'a Value) {
+        if FAULTS_MAX <= self.found.len() || self.trials_left == 0 {
+            return;
+        }
+        if DEPTH_MAX <= self.depth {
+            return self.push(Fault::TooComplex);
+        }
+        self.trials_left -= u32::from(self.trying);
+        self.depth += 1;
+        self.check_node(id, value);
+        self.depth -= 1;
+    }
+
+    fn visit_at(&mut self, crumb: Crumb<'a>, id: NodeId, value: &'a Value) {
+        self.path.push(crumb);
+        self.visit(id, value);
+        self.path.pop();
+    }
+
+    fn check_node(&mut self, id: NodeId, value: &'a Value) {
+        let node = &self.nodes[id.0];
+        if node.never {
+            return self.push("Must be left out".into());
+        }
+        if let Some(fault) = wrong_type(node, value).or_else(|| wrong_value(node, value)) {
+            return self.push(fault);
+        }
+        for part in node.reference.iter().chain(&node.all_of) {
+            self.visit(*part, value);
+        }
+        for union in &node.unions {
+            self.check_union(union, node.accepts, value);
+        }
+        if let Some(not) = node.not
+            && self.attempt(not, value).is_empty()
+        {
+            self.push("Has a form that is not allowed here".into());
+        }
+        match value {
+            Value::String(text) => self.check_text(&node.text, text),
+            Value::Number(number) => self.check_number(node, number),
+            Value::Array(items) => self.check_array(&node.array, items),
+            Value::Object(object) => self.check_object(&node.object, object),
+            Value::Null | Value::Bool(_) => (),
+        }
+    }
+
+    fn check_text(&mut self, rules: &Text, text: &str) {
+        if !is_surely_within(rules.length, text) {
+            self.check_length(rules.length, text.chars().count(), Measured::Characters);
+        }
+        if let Some(format) = &rules.format
+            && !format::fits(format, text)
+        {
+            self.push(Fault::BadText(format.clone()));
+        }
+        if let Some(pattern) = &rules.pattern
+            && !pattern.regex.is_match(text)
+        {
+            self.push(Fault::BadText(TextRule::Pattern(pattern.source.clone())));
+        }
+    }
+
+    fn check_number(&mut self, node: &Node, number: &Number) {
+        let wants_integer = node.kinds.is_some_and(|it| !it.contains(Kinds::NUMBER));
+        self.untidy |= wants_integer && number.is_f64();
+        if let Some(fault) = out_of_range(&node.number, number) {
+            self.push(fault);
+        }
+        if let Some(step) = &node.number.multiple_of
+            && !number::is_multiple(number, step)
+        {
+            self.push(Fault::NotMultipleOf(step.clone()));
+        }
+    }
+
+    fn check_array(&mut self, rules: &Array, items: &'a [Value]) {
+        let is_too_long = rules.length.max.is_some_and(|max| max < items.len() as u64);
+        self.check_length(rules.length, items.len(), Measured::Elements);
+        // What is too long anyway is not read to its end.
+        if is_too_long {
+            return;
+        }
+        for (index, item) in items.iter().enumerate() {
+            if let Some(node) = rules.prefix.get(index).copied().or(rules.items) {
+                self.visit_at(Crumb::Index(index), node, item);
+            }
+        }
+        if rules.unique && !are_unique(items) {
+            self.push("Must not contain the same element twice".into());
+        }
+    }
+
+    fn check_object(&mut self, rules: &'a Object, object: &'a Map<String, Value>) {
+        for name in rules.required.iter().filter(|name| !object.contains_key(*name)) {
+            self.path.push(Crumb::Field(name));
+            self.push(Fault::Missing { expected: self.expected(rules, name) });
+            self.path.pop();
+        }
+        let mut unknown = Vec::new();
+        for (name, value) in object {
+            if !self.check_property(rules, name, value) {
+                unknown.push(cut(name));
+            }
+        }
+        if !unknown.is_empty() {
+            self.push(Fault::UnknownKeys(unknown));
+        }
+        self.check_length(rules.length, object.len(), Measured::Properties);
+    }
+
+    /// Whether the object may have a property of this name; what is wrong with it is reported.
+    fn check_property(&mut self, rules: &Object, name: &'a str, value: &'a Value) -> bool {
+        let mut is_known = false;
+        if let Some(property) = rules.properties.get(name) {
+            is_known = true;
+            let takes_null = self.nodes[property.node.0].accepts.contains(Kinds::NULL);
+            let may_be_absent = !property.required && self.nulls == Nulls::Absent;
+            if value.is_null() && may_be_absent && !takes_null {
+                self.untidy = true;
+            } else {
+                self.visit_at(Crumb::Field(name), property.node, value);
+            }
+        }
+        for (_, node) in rules.patterns.iter().filter(|(it, _)| it.regex.is_match(name)) {
+            is_known = true;
+            self.visit_at(Crumb::Field(name), *node, value);
+        }
+        let names_fit = match rules.names {
+            Some(names) => {
+                walk(self.nodes, names, &Value::from(name), self.nulls).faults.is_empty()
+            }
+            None => true,
+        };
+        match rules.additional {
+            Some(additional) if !is_known && self.nodes[additional.0].never => false,
+            Some(additional) if !is_known => {
+                self.visit_at(Crumb::Field(name), additional, value);
+                names_fit
+            }
+            _ => names_fit,
+        }
+    }
+
+    fn expected(&self, rules: &Object, name: &str) -> String {
+        let Some(property) = rules.properties.get(name) else { return "any value".to_owned() };
+        self.nodes[property.node.0].accepts.words()
+    }
+
+    fn check_length(&mut self, bounds: Length, length: usize, measured: Measured) {
+        let length = length as u64;
+        if let Some(min) = bounds.min.filter(|min| length < *min) {
+            self.push(Fault::TooSmall { minimum: min.into(), inclusive: true, measured });
+        }
+        if let Some(max) = bounds.max.filter(|max| *max < length) {
+            self.push(Fault::TooBig { maximum: max.into(), inclusive: true, measured });
+        }
+    }
+
+    /// Two parts of a schema may state the same rule; the caller hears it once.
+    pub(crate) fn push(&mut self, fault: Fault) {
+        let step = |crumb: &Crumb<'_>| match crumb {
+            Crumb::Field(name) => Step::from(*name),
+            Crumb::Index(index) => Step::Index(*index),
+        };
+        let entry = (self.path.iter().map(step).collect(), fault);
+        if !self.found.contains(&entry) {
+            self.found.push(entry);
+        }
+    }
+}
+
+/// Whether the bytes alone tell that the characters are within their bounds: a character has one
+/// to four bytes, and counting those of a large prompt costs more than the rest of its check.
+fn is_surely_within(bounds: Length, text: &str) -> bool {
+    let bytes = text.len() as u64;
+    let may_be_short = bounds.min.is_some_and(|min| bytes < min.saturating_mul(4));
+    let may_be_long = bounds.max.is_some_and(|max| max < bytes);
+    !may_be_short && !may_be_long
+}
