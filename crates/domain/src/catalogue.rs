@@ -1,0 +1,112 @@
+//! The models that can be asked for, what each is called, and what happens when one goes away.
+//!
+//! A catalogue is built once from the operator's entries and never changes. A reload builds
+//! another one; whoever still holds the old one finishes with it.
+
+mod audio;
+mod build;
+mod choices;
+mod image;
+mod model;
+mod named;
+mod names;
+mod prices;
+mod resolve;
+mod suffix;
+mod text;
+mod video;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use moment::Timestamp;
+
+pub use audio::{
+    AsrSpec, AudioFormat, CloningMode, Duration, Lyrics, MusicSpec, Speed, TtsSpec, VoiceCloning,
+};
+pub use build::CatalogueFault;
+pub use choices::Choices;
+pub use image::{ImageSpec, InpaintSpec, Quality, Steps, StyleReferences, UpscaleSpec};
+pub use model::{Deprecation, Model, ModelSpec, ModelType, Privacy, Route, Successor};
+pub use named::Named;
+pub use names::MODEL_NAME_BYTES_MAX;
+pub use resolve::{Deprecated, Resolved, Unresolved};
+pub use suffix::{Suffixed, split_suffix};
+pub use text::{
+    Capability, EmbeddingSpec, Quantization, ReasoningEffort, SamplingDefaults, TextSpec, Tier,
+};
+pub use video::{ReferenceImageLimits, VideoKind, VideoSpec};
+
+use names::Name;
+
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    /// In the operator's order.
+    models: Vec<Arc<Model>>,
+    /// Every name, folded, with what it stands for: at most one meaning per model type.
+    names: HashMap<String, Vec<Name>>,
+}
+
+/// Which models a listing shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection {
+    Type(ModelType),
+    All,
+    /// Text models that are optimized for code.
+    Code,
+}
+
+impl Selection {
+    pub fn includes(self, model: &Model) -> bool {
+        match self {
+            Selection::Type(wanted) => model.model_type() == wanted,
+            Selection::All => true,
+            Selection::Code => model.is_optimized_for_code(),
+        }
+    }
+}
+
+impl Catalogue {
+    /// The models that exist now, in the operator's order.
+    pub fn list(&self, selection: Selection, now: Timestamp) -> impl Iterator<Item = &Arc<Model>> {
+        self.models.iter().filter(move |it| selection.includes(it) && !it.is_removed(now))
+    }
+
+    /// Each trait with the id of the model that answers to it.
+    ///
+    /// Models of several types can have the same trait; among all types the text model shows,
+    /// because text is the type that callers mean when they name none.
+    pub fn traits(&self, selection: Selection, now: Timestamp) -> BTreeMap<&str, &str> {
+        let mut found = BTreeMap::new();
+        let is_text = |model: &&Arc<Model>| model.model_type() == ModelType::Text;
+        let (text, other): (Vec<_>, Vec<_>) =
+            self.models.iter().filter(|it| selection.includes(it)).partition(is_text);
+        for model in text.into_iter().chain(other) {
+            let Ok(stand_in) = self.successor_of(model, now) else { continue };
+            for name in &model.traits {
+                found.entry(name.as_str()).or_insert(stand_in.id.as_str());
+            }
+        }
+        found
+    }
+
+    /// Each alias among the models of a type with the id of the model that answers to it.
+    pub fn compatibility(&self, wanted: ModelType, now: Timestamp) -> BTreeMap<&str, &str> {
+        let mut found = BTreeMap::new();
+        for model in self.models.iter().filter(|it| it.model_type() == wanted) {
+            let Ok(stand_in) = self.successor_of(model, now) else { continue };
+            for alias in &model.aliases {
+                found.insert(alias.as_str(), stand_in.id.as_str());
+            }
+        }
+        found
+    }
+
+    /// The entry with exactly this id, removed or not.
+    fn entry(&self, id: &str) -> Option<&Arc<Model>> {
+        self.models.iter().find(|it| it.id == id)
+    }
+}
+
+#[cfg(test)]
+mod tests;

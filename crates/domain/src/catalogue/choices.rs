@@ -1,0 +1,38 @@
+//! A list a caller may choose from, and what is taken when the caller does not choose.
+
+/// Options in the operator's order, one of which is the default. May be empty, which means that
+/// the model does not take this option at all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choices<T> {
+    options: Vec<T>,
+    default: usize,
+}
+
+impl<T: PartialEq> Choices<T> {
+    pub fn none() -> Choices<T> {
+        Choices { options: Vec::new(), default: 0 }
+    }
+
+    /// The first option is the default.
+    pub fn first_of(options: Vec<T>) -> Choices<T> {
+        Choices { options, default: 0 }
+    }
+
+    /// `None` when the default is not one of the options.
+    pub fn with_default(options: Vec<T>, default: &T) -> Option<Choices<T>> {
+        let default = options.iter().position(|it| it == default)?;
+        Some(Choices { options, default })
+    }
+
+    pub fn options(&self) -> &[T] {
+        &self.options
+    }
+
+    pub fn default(&self) -> Option<&T> {
+        self.options.get(self.default)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.options.is_empty()
+    }
+}

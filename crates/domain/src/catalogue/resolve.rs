@@ -1,0 +1,183 @@
+//! From what a caller wrote as `model` to the model that answers.
+
+use std::sync::Arc;
+
+use moment::Timestamp;
+
+use super::names::{MODEL_NAME_BYTES_MAX, Name, NameKind, bare_names, folded, nearest};
+use super::{Catalogue, Deprecation, Model, ModelType, Selection, Successor};
+
+/// The model that answers, and what the caller should be told about the one that was asked for.
+#[derive(Debug, Clone)]
+pub struct Resolved<'a> {
+    pub model: &'a Arc<Model>,
+    /// Present while the model that was asked for is on its way out, or already gone.
+    pub deprecated: Option<Deprecated<'a>>,
+}
+
+/// A deprecated model that was asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Deprecated<'a> {
+    pub id: &'a str,
+    pub deprecation: &'a Deprecation,
+    /// Whether another model answers in its place already.
+    pub is_removed: bool,
+    /// The model to change to: the one that answers now, or that will.
+    pub replacement: Option<&'a str>,
+}
+
+impl Deprecated<'_> {
+    /// A sentence for the caller.
+    pub fn warning(&self) -> String {
+        let Deprecated { id, deprecation, is_removed, replacement } = self;
+        let removed_on = deprecation.removes_at.date();
+        let Some(next) = replacement else {
+            return format!("Model {id} is deprecated and will be removed on {removed_on}.");
+        };
+        if *is_removed {
+            return format!("Model {id} was removed on {removed_on}; {next} answers in its place.");
+        }
+        let advice = if deprecation.successor.is_automatic() {
+            format!("After that {next} answers in its place.")
+        } else {
+            format!("Use {next} instead.")
+        };
+        format!("Model {id} is deprecated and will be removed on {removed_on}. {advice}")
+    }
+
+    /// The date callers are told, as `YYYY-MM-DD`.
+    pub fn date(&self) -> String {
+        self.deprecation.date.date()
+    }
+}
+
+/// Why no model answers. Displays as the message the caller reads.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unresolved {
+    #[error("Specified model not found{}", suggestion(nearest))]
+    NotFound {
+        /// Ids and aliases, best first.
+        nearest: Vec<String>,
+    },
+    #[error("Model {id} is of type {is}; this endpoint takes models of type {wanted}")]
+    WrongType { id: String, is: ModelType, wanted: ModelType },
+    #[error("Model {id} has been removed{}", replacement_hint(replacement))]
+    Gone { id: String, replacement: Option<String> },
+    #[error("The model is temporarily offline. Please try again later or use another model.")]
+    Offline { id: String },
+}
+
+impl Catalogue {
+    /// The model that answers a request for work of one type.
+    pub fn resolve(
+        &self,
+        asked: &str,
+        wanted: ModelType,
+        now: Timestamp,
+    ) -> Result<Resolved<'_>, Unresolved> {
+        let meanings = self.meanings(asked);
+        let of_type = meanings.iter().find(|it| it.model_type == wanted);
+        let Some(name) = of_type else {
+            // A trait of another type is no model that the caller could have meant.
+            let other = meanings.iter().find(|it| it.kind != NameKind::Trait);
+            let Some(other) = other else {
+                return Err(self.not_found(asked, Selection::Type(wanted), now));
+            };
+            let id = self.models[other.model].id.clone();
+            return Err(Unresolved::WrongType { id, is: other.model_type, wanted });
+        };
+        let resolved = self.answering(&self.models[name.model], now)?;
+        if resolved.model.offline {
+            return Err(Unresolved::Offline { id: resolved.model.id.clone() });
+        }
+        Ok(resolved)
+    }
+
+    /// The model of any type that a name stands for, offline or not. Where the types disagree
+    /// about a name, text comes first.
+    pub fn find(&self, asked: &str, now: Timestamp) -> Result<Resolved<'_>, Unresolved> {
+        let meanings = self.meanings(asked);
+        let text = meanings.iter().find(|it| it.model_type == ModelType::Text);
+        let Some(name) = text.or(meanings.first()) else {
+            return Err(self.not_found(asked, Selection::All, now));
+        };
+        self.answering(&self.models[name.model], now)
+    }
+
+    fn meanings(&self, asked: &str) -> Vec<Name> {
+        if MODEL_NAME_BYTES_MAX < asked.len() {
+            return Vec::new();
+        }
+        if let Some(meanings) = self.names.get(&folded(asked)) {
+            return meanings.clone();
+        }
+        // `someone/default` would be a model of somebody else's, so traits need their bare name.
+        let bare = bare_names(asked).find_map(|bare| self.names.get(&folded(bare)));
+        let meanings = bare.into_iter().flatten().copied();
+        meanings.filter(|it| it.kind != NameKind::Trait).collect()
+    }
+
+    fn answering<'a>(
+        &'a self,
+        asked: &'a Arc<Model>,
+        now: Timestamp,
+    ) -> Result<Resolved<'a>, Unresolved> {
+        let model = self.successor_of(asked, now).map_err(|last| {
+            let suggested = last.deprecation.as_ref().and_then(|it| it.successor.id());
+            let next = suggested.and_then(|id| self.entry(id));
+            let next = next.and_then(|it| self.successor_of(it, now).ok());
+            Unresolved::Gone { id: asked.id.clone(), replacement: next.map(|it| it.id.clone()) }
+        })?;
+        let is_removed = asked.is_removed(now);
+        let deprecated = asked.announced_deprecation(now).map(|deprecation| Deprecated {
+            id: &asked.id,
+            deprecation,
+            is_removed,
+            replacement: if is_removed { Some(&model.id) } else { deprecation.successor.id() },
+        });
+        Ok(Resolved { model, deprecated })
+    }
+
+    /// The model itself, or whichever automatic successor still exists; otherwise the last one
+    /// that did.
+    pub(super) fn successor_of<'a>(
+        &'a self,
+        asked: &'a Arc<Model>,
+        now: Timestamp,
+    ) -> Result<&'a Arc<Model>, &'a Arc<Model>> {
+        let mut model = asked;
+        // The builder refuses circles, so this ends: each step goes to another model.
+        while model.is_removed(now) {
+            let successor = model.deprecation.as_ref().map(|it| &it.successor);
+            let Some(Successor::Automatic(id)) = successor else { return Err(model) };
+            model = self.entry(id).ok_or(model)?;
+        }
+        Ok(model)
+    }
+
+    fn not_found(&self, asked: &str, selection: Selection, now: Timestamp) -> Unresolved {
+        if MODEL_NAME_BYTES_MAX < asked.len() {
+            return Unresolved::NotFound { nearest: Vec::new() };
+        }
+        let names = self.list(selection, now).flat_map(|model| {
+            let aliases = model.aliases.iter().map(String::as_str);
+            std::iter::once(model.id.as_str()).chain(aliases)
+        });
+        Unresolved::NotFound { nearest: nearest(asked, names) }
+    }
+}
+
+fn suggestion(nearest: &[String]) -> String {
+    match nearest {
+        [] => ". GET /models lists the models there are.".to_owned(),
+        [only] => format!(". Did you mean {only}?"),
+        [rest @ .., last] => format!(". Did you mean {} or {last}?", rest.join(", ")),
+    }
+}
+
+fn replacement_hint(replacement: &Option<String>) -> String {
+    match replacement {
+        Some(id) => format!(". Please use {id} instead."),
+        None => ". GET /models lists the models there are.".to_owned(),
+    }
+}

@@ -1,0 +1,151 @@
+//! Tests of the catalogue: what may stand in it, and who answers to which name.
+
+mod building;
+mod listing;
+mod pricing;
+mod resolving;
+mod suffixes;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+
+use moment::Timestamp;
+use money::{Per, Price};
+
+use super::*;
+use crate::pricing::{ImagePrice, ImageRates, Rate, TokenPrice, TokenRates, UpscaleRates};
+
+const NOW: &str = "2026-11-15";
+
+fn day(text: &str) -> Timestamp {
+    Timestamp::parse(text).expect("tests write valid dates")
+}
+
+fn catalogue(models: Vec<Model>) -> Catalogue {
+    Catalogue::build(models).expect("a catalogue without faults")
+}
+
+fn text(id: &str) -> Model {
+    model(
+        id,
+        ModelSpec::Text(TextSpec {
+            tier: Tier::M,
+            context_tokens: 8192,
+            max_completion_tokens: None,
+            capabilities: BTreeSet::new(),
+            quantization: Quantization::NotAvailable,
+            reasoning_efforts: Choices::none(),
+            images_max: None,
+            videos_max: None,
+            sampling: SamplingDefaults {
+                temperature: 1.0,
+                top_p: 1.0,
+                frequency_penalty: None,
+                presence_penalty: None,
+                repetition_penalty: None,
+            },
+            price: TokenPrice {
+                base: TokenRates {
+                    input: rate("0.10"),
+                    output: rate("0.20"),
+                    cache_input: None,
+                    cache_write: None,
+                },
+                extended: None,
+            },
+        }),
+    )
+}
+
+fn code(id: &str) -> Model {
+    let mut model = text(id);
+    if let ModelSpec::Text(text) = &mut model.spec {
+        text.capabilities.insert(Capability::Code);
+    }
+    model
+}
+
+fn image(id: &str) -> Model {
+    model(
+        id,
+        ModelSpec::Image(ImageSpec {
+            prompt_characters_max: 1500,
+            steps: Steps { default: 8, max: 20 },
+            width_height_divisor: 8,
+            aspect_ratios: Choices::none(),
+            resolutions: Choices::none(),
+            qualities: Choices::none(),
+            style_references: None,
+            web_search: false,
+            optimize_prompt_thinking: false,
+            price: ImagePrice {
+                generation: ImageRates::Flat(rate("0.01")),
+                quality: BTreeMap::new(),
+                upscale: UpscaleRates { double: rate("0.02"), quadruple: rate("0.08") },
+            },
+        }),
+    )
+}
+
+fn model(id: &str, spec: ModelSpec) -> Model {
+    Model {
+        id: id.to_owned(),
+        name: id.to_owned(),
+        description: None,
+        source: None,
+        owned_by: "service".to_owned(),
+        created: None,
+        privacy: Privacy::Private,
+        offline: false,
+        beta: false,
+        uncensored: false,
+        traits: Vec::new(),
+        aliases: Vec::new(),
+        model_sets: Vec::new(),
+        region_restrictions: Vec::new(),
+        deprecation: None,
+        routes: vec![Route {
+            provider: "main".to_owned(),
+            upstream_id: id.to_owned(),
+            weight: NonZeroU32::MIN,
+        }],
+        spec,
+    }
+}
+
+fn rate(usd: &str) -> Rate {
+    Rate::at_par(Price::parse(usd, Per::One).expect("tests write valid prices"))
+}
+
+impl Model {
+    fn alias(mut self, alias: &str) -> Model {
+        self.aliases.push(alias.to_owned());
+        self
+    }
+
+    fn plays(mut self, name: &str) -> Model {
+        self.traits.push(name.to_owned());
+        self
+    }
+
+    fn offline(mut self) -> Model {
+        self.offline = true;
+        self
+    }
+
+    /// Announced from the first day, and removed on the date given.
+    fn removed_on(mut self, removes_at: &str, successor: Successor) -> Model {
+        let removes_at = day(removes_at);
+        self.deprecation =
+            Some(Deprecation { starts_at: None, date: removes_at, removes_at, successor });
+        self
+    }
+}
+
+fn automatic(id: &str) -> Successor {
+    Successor::Automatic(id.to_owned())
+}
+
+fn suggested(id: &str) -> Successor {
+    Successor::Suggested(id.to_owned())
+}

@@ -1,0 +1,73 @@
+//! What the listings show.
+
+use super::*;
+
+fn stock() -> Catalogue {
+    catalogue(vec![
+        image("picture").plays("default").plays("highest_quality"),
+        text("writer").plays("default").alias("gpt-4o"),
+        code("coder").plays("default_code"),
+        text("old").plays("fastest").alias("gpt-3").removed_on("2026-06-01", automatic("writer")),
+        text("gone")
+            .plays("eliza-default")
+            .alias("gpt-2")
+            .removed_on("2026-06-01", suggested("old")),
+        text("leaving").removed_on("2026-12-01", Successor::Nobody),
+        text("sleepy").offline(),
+    ])
+}
+
+#[track_caller]
+fn check_list(selection: Selection, now: &str, expected: &[&str]) {
+    let stock = stock();
+    let ids: Vec<&str> = stock.list(selection, day(now)).map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, expected);
+}
+
+#[test]
+fn a_listing_shows_what_exists_in_the_operators_order() {
+    let text = Selection::Type(ModelType::Text);
+    check_list(text, NOW, &["writer", "coder", "leaving", "sleepy"]);
+    check_list(text, "2026-12-01", &["writer", "coder", "sleepy"]);
+    check_list(text, "2026-05-31", &["writer", "coder", "old", "gone", "leaving", "sleepy"]);
+    check_list(Selection::All, NOW, &["picture", "writer", "coder", "leaving", "sleepy"]);
+    check_list(Selection::Code, NOW, &["coder"]);
+    check_list(Selection::Type(ModelType::Video), NOW, &[]);
+}
+
+#[track_caller]
+fn check_traits(selection: Selection, expected: &[(&str, &str)]) {
+    let stock = stock();
+    let traits = stock.traits(selection, day(NOW));
+    assert_eq!(traits, expected.iter().copied().collect());
+}
+
+#[test]
+fn traits_name_the_model_that_answers_to_them_now() {
+    check_traits(
+        Selection::Type(ModelType::Text),
+        &[("default", "writer"), ("default_code", "coder"), ("fastest", "writer")],
+    );
+    check_traits(Selection::Code, &[("default_code", "coder")]);
+}
+
+#[test]
+fn among_all_types_a_trait_is_the_text_models() {
+    check_traits(
+        Selection::All,
+        &[
+            ("default", "writer"),
+            ("default_code", "coder"),
+            ("fastest", "writer"),
+            ("highest_quality", "picture"),
+        ],
+    );
+}
+
+#[test]
+fn the_mapping_leaves_out_what_nobody_answers_to() {
+    let stock = stock();
+    let mapping = stock.compatibility(ModelType::Text, day(NOW));
+    assert_eq!(mapping, BTreeMap::from([("gpt-3", "writer"), ("gpt-4o", "writer")]));
+    assert!(stock.compatibility(ModelType::Image, day(NOW)).is_empty());
+}

@@ -1,0 +1,12 @@
+//! The rules of the service, without I/O.
+//!
+//! Every function here takes values, `now` among them, and returns values: its tests need no
+//! runtime, no clock and no database.
+
+pub mod access;
+pub mod catalogue;
+pub mod entropy;
+pub mod limits;
+pub mod pricing;
+pub mod secret;
+pub mod shelf;

@@ -1,0 +1,6 @@
+//! How often a caller may call: tiers of limits, one-minute windows, and the block after too
+//! many failures.
+
+pub mod failures;
+pub mod tiers;
+pub mod window;

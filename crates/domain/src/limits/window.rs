@@ -1,0 +1,177 @@
+//! Requests and tokens a minute, in fixed windows of sixty seconds.
+//!
+//! The headers promise a moment at which the window resets, so the window is fixed: a smoother
+//! algorithm would still refuse right after the promised reset. The price is a burst of up to
+//! twice the limit across a reset. Each subject has its own phase, so that resets do not all
+//! fall on the same second.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use moment::Timestamp;
+
+use crate::limits::tiers::Allowed;
+
+const WINDOW_MS: i64 = 60_000;
+const SHARDS: usize = 64;
+/// A shard that holds more windows than this drops those that have ended.
+const SHARD_WINDOWS_SWEPT: usize = 4096;
+
+/// Counts for every subject that called within the last minute.
+pub struct Limiter {
+    shards: Vec<Mutex<HashMap<Subject, Window>>>,
+}
+
+/// Whom and what a limit counts: an account (or an address) together with a model or a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Subject(u64, u64);
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Window {
+    number: i64,
+    requests: u64,
+    tokens: u64,
+}
+
+/// What the caller was told: the numbers of the rate-limit headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    pub allowed: Allowed,
+    pub requests_left: u64,
+    pub tokens_left: Option<u64>,
+    pub resets_at: Timestamp,
+    pub now: Timestamp,
+}
+
+/// Permission to run one request; its reserved tokens are corrected when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Admission {
+    pub standing: Standing,
+    subject: Subject,
+    window: i64,
+    tokens_reserved: u64,
+}
+
+/// Which limit refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exceeded {
+    Requests(Standing),
+    Tokens(Standing),
+}
+
+impl Subject {
+    pub fn new(who: impl Hash, what: impl Hash) -> Subject {
+        let digest = |salt: u8| {
+            let mut hasher = DefaultHasher::new();
+            (salt, &who, &what).hash(&mut hasher);
+            hasher.finish()
+        };
+        Subject(digest(0), digest(1))
+    }
+
+    fn phase_ms(self) -> i64 {
+        i64::try_from(self.1 % WINDOW_MS.unsigned_abs()).unwrap_or(0)
+    }
+
+    fn window(self, now: Timestamp) -> i64 {
+        (now.ms() + self.phase_ms()).div_euclid(WINDOW_MS)
+    }
+
+    fn resets_at(self, window: i64) -> Timestamp {
+        Timestamp::from_ms((window + 1) * WINDOW_MS - self.phase_ms())
+    }
+}
+
+impl Default for Limiter {
+    fn default() -> Limiter {
+        Limiter { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+    }
+}
+
+impl Limiter {
+    /// Counts one request and reserves its tokens, or refuses and counts nothing.
+    pub fn admit(
+        &self,
+        subject: Subject,
+        allowed: Allowed,
+        tokens: u64,
+        now: Timestamp,
+    ) -> Result<Admission, Exceeded> {
+        let number = subject.window(now);
+        let mut shard = self.shard(subject);
+        if SHARD_WINDOWS_SWEPT < shard.len() {
+            shard.retain(|other, window| other.window(now) <= window.number);
+        }
+        let window = shard.entry(subject).or_default();
+        if window.number != number {
+            *window = Window { number, ..Window::default() };
+        }
+        if allowed.requests <= window.requests {
+            return Err(Exceeded::Requests(window.standing(subject, allowed, now)));
+        }
+        // A single request larger than the whole limit is let through alone in a fresh window:
+        // refusing it would refuse it for ever.
+        let is_over = allowed.tokens.is_some_and(|limit| limit < window.tokens + tokens);
+        if is_over && 0 < window.tokens {
+            return Err(Exceeded::Tokens(window.standing(subject, allowed, now)));
+        }
+        window.requests += 1;
+        window.tokens += tokens;
+        let standing = window.standing(subject, allowed, now);
+        Ok(Admission { standing, subject, window: number, tokens_reserved: tokens })
+    }
+
+    /// Replaces the reserved tokens by those really used, in the window that admitted them.
+    pub fn correct(&self, admission: Admission, tokens_used: u64) {
+        let mut shard = self.shard(admission.subject);
+        let Some(window) = shard.get_mut(&admission.subject) else { return };
+        if window.number == admission.window {
+            window.tokens = window.tokens.saturating_sub(admission.tokens_reserved) + tokens_used;
+        }
+    }
+
+    /// Where a subject stands, without counting anything.
+    pub fn standing(&self, subject: Subject, allowed: Allowed, now: Timestamp) -> Standing {
+        let number = subject.window(now);
+        let known = self.shard(subject).get(&subject).copied();
+        let window = known.filter(|window| window.number == number);
+        window.unwrap_or(Window { number, ..Window::default() }).standing(subject, allowed, now)
+    }
+
+    fn shard(&self, subject: Subject) -> MutexGuard<'_, HashMap<Subject, Window>> {
+        let index = usize::try_from(subject.0 % SHARDS as u64).unwrap_or(0);
+        // A panic while counting leaves numbers, not broken structure: go on with them.
+        self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Window {
+    fn standing(&self, subject: Subject, allowed: Allowed, now: Timestamp) -> Standing {
+        Standing {
+            allowed,
+            requests_left: allowed.requests.saturating_sub(self.requests),
+            tokens_left: allowed.tokens.map(|limit| limit.saturating_sub(self.tokens)),
+            resets_at: subject.resets_at(self.number),
+            now,
+        }
+    }
+}
+
+impl Standing {
+    pub fn until_reset(&self) -> Duration {
+        self.resets_at.since(self.now)
+    }
+}
+
+impl Exceeded {
+    pub fn standing(&self) -> &Standing {
+        match self {
+            Exceeded::Requests(standing) | Exceeded::Tokens(standing) => standing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! API key secrets: how they are made, recognised and looked up without being kept.
+//!
+//! A secret is `SERVICE_<KIND>_KEY_` followed by 43 random characters and a checksum of 6. The
+//! checksum tells a mistyped key from an unknown one without a database read. What is stored is
+//! HMAC-SHA256 under the installation's pepper: the database reveals no key, and looking up
+//! a digest takes the same time whatever was sent.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+use crate::access::KeyKind;
+use crate::entropy::Entropy;
+
+const RANDOM_CHARACTERS: usize = 43;
+const CHECKSUM_CHARACTERS: usize = 6;
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// The longest credential that is looked at; anything longer is no key of ours.
+pub const SECRET_BYTES_MAX: usize = 512;
+
+/// The installation's own key for digesting secrets.
+#[derive(Clone)]
+pub struct Pepper(pub [u8; 32]);
+
+/// What is stored and looked up in place of a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SecretDigest(pub [u8; 32]);
+
+/// What the text of a credential alone says about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recognised {
+    /// It has our form and its checksum is right.
+    WellFormed,
+    /// It starts like one of ours, but characters are missing or wrong.
+    Mistyped,
+    /// It has some other form: perhaps a key that the operator chose.
+    Foreign,
+}
+
+pub fn mint(kind: KeyKind, entropy: &dyn Entropy) -> String {
+    let mut secret = prefix(kind).to_owned();
+    let mut pool = [0u8; 64];
+    let mut taken = 0;
+    while taken < RANDOM_CHARACTERS {
+        entropy.fill(&mut pool);
+        // 248 is the largest multiple of 62 in a byte: beyond it characters would not be equally likely.
+        for byte in pool.iter().filter(|byte| **byte < 248).take(RANDOM_CHARACTERS - taken) {
+            secret.push(char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()]));
+            taken += 1;
+        }
+    }
+    let sum = checksum(&secret);
+    secret + &sum
+}
+
+pub fn recognise(text: &str) -> Recognised {
+    let kinds = [KeyKind::Inference, KeyKind::Admin];
+    let Some(body) = kinds.iter().find_map(|kind| text.strip_prefix(prefix(*kind))) else {
+        return Recognised::Foreign;
+    };
+    let is_whole = body.len() == RANDOM_CHARACTERS + CHECKSUM_CHARACTERS && body.is_ascii();
+    if !is_whole {
+        return Recognised::Mistyped;
+    }
+    let (signed, sum) = text.split_at(text.len() - CHECKSUM_CHARACTERS);
+    if checksum(signed) == sum { Recognised::WellFormed } else { Recognised::Mistyped }
+}
+
+pub fn digest(pepper: &Pepper, secret: &str) -> SecretDigest {
+    let mut mac =
+        Hmac::<Sha256>::new_from_slice(&pepper.0).expect("HMAC takes a key of any length");
+    mac.update(secret.as_bytes());
+    SecretDigest(mac.finalize().into_bytes().into())
+}
+
+/// The end of a secret, by which its owner knows it again.
+pub fn last6(secret: &str) -> String {
+    let characters: Vec<char> = secret.chars().collect();
+    characters[characters.len().saturating_sub(6)..].iter().collect()
+}
+
+fn prefix(kind: KeyKind) -> &'static str {
+    match kind {
+        KeyKind::Inference => "SERVICE_INFERENCE_KEY_",
+        KeyKind::Admin => "SERVICE_ADMIN_KEY_",
+    }
+}
+
+fn checksum(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    let mut number = u64::from_be_bytes([
+        hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7],
+    ]);
+    let mut characters = String::with_capacity(CHECKSUM_CHARACTERS);
+    for _ in 0..CHECKSUM_CHARACTERS {
+        let index = usize::try_from(number % 62).unwrap_or(0);
+        characters.push(char::from(ALPHABET[index]));
+        number /= 62;
+    }
+    characters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Counting;
+
+    impl Entropy for Counting {
+        fn fill(&self, bytes: &mut [u8]) {
+            for (index, byte) in bytes.iter_mut().enumerate() {
+                *byte = u8::try_from(index * 7 % 256).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_minted_secret_is_recognised_and_a_changed_one_is_not() {
+        for kind in [KeyKind::Inference, KeyKind::Admin] {
+            let secret = mint(kind, &Counting);
+            assert_eq!(recognise(&secret), Recognised::WellFormed, "{secret}");
+            for index in prefix(kind).len()..secret.len() {
+                let mut typo: Vec<char> = secret.chars().collect();
+                typo[index] = if typo[index] == 'x' { 'y' } else { 'x' };
+                let typo: String = typo.into_iter().collect();
+                assert_eq!(recognise(&typo), Recognised::Mistyped, "{typo}");
+            }
+            assert_eq!(recognise(&secret[..secret.len() - 1]), Recognised::Mistyped);
+            assert_eq!(recognise(&format!("{secret}0")), Recognised::Mistyped);
+        }
+    }
+
+    #[test]
+    fn other_texts_are_foreign_or_mistyped_but_never_ours() {
+        for text in ["", "sk-abc", "Bearer", "SERVICE_ADMIN_KEY", "ключ"] {
+            assert_eq!(recognise(text), Recognised::Foreign, "{text}");
+        }
+        for text in ["SERVICE_ADMIN_KEY_", "SERVICE_INFERENCE_KEY_ключключключключключключ"]
+        {
+            assert_eq!(recognise(text), Recognised::Mistyped, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_digest_depends_on_the_pepper() {
+        let digests = [Pepper([1; 32]), Pepper([2; 32])].map(|pepper| digest(&pepper, "secret"));
+        assert_ne!(digests[0], digests[1]);
+    }
+
+    #[test]
+    fn the_last_six_characters_of_anything_can_be_shown() {
+        assert_eq!(last6("abcdefgh"), "cdefgh");
+        assert_eq!(last6("abc"), "abc");
+        assert_eq!(last6("ключи́ё"), "ключи́ё".chars().skip(1).collect::<String>());
+    }
+}
