@@ -1,0 +1,31 @@
+//! `POST /chat/completions`: what is asked, and what is answered, whole or in chunks.
+
+mod chunk;
+mod completion;
+mod fault;
+mod message;
+mod parameters;
+mod request;
+mod tool;
+mod usage;
+
+pub use chunk::{ChatChunk, ChunkChoice, ChunkDelta, ChunkFunction, ChunkToolCall};
+pub use completion::{
+    ChatCompletion, ChatCompletionChoice, CompletionMessage, CompletionRole, CompletionToolCall,
+    FinishReason,
+};
+pub use fault::{InferenceError, InferenceFault, InferenceRejection};
+pub use message::{
+    AudioFormat, CacheControl, CacheKind, ContentPart, FileData, FilePart, ImageUrl, InputAudio,
+    MediaUrl, Message, MessageContent, MessageToolCall, TextPart,
+};
+pub use parameters::{EffectiveParameters, SearchMode, ServiceParameters, WebSearchCitation};
+pub use request::{
+    ChatCompletionRequest, Effort, Fallback, ReasoningOptions, ReasoningSummary, Retention, Stop,
+    StreamOptions, TextOptions, Verbosity,
+};
+pub use tool::{
+    CalledFunction, Function, FunctionChoice, FunctionName, JsonSchemaFormat, ResponseFormat, Tool,
+    ToolChoice, ToolChoiceMode, ToolKind,
+};
+pub use usage::{CompletionTokensDetails, Cost, PromptTokensDetails, TokenUsage};

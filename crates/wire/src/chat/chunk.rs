@@ -1,0 +1,71 @@
+//! One chunk of a streamed answer. All of one stream share `id`, `created` and `model`.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{CompletionRole, Cost, FinishReason, TokenUsage, ToolKind};
+
+/// A chunk. `C` is the array of choices: [`ChunkChoice`]s, or JSON that is passed on as it came.
+#[derive(Debug, Serialize)]
+pub struct ChatChunk<'a, C> {
+    pub id: &'a str,
+    pub object: &'static str,
+    pub created: i64,
+    pub model: &'a str,
+    pub choices: C,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TokenUsage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// What one choice gained.
+#[derive(Debug, Serialize)]
+pub struct ChunkChoice<'a> {
+    pub index: u32,
+    pub delta: ChunkDelta<'a>,
+    pub finish_reason: Option<FinishReason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<&'a RawValue>,
+}
+
+/// A piece of the message; what did not grow is left out.
+#[derive(Debug, Default, Serialize)]
+pub struct ChunkDelta<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<CompletionRole>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub tool_calls: Vec<ChunkToolCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_details: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thought_signature: Option<&'a str>,
+}
+
+/// A piece of a tool call; `id`, `type` and `name` come with its first piece only.
+#[derive(Debug, Serialize)]
+pub struct ChunkToolCall<'a> {
+    pub index: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<&'a str>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ToolKind>,
+    pub function: ChunkFunction<'a>,
+    #[serde(flatten)]
+    pub extra: &'a Map<String, Value>,
+}
+
+/// A piece of a called function.
+#[derive(Debug, Serialize)]
+pub struct ChunkFunction<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<&'a str>,
+    pub arguments: &'a str,
+}

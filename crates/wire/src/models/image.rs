@@ -1,0 +1,96 @@
+//! Models that make, enlarge or edit images.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::pricing::{ImagePricing, InpaintPricing};
+use super::spec::CommonSpec;
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageSpec {
+    #[serde(flatten)]
+    pub common: CommonSpec,
+    pub supports_style_references: bool,
+    pub supports_web_search: bool,
+    pub supports_optimize_prompt_thinking: bool,
+    pub constraints: ImageConstraints,
+    pub pricing: ImagePricing,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageConstraints {
+    pub prompt_character_limit: u64,
+    pub steps: Steps,
+    /// Width and height must be multiples of this.
+    pub width_height_divisor: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aspect_ratios: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_aspect_ratio: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolutions: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_resolution: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qualities: Option<Vec<Quality>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_quality: Option<Quality>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_style_references: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supports_style_reference_strength: Option<bool>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Steps {
+    pub default: u64,
+    pub max: u64,
+}
+
+/// How much work goes into one image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Quality {
+    Low,
+    Medium,
+    High,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct UpscaleSpec {
+    #[serde(flatten)]
+    pub common: CommonSpec,
+    pub pricing: ImagePricing,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct InpaintSpec {
+    #[serde(flatten)]
+    pub common: CommonSpec,
+    pub constraints: InpaintConstraints,
+    pub pricing: InpaintPricing,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InpaintConstraints {
+    pub aspect_ratios: Vec<String>,
+    pub prompt_character_limit: u64,
+    /// Whether several images can be combined into one.
+    pub combine_images: bool,
+    /// How many images one edit takes; 3 when absent, or 1 where images cannot be combined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_input_images: Option<u64>,
+    /// Whether an aspect ratio can be asked for when there is only one image.
+    pub single_image_aspect_ratio: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_resolution: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolutions: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qualities: Option<Vec<Quality>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_quality: Option<Quality>,
+}

@@ -1,0 +1,22 @@
+//! `POST /responses`: a chat in the words of OpenAI's newer API. Nothing is stored.
+
+mod event;
+mod input;
+mod reply;
+mod request;
+
+pub use event::{EventBody, ResponseEvent};
+pub use input::{
+    FunctionCall, FunctionCallKind, FunctionCallOutput, FunctionCallOutputKind, ImageSource, Input,
+    InputContent, InputItem, InputMessage, InputPart, InputRole, ItemReference, ItemReferenceKind,
+    MessageKind, PastReasoning, ReasoningKind,
+};
+pub use reply::{
+    EchoedTool, EchoedToolChoice, IncompleteDetails, IncompleteReason, InputTokensDetails,
+    ItemStatus, OutputItem, OutputPart, OutputTokensDetails, Response, ResponseError,
+    ResponseStatus, ResponseUsage, SummaryPart,
+};
+pub use request::{
+    ResponseFunctionChoice, ResponseRequest, ResponseTextFormat, ResponseTextOptions, ResponseTool,
+    ResponseToolChoice,
+};

@@ -1,0 +1,29 @@
+//! One event of a streamed response.
+
+use serde::Serialize;
+
+use super::{OutputItem, OutputPart, Response};
+
+/// An event; those of one stream are numbered from zero without gaps.
+#[derive(Debug, Serialize)]
+pub struct ResponseEvent<'a> {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub sequence_number: u64,
+    #[serde(flatten)]
+    pub body: EventBody<'a>,
+}
+
+/// What an event tells.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum EventBody<'a> {
+    Response { response: &'a Response },
+    Item { output_index: usize, item: &'a OutputItem },
+    Part { item_id: &'a str, output_index: usize, content_index: usize, part: &'a OutputPart },
+    TextDelta { item_id: &'a str, output_index: usize, content_index: usize, delta: &'a str },
+    TextDone { item_id: &'a str, output_index: usize, content_index: usize, text: &'a str },
+    RefusalDone { item_id: &'a str, output_index: usize, content_index: usize, refusal: &'a str },
+    Delta { item_id: &'a str, output_index: usize, delta: &'a str },
+    ArgumentsDone { item_id: &'a str, output_index: usize, name: &'a str, arguments: &'a str },
+}

@@ -1,0 +1,147 @@
+//! The conversation so far, item by item.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::chat::ImageUrl;
+
+/// A text of the user's, or the items of a conversation.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Input {
+    Text(#[schemars(length(min = 1))] String),
+    Items(#[schemars(length(min = 1))] Vec<InputItem>),
+}
+
+/// One thing that was said or done.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum InputItem {
+    FunctionCall(FunctionCall),
+    FunctionCallOutput(FunctionCallOutput),
+    Reasoning(PastReasoning),
+    ItemReference(ItemReference),
+    Message(InputMessage),
+}
+
+/// A call the model made before.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct FunctionCall {
+    #[serde(rename = "type")]
+    pub kind: FunctionCallKind,
+    #[schemars(length(min = 1))]
+    pub call_id: String,
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// JSON as the model wrote it.
+    pub arguments: String,
+}
+
+/// What a called function returned.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct FunctionCallOutput {
+    #[serde(rename = "type")]
+    pub kind: FunctionCallOutputKind,
+    #[schemars(length(min = 1))]
+    pub call_id: String,
+    /// A text, or any JSON, which the model gets as text.
+    pub output: Value,
+}
+
+/// What the model thought before; it is left out.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct PastReasoning {
+    #[serde(rename = "type")]
+    pub kind: ReasoningKind,
+}
+
+/// An item that would have to be stored; it is left out.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ItemReference {
+    #[serde(rename = "type")]
+    pub kind: ItemReferenceKind,
+    pub id: String,
+}
+
+/// A turn of somebody's.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct InputMessage {
+    #[serde(rename = "type")]
+    pub kind: Option<MessageKind>,
+    pub role: InputRole,
+    pub content: InputContent,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InputRole {
+    User,
+    Assistant,
+    System,
+    Developer,
+}
+
+/// Plain text, or parts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum InputContent {
+    Text(String),
+    Parts(Vec<InputPart>),
+}
+
+/// A piece of a turn.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum InputPart {
+    InputText { text: String },
+    OutputText { text: String },
+    Text { text: String },
+    Refusal { refusal: String },
+    InputImage { image_url: ImageSource, detail: Option<String> },
+    ImageUrl { image_url: ImageSource },
+}
+
+/// A data URL or a public one, alone or in an object.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ImageSource {
+    Url(#[schemars(length(min = 1))] String),
+    Object(ImageUrl),
+}
+
+/// The kind of a message, which may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageKind {
+    Message,
+}
+
+/// The kind of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FunctionCallKind {
+    FunctionCall,
+}
+
+/// The kind of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FunctionCallOutputKind {
+    FunctionCallOutput,
+}
+
+/// The kind of a thought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningKind {
+    Reasoning,
+}
+
+/// The kind of a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemReferenceKind {
+    ItemReference,
+}
