@@ -1,0 +1,33 @@
+//! What every store must do, as checks that any implementation runs on an empty store.
+//!
+//! A check panics if the store is wrong; it is told apart by its name, which is a sentence.
+
+use std::pin::Pin;
+
+use crate::Store;
+
+mod fixture;
+mod groups;
+mod journal;
+mod keys;
+mod owners;
+mod rpc;
+mod usage;
+
+/// One check, to be run on a store of its own.
+pub struct Case {
+    pub name: &'static str,
+    pub run: for<'a> fn(&'a dyn Store) -> Running<'a>,
+}
+
+pub type Running<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+pub fn cases() -> Vec<Case> {
+    [owners::CASES, keys::CASES, groups::CASES, journal::CASES, usage::CASES, rpc::CASES]
+        .into_iter()
+        .flatten()
+        .map(|(name, run)| Case { name, run: *run })
+        .collect()
+}
+
+type Cases = &'static [(&'static str, for<'a> fn(&'a dyn Store) -> Running<'a>)];

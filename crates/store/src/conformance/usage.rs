@@ -1,0 +1,221 @@
+//! Usage: pages, the history, the daily sums, and what pruning leaves.
+
+use credits::KeyId;
+use moment::Timestamp;
+use money::{Currency, Nano};
+
+use crate::Store;
+use crate::conformance::Cases;
+use crate::conformance::fixture::{DAY_MS, TODAY, at, done, furnish, key_id, lot, owner_id, usage};
+use crate::usage::{Days, PageRequest, UsageFilter, UsageOrder, UsagePage, UsagePlace, UsageRow};
+use crate::write::Write;
+
+pub(crate) const CASES: Cases = &[
+    ("a usage row is read back as it was written", |store| Box::pin(read_back(store))),
+    ("pages together are all rows, in either order", |store| Box::pin(pages(store))),
+    ("filters hold for rows and totals alike", |store| Box::pin(filters(store))),
+    ("the history is read on from any place", |store| Box::pin(history(store))),
+    ("many rows are found as few are", |store| Box::pin(many(store))),
+    ("daily sums tell models and keys apart", |store| Box::pin(sums(store))),
+    ("pruning drops details and keeps sums", |store| Box::pin(prune(store))),
+];
+
+/// Three days with 40 rows each, every fourth of them in DIEM; one nano more in each row.
+fn three_days() -> Vec<UsageRow> {
+    let row = |number: i64| {
+        let ms = (number / 40) * DAY_MS + (number % 40) * 60_000;
+        let is_diem = number % 4 == 0;
+        let currency = if is_diem { Currency::Diem } else { Currency::Usd };
+        UsageRow { currency, ..usage(1, at(ms), number + 1) }
+    };
+    (0..120).map(row).collect()
+}
+
+async fn add(store: &dyn Store, rows: &[UsageRow]) {
+    done(store, rows.iter().cloned().map(Write::AddUsage).collect()).await;
+}
+
+fn everything() -> UsageFilter {
+    UsageFilter {
+        owner: owner_id(1),
+        currency: None,
+        from: Timestamp::from_ms(0),
+        until: Timestamp::MAX,
+    }
+}
+
+async fn page(
+    store: &dyn Store,
+    filter: UsageFilter,
+    order: UsageOrder,
+    skip: u64,
+    size: usize,
+) -> UsagePage {
+    store.usage_page(filter, PageRequest { order, skip, size }).await.expect("asked")
+}
+
+async fn read_back(store: &dyn Store) {
+    furnish(store, 1).await;
+    let with_key = usage(1, at(1), 636);
+    let without_key = UsageRow {
+        key: None,
+        details: crate::usage::UsageDetails { request_id: "r".into(), ..Default::default() },
+        ..usage(1, at(2), -5)
+    };
+    add(store, &[with_key.clone(), without_key.clone()]).await;
+    let read = page(store, everything(), UsageOrder::OldestFirst, 0, 10).await;
+    assert_eq!(read, UsagePage { rows: vec![with_key, without_key], total: 2 });
+}
+
+async fn pages(store: &dyn Store) {
+    furnish(store, 1).await;
+    furnish(store, 2).await;
+    let rows = three_days();
+    add(store, &rows).await;
+    add(store, &[usage(2, at(5), 1)]).await;
+    for order in [UsageOrder::OldestFirst, UsageOrder::NewestFirst] {
+        for size in [1, 7, 40, 500] {
+            let mut read = Vec::new();
+            for number in 0..=(120 / size) {
+                let skip = (number * size).try_into().expect("small");
+                let part = page(store, everything(), order, skip, size).await;
+                assert_eq!(part.total, 120);
+                read.extend(part.rows);
+            }
+            if order == UsageOrder::NewestFirst {
+                read.reverse();
+            }
+            assert_eq!(read, rows, "pages of {size}");
+        }
+    }
+}
+
+async fn filters(store: &dyn Store) {
+    furnish(store, 1).await;
+    let rows = three_days();
+    add(store, &rows).await;
+    let moments = [
+        at(0),
+        at(5 * 60_000),
+        at(5 * 60_000 + 1),
+        at(DAY_MS),
+        at(DAY_MS + 1),
+        at(3 * DAY_MS - 1),
+        at(9 * DAY_MS),
+    ];
+    for currency in [None, Some(Currency::Diem), Some(Currency::Vcu)] {
+        for from in moments {
+            for until in moments {
+                let filter = UsageFilter { owner: owner_id(1), currency, from, until };
+                let expected: Vec<UsageRow> = rows
+                    .iter()
+                    .filter(|row| from <= row.at && row.at < until)
+                    .filter(|row| currency.is_none_or(|currency| currency == row.currency))
+                    .cloned()
+                    .collect();
+                let read = page(store, filter, UsageOrder::OldestFirst, 0, 500).await;
+                assert_eq!(read.total, u64::try_from(expected.len()).expect("small"), "{filter:?}");
+                assert_eq!(read.rows, expected, "{filter:?}");
+            }
+        }
+    }
+}
+
+async fn history(store: &dyn Store) {
+    furnish(store, 1).await;
+    let mut rows = three_days();
+    // Several rows of one charge have the same moment; the place still tells them apart.
+    rows[7].at = rows[6].at;
+    rows[8].at = rows[6].at;
+    add(store, &rows).await;
+    let mut read: Vec<UsageRow> = Vec::new();
+    let mut after: Option<UsagePlace> = None;
+    loop {
+        let part = store.usage_after(everything(), after, 7).await.expect("asked");
+        let Some((place, _)) = part.last() else { break };
+        after = Some(*place);
+        read.extend(part.into_iter().map(|(_, row)| row));
+    }
+    assert_eq!(read, rows);
+    let late = usage(1, at(9 * DAY_MS), 1);
+    add(store, std::slice::from_ref(&late)).await;
+    let part = store.usage_after(everything(), after, 7).await.expect("asked");
+    assert_eq!(part.into_iter().map(|(_, row)| row).collect::<Vec<_>>(), [late]);
+}
+
+/// More rows than a store that indexes them by and by would leave for later.
+async fn many(store: &dyn Store) {
+    const ROWS: i64 = 30_000;
+    furnish(store, 1).await;
+    furnish(store, 2).await;
+    let mut number = 0;
+    while number < ROWS {
+        let next = number + 1_500;
+        let rows: Vec<UsageRow> = (number..next)
+            .map(|number| usage(u8::from(number % 3 == 0) + 1, at(number * 10_000), number + 1))
+            .collect();
+        add(store, &rows).await;
+        number = next;
+        let (found, two_thirds) =
+            (page(store, everything(), UsageOrder::NewestFirst, 0, 10).await, next * 2 / 3);
+        assert_eq!(found.total, u64::try_from(two_thirds).expect("small"));
+        assert_eq!(found.rows[0].amount, Nano::from_nanos(next));
+    }
+    let mut read = 0;
+    let mut after: Option<UsagePlace> = None;
+    loop {
+        let part = store.usage_after(everything(), after, 997).await.expect("asked");
+        let Some((place, _)) = part.last() else { break };
+        after = Some(*place);
+        read += part.len();
+    }
+    assert_eq!(read, 20_000);
+    let middle = page(store, everything(), UsageOrder::OldestFirst, 10_000, 1).await;
+    assert_eq!(middle.rows[0].amount, Nano::from_nanos(15_002));
+}
+
+async fn sums(store: &dyn Store) {
+    furnish(store, 1).await;
+    add(store, &three_days()).await;
+    let other = UsageRow { key: None, model: "flux".into(), ..usage(1, at(1), 1_000) };
+    add(store, &[other]).await;
+    let days = Days { first: TODAY, last: TODAY + 1 };
+    let by_key = store.usage_by_key(owner_id(1), days).await.expect("asked");
+    let amount = |key: Option<KeyId>, day, currency| {
+        let rows =
+            by_key.iter().filter(|row| (row.key, row.day, row.currency) == (key, day, currency));
+        rows.map(|row| row.amount.nanos()).sum::<i64>()
+    };
+    // Of the numbers 1 to 40, every fourth from 1 on adds up to 190, the others to 630.
+    assert_eq!(amount(Some(key_id(1)), TODAY, Currency::Diem), 190);
+    assert_eq!(amount(Some(key_id(1)), TODAY, Currency::Usd), 630);
+    assert_eq!(amount(None, TODAY, Currency::Usd), 1_000);
+    assert_eq!(amount(Some(key_id(1)), TODAY + 1, Currency::Diem), 190 + 10 * 40);
+    assert_eq!(amount(Some(key_id(1)), TODAY + 2, Currency::Diem), 0);
+    assert_eq!(by_key[0].description.as_deref().unwrap_or("key 1"), "key 1");
+    let by_model = store.usage_by_model(owner_id(1), days).await.expect("asked");
+    let flux = by_model.iter().find(|row| row.model == "flux").expect("flux was used");
+    assert_eq!((flux.amount, flux.units), (Nano::from_nanos(1_000), 227));
+    let llama = by_model.iter().filter(|row| row.model == "llama" && row.day == TODAY);
+    assert_eq!(llama.map(|row| row.units).sum::<u64>(), 40 * 227);
+}
+
+async fn prune(store: &dyn Store) {
+    furnish(store, 1).await;
+    let rows = three_days();
+    add(store, &rows).await;
+    let days = Days { first: TODAY, last: TODAY + 2 };
+    let sums_before = store.usage_by_model(owner_id(1), days).await.expect("asked");
+    // The bound is below the number of rows to go: none of them may show in the meantime.
+    done(store, vec![Write::PruneUsage { before_day: TODAY + 1, rows_max: 25 }]).await;
+    for _ in 0..2 {
+        let read = page(store, everything(), UsageOrder::OldestFirst, 0, 500).await;
+        assert_eq!(read.total, 80);
+        assert_eq!(read.rows, rows[40..]);
+        done(store, vec![Write::PruneUsage { before_day: TODAY + 1, rows_max: 500 }]).await;
+    }
+    let sums_after = store.usage_by_model(owner_id(1), days).await.expect("asked");
+    assert_eq!(sums_before, sums_after);
+    let snapshot = store.load().await.expect("asked").snapshot;
+    assert_eq!(snapshot.lots.iter().map(|row| row.lot).collect::<Vec<_>>(), [lot(1)]);
+}

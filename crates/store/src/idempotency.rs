@@ -1,0 +1,31 @@
+//! Answers that are kept for whoever sends the same request with the same idempotency key again.
+
+use credits::OwnerId;
+use moment::Timestamp;
+
+/// An answer and the request it belongs to. Refusals are not kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// What the request was; the same key may not stand for another one.
+    pub fingerprint: [u8; 32],
+    /// The headers that belong to the answer, in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    pub expires: Timestamp,
+}
+
+/// Whose answer it is, and under which key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AnswerKey {
+    pub owner: OwnerId,
+    pub key: String,
+}
+
+/// What is kept under a key, and how much the owner keeps in all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Also when it has expired and was not dropped yet.
+    pub answer: Option<KeptAnswer>,
+    pub answers: u64,
+    pub bytes: u64,
+}

@@ -1,0 +1,112 @@
+//! Durable state behind one small trait: SQLite here, Postgres later.
+//!
+//! Everything is written by [`Store::commit`], in groups that are all or nothing; everything else
+//! is a question. The rules are elsewhere: the schema only refuses what must never be.
+
+use std::pin::Pin;
+
+use credits::{EntryId, KeyId, OwnerId};
+use domain::secret::SecretDigest;
+use moment::Timestamp;
+
+use crate::error::StoreError;
+use crate::idempotency::{AnswerKey, Kept};
+use crate::journal::{Books, Entry};
+use crate::key::ApiKey;
+use crate::limit_hit::LimitHit;
+use crate::owner::{Owner, OwnerKind};
+use crate::rpc::{SentTransaction, SpentCredits};
+use crate::usage::{
+    Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
+};
+use crate::write::Group;
+
+pub mod conformance;
+pub mod error;
+pub mod idempotency;
+pub mod journal;
+pub mod key;
+pub mod limit_hit;
+pub mod owner;
+pub mod rpc;
+pub mod sqlite;
+pub mod usage;
+pub mod write;
+
+/// An answer under way.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// A group under way: resolves once the group is durable, or will never be. Dropping it does not
+/// call the group back.
+pub type Commit = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+
+pub trait Store: Send + Sync {
+    /// Hands a group in, without waiting. Groups are written in the order of these calls.
+    fn commit(&self, group: Group) -> Commit;
+
+    /// How many groups wait to be written.
+    fn queued(&self) -> usize;
+
+    /// Everything that the ledger needs to start, from balances rather than from history: closed
+    /// lots are left out.
+    fn load(&self) -> Answer<'_, Books>;
+
+    fn owner(&self, id: OwnerId) -> Answer<'_, Option<Owner>>;
+
+    fn find_owner<'a>(&'a self, kind: OwnerKind, name: &'a str) -> Answer<'a, Option<Owner>>;
+
+    /// Owners of a kind by name, after the given name.
+    fn list_owners<'a>(
+        &'a self,
+        kind: OwnerKind,
+        after: &'a str,
+        limit: usize,
+    ) -> Answer<'a, Vec<Owner>>;
+
+    /// The key behind a secret and its owner, whether or not the key still opens anything.
+    fn find_key(&self, digest: SecretDigest) -> Answer<'_, Option<(ApiKey, Owner)>>;
+
+    fn key(&self, owner: OwnerId, key: KeyId) -> Answer<'_, Option<ApiKey>>;
+
+    /// The owner's keys that were not revoked, newest first.
+    fn list_keys(&self, owner: OwnerId) -> Answer<'_, Vec<ApiKey>>;
+
+    /// The last refusals by a rate limit, newest first.
+    fn limit_hits(&self, owner: OwnerId) -> Answer<'_, Vec<LimitHit>>;
+
+    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>>;
+
+    fn usage_page(&self, filter: UsageFilter, page: PageRequest) -> Answer<'_, UsagePage>;
+
+    /// The rows after a place, oldest first, each with its own place.
+    fn usage_after(
+        &self,
+        filter: UsageFilter,
+        after: Option<UsagePlace>,
+        limit: usize,
+    ) -> Answer<'_, Vec<(UsagePlace, UsageRow)>>;
+
+    fn usage_by_model(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<ModelUsage>>;
+
+    fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>>;
+
+    fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept>;
+
+    /// Who sent a transaction, oldest first; the hash as it is written, `0x` first.
+    fn sent_transactions<'a>(&'a self, hash: &'a str) -> Answer<'a, Vec<SentTransaction>>;
+
+    /// The credits of the JSON-RPC proxy since a moment, by owner and quarter of an hour.
+    fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>>;
+
+    /// The journal after a sequence number, oldest first: for export and for verification.
+    fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>>;
+
+    /// The transfers of one command, empty if it never happened.
+    fn transfers(&self, entry: EntryId) -> Answer<'_, Vec<Entry>>;
+
+    /// Whether a command is in the journal, with or without transfers.
+    fn is_recorded(&self, entry: EntryId) -> Answer<'_, bool>;
+
+    /// Every sum that the journal was folded into, with closed lots: for verification.
+    fn trial_balance(&self) -> Answer<'_, Books>;
+}

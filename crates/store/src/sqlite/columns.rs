@@ -1,0 +1,80 @@
+//! Columns of a row as values of ours; a value that is none of ours is an error, not a guess.
+
+use credits::AllowanceKind;
+use moment::Timestamp;
+use money::{Nano, Per, Price};
+use rusqlite::Row;
+use rusqlite::types::{FromSqlError, Type};
+use uuid::Uuid;
+
+pub(crate) fn id(row: &Row<'_>, column: usize) -> rusqlite::Result<Uuid> {
+    row.get(column).map(Uuid::from_bytes)
+}
+
+pub(crate) fn id_or_none(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Uuid>> {
+    let bytes: Option<[u8; 16]> = row.get(column)?;
+    Ok(bytes.map(Uuid::from_bytes))
+}
+
+pub(crate) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    row.get(column).map(Timestamp::from_ms)
+}
+
+pub(crate) fn time_or_none(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    let ms: Option<i64> = row.get(column)?;
+    Ok(ms.map(Timestamp::from_ms))
+}
+
+pub(crate) fn nano(row: &Row<'_>, column: usize) -> rusqlite::Result<Nano> {
+    row.get(column).map(Nano::from_nanos)
+}
+
+pub(crate) fn nano_or_none(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Nano>> {
+    let nanos: Option<i64> = row.get(column)?;
+    Ok(nanos.map(Nano::from_nanos))
+}
+
+/// A name that one of our enums knows.
+pub(crate) fn parsed<T>(
+    row: &Row<'_>,
+    column: usize,
+    parse: impl Fn(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
+    let name: String = row.get(column)?;
+    parse(&name).ok_or_else(|| {
+        let unknown = format!("{name:?} is not a value that this release knows");
+        let error = FromSqlError::Other(unknown.into());
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+    })
+}
+
+pub(crate) fn price(row: &Row<'_>, column: usize) -> rusqlite::Result<Price> {
+    let picos: i64 = row.get(column)?;
+    Price::from_picos(picos).ok_or(rusqlite::Error::IntegralValueOutOfRange(column, picos))
+}
+
+pub(crate) fn per(row: &Row<'_>, column: usize) -> rusqlite::Result<Per> {
+    let units: i64 = row.get(column)?;
+    let known =
+        [Per::One, Per::Thousand, Per::Million].into_iter().find(|per| units_of(*per) == units);
+    known.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, units))
+}
+
+pub(crate) fn units_of(per: Per) -> i64 {
+    match per {
+        Per::One => 1,
+        Per::Thousand => 1000,
+        Per::Million => 1_000_000,
+    }
+}
+
+pub(crate) fn allowance(name: &str) -> Option<AllowanceKind> {
+    AllowanceKind::ALL.into_iter().find(|kind| allowance_name(*kind) == name)
+}
+
+pub(crate) fn allowance_name(kind: AllowanceKind) -> &'static str {
+    match kind {
+        AllowanceKind::DiemDaily => "DIEM_DAILY",
+        AllowanceKind::BundledMonthly => "BUNDLED_MONTHLY",
+    }
+}

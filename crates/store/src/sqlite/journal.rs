@@ -1,0 +1,80 @@
+//! Reads the journal back.
+
+use credits::{
+    Account, EntryId, KeyId, KeyStamp, LotKey, LotTag, OwnerId, SystemAccount, SystemKind,
+    Transfer, TransferCode,
+};
+use money::Currency;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, params};
+
+use crate::journal::{ENTRIES_MAX, Entry};
+use crate::sqlite::columns::{id, id_or_none, nano, parsed, time};
+
+const SELECT: &str = "SELECT transfer.seq, transfer.entry, transfer.leg, transfer.amount, \
+     transfer.code, transfer.at_ms, transfer.key, transfer.key_day, transfer.key_month, \
+     debit.owner, debit.currency, debit.name, credit.owner, credit.currency, credit.name \
+     FROM transfer JOIN account AS debit ON debit.id = transfer.debit \
+     JOIN account AS credit ON credit.id = transfer.credit";
+
+pub(crate) fn entries_after(
+    connection: &Connection,
+    after_seq: i64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Entry>> {
+    let sql = format!("{SELECT} WHERE ?1 < transfer.seq ORDER BY transfer.seq LIMIT ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map(params![after_seq, limit.min(ENTRIES_MAX)], entry_at)?.collect()
+}
+
+pub(crate) fn entries_of(connection: &Connection, entry: EntryId) -> rusqlite::Result<Vec<Entry>> {
+    let sql = format!("{SELECT} WHERE transfer.entry = ?1 ORDER BY transfer.leg");
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map([entry.0.as_bytes()], entry_at)?.collect()
+}
+
+pub(crate) fn is_recorded(connection: &Connection, entry: EntryId) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM transfer WHERE entry = ?1) \
+               OR EXISTS (SELECT 1 FROM allowance_change WHERE entry = ?1)";
+    connection.prepare_cached(sql)?.query_row([entry.0.as_bytes()], |row| row.get(0))
+}
+
+/// An account from its owner, currency and name, which stand in three neighbouring columns.
+pub(crate) fn account_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Account> {
+    let owner = id_or_none(row, first)?.map(OwnerId);
+    let currency = parsed(row, first + 1, Currency::from_name)?;
+    Ok(match owner {
+        Some(owner) => {
+            Account::Lot(LotKey { owner, currency, tag: parsed(row, first + 2, LotTag::parse)? })
+        }
+        None => {
+            let kind = parsed(row, first + 2, SystemKind::parse)?;
+            Account::System(SystemAccount { currency, kind })
+        }
+    })
+}
+
+fn entry_at(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let number: u8 = row.get(4)?;
+    let code = TransferCode::from_number(number).ok_or_else(|| {
+        let unknown = format!("{number} is not a code that this release knows");
+        rusqlite::Error::FromSqlConversionFailure(4, Type::Integer, unknown.into())
+    })?;
+    let key = match id_or_none(row, 6)? {
+        Some(key) => Some(KeyStamp { key: KeyId(key), day: row.get(7)?, month: row.get(8)? }),
+        None => None,
+    };
+    Ok(Entry {
+        seq: row.get(0)?,
+        transfer: Transfer {
+            entry: id(row, 1).map(EntryId)?,
+            leg: row.get(2)?,
+            debit: account_at(row, 9)?,
+            credit: account_at(row, 12)?,
+            amount: nano(row, 3)?,
+            code,
+            at: time(row, 5)?,
+            key,
+        },
+    })
+}

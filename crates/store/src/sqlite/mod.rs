@@ -1,0 +1,276 @@
+//! The embedded store: one SQLite database, one process, one writing thread.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+
+use credits::{EntryId, KeyId, OwnerId};
+use domain::secret::SecretDigest;
+use moment::Timestamp;
+
+use crate::error::StoreError;
+use crate::idempotency::{AnswerKey, Kept};
+use crate::journal::{Books, Entry};
+use crate::key::ApiKey;
+use crate::limit_hit::LimitHit;
+use crate::owner::{Owner, OwnerKind};
+use crate::rpc::{SentTransaction, SpentCredits};
+use crate::sqlite::fault::refusal;
+use crate::sqlite::lock::Lock;
+use crate::sqlite::queue::Queue;
+use crate::sqlite::readers::Readers;
+use crate::usage::{
+    Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
+};
+use crate::write::Group;
+use crate::{Answer, Commit, Store};
+
+mod accounts;
+mod columns;
+mod fault;
+mod journal;
+mod load;
+mod lock;
+mod owners;
+mod posting;
+mod queue;
+mod readers;
+mod rpc;
+mod schema;
+mod sums;
+mod usage;
+mod usage_tail;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+/// What the log file is cut back to after it was moved.
+const LOG_BYTES_KEPT: i64 = 64 * 1024 * 1024;
+const WRITER_CACHE_KIB: i64 = 32 * 1024;
+const WRITER_STATEMENTS_CACHED: usize = 64;
+
+/// How to open a database.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub path: PathBuf,
+    pub durability: Durability,
+    /// Questions that run side by side; more wait.
+    pub readers: usize,
+    /// The database is full at this size even if its disk is not.
+    pub bytes_max: u64,
+}
+
+impl Options {
+    /// Nothing acknowledged is lost, whatever happens to the process or to the power.
+    pub fn durable(path: impl Into<PathBuf>) -> Options {
+        Options { path: path.into(), durability: Durability::Full, readers: 4, bytes_max: 1 << 42 }
+    }
+
+    /// For tests: quick to open, and safe only while the machine stays up.
+    pub fn scratch(path: impl Into<PathBuf>) -> Options {
+        Options { durability: Durability::Off, readers: 2, ..Options::durable(path) }
+    }
+}
+
+/// When a commit is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Once it is on disk.
+    Full,
+    /// Once the operating system has it.
+    Off,
+}
+
+#[derive(Debug)]
+pub struct Sqlite {
+    queue: Arc<Queue>,
+    readers: Arc<Readers>,
+    writer: Option<JoinHandle<()>>,
+    _lock: Lock,
+}
+
+impl Sqlite {
+    /// Opens or creates the database and brings its schema up to date.
+    pub fn open(options: &Options) -> Result<Sqlite, StoreError> {
+        let lock = Lock::take(&options.path)?;
+        create_private(&options.path)?;
+        let mut connection = open_writer(options).map_err(refusal)?;
+        schema::migrate(&mut connection)?;
+        let readers = Arc::new(Readers::open(&options.path, options.readers)?);
+        let queue = Arc::new(Queue::default());
+        let taken = Arc::clone(&queue);
+        let writer = std::thread::Builder::new()
+            .name("store-writer".into())
+            .spawn(move || writer::run(connection, taken))
+            .map_err(|error| StoreError::Failed(format!("cannot start the writer: {error}")))?;
+        Ok(Sqlite { queue, readers, writer: Some(writer), _lock: lock })
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Answer<'static, T> {
+        Box::pin(Arc::clone(&self.readers).ask(question))
+    }
+}
+
+/// Waits for what was handed in before the lock is let go.
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.queue.close();
+        let Some(writer) = self.writer.take() else { return };
+        if writer.join().is_err() {
+            tracing::error!("the writer of the database ended with a panic");
+        }
+    }
+}
+
+impl Store for Sqlite {
+    fn commit(&self, group: Group) -> Commit {
+        let queued = self.queue.push(group);
+        Box::pin(async move {
+            match queued {
+                Ok(done) => done.await.unwrap_or(Err(StoreError::Closed)),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn load(&self) -> Answer<'_, Books> {
+        self.ask(load::open_books)
+    }
+
+    fn owner(&self, id: OwnerId) -> Answer<'_, Option<Owner>> {
+        self.ask(move |connection| owners::owner(connection, id))
+    }
+
+    fn find_owner<'a>(&'a self, kind: OwnerKind, name: &'a str) -> Answer<'a, Option<Owner>> {
+        let name = name.to_owned();
+        self.ask(move |connection| owners::find_owner(connection, kind, &name))
+    }
+
+    fn list_owners<'a>(
+        &'a self,
+        kind: OwnerKind,
+        after: &'a str,
+        limit: usize,
+    ) -> Answer<'a, Vec<Owner>> {
+        let after = after.to_owned();
+        self.ask(move |connection| owners::list_owners(connection, kind, &after, limit))
+    }
+
+    fn find_key(&self, digest: SecretDigest) -> Answer<'_, Option<(ApiKey, Owner)>> {
+        self.ask(move |connection| owners::find_key(connection, &digest))
+    }
+
+    fn key(&self, owner: OwnerId, key: KeyId) -> Answer<'_, Option<ApiKey>> {
+        self.ask(move |connection| owners::key(connection, owner, key))
+    }
+
+    fn list_keys(&self, owner: OwnerId) -> Answer<'_, Vec<ApiKey>> {
+        self.ask(move |connection| owners::list_keys(connection, owner))
+    }
+
+    fn limit_hits(&self, owner: OwnerId) -> Answer<'_, Vec<LimitHit>> {
+        self.ask(move |connection| owners::limit_hits(connection, owner))
+    }
+
+    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
+        let name = name.to_owned();
+        self.ask(move |connection| owners::setting(connection, &name))
+    }
+
+    fn usage_page(&self, filter: UsageFilter, page: PageRequest) -> Answer<'_, UsagePage> {
+        self.ask(move |connection| usage::page(connection, &filter, page))
+    }
+
+    fn usage_after(
+        &self,
+        filter: UsageFilter,
+        after: Option<UsagePlace>,
+        limit: usize,
+    ) -> Answer<'_, Vec<(UsagePlace, UsageRow)>> {
+        self.ask(move |connection| usage::rows_after(connection, &filter, after, limit))
+    }
+
+    fn usage_by_model(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<ModelUsage>> {
+        self.ask(move |connection| usage::by_model(connection, owner, days))
+    }
+
+    fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>> {
+        self.ask(move |connection| usage::by_key(connection, owner, days))
+    }
+
+    fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept> {
+        self.ask(move |connection| rpc::kept_answer(connection, &key))
+    }
+
+    fn sent_transactions<'a>(&'a self, hash: &'a str) -> Answer<'a, Vec<SentTransaction>> {
+        let hash = hash.to_owned();
+        self.ask(move |connection| rpc::sent_transactions(connection, &hash))
+    }
+
+    fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>> {
+        self.ask(move |connection| rpc::spent_credits(connection, since))
+    }
+
+    fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>> {
+        self.ask(move |connection| journal::entries_after(connection, after_seq, limit))
+    }
+
+    fn transfers(&self, entry: EntryId) -> Answer<'_, Vec<Entry>> {
+        self.ask(move |connection| journal::entries_of(connection, entry))
+    }
+
+    fn is_recorded(&self, entry: EntryId) -> Answer<'_, bool> {
+        self.ask(move |connection| journal::is_recorded(connection, entry))
+    }
+
+    fn trial_balance(&self) -> Answer<'_, Books> {
+        self.ask(load::trial_balance)
+    }
+}
+
+/// Only the user who runs the service may read balances and the digests of keys. SQLite gives the
+/// files beside the database the same permissions.
+fn create_private(path: &Path) -> Result<(), StoreError> {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop).map_err(|error| {
+        StoreError::Failed(format!("cannot open the database {}: {error}", path.display()))
+    })
+}
+
+fn open_writer(options: &Options) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(&options.path)?;
+    let synchronous = match options.durability {
+        Durability::Full => "FULL",
+        Durability::Off => "OFF",
+    };
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "mmap_size", 0)?;
+    connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
+    let page_bytes: u64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    let pages_max = (options.bytes_max / page_bytes).clamp(1, u64::from(u32::MAX - 1));
+    connection.pragma_update(None, "max_page_count", pages_max)?;
+    connection.set_prepared_statement_cache_capacity(WRITER_STATEMENTS_CACHED);
+    Ok(connection)
+}
+
+/// Where the database of a data directory lies.
+pub fn database_in(data_dir: &Path) -> PathBuf {
+    data_dir.join("tollgate.db")
+}

@@ -1,0 +1,267 @@
+//! Owners, their keys, settings and refusals by rate limits: the rows and the questions.
+
+use credits::{KeyId, LimitPeriod, OwnerId};
+use domain::access::KeyKind;
+use domain::secret::SecretDigest;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::error::StoreError;
+use crate::key::{ApiKey, KEYS_LISTED_MAX, KeySettings};
+use crate::limit_hit::{LIMIT_HITS_KEPT, LimitHit};
+use crate::owner::{Owner, OwnerKind};
+use crate::sqlite::columns::{id, id_or_none, nano_or_none, parsed, time, time_or_none};
+use crate::sqlite::writer::Fault;
+
+const OWNER_COLUMNS: &str = "owner.id, owner.kind, owner.name, owner.tier, owner.created_ms";
+const KEY_COLUMNS: &str = "api_key.id, api_key.owner, api_key.digest, api_key.last6, api_key.kind, \
+     api_key.description, api_key.limit_usd, api_key.limit_diem, api_key.limit_period, \
+     api_key.expires_ms, api_key.created_ms, api_key.last_used_ms, api_key.revoked_ms";
+const KEY_COLUMN_COUNT: usize = 13;
+
+pub(crate) fn add_owner(connection: &Connection, owner: &Owner) -> Result<(), Fault> {
+    let sql = "INSERT INTO owner (id, kind, name, tier, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)";
+    connection.prepare_cached(sql)?.execute(params![
+        owner.id.0.as_bytes(),
+        owner.kind.name(),
+        owner.name,
+        owner.tier,
+        owner.created.ms()
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn set_tier(connection: &Connection, owner: OwnerId, tier: &str) -> Result<(), Fault> {
+    let sql = "UPDATE owner SET tier = ?2 WHERE id = ?1";
+    let changed = connection.prepare_cached(sql)?.execute(params![owner.0.as_bytes(), tier])?;
+    one_row(changed, "there is no such owner")
+}
+
+/// Counts and adds in one step, so that two callers cannot both take the last place.
+pub(crate) fn add_key(
+    connection: &Connection,
+    key: &ApiKey,
+    active_keys_max: usize,
+) -> Result<(), Fault> {
+    let active: usize = connection
+        .prepare_cached(
+            "SELECT count(*) FROM api_key WHERE owner = ?1 AND revoked_ms IS NULL \
+             AND (expires_ms IS NULL OR ?2 < expires_ms)",
+        )?
+        .query_row(params![key.owner.0.as_bytes(), key.created.ms()], |row| row.get(0))?;
+    if active_keys_max <= active {
+        return Err(Fault::Refused(StoreError::TooMany { most: active_keys_max }));
+    }
+    let sql = "INSERT INTO api_key (id, owner, digest, last6, kind, description, limit_usd, \
+               limit_diem, limit_period, expires_ms, created_ms, last_used_ms, revoked_ms) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    connection.prepare_cached(sql)?.execute(params![
+        key.id.0.as_bytes(),
+        key.owner.0.as_bytes(),
+        key.digest.0,
+        key.last6,
+        key.kind.name(),
+        key.settings.description,
+        key.settings.limit_usd.map(|limit| limit.nanos()),
+        key.settings.limit_diem.map(|limit| limit.nanos()),
+        key.settings.limit_period.name(),
+        key.settings.expires.map(|expires| expires.ms()),
+        key.created.ms(),
+        key.last_used.map(|used| used.ms()),
+        key.revoked.map(|revoked| revoked.ms()),
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn change_key(
+    connection: &Connection,
+    owner: OwnerId,
+    key: KeyId,
+    settings: &KeySettings,
+) -> Result<(), Fault> {
+    let sql = "UPDATE api_key SET description = ?3, limit_usd = ?4, limit_diem = ?5, \
+               limit_period = ?6, expires_ms = ?7 \
+               WHERE id = ?2 AND owner = ?1 AND revoked_ms IS NULL";
+    let changed = connection.prepare_cached(sql)?.execute(params![
+        owner.0.as_bytes(),
+        key.0.as_bytes(),
+        settings.description,
+        settings.limit_usd.map(|limit| limit.nanos()),
+        settings.limit_diem.map(|limit| limit.nanos()),
+        settings.limit_period.name(),
+        settings.expires.map(|expires| expires.ms()),
+    ])?;
+    one_row(changed, "the owner has no such key")
+}
+
+pub(crate) fn revoke_key(
+    connection: &Connection,
+    owner: OwnerId,
+    key: KeyId,
+    at_ms: i64,
+) -> Result<(), Fault> {
+    let sql = "UPDATE api_key SET revoked_ms = ?3 \
+               WHERE id = ?2 AND owner = ?1 AND revoked_ms IS NULL";
+    let changed = connection.prepare_cached(sql)?.execute(params![
+        owner.0.as_bytes(),
+        key.0.as_bytes(),
+        at_ms
+    ])?;
+    one_row(changed, "the owner has no such key")
+}
+
+pub(crate) fn touch_key(connection: &Connection, key: KeyId, at_ms: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE api_key SET last_used_ms = max(coalesce(last_used_ms, 0), ?2) WHERE id = ?1";
+    connection.prepare_cached(sql)?.execute(params![key.0.as_bytes(), at_ms])?;
+    Ok(())
+}
+
+pub(crate) fn add_limit_hit(connection: &Connection, hit: &LimitHit) -> Result<(), Fault> {
+    let sql = "INSERT INTO limit_hit (owner, key, model, tier, kind, at_ms) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    connection.prepare_cached(sql)?.execute(params![
+        hit.owner.0.as_bytes(),
+        hit.key.map(|key| key.0.into_bytes()),
+        hit.model,
+        hit.tier,
+        hit.kind,
+        hit.at.ms()
+    ])?;
+    let sql = "DELETE FROM limit_hit WHERE owner = ?1 AND seq <= \
+               (SELECT seq FROM limit_hit WHERE owner = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)";
+    connection.prepare_cached(sql)?.execute(params![hit.owner.0.as_bytes(), LIMIT_HITS_KEPT])?;
+    Ok(())
+}
+
+/// Adds a setting; one that is there already is not overwritten.
+pub(crate) fn add_setting(connection: &Connection, name: &str, value: &[u8]) -> Result<(), Fault> {
+    let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2)";
+    connection.prepare_cached(sql)?.execute(params![name, value])?;
+    Ok(())
+}
+
+pub(crate) fn put_setting(connection: &Connection, name: &str, value: &[u8]) -> Result<(), Fault> {
+    let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2) \
+               ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    connection.prepare_cached(sql)?.execute(params![name, value])?;
+    Ok(())
+}
+
+pub(crate) fn owner(connection: &Connection, id: OwnerId) -> rusqlite::Result<Option<Owner>> {
+    let sql = format!("SELECT {OWNER_COLUMNS} FROM owner WHERE id = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_row([id.0.as_bytes()], |row| owner_at(row, 0)).optional()
+}
+
+pub(crate) fn find_owner(
+    connection: &Connection,
+    kind: OwnerKind,
+    name: &str,
+) -> rusqlite::Result<Option<Owner>> {
+    let sql = format!("SELECT {OWNER_COLUMNS} FROM owner WHERE kind = ?1 AND name = ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_row([kind.name(), name], |row| owner_at(row, 0)).optional()
+}
+
+pub(crate) fn list_owners(
+    connection: &Connection,
+    kind: OwnerKind,
+    after: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<Owner>> {
+    let sql = format!(
+        "SELECT {OWNER_COLUMNS} FROM owner WHERE kind = ?1 AND ?2 < name ORDER BY name LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map(params![kind.name(), after, limit], |row| owner_at(row, 0))?.collect()
+}
+
+pub(crate) fn find_key(
+    connection: &Connection,
+    digest: &SecretDigest,
+) -> rusqlite::Result<Option<(ApiKey, Owner)>> {
+    let sql = format!(
+        "SELECT {KEY_COLUMNS}, {OWNER_COLUMNS} FROM api_key JOIN owner ON owner.id = api_key.owner \
+         WHERE digest = ?1"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = |row: &Row<'_>| Ok((key_at(row)?, owner_at(row, KEY_COLUMN_COUNT)?));
+    statement.query_row([digest.0], found).optional()
+}
+
+pub(crate) fn key(
+    connection: &Connection,
+    owner: OwnerId,
+    key: KeyId,
+) -> rusqlite::Result<Option<ApiKey>> {
+    let sql = format!("SELECT {KEY_COLUMNS} FROM api_key WHERE id = ?2 AND owner = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_row([owner.0.as_bytes(), key.0.as_bytes()], key_at).optional()
+}
+
+pub(crate) fn list_keys(connection: &Connection, owner: OwnerId) -> rusqlite::Result<Vec<ApiKey>> {
+    let sql = format!(
+        "SELECT {KEY_COLUMNS} FROM api_key WHERE owner = ?1 AND revoked_ms IS NULL \
+         ORDER BY created_ms DESC, id DESC LIMIT ?2"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map(params![owner.0.as_bytes(), KEYS_LISTED_MAX], key_at)?.collect()
+}
+
+pub(crate) fn limit_hits(
+    connection: &Connection,
+    owner: OwnerId,
+) -> rusqlite::Result<Vec<LimitHit>> {
+    let sql = "SELECT owner, key, model, tier, kind, at_ms FROM limit_hit WHERE owner = ?1 \
+               ORDER BY seq DESC LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let hits = statement.query_map(params![owner.0.as_bytes(), LIMIT_HITS_KEPT], |row| {
+        Ok(LimitHit {
+            owner: id(row, 0).map(OwnerId)?,
+            key: id_or_none(row, 1)?.map(KeyId),
+            model: row.get(2)?,
+            tier: row.get(3)?,
+            kind: row.get(4)?,
+            at: time(row, 5)?,
+        })
+    })?;
+    hits.collect()
+}
+
+pub(crate) fn setting(connection: &Connection, name: &str) -> rusqlite::Result<Option<Vec<u8>>> {
+    let mut statement = connection.prepare_cached("SELECT value FROM setting WHERE name = ?1")?;
+    statement.query_row([name], |row| row.get(0)).optional()
+}
+
+fn owner_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Owner> {
+    Ok(Owner {
+        id: id(row, first).map(OwnerId)?,
+        kind: parsed(row, first + 1, OwnerKind::parse)?,
+        name: row.get(first + 2)?,
+        tier: row.get(first + 3)?,
+        created: time(row, first + 4)?,
+    })
+}
+
+fn key_at(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
+    Ok(ApiKey {
+        id: id(row, 0).map(KeyId)?,
+        owner: id(row, 1).map(OwnerId)?,
+        digest: SecretDigest(row.get(2)?),
+        last6: row.get(3)?,
+        kind: parsed(row, 4, KeyKind::parse)?,
+        settings: KeySettings {
+            description: row.get(5)?,
+            limit_usd: nano_or_none(row, 6)?,
+            limit_diem: nano_or_none(row, 7)?,
+            limit_period: parsed(row, 8, LimitPeriod::from_name)?,
+            expires: time_or_none(row, 9)?,
+        },
+        created: time(row, 10)?,
+        last_used: time_or_none(row, 11)?,
+        revoked: time_or_none(row, 12)?,
+    })
+}
+
+fn one_row(changed: usize, missing: &'static str) -> Result<(), Fault> {
+    if changed == 1 { Ok(()) } else { Err(Fault::Refused(StoreError::Missing(missing))) }
+}

@@ -1,0 +1,132 @@
+//! What the JSON-RPC proxy keeps: the rows and the questions.
+
+use credits::OwnerId;
+use moment::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::idempotency::{AnswerKey, Kept, KeptAnswer};
+use crate::rpc::{SENT_TRANSACTIONS_MAX, SentTransaction, SpentCredits};
+use crate::sqlite::columns::{id, time};
+use crate::sqlite::writer::Fault;
+
+const QUARTER_MS: i64 = 15 * 60 * 1000;
+
+/// Replaces what is under the key, so that the charge which it goes with is never refused for it.
+pub(crate) fn keep_answer(
+    connection: &Connection,
+    key: &AnswerKey,
+    answer: &KeptAnswer,
+) -> Result<(), Fault> {
+    let owner = key.owner.0.as_bytes();
+    // Deleted rather than overwritten: the totals are kept by triggers on adding and removing.
+    let remove = "DELETE FROM idempotency WHERE owner = ?1 AND key = ?2";
+    connection.prepare_cached(remove)?.execute(params![owner, key.key])?;
+    let add = "INSERT INTO idempotency (owner, key, fingerprint, headers, body, expires_ms) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    connection.prepare_cached(add)?.execute(params![
+        owner,
+        key.key,
+        answer.fingerprint,
+        headers_text(&answer.headers),
+        answer.body,
+        answer.expires.ms()
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn drop_expired_answers(
+    connection: &Connection,
+    now: Timestamp,
+    rows_max: usize,
+) -> Result<(), Fault> {
+    let sql = "DELETE FROM idempotency WHERE rowid IN \
+               (SELECT rowid FROM idempotency WHERE expires_ms <= ?1 ORDER BY expires_ms LIMIT ?2)";
+    connection.prepare_cached(sql)?.execute(params![now.ms(), rows_max])?;
+    Ok(())
+}
+
+pub(crate) fn add_sent_transaction(
+    connection: &Connection,
+    sent: &SentTransaction,
+) -> Result<(), Fault> {
+    let sql = "INSERT INTO rpc_tx (tx_hash, network, request_id, owner, at_ms) \
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    connection.prepare_cached(sql)?.execute(params![
+        sent.hash,
+        sent.network,
+        sent.request_id,
+        sent.owner.0.as_bytes(),
+        sent.at.ms()
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn kept_answer(connection: &Connection, key: &AnswerKey) -> rusqlite::Result<Kept> {
+    let owner = key.owner.0.as_bytes();
+    let sql = "SELECT fingerprint, headers, body, expires_ms FROM idempotency \
+               WHERE owner = ?1 AND key = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let answer = statement.query_row(params![owner, key.key], answer_at).optional()?;
+    let sql = "SELECT answers, bytes FROM idempotency_total WHERE owner = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let total = statement.query_row([owner], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let (answers, bytes) = total.unwrap_or_default();
+    Ok(Kept { answer, answers, bytes })
+}
+
+pub(crate) fn sent_transactions(
+    connection: &Connection,
+    hash: &str,
+) -> rusqlite::Result<Vec<SentTransaction>> {
+    let sql = "SELECT tx_hash, network, request_id, owner, at_ms FROM rpc_tx WHERE tx_hash = ?1 \
+               ORDER BY seq LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![hash, SENT_TRANSACTIONS_MAX], |row| {
+        Ok(SentTransaction {
+            hash: row.get(0)?,
+            network: row.get(1)?,
+            request_id: row.get(2)?,
+            owner: id(row, 3).map(OwnerId)?,
+            at: time(row, 4)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// The pattern is written out, because the index on these rows is found by it.
+pub(crate) fn spent_credits(
+    connection: &Connection,
+    since: Timestamp,
+) -> rusqlite::Result<Vec<SpentCredits>> {
+    let sql = "SELECT owner, at_ms / ?2 * ?2, sum(units) FROM usage \
+               WHERE sku GLOB 'crypto-rpc-*' AND ?1 <= at_ms GROUP BY 1, 2 ORDER BY 2, 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![since.ms(), QUARTER_MS], |row| {
+        Ok(SpentCredits {
+            owner: id(row, 0).map(OwnerId)?,
+            at: time(row, 1)?,
+            credits: row.get(2)?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn answer_at(row: &Row<'_>) -> rusqlite::Result<KeptAnswer> {
+    let headers: String = row.get(1)?;
+    Ok(KeptAnswer {
+        fingerprint: row.get(0)?,
+        headers: headers_of(&headers),
+        body: row.get(2)?,
+        expires: time(row, 3)?,
+    })
+}
+
+/// As HTTP writes them: neither a name nor a value can hold a line break.
+fn headers_text(headers: &[(String, String)]) -> String {
+    headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
+}
+
+fn headers_of(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().filter_map(|line| line.split_once(": "));
+    lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}

@@ -1,0 +1,55 @@
+//! The schema and its history: numbered steps, embedded, applied forward only.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::error::StoreError;
+use crate::sqlite::fault::refusal;
+
+/// Step `n` of this list brings a database from version `n` to `n + 1`. Steps that were released
+/// are never edited: a change is a new step.
+const MIGRATIONS: [&str; 4] = [
+    include_str!("../../migrations/0001_create_owners.sql"),
+    include_str!("../../migrations/0002_create_journal.sql"),
+    include_str!("../../migrations/0003_create_usage.sql"),
+    include_str!("../../migrations/0004_create_rpc.sql"),
+];
+
+/// Marks the file as ours ("Toll"), so that another program's database is never migrated.
+const APPLICATION_ID: i32 = 0x546F_6C6C;
+
+/// Brings the database to the newest version, all steps in one transaction.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refusal)?;
+    let version: usize = pragma(&transaction, "user_version")?;
+    let application: i32 = pragma(&transaction, "application_id")?;
+    let tables: i64 = transaction
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(refusal)?;
+    let is_empty = tables == 0;
+    if !is_empty && application != APPLICATION_ID {
+        return Err(StoreError::Unsuitable(
+            "the database belongs to another program; point `store.url` at another file".into(),
+        ));
+    }
+    if MIGRATIONS.len() < version {
+        return Err(StoreError::Unsuitable(format!(
+            "the database has schema version {version} and this program knows only up to {}; \
+             run the release that wrote it, or a later one",
+            MIGRATIONS.len()
+        )));
+    }
+    for step in &MIGRATIONS[version..] {
+        transaction.execute_batch(step).map_err(refusal)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(refusal)?;
+    transaction.pragma_update(None, "user_version", MIGRATIONS.len()).map_err(refusal)?;
+    transaction.commit().map_err(refusal)
+}
+
+fn pragma<T: rusqlite::types::FromSql>(
+    connection: &Connection,
+    name: &str,
+) -> Result<T, StoreError> {
+    connection.pragma_query_value(None, name, |row| row.get(0)).map_err(refusal)
+}

@@ -1,0 +1,140 @@
+//! Tests of what is particular to SQLite: the file, its lock, its versions and a full disk.
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+use crate::conformance::{self, Case};
+use crate::write::Write;
+
+fn directory() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn scratch(directory: &TempDir) -> Options {
+    Options::scratch(database_in(directory.path()))
+}
+
+fn setting(name: &str, bytes: usize) -> Group {
+    Group::of(Write::PutSetting { name: name.into(), value: vec![7; bytes] })
+}
+
+#[tokio::test]
+async fn sqlite_does_what_every_store_must_do() {
+    for Case { name, run } in conformance::cases() {
+        println!("{name}");
+        let directory = directory();
+        let store = Sqlite::open(&scratch(&directory)).unwrap();
+        run(&store).await;
+    }
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_is_there_when_the_database_is_opened_again() {
+    let directory = directory();
+    let options = Options { durability: Durability::Full, ..scratch(&directory) };
+    let store = Sqlite::open(&options).unwrap();
+    store.commit(setting("kept", 3)).await.unwrap();
+    drop(store);
+    let store = Sqlite::open(&options).unwrap();
+    assert_eq!(store.setting("kept").await.unwrap(), Some(vec![7; 3]));
+}
+
+#[tokio::test]
+async fn what_was_handed_in_is_written_before_the_store_closes() {
+    let directory = directory();
+    let store = Sqlite::open(&scratch(&directory)).unwrap();
+    let commits: Vec<_> = (0..100).map(|n| store.commit(setting(&n.to_string(), 1))).collect();
+    drop(store);
+    for commit in commits {
+        commit.await.unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_may_read_the_database() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = directory();
+    let store = Sqlite::open(&scratch(&directory)).unwrap();
+    for end in ["", "-wal", "-shm"] {
+        let path = format!("{}{end}", database_in(directory.path()).display());
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{path}");
+    }
+    drop(store);
+}
+
+#[test]
+fn a_second_opener_is_told_that_the_database_is_in_use() {
+    let directory = directory();
+    let first = Sqlite::open(&scratch(&directory)).unwrap();
+    let error = Sqlite::open(&scratch(&directory)).unwrap_err();
+    assert!(matches!(error, StoreError::InUse { .. }), "{error}");
+    drop(first);
+    Sqlite::open(&scratch(&directory)).unwrap();
+}
+
+#[test]
+fn a_database_of_a_later_release_is_refused_and_left_alone() {
+    let directory = directory();
+    drop(Sqlite::open(&scratch(&directory)).unwrap());
+    let path = database_in(directory.path());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let error = Sqlite::open(&scratch(&directory)).unwrap_err();
+    assert!(error.to_string().contains("schema version 99"), "{error}");
+    let connection = Connection::open(&path).unwrap();
+    let version: i64 =
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, 99);
+}
+
+#[test]
+fn the_database_of_another_program_is_refused() {
+    let directory = directory();
+    let other = Connection::open(database_in(directory.path())).unwrap();
+    other.execute_batch("CREATE TABLE theirs (x)").unwrap();
+    drop(other);
+    let error = Sqlite::open(&scratch(&directory)).unwrap_err();
+    assert!(error.to_string().contains("another program"), "{error}");
+}
+
+#[tokio::test]
+async fn the_journal_cannot_be_changed_even_by_hand() {
+    let directory = directory();
+    let store = Sqlite::open(&scratch(&directory)).unwrap();
+    let cases = conformance::cases();
+    let balances = cases.iter().find(|case| case.name == "balances follow from transfers").unwrap();
+    (balances.run)(&store).await;
+    drop(store);
+    let connection = Connection::open(database_in(directory.path())).unwrap();
+    for sql in ["UPDATE transfer SET amount = 1", "DELETE FROM transfer"] {
+        let error = connection.execute(sql, []).unwrap_err();
+        assert!(error.to_string().contains("only added to"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_full_database_refuses_and_keeps_what_it_acknowledged() {
+    let directory = directory();
+    let options = Options { bytes_max: 600 * 1024, ..scratch(&directory) };
+    let store = Sqlite::open(&options).unwrap();
+    let mut acknowledged = Vec::new();
+    let error = loop {
+        let name = acknowledged.len().to_string();
+        match store.commit(setting(&name, 4000)).await {
+            Ok(()) => acknowledged.push(name),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, StoreError::Full), "{error}");
+    assert!(10 < acknowledged.len());
+    for name in &acknowledged {
+        assert_eq!(store.setting(name).await.unwrap().map(|value| value.len()), Some(4000));
+    }
+    // Once there is room again, writing goes on.
+    for name in &acknowledged {
+        store.commit(setting(name, 1)).await.unwrap();
+    }
+    store.commit(setting("more", 4000)).await.unwrap();
+}

@@ -1,0 +1,61 @@
+//! The end of the usage table: which number a new row gets, and when rows are placed by owner.
+
+use rusqlite::{Connection, params};
+
+/// So many rows are looked through by a question about usage, at the most and twice over: about a
+/// millisecond. Placing more at once makes charges cheaper and questions slower.
+const UNPLACED_ROWS_MAX: i64 = 8192;
+
+#[derive(Debug, Default)]
+pub(crate) struct UsageTail {
+    known: Option<Tail>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Tail {
+    last_seq: i64,
+    placed_through: i64,
+}
+
+impl UsageTail {
+    /// The number of the next row. Numbers only grow, even if all rows were pruned: a reader of the
+    /// history goes on from the last one it saw.
+    pub(crate) fn next_seq(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
+        let mut tail = self.read(connection)?;
+        tail.last_seq += 1;
+        self.known = Some(tail);
+        Ok(tail.last_seq)
+    }
+
+    /// Places rows by their owner once there are many.
+    pub(crate) fn place_if_long(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let Some(tail) = self.known else { return Ok(()) };
+        if tail.last_seq - tail.placed_through < UNPLACED_ROWS_MAX {
+            return Ok(());
+        }
+        let place = "INSERT INTO usage_place (owner, at_ms, seq, currency) \
+                     SELECT owner, at_ms, seq, currency FROM usage WHERE ?1 < seq \
+                     ORDER BY owner, at_ms, seq";
+        connection.prepare_cached(place)?.execute([tail.placed_through])?;
+        let note = "UPDATE usage_placed SET through_seq = ?1";
+        connection.prepare_cached(note)?.execute([tail.last_seq])?;
+        self.known = Some(Tail { placed_through: tail.last_seq, ..tail });
+        Ok(())
+    }
+
+    /// What was counted in a transaction that was undone means nothing.
+    pub(crate) fn forget(&mut self) {
+        self.known = None;
+    }
+
+    fn read(&self, connection: &Connection) -> rusqlite::Result<Tail> {
+        if let Some(tail) = self.known {
+            return Ok(tail);
+        }
+        let sql = "SELECT max(through_seq, coalesce((SELECT max(seq) FROM usage), 0)), through_seq \
+                   FROM usage_placed";
+        connection.prepare_cached(sql)?.query_row(params![], |row| {
+            Ok(Tail { last_seq: row.get(0)?, placed_through: row.get(1)? })
+        })
+    }
+}

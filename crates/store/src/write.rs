@@ -1,0 +1,85 @@
+//! What can be written: groups of typed rows, each group all or nothing.
+//!
+//! A group is data rather than a closure over a connection, so that any store can run it, and so
+//! that whatever belongs to a charge (a job's state, a stored answer) is written with the charge
+//! or not at all.
+
+use credits::{KeyId, OwnerId, Record};
+use moment::Timestamp;
+
+use crate::idempotency::{AnswerKey, KeptAnswer};
+use crate::key::{ApiKey, KeySettings};
+use crate::limit_hit::LimitHit;
+use crate::owner::Owner;
+use crate::rpc::SentTransaction;
+use crate::usage::UsageRow;
+
+#[derive(Debug, Clone, Default)]
+pub struct Group {
+    pub writes: Vec<Write>,
+}
+
+impl Group {
+    pub fn of(write: Write) -> Group {
+        Group { writes: vec![write] }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Write {
+    /// One record of the ledger's journal, folded into the balances.
+    Journal(Record),
+    AddUsage(UsageRow),
+    /// Drops the details of days before this one; sums and balances stay. At most `rows_max` go
+    /// at once, so that nobody waits long behind it.
+    PruneUsage {
+        before_day: i64,
+        rows_max: usize,
+    },
+    AddOwner(Owner),
+    SetTier {
+        owner: OwnerId,
+        tier: String,
+    },
+    /// Refused as [`StoreError::TooMany`](crate::error::StoreError) beyond that many active keys.
+    AddKey {
+        key: ApiKey,
+        active_keys_max: usize,
+    },
+    ChangeKey {
+        owner: OwnerId,
+        key: KeyId,
+        settings: KeySettings,
+    },
+    RevokeKey {
+        owner: OwnerId,
+        key: KeyId,
+        at: Timestamp,
+    },
+    /// Notes that the key was used; earlier moments change nothing.
+    TouchKey {
+        key: KeyId,
+        at: Timestamp,
+    },
+    AddLimitHit(LimitHit),
+    /// Keeps an answer under its key, in place of any other there.
+    KeepAnswer {
+        key: AnswerKey,
+        answer: KeptAnswer,
+    },
+    /// At most `rows_max` go at once, so that nobody waits long behind it.
+    DropExpiredAnswers {
+        now: Timestamp,
+        rows_max: usize,
+    },
+    AddSentTransaction(SentTransaction),
+    /// Adds a setting, and is a duplicate if it is there.
+    AddSetting {
+        name: String,
+        value: Vec<u8>,
+    },
+    PutSetting {
+        name: String,
+        value: Vec<u8>,
+    },
+}
