@@ -1,0 +1,200 @@
+//! Money in and money back: durable commands that name themselves, so that each happens once.
+
+use credits::{
+    Account, AllowanceKind, Balances, ChargeSource, Command, EntryId, KeyId, Leg, Network, Outcome,
+    OwnerId, Refund, Rejection, SystemKind, TransferCode,
+};
+use moment::Timestamp;
+use money::{Currency, Nano, Per, Price};
+use store::usage::{UsageDetails, UsageRow};
+use store::write::{Group, Write};
+
+use crate::error::{HoldRefused, LedgerError};
+use crate::live::Ledger;
+
+/// What a durable command came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Credited {
+    /// What is available now.
+    pub balances: Balances,
+    /// The same command was carried out before, so nothing changed.
+    pub is_repeat: bool,
+}
+
+/// What a refund came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refunded {
+    Now(Refund),
+    /// The charge was given back before.
+    Before,
+}
+
+impl Ledger {
+    /// Money that was paid in over a payment network.
+    pub async fn top_up(
+        &self,
+        entry: EntryId,
+        owner: OwnerId,
+        network: Network,
+        amount: Nano,
+        also: Vec<Write>,
+    ) -> Result<Credited, LedgerError> {
+        self.credit(owner, entry, Command::TopUp { entry, owner, network, amount }, also).await
+    }
+
+    /// Money that is given away: an operator's credit, or a grant with an expiry.
+    pub async fn grant(
+        &self,
+        entry: EntryId,
+        owner: OwnerId,
+        amount: (Currency, Nano),
+        expires_at: Option<Timestamp>,
+        also: Vec<Write>,
+    ) -> Result<Credited, LedgerError> {
+        let (currency, amount) = amount;
+        let command = Command::Grant { entry, owner, currency, amount, expires_at };
+        self.credit(owner, entry, command, also).await
+    }
+
+    /// What an owner gets each day or month from now on.
+    pub async fn set_allowance(
+        &self,
+        entry: EntryId,
+        owner: OwnerId,
+        kind: AllowanceKind,
+        amount: Nano,
+        also: Vec<Write>,
+    ) -> Result<Credited, LedgerError> {
+        self.credit(owner, entry, Command::SetAllowance { entry, owner, kind, amount }, also).await
+    }
+
+    /// Gives a charge back, whole and once, however long ago it was.
+    pub async fn refund(
+        &self,
+        charge: EntryId,
+        notes: &str,
+        also: Vec<Write>,
+    ) -> Result<Refunded, LedgerError> {
+        let found = self.find_charge(charge).await?.ok_or(Rejection::NoSuchCharge)?;
+        let key = found.key.map(|stamp| stamp.key);
+        let command = Command::Refund { charge, source: ChargeSource::Journal(found) };
+        let told = |outcome: &Outcome, at| match outcome {
+            Outcome::Refunded(refund) => {
+                let row = |leg: &Leg| refund_row(charge, key, *leg, at, notes);
+                refund.returned.iter().chain(&refund.lapsed).map(row).collect()
+            }
+            _ => Vec::new(),
+        };
+        let entered = self.enter(charge.refund(), command, also, told).await?;
+        Ok(match entered {
+            Some(Outcome::Refunded(refund)) => Refunded::Now(refund),
+            _ => Refunded::Before,
+        })
+    }
+
+    async fn credit(
+        &self,
+        owner: OwnerId,
+        entry: EntryId,
+        command: Command,
+        also: Vec<Write>,
+    ) -> Result<Credited, LedgerError> {
+        let entered = self.enter(entry, command, also, |_, _| Vec::new()).await?;
+        let is_repeat = entered.is_none();
+        Ok(Credited { balances: self.balances(owner), is_repeat })
+    }
+
+    /// Carries out a command that may have been carried out before; `None` if it was.
+    ///
+    /// The core remembers the recent past only, so the journal is asked first. Where the core does
+    /// know the command, it may still be on its way to disk: then the answer waits for it.
+    pub(crate) async fn enter(
+        &self,
+        entry: EntryId,
+        command: Command,
+        mut also: Vec<Write>,
+        told: impl FnOnce(&Outcome, Timestamp) -> Vec<UsageRow> + Send,
+    ) -> Result<Option<Outcome>, LedgerError> {
+        let store = &self.shared.store;
+        if store.is_recorded(entry).await? {
+            return Ok(None);
+        }
+        let carried_out = {
+            let mut live = self.shared.lock();
+            self.shared.carry_out(&mut live, &command, |applied, now| {
+                also.extend(told(&applied.outcome, now).into_iter().map(Write::AddUsage));
+                also
+            })
+        };
+        match carried_out {
+            Ok((applied, watched)) => {
+                if let Some(watched) = watched {
+                    watched.await?;
+                }
+                Ok(Some(applied.outcome))
+            }
+            Err(HoldRefused::Rejected(
+                Rejection::Duplicate { .. } | Rejection::AlreadyRefunded { .. },
+            )) => {
+                // An empty group is written after everything that was handed in before it.
+                store.commit(Group::default()).await.map_err(|_| LedgerError::Unavailable)?;
+                if store.is_recorded(entry).await? {
+                    Ok(None)
+                } else {
+                    Err(LedgerError::Unavailable)
+                }
+            }
+            Err(refused) => Err(refused.into()),
+        }
+    }
+
+    /// A charge as the journal tells it; one that is still on its way there is in memory.
+    async fn find_charge(&self, charge: EntryId) -> Result<Option<credits::Charge>, LedgerError> {
+        let entries = self.shared.store.transfers(charge).await?;
+        if entries.is_empty() {
+            return Ok(self.shared.lock().core.recent_charge(charge).cloned());
+        }
+        let mut found = credits::Charge::default();
+        for entry in entries {
+            let transfer = entry.transfer;
+            match (transfer.code, transfer.debit) {
+                (TransferCode::Charge, Account::Lot(lot)) => {
+                    found.legs.push(Leg { lot, amount: transfer.amount });
+                    found.key = found.key.or(transfer.key);
+                }
+                (TransferCode::Writeoff, Account::System(from))
+                    if from.kind == SystemKind::Writeoff =>
+                {
+                    found.written_off = found.written_off.saturating_add(transfer.amount);
+                }
+                _ => {}
+            }
+        }
+        Ok(Some(found))
+    }
+}
+
+/// One row for each leg that was given back, so that usage adds up to what was paid.
+fn refund_row(
+    charge: EntryId,
+    key: Option<KeyId>,
+    leg: Leg,
+    at: Timestamp,
+    notes: &str,
+) -> UsageRow {
+    UsageRow {
+        charge,
+        owner: leg.lot.owner,
+        key,
+        at,
+        sku: "refund".into(),
+        model: String::new(),
+        currency: leg.lot.currency,
+        units: 0,
+        price: Price::FREE,
+        per: Per::One,
+        amount: Nano::ZERO.saturating_sub(leg.amount),
+        details: UsageDetails::default(),
+        notes: notes.to_owned(),
+    }
+}

@@ -1,0 +1,88 @@
+//! Holds of requests: money set aside in memory before work starts.
+
+use std::fmt;
+use std::sync::Arc;
+
+use credits::{Command, HoldId, HoldKind, Outcome, Payer, Want};
+use money::Nano;
+
+use crate::error::HoldRefused;
+use crate::live::{Ledger, Shared, UNSETTLED_MAX};
+
+/// Money set aside for one piece of work. Settled or released by value, so neither can happen
+/// twice; dropped, it is released.
+#[must_use = "a hold that is not kept is released at once"]
+pub struct Hold {
+    pub(crate) id: HoldId,
+    pub(crate) payer: Payer,
+    pub(crate) amount: Nano,
+    pub(crate) generation: u64,
+    shared: Arc<Shared>,
+    is_open: bool,
+}
+
+impl Ledger {
+    /// Sets money aside, or says what is lacking. Decided in memory: a crash would end the request,
+    /// and with it the hold, so there is nothing to write.
+    pub fn hold(&self, payer: Payer, want: Want) -> Result<Hold, HoldRefused> {
+        let id = HoldId(self.shared.fresh_id());
+        let mut live = self.shared.lock();
+        if UNSETTLED_MAX <= live.core.open_holds() + live.in_flight {
+            return Err(HoldRefused::Unavailable);
+        }
+        let command = Command::Hold { hold: id, payer, want, kind: HoldKind::Request };
+        let (applied, watched) = self.shared.carry_out(&mut live, &command, |_, _| Vec::new())?;
+        if let Some(opened) = watched {
+            // The first hold of a day opens the day's allowance. If that is not written, neither is
+            // the settle that comes after it, and that is where it is noticed.
+            opened.leave(&mut live.unwatched);
+        }
+        let Outcome::Held(held) = applied.outcome else {
+            unreachable!("a hold is answered by what was held");
+        };
+        let (shared, generation) = (Arc::clone(&self.shared), live.generation);
+        Ok(Hold { id, payer, amount: held.amount, generation, shared, is_open: true })
+    }
+
+    /// Returns the money; nothing is charged.
+    pub fn release(&self, hold: Hold) {
+        drop(hold);
+    }
+}
+
+impl Hold {
+    /// What was set aside: work may cost this much without asking again.
+    pub fn amount(&self) -> Nano {
+        self.amount
+    }
+
+    pub fn payer(&self) -> &Payer {
+        &self.payer
+    }
+
+    /// The core has ended this hold, or never knew it: there is nothing left to release.
+    pub(crate) fn close(&mut self) {
+        self.is_open = false;
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if !self.is_open {
+            return;
+        }
+        let mut live = self.shared.lock();
+        if live.generation != self.generation {
+            return;
+        }
+        let now = live.advance(self.shared.now());
+        let released = live.core.apply(&Command::Release { hold: self.id }, now);
+        debug_assert!(released.is_ok(), "an open hold is known to the core");
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hold").field("id", &self.id).field("amount", &self.amount).finish()
+    }
+}

@@ -1,0 +1,92 @@
+//! Holds of jobs: in the journal, because a job goes on after a restart.
+
+use credits::{Command, EntryId, Held, HoldId, HoldKind, Outcome, Payer, Receipt, Rejection, Want};
+use moment::Timestamp;
+use store::write::Write;
+use uuid::Uuid;
+
+use crate::charge::Charge;
+use crate::error::LedgerError;
+use crate::live::Ledger;
+
+/// Flips bits of the random half of a hold's id: a job's charge sorts beside its hold, and is not
+/// taken for it.
+const CHARGE_BITS: u128 = 0x0000_0000_0000_0000_15d3_8a6c_f02b_497e;
+
+/// A job as far as money is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Job {
+    pub hold: HoldId,
+    pub payer: Payer,
+}
+
+impl Job {
+    /// The one charge that this job can come to.
+    pub fn charge(&self) -> EntryId {
+        EntryId(Uuid::from_u128(self.hold.0.as_u128() ^ CHARGE_BITS))
+    }
+}
+
+impl Ledger {
+    /// Sets money aside durably, with `also` (the job's own row) in the same group.
+    ///
+    /// A job that was held before is [`Rejection::Duplicate`].
+    pub async fn hold_job(
+        &self,
+        job: Job,
+        want: Want,
+        also: Vec<Write>,
+    ) -> Result<Held, LedgerError> {
+        let command = Command::Hold { hold: job.hold, payer: job.payer, want, kind: HoldKind::Job };
+        let outcome = self.write_out(&command, |_, _| also).await?;
+        match outcome {
+            Outcome::Held(held) => Ok(held),
+            _ => unreachable!("a hold is answered by what was held"),
+        }
+    }
+
+    /// Charges what the job cost. A job that was settled before is [`Rejection::Duplicate`].
+    pub async fn settle_job(
+        &self,
+        job: Job,
+        charge: Charge,
+        also: Vec<Write>,
+    ) -> Result<Receipt, LedgerError> {
+        let entry = job.charge();
+        let draft = charge.draft(&job.payer).map_err(|_| Rejection::InvalidAmount)?;
+        if self.shared.store.is_recorded(entry).await? {
+            return Err(Rejection::Duplicate { earlier: None }.into());
+        }
+        let command = Command::Settle { entry, hold: job.hold, amount: draft.total() };
+        let outcome = self
+            .write_out(&command, |outcome, now| {
+                let mut writes = also;
+                if let Outcome::Settled(receipt) = outcome {
+                    writes.extend(draft.paid(receipt, now).into_iter().map(Write::AddUsage));
+                }
+                writes
+            })
+            .await?;
+        Ok(self.shared.lock().count(outcome))
+    }
+
+    /// Returns a job's hold whole. A hold that has ended is [`Rejection::NoSuchHold`].
+    pub async fn release_job(&self, job: Job, also: Vec<Write>) -> Result<(), LedgerError> {
+        self.write_out(&Command::Release { hold: job.hold }, |_, _| also).await.map(|_| ())
+    }
+
+    async fn write_out(
+        &self,
+        command: &Command,
+        also: impl FnOnce(&Outcome, Timestamp) -> Vec<Write> + Send,
+    ) -> Result<Outcome, LedgerError> {
+        let (applied, watched) = {
+            let mut live = self.shared.lock();
+            self.shared.carry_out(&mut live, command, |applied, now| also(&applied.outcome, now))?
+        };
+        if let Some(watched) = watched {
+            watched.await?;
+        }
+        Ok(applied.outcome)
+    }
+}

@@ -1,0 +1,41 @@
+//! The live ledger: holds in memory, settles made durable by group commit.
+//!
+//! [`Ledger`] is the only thing that moves money while the service runs. It keeps the pure core of
+//! `credits` behind a lock and hands what the core decides to the `store`, in the order of the
+//! decisions. A request goes hold → settle, or hold → release; nothing else ends a hold, and a
+//! [`Hold`] that is dropped releases itself.
+//!
+//! Where to look:
+//! - `hold`, `settle`, `job`, `entry`: what can be done with money.
+//! - `charge`: what a piece of work cost, and the usage rows that tell its owner.
+//! - `live`, `watch`: the state behind the lock, and what becomes of groups on their way to disk.
+//! - `tend`: what must be done from time to time: expiry, and recovery when the disk was full.
+//! - `reconcile`, `verify`, `export`: proof that the books are right.
+
+mod charge;
+mod entry;
+mod error;
+mod export;
+mod hold;
+mod job;
+mod live;
+mod query;
+mod reconcile;
+mod settle;
+mod tend;
+mod verify;
+mod watch;
+
+pub use charge::{Charge, ChargeLine};
+pub use entry::{Credited, Refunded};
+pub use error::{HoldRefused, LedgerError};
+pub use export::{CSV_HEADER, csv_line, json_line};
+pub use hold::Hold;
+pub use job::Job;
+pub use live::{Ledger, UNSETTLED_MAX};
+pub use query::Status;
+pub use reconcile::Reconciled;
+pub use verify::{Report, verify};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! The state behind the lock: the core, and whether what it decides reaches the disk.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use credits::{Applied, Command, EntryId, Record, Rules};
+use domain::entropy::{Entropy, time_ordered_id};
+use moment::{Clock, Timestamp};
+use store::error::StoreError;
+use store::write::{Group, Write};
+use store::{Commit, Store};
+use uuid::Uuid;
+
+use crate::error::{HoldRefused, LedgerError};
+use crate::reconcile::Baseline;
+use crate::watch::Watched;
+
+/// Open holds and settles on their way to disk, together. It is below the bound of the store's
+/// queue, so that a settle always finds a place there.
+pub const UNSETTLED_MAX: usize = 32_768;
+
+/// Balances, holds and charges of the running service.
+///
+/// Every group of records is handed to the store while the lock is held, so the journal has the
+/// order in which the core decided. Nothing is awaited under the lock.
+pub struct Ledger {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    pub(crate) rules: Rules,
+    /// A `std::sync::Mutex`: it is held for a microsecond and never across an await.
+    live: Mutex<Live>,
+    pub(crate) baseline: Mutex<Option<Baseline>>,
+}
+
+pub(crate) struct Live {
+    pub(crate) core: credits::Ledger,
+    pub(crate) standing: Standing,
+    /// Counts reloads: holds of an earlier generation are unknown to the core.
+    pub(crate) generation: u64,
+    /// Groups that were handed in and whose fate is not yet known.
+    pub(crate) in_flight: usize,
+    /// Groups in flight whose waiter went away; whoever tends the ledger waits for them.
+    pub(crate) unwatched: Vec<Commit>,
+    /// The last entry of the journal that the core knows to be there or on its way.
+    pub(crate) last: LastEntry,
+    pub(crate) settled: u64,
+    pub(crate) written_off_nano: i64,
+    latest: Timestamp,
+}
+
+/// Whether what the core decides can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Running,
+    /// A group was lost, so the core is ahead of the disk: nothing is decided until it has been
+    /// loaded afresh.
+    Stopped,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LastEntry {
+    /// As it was loaded.
+    Loaded {
+        seq: i64,
+    },
+    HandedIn {
+        entry: EntryId,
+        leg: u16,
+    },
+}
+
+impl Ledger {
+    /// Starts from the balances in the store, not from its history.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        rules: Rules,
+    ) -> Result<Ledger, LedgerError> {
+        let books = store.load().await?;
+        let core = credits::Ledger::from_snapshot(rules, books.snapshot)?;
+        let live = Live {
+            core,
+            standing: Standing::Running,
+            generation: 0,
+            in_flight: 0,
+            unwatched: Vec::new(),
+            last: LastEntry::Loaded { seq: books.last_seq },
+            settled: 0,
+            written_off_nano: 0,
+            latest: clock.now(),
+        };
+        let (live, baseline) = (Mutex::new(live), Mutex::new(None));
+        let shared = Arc::new(Shared { store, clock, entropy, rules, live, baseline });
+        Ok(Ledger { shared })
+    }
+}
+
+impl Shared {
+    /// A panic under the lock may have left the core half changed: then it is not trusted, and is
+    /// loaded afresh as after a lost group.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(|poisoned| {
+            self.live.clear_poison();
+            let mut live = poisoned.into_inner();
+            live.standing = Standing::Stopped;
+            live
+        })
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn fresh_id(&self) -> Uuid {
+        time_ordered_id(self.clock.now(), &*self.entropy)
+    }
+
+    /// Decides one command and hands its records in, with `also` in the same group.
+    ///
+    /// The answer is durable once what it is watched by resolves; `None` means that there was
+    /// nothing to write.
+    pub(crate) fn carry_out(
+        self: &Arc<Shared>,
+        live: &mut Live,
+        command: &Command,
+        also: impl FnOnce(&Applied, Timestamp) -> Vec<Write>,
+    ) -> Result<(Applied, Option<Watched>), HoldRefused> {
+        live.refuse_if_stopped()?;
+        let now = live.advance(self.now());
+        let mut applied = live.core.apply(command, now)?;
+        let also = also(&applied, now);
+        let records = std::mem::take(&mut applied.records);
+        let watched = self.hand_in(live, records, also);
+        Ok((applied, watched))
+    }
+
+    fn hand_in(
+        self: &Arc<Shared>,
+        live: &mut Live,
+        records: Vec<Record>,
+        also: Vec<Write>,
+    ) -> Option<Watched> {
+        if records.is_empty() && also.is_empty() {
+            return None;
+        }
+        let last = records.iter().rev().find_map(|record| match record {
+            Record::Transfer(transfer) => Some((transfer.entry, transfer.leg)),
+            _ => None,
+        });
+        if let Some((entry, leg)) = last {
+            live.last = LastEntry::HandedIn { entry, leg };
+        }
+        let mut writes: Vec<Write> = records.into_iter().map(Write::Journal).collect();
+        writes.extend(also);
+        live.in_flight += 1;
+        let commit = self.store.commit(Group { writes });
+        Some(Watched::new(Arc::clone(self), commit))
+    }
+
+    /// Notes what became of a group. A lost one stops the ledger.
+    pub(crate) fn resolved(&self, outcome: Result<(), StoreError>) -> Result<(), LedgerError> {
+        let mut live = self.lock();
+        live.in_flight -= 1;
+        let Err(error) = outcome else { return Ok(()) };
+        if live.standing == Standing::Running {
+            tracing::error!(%error, "a group was not written, so charging is paused: {error}");
+        }
+        live.standing = Standing::Stopped;
+        Err(LedgerError::Unavailable)
+    }
+}
+
+impl Live {
+    pub(crate) fn refuse_if_stopped(&self) -> Result<(), HoldRefused> {
+        match self.standing {
+            Standing::Running => Ok(()),
+            Standing::Stopped => Err(HoldRefused::Unavailable),
+        }
+    }
+
+    /// The time of the books never runs backwards, even where the machine's clock does: usage is
+    /// then in the journal in the order of its moments, and reading on from a place misses nothing.
+    pub(crate) fn advance(&mut self, now: Timestamp) -> Timestamp {
+        self.latest = self.latest.max(now);
+        self.latest
+    }
+}

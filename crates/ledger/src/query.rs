@@ -1,0 +1,63 @@
+//! Questions that are answered from memory.
+
+use std::time::Duration;
+
+use credits::{AllowanceKind, Balances, KeyTerms, KeyUsage, LimitClass, OwnerId, Payer};
+use money::{Currency, Nano};
+
+use crate::live::{Ledger, Standing};
+
+/// How the ledger is doing, for metrics and health checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Status {
+    /// False while nothing can be charged because nothing can be written.
+    pub is_running: bool,
+    pub open_holds: usize,
+    /// How long ago the oldest open hold was made.
+    pub oldest_hold: Option<Duration>,
+    /// Groups handed to the store that are not yet known to be durable.
+    pub unwritten_groups: usize,
+    /// Since the start.
+    pub settled_total: u64,
+    pub written_off_nano_total: i64,
+}
+
+impl Ledger {
+    /// What an owner has available in each currency.
+    pub fn balances(&self, owner: OwnerId) -> Balances {
+        self.shared.lock().core.balances(owner, self.shared.now())
+    }
+
+    /// The most that a hold could take, within the limits of the payer's key.
+    pub fn spendable(&self, payer: &Payer) -> Nano {
+        self.shared.lock().core.spendable(payer, self.shared.now())
+    }
+
+    /// The currency that the next charge would begin with; none if nothing can be spent.
+    pub fn next_currency(&self, payer: &Payer) -> Option<Currency> {
+        self.shared.lock().core.next_currency(payer, self.shared.now())
+    }
+
+    /// All of an allowance for the current day or month, spent or not.
+    pub fn allocation(&self, owner: OwnerId, kind: AllowanceKind) -> Nano {
+        self.shared.lock().core.allocation(owner, kind, self.shared.now())
+    }
+
+    /// What a key has spent and reserved in the current period of its own limits.
+    pub fn key_usage(&self, terms: &KeyTerms, class: LimitClass) -> KeyUsage {
+        self.shared.lock().core.key_usage(terms.key, class, terms.period, self.shared.now())
+    }
+
+    pub fn status(&self) -> Status {
+        let now = self.shared.now();
+        let live = self.shared.lock();
+        Status {
+            is_running: live.standing == Standing::Running,
+            open_holds: live.core.open_holds(),
+            oldest_hold: live.core.oldest_hold_at().map(|made_at| now.since(made_at)),
+            unwritten_groups: live.in_flight,
+            settled_total: live.settled,
+            written_off_nano_total: live.written_off_nano,
+        }
+    }
+}

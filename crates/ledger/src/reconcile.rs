@@ -1,0 +1,129 @@
+//! Reconciling while the service runs: memory, rows and journal must tell the same story.
+
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
+use credits::{Account, Columns, Snapshot};
+use store::journal::{Books, ENTRIES_MAX};
+use store::write::Group;
+
+use crate::error::LedgerError;
+use crate::live::{LastEntry, Ledger};
+
+/// What a reconciliation found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reconciled {
+    /// The sum of all differences, without their signs. Anything but zero is an alarm.
+    pub difference_nano: u128,
+    pub accounts: usize,
+    /// Entries of the journal that were added up since the last reconciliation.
+    pub entries: usize,
+}
+
+/// The rows as they were found right the last time, to be carried forward by the journal.
+#[derive(Debug)]
+pub(crate) struct Baseline {
+    last_seq: i64,
+    columns: HashMap<Account, Columns>,
+}
+
+impl Ledger {
+    /// Compares the core with the rows in the store, and the rows with the journal since the last
+    /// call. `verify` reads all of the journal; this reads what is new.
+    pub async fn reconcile(&self) -> Result<Reconciled, LedgerError> {
+        let store = &self.shared.store;
+        let (snapshot, last) = {
+            let live = self.shared.lock();
+            live.refuse_if_stopped()?;
+            (live.core.to_snapshot(), live.last)
+        };
+        // What the core had decided by then is written before this empty group is.
+        store.commit(Group::default()).await.map_err(|_| LedgerError::Unavailable)?;
+        let core_seq = self.seq_of(last).await?;
+        let books = store.trial_balance().await?;
+
+        let rows = columns_of(&books.snapshot);
+        let mut expected = columns_of(&snapshot);
+        self.carry_forward(&mut expected, core_seq, &books).await?;
+        let mut difference_nano = difference(&expected, &rows);
+
+        let baseline = self.take_baseline();
+        let mut entries = 0;
+        if let Some(mut baseline) = baseline {
+            entries = self.carry_forward(&mut baseline.columns, baseline.last_seq, &books).await?;
+            difference_nano += difference(&baseline.columns, &rows);
+        }
+        let accounts = rows.len();
+        let mut kept = self.shared.baseline.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(Baseline { last_seq: books.last_seq, columns: rows });
+        Ok(Reconciled { difference_nano, accounts, entries })
+    }
+
+    fn take_baseline(&self) -> Option<Baseline> {
+        self.shared.baseline.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    async fn seq_of(&self, last: LastEntry) -> Result<i64, LedgerError> {
+        match last {
+            LastEntry::Loaded { seq } => Ok(seq),
+            LastEntry::HandedIn { entry, leg } => {
+                let entries = self.shared.store.transfers(entry).await?;
+                let found = entries.iter().find(|entry| entry.transfer.leg == leg);
+                found.map(|entry| entry.seq).ok_or(LedgerError::Unavailable)
+            }
+        }
+    }
+
+    /// Adds the entries after a place up to where the books were read.
+    async fn carry_forward(
+        &self,
+        columns: &mut HashMap<Account, Columns>,
+        mut after_seq: i64,
+        books: &Books,
+    ) -> Result<usize, LedgerError> {
+        let mut added = 0;
+        while after_seq < books.last_seq {
+            let entries = self.shared.store.journal(after_seq, ENTRIES_MAX).await?;
+            for entry in &entries {
+                if books.last_seq < entry.seq {
+                    break;
+                }
+                let nanos = i128::from(entry.transfer.amount.nanos());
+                columns.entry(entry.transfer.debit.clone()).or_default().debits += nanos;
+                columns.entry(entry.transfer.credit.clone()).or_default().credits += nanos;
+                added += 1;
+            }
+            let Some(last) = entries.last() else { break };
+            after_seq = last.seq;
+        }
+        Ok(added)
+    }
+}
+
+fn columns_of(snapshot: &Snapshot) -> HashMap<Account, Columns> {
+    let lots = snapshot.lots.iter().map(|row| (Account::Lot(row.lot), row.columns));
+    let systems = snapshot.systems.iter();
+    let systems = systems.map(|row| (Account::System(row.account.clone()), row.columns));
+    lots.chain(systems).collect()
+}
+
+/// A closed lot is empty and not in memory any more; only what it has left can differ.
+fn difference(expected: &HashMap<Account, Columns>, rows: &HashMap<Account, Columns>) -> u128 {
+    let mut sum = 0;
+    for (account, row) in rows {
+        let known = expected.get(account);
+        let is_empty = row.debits == row.credits;
+        let net = known.map_or(0, |columns| columns.credits - columns.debits);
+        if is_empty && net == 0 {
+            continue;
+        }
+        let columns = known.copied().unwrap_or_default();
+        sum += columns.debits.abs_diff(row.debits) + columns.credits.abs_diff(row.credits);
+    }
+    for (account, columns) in expected {
+        if !rows.contains_key(account) {
+            sum += columns.debits.unsigned_abs() + columns.credits.unsigned_abs();
+        }
+    }
+    sum
+}

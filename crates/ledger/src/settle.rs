@@ -1,0 +1,107 @@
+//! Settling: the work is done, its cost is charged, and the rest of the hold returns.
+
+use std::sync::Arc;
+
+use credits::{Command, EntryId, HoldKind, Outcome, Receipt, Rejection, Want};
+use money::Nano;
+use store::write::Write;
+
+use crate::charge::Charge;
+use crate::error::{HoldRefused, LedgerError};
+use crate::hold::Hold;
+use crate::live::{Ledger, Live, Shared};
+use crate::watch::Watched;
+
+impl Ledger {
+    /// Charges what the work cost, at most once: the charge has the id of its hold.
+    ///
+    /// The charge is decided and handed in by the call itself; the future resolves once it is
+    /// durable. Dropping the future does not undo the charge. A cost of zero writes nothing.
+    pub fn settle(
+        &self,
+        hold: Hold,
+        charge: Charge,
+    ) -> impl Future<Output = Result<Receipt, LedgerError>> + Send + use<> {
+        self.settle_with(hold, charge, Vec::new())
+    }
+
+    /// Settles, and writes more rows together with the charge: all of them or none.
+    ///
+    /// Rows that the store refuses take the charge with them and pause the ledger, so `also` is for
+    /// rows that cannot be refused.
+    pub fn settle_with(
+        &self,
+        hold: Hold,
+        charge: Charge,
+        also: Vec<Write>,
+    ) -> impl Future<Output = Result<Receipt, LedgerError>> + Send + use<> {
+        let decided = self.decide(hold, &charge, also);
+        async move {
+            let (receipt, watched) = decided?;
+            if let Some(watched) = watched {
+                watched.await?;
+            }
+            Ok(receipt)
+        }
+    }
+
+    fn decide(
+        &self,
+        mut hold: Hold,
+        charge: &Charge,
+        also: Vec<Write>,
+    ) -> Result<(Receipt, Option<Watched>), LedgerError> {
+        // Refused from here on, the hold is released when it is dropped: after the lock, which is
+        // declared later, has been let go.
+        let draft = charge.draft(&hold.payer).map_err(|_| Rejection::InvalidAmount)?;
+        let mut live = self.shared.lock();
+        if live.generation != hold.generation {
+            hold.close();
+            hold_again(&self.shared, &mut live, &hold)?;
+        }
+        let entry = EntryId(hold.id.0);
+        let command = Command::Settle { entry, hold: hold.id, amount: draft.total() };
+        let settled = self.shared.carry_out(&mut live, &command, |applied, now| {
+            let mut writes = also;
+            if let Outcome::Settled(receipt) = &applied.outcome {
+                writes.extend(draft.paid(receipt, now).into_iter().map(Write::AddUsage));
+            }
+            writes
+        });
+        if settled.is_ok() {
+            hold.close();
+        }
+        let (applied, watched) = settled?;
+        Ok((live.count(applied.outcome), watched))
+    }
+}
+
+/// The core was loaded afresh since the hold was made and does not know it. What the work costs is
+/// charged as far as it is still there; the rest is written off as any overrun is.
+fn hold_again(shared: &Arc<Shared>, live: &mut Live, hold: &Hold) -> Result<(), HoldRefused> {
+    let want = Want::UpTo { least: Nano::ZERO, most: hold.amount };
+    let kind = HoldKind::Request;
+    let command = Command::Hold { hold: hold.id, payer: hold.payer, want, kind };
+    let (_, watched) = shared.carry_out(live, &command, |_, _| Vec::new())?;
+    if let Some(opened) = watched {
+        opened.leave(&mut live.unwatched);
+    }
+    Ok(())
+}
+
+impl Live {
+    /// Counts a settled charge for the metrics.
+    pub(crate) fn count(&mut self, outcome: Outcome) -> Receipt {
+        let Outcome::Settled(receipt) = outcome else {
+            unreachable!("a settle is answered by a receipt");
+        };
+        self.settled += 1;
+        let written_off = receipt.written_off.nanos();
+        self.written_off_nano = self.written_off_nano.saturating_add(written_off);
+        if 0 < written_off {
+            let charge = receipt.charge.0;
+            tracing::warn!(%charge, written_off, "a charge was beyond what its owner could pay");
+        }
+        receipt
+    }
+}

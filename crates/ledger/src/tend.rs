@@ -1,0 +1,95 @@
+//! What must be done from time to time: letting go of what expired, and recovery.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use credits::{Command, EntryId, Outcome};
+use store::write::{Group, Write};
+
+use crate::error::LedgerError;
+use crate::live::{LastEntry, Ledger, Standing};
+use crate::watch::Watched;
+
+/// How long the core recognises a command by itself; after that the journal does.
+const RECENT_KEPT: Duration = Duration::from_secs(3600);
+
+/// Sweeps in a row; what is left waits for the next time.
+const SWEEPS_MAX: usize = 64;
+
+impl Ledger {
+    /// Call this every second or so. It waits for groups that nobody waits for, brings a stopped
+    /// ledger back once the store can be written again, and moves what has expired.
+    pub async fn tend(&self) -> Result<(), LedgerError> {
+        self.wait_for_unwatched().await;
+        if self.shared.lock().standing == Standing::Stopped {
+            self.recover().await?;
+        }
+        self.sweep().await?;
+        let now = self.shared.now();
+        self.shared.lock().core.forget(now.minus(RECENT_KEPT));
+        Ok(())
+    }
+
+    async fn wait_for_unwatched(&self) {
+        let commits = std::mem::take(&mut self.shared.lock().unwatched);
+        let groups: Vec<Watched> = commits
+            .into_iter()
+            .map(|commit| Watched::new(Arc::clone(&self.shared), commit))
+            .collect();
+        for group in groups {
+            // A lost group has stopped the ledger, which is looked at next.
+            let _ = group.await;
+        }
+    }
+
+    /// Loads the core afresh. Everything acknowledged is on disk; what was decided since and not
+    /// written was acknowledged to nobody.
+    async fn recover(&self) -> Result<(), LedgerError> {
+        let generation = {
+            let live = self.shared.lock();
+            if 0 < live.in_flight {
+                return Err(LedgerError::Unavailable);
+            }
+            live.generation
+        };
+        let store = &self.shared.store;
+        let probe = Write::PutSetting { name: "ledger_probe".into(), value: vec![0; 1] };
+        store.commit(Group::of(probe)).await.map_err(|_| LedgerError::Unavailable)?;
+        let books = store.load().await?;
+        let core = credits::Ledger::from_snapshot(self.shared.rules, books.snapshot)?;
+        let mut live = self.shared.lock();
+        let was_overtaken = live.generation != generation;
+        if was_overtaken {
+            return Ok(());
+        }
+        live.core = core;
+        live.last = LastEntry::Loaded { seq: books.last_seq };
+        live.generation += 1;
+        live.standing = Standing::Running;
+        tracing::info!("the store can be written again, and charging goes on");
+        Ok(())
+    }
+
+    async fn sweep(&self) -> Result<(), LedgerError> {
+        for _ in 0..SWEEPS_MAX {
+            let swept = {
+                let mut live = self.shared.lock();
+                let now = live.advance(self.shared.now());
+                let is_due = live.core.next_expiry().is_some_and(|expires_at| expires_at <= now);
+                if !is_due {
+                    return Ok(());
+                }
+                let command = Command::Sweep { entry: EntryId(self.shared.fresh_id()) };
+                self.shared.carry_out(&mut live, &command, |_, _| Vec::new())
+            };
+            let (applied, watched) = swept?;
+            let Some(watched) = watched else { return Ok(()) };
+            watched.await?;
+            let Outcome::Swept(swept) = applied.outcome else { return Ok(()) };
+            if !swept.more {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! A ledger on a database of its own, with a clock that a test moves.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, Network, OwnerId, Payer, Rules, Want};
+use domain::access::KeyKind;
+use domain::entropy::Entropy;
+use domain::secret::SecretDigest;
+use moment::{ManualClock, Timestamp};
+use money::{Nano, Per, Price};
+use store::Store;
+use store::key::{ApiKey, KeySettings};
+use store::owner::{Owner, OwnerKind};
+use store::sqlite::{Options, Sqlite, database_in};
+use store::usage::{PageRequest, UsageDetails, UsageFilter, UsageOrder, UsageRow};
+use store::write::{Group, Write};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::{Charge, ChargeLine, Ledger, verify};
+
+pub(crate) const NOON: &str = "2026-11-15T12:00:00Z";
+
+pub(crate) struct World {
+    pub(crate) directory: TempDir,
+    pub(crate) clock: Arc<ManualClock>,
+    entropy: Arc<Counting>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) ledger: Arc<Ledger>,
+}
+
+/// Bytes that differ from call to call and are the same in every run.
+#[derive(Default)]
+pub(crate) struct Counting(AtomicU64);
+
+impl Entropy for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        let count = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        for (byte, of_count) in bytes.iter_mut().rev().zip(count.into_iter().rev()) {
+            *byte = of_count;
+        }
+    }
+}
+
+/// One owner, number 1, with a key and no money.
+pub(crate) async fn world() -> World {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(Sqlite::open(&scratch(&directory)).unwrap());
+    add_owner(&*store, 1).await;
+    world_on(directory, store).await
+}
+
+pub(crate) async fn world_on(directory: TempDir, store: Arc<dyn Store>) -> World {
+    let clock = Arc::new(ManualClock::at(Timestamp::parse(NOON).unwrap()));
+    open(directory, clock, Arc::new(Counting::default()), store).await
+}
+
+async fn open(
+    directory: TempDir,
+    clock: Arc<ManualClock>,
+    entropy: Arc<Counting>,
+    store: Arc<dyn Store>,
+) -> World {
+    let (time, randomness) = (Arc::clone(&clock), Arc::clone(&entropy));
+    let ledger = Ledger::open(Arc::clone(&store), time, randomness, Rules::default()).await;
+    World { directory, clock, entropy, store, ledger: Arc::new(ledger.unwrap()) }
+}
+
+pub(crate) fn scratch(directory: &TempDir) -> Options {
+    Options::scratch(database_in(directory.path()))
+}
+
+pub(crate) async fn add_owner(store: &dyn Store, number: u8) {
+    let created = Timestamp::parse(NOON).unwrap();
+    let owner = Owner {
+        id: owner(number),
+        kind: OwnerKind::Account,
+        name: format!("owner-{number}"),
+        tier: "default".into(),
+        created,
+    };
+    store.commit(Group::of(Write::AddOwner(owner))).await.unwrap();
+    add_key(store, number, number).await;
+}
+
+pub(crate) async fn add_key(store: &dyn Store, of_owner: u8, number: u8) {
+    let key = ApiKey {
+        id: key(number),
+        owner: owner(of_owner),
+        digest: SecretDigest([number; 32]),
+        last6: "abcdef".into(),
+        kind: KeyKind::Inference,
+        settings: KeySettings {
+            description: String::new(),
+            limit_usd: None,
+            limit_diem: None,
+            limit_period: LimitPeriod::Epoch,
+            expires: None,
+        },
+        created: Timestamp::parse(NOON).unwrap(),
+        last_used: None,
+        revoked: None,
+    };
+    store.commit(Group::of(Write::AddKey { key, active_keys_max: 500 })).await.unwrap();
+}
+
+pub(crate) fn owner(number: u8) -> OwnerId {
+    OwnerId(Uuid::from_bytes([number; 16]))
+}
+
+pub(crate) fn key(number: u8) -> KeyId {
+    KeyId(Uuid::from_bytes([number | 0x80; 16]))
+}
+
+pub(crate) fn entry(number: u128) -> EntryId {
+    EntryId(Uuid::from_u128(number))
+}
+
+pub(crate) fn base() -> Network {
+    Network::parse("base").unwrap()
+}
+
+/// Owner 1, without a key.
+pub(crate) fn wallet() -> Payer {
+    Payer { owner: owner(1), key: None }
+}
+
+/// Owner 1, through a key without limits.
+pub(crate) fn through(number: u8) -> Payer {
+    let (limit_usd, limit_diem, period) = (None, None, LimitPeriod::Epoch);
+    Payer {
+        owner: owner(1),
+        key: Some(KeyTerms { key: key(number), limit_usd, limit_diem, period }),
+    }
+}
+
+pub(crate) fn nanos(nanos: i64) -> Nano {
+    Nano::from_nanos(nanos)
+}
+
+pub(crate) fn exactly(amount: i64) -> Want {
+    Want::Exactly(nanos(amount))
+}
+
+/// A bill of one line that comes to so many nanos.
+pub(crate) fn cost(nanos: u64) -> Charge {
+    let line = ChargeLine {
+        sku: "llama-output-mtoken".into(),
+        units: nanos,
+        price: Price::from_nanos(1).unwrap(),
+        per: Per::Million,
+    };
+    let details = UsageDetails { request_id: "0a1b".into(), ..UsageDetails::default() };
+    Charge { lines: vec![line], model: "llama".into(), details, notes: "API Inference".into() }
+}
+
+impl World {
+    pub(crate) async fn top_up(&self, number: u128, amount: i64) {
+        let topped_up =
+            self.ledger.top_up(entry(number), owner(1), base(), nanos(amount), Vec::new()).await;
+        assert!(!topped_up.unwrap().is_repeat);
+    }
+
+    /// Closes everything and starts again from the disk.
+    pub(crate) async fn restart(self) -> World {
+        let World { directory, clock, entropy, store, ledger } = self;
+        drop((store, ledger));
+        let store = Arc::new(Sqlite::open(&scratch(&directory)).unwrap());
+        open(directory, clock, entropy, store).await
+    }
+
+    #[track_caller]
+    pub(crate) fn expect_usd(&self, expected: i64) {
+        assert_eq!(self.ledger.balances(owner(1)).usd, nanos(expected));
+    }
+
+    /// Memory, rows and journal agree, and every invariant holds.
+    pub(crate) async fn expect_sound(&self) {
+        assert_eq!(self.ledger.reconcile().await.unwrap().difference_nano, 0);
+        assert_eq!(verify(&*self.store).await.unwrap().violations, []);
+    }
+
+    pub(crate) async fn usage(&self) -> Vec<UsageRow> {
+        let filter = UsageFilter {
+            owner: owner(1),
+            currency: None,
+            from: Timestamp::from_ms(0),
+            until: Timestamp::MAX,
+        };
+        let page = PageRequest { order: UsageOrder::OldestFirst, skip: 0, size: 1000 };
+        self.store.usage_page(filter, page).await.unwrap().rows
+    }
+
+    pub(crate) async fn used(&self) -> i64 {
+        self.usage().await.iter().map(|row| row.amount.nanos()).sum()
+    }
+}

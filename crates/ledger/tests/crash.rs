@@ -1,0 +1,237 @@
+//! Kills a process that is charging, again and again, and then counts the money.
+//!
+//! The test starts itself as a child that settles as fast as it can and prints each charge once it
+//! was acknowledged. The parent reads some of them and kills the child with SIGKILL. Whatever was
+//! printed must be in the journal, once and exact; the next child goes on with the same database.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, Network, OwnerId, Payer, Rules, Want};
+use domain::access::KeyKind;
+use domain::entropy::Entropy;
+use domain::secret::SecretDigest;
+use ledger::{Charge, ChargeLine, Ledger, verify};
+use moment::{Clock, SystemClock, Timestamp};
+use money::{Nano, Per, Price};
+use store::Store;
+use store::key::{ApiKey, KeySettings};
+use store::owner::{Owner, OwnerKind};
+use store::sqlite::{Options, Sqlite, database_in};
+use store::usage::{Days, UsageDetails};
+use store::write::{Group, Write};
+use uuid::Uuid;
+
+const NAME: &str = "no_acknowledged_settle_is_lost_or_doubled_by_kill_9";
+const KILLS: u64 = 25;
+const CALLERS: u64 = 64;
+const OWNER: OwnerId = OwnerId(Uuid::from_u128(1));
+const KEY: KeyId = KeyId(Uuid::from_u128(2));
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    if let [first, directory] = arguments.as_slice()
+        && first == "child"
+    {
+        return block_on(charge_until_killed(Path::new(directory)));
+    }
+    if has("--list") {
+        // What test runners ask to learn the names of tests.
+        if !has("--ignored") {
+            tell(&format!("{NAME}: test"));
+        }
+        return;
+    }
+    block_on(kill_again_and_again());
+    tell(&format!("test {NAME} ... ok"));
+}
+
+fn block_on(work: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build();
+    runtime.expect("a runtime should start").block_on(work);
+}
+
+async fn kill_again_and_again() {
+    let directory = tempfile::tempdir().expect("a directory should be made");
+    let mut acknowledged: HashMap<EntryId, i64> = HashMap::new();
+    for round in 0..KILLS {
+        // The child dies at another point of its work each time: at its first charges, amid a
+        // batch, or after many commits.
+        let charges = 1 + (round * 7919) % 600;
+        let read = kill_after(directory.path(), charges);
+        assert!(charges <= u64::try_from(read.len()).expect("small"));
+        for (entry, nanos) in read {
+            assert_eq!(acknowledged.insert(entry, nanos), None, "{entry:?} was charged twice");
+        }
+        expect_all(directory.path(), &acknowledged).await;
+    }
+    let count = acknowledged.len();
+    tell(&format!("{KILLS} kills, {count} acknowledged settles, none lost, none doubled"));
+}
+
+/// Everything acknowledged is in the journal, once and exact, and the books are sound.
+async fn expect_all(directory: &Path, acknowledged: &HashMap<EntryId, i64>) {
+    let store = open(directory);
+    let mut journal: HashMap<EntryId, i64> = HashMap::new();
+    let mut after_seq = 0;
+    loop {
+        let entries = store.journal(after_seq, 10_000).await.expect("the journal should be read");
+        let Some(last) = entries.last() else { break };
+        after_seq = last.seq;
+        for entry in entries {
+            *journal.entry(entry.transfer.entry).or_default() += entry.transfer.amount.nanos();
+        }
+    }
+    for (entry, nanos) in acknowledged {
+        assert_eq!(journal.get(entry), Some(nanos), "{entry:?} was acknowledged");
+    }
+    let report = verify(&*store).await.expect("the books should be read");
+    assert_eq!(report.violations, []);
+
+    let ledger = open_ledger(Arc::clone(&store)).await;
+    assert_eq!(ledger.reconcile().await.expect("reconciled").difference_nano, 0);
+    let charged: i64 = journal.values().sum::<i64>() - Nano::from_units(1_000_000).nanos();
+    let left = Nano::from_units(1_000_000).nanos() - charged;
+    assert_eq!(ledger.balances(OWNER).usd.nanos(), left);
+    let days = Days { first: 0, last: i64::MAX };
+    let by_key = store.usage_by_key(OWNER, days).await.expect("the sums should be read");
+    assert_eq!(by_key.iter().map(|row| row.amount.nanos()).sum::<i64>(), charged);
+}
+
+/// Starts a child, reads so many acknowledgements, kills it, and reads what it had still printed.
+fn kill_after(directory: &Path, charges: u64) -> Vec<(EntryId, i64)> {
+    let this = std::env::current_exe().expect("a test knows where it lies");
+    let mut child = Command::new(this)
+        .arg("child")
+        .arg(directory)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a child should start");
+    let printed = child.stdout.take().expect("its output is piped");
+    let mut read = Vec::new();
+    for line in BufReader::new(printed).lines() {
+        let line = line.expect("the output should be read");
+        // A line that the kill has cut short tells of nothing.
+        let Some((entry, nanos)) = parse(&line) else { continue };
+        read.push((entry, nanos));
+        if charges == u64::try_from(read.len()).expect("small") {
+            child.kill().expect("a child should be killed");
+        }
+    }
+    let status = child.wait().expect("a child should end");
+    assert!(!status.success(), "the child should be killed, not end by itself");
+    read
+}
+
+fn parse(line: &str) -> Option<(EntryId, i64)> {
+    let (entry, rest) = line.split_once(' ')?;
+    let nanos = rest.strip_suffix('.')?;
+    Some((EntryId(Uuid::try_parse(entry).ok()?), nanos.parse().ok()?))
+}
+
+async fn charge_until_killed(directory: &Path) {
+    let store = open(directory);
+    furnish(&*store).await;
+    let ledger = Arc::new(open_ledger(Arc::clone(&store)).await);
+    let network = Network::parse("base").expect("a name");
+    let amount = Nano::from_units(1_000_000);
+    let topped_up = ledger.top_up(EntryId(Uuid::from_u128(3)), OWNER, network, amount, Vec::new());
+    topped_up.await.expect("money should arrive, or be there");
+    let mut callers = tokio::task::JoinSet::new();
+    for caller in 0..CALLERS {
+        let ledger = Arc::clone(&ledger);
+        callers.spawn(async move {
+            for number in 0..u64::MAX {
+                charge_once(&ledger, 1 + (caller * 31 + number) % 997).await;
+            }
+        });
+    }
+    callers.join_all().await;
+}
+
+async fn charge_once(ledger: &Ledger, units: u64) {
+    let (limit_usd, limit_diem) = (None, None);
+    let terms = KeyTerms { key: KEY, limit_usd, limit_diem, period: LimitPeriod::Epoch };
+    let payer = Payer { owner: OWNER, key: Some(terms) };
+    let want = Want::Exactly(Nano::from_nanos(1_000_000));
+    let hold = ledger.hold(payer, want).expect("there is money enough");
+    let line = |sku: &str| ChargeLine {
+        sku: sku.into(),
+        units,
+        price: Price::from_nanos(3).expect("a price"),
+        per: Per::Million,
+    };
+    let charge = Charge {
+        lines: vec![line("input"), line("output")],
+        model: "llama".into(),
+        details: UsageDetails::default(),
+        notes: String::new(),
+    };
+    let receipt = ledger.settle(hold, charge).await.expect("the charge should be written");
+    let nanos: i64 = receipt.legs.iter().map(|leg| leg.amount.nanos()).sum();
+    tell(&format!("{} {nanos}.", receipt.charge.0));
+}
+
+/// Owner and key, unless an earlier child has made them.
+async fn furnish(store: &dyn Store) {
+    let created = Timestamp::from_ms(0);
+    let owner = Owner {
+        id: OWNER,
+        kind: OwnerKind::Account,
+        name: "owner".into(),
+        tier: "default".into(),
+        created,
+    };
+    let key = ApiKey {
+        id: KEY,
+        owner: OWNER,
+        digest: SecretDigest([1; 32]),
+        last6: "abcdef".into(),
+        kind: KeyKind::Inference,
+        settings: KeySettings {
+            description: String::new(),
+            limit_usd: None,
+            limit_diem: None,
+            limit_period: LimitPeriod::Epoch,
+            expires: None,
+        },
+        created,
+        last_used: None,
+        revoked: None,
+    };
+    let writes = vec![Write::AddOwner(owner), Write::AddKey { key, active_keys_max: 500 }];
+    match store.commit(Group { writes }).await {
+        Ok(()) | Err(store::error::StoreError::Duplicate(_)) => {}
+        Err(error) => unreachable!("owner and key should be written: {error}"),
+    }
+}
+
+fn open(directory: &Path) -> Arc<dyn Store> {
+    let options = Options::durable(database_in(directory));
+    Arc::new(Sqlite::open(&options).expect("the database should open"))
+}
+
+async fn open_ledger(store: Arc<dyn Store>) -> Ledger {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let ledger = Ledger::open(store, clock, Arc::new(Machine), Rules::default()).await;
+    ledger.expect("the books should be sound")
+}
+
+/// The machine's own randomness: children must not repeat each other's ids.
+struct Machine;
+
+impl Entropy for Machine {
+    fn fill(&self, bytes: &mut [u8]) {
+        getrandom::fill(bytes).expect("the machine has randomness");
+    }
+}
+
+fn tell(line: &str) {
+    let mut output = std::io::stdout().lock();
+    // The parent may have stopped reading, and then nobody is to be told.
+    let _ = writeln!(output, "{line}").and_then(|()| output.flush());
+}
