@@ -1,0 +1,120 @@
+//! Holders by digest, forgotten whenever a change makes them untrue.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use domain::secret::SecretDigest;
+
+use crate::Holder;
+
+/// A full cache is emptied: refilling costs one read a key, and this is far above the number of
+/// keys that one node sees in a minute.
+const HOLDERS_MAX: usize = 100_000;
+
+#[derive(Default)]
+pub(crate) struct Cache {
+    shelf: RwLock<Shelf>,
+}
+
+#[derive(Default)]
+struct Shelf {
+    holders: HashMap<SecretDigest, Arc<Holder>>,
+    /// How often something was forgotten.
+    changes: u64,
+}
+
+/// Proof of when a read began: what was read is kept only if nothing was forgotten since.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ticket(u64);
+
+impl Cache {
+    pub(crate) fn get(&self, digest: &SecretDigest) -> Option<Arc<Holder>> {
+        let shelf = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
+        shelf.holders.get(digest).cloned()
+    }
+
+    pub(crate) fn ticket(&self) -> Ticket {
+        Ticket(self.shelf.read().unwrap_or_else(PoisonError::into_inner).changes)
+    }
+
+    /// Keeps what was read, unless a change may have overtaken the reading.
+    pub(crate) fn put(&self, ticket: Ticket, digest: SecretDigest, holder: Arc<Holder>) {
+        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+        if shelf.changes != ticket.0 {
+            return;
+        }
+        if HOLDERS_MAX <= shelf.holders.len() {
+            shelf.holders.clear();
+        }
+        shelf.holders.insert(digest, holder);
+    }
+
+    pub(crate) fn forget(&self, digest: &SecretDigest) {
+        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+        shelf.changes += 1;
+        shelf.holders.remove(digest);
+    }
+
+    pub(crate) fn forget_all(&self) {
+        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+        shelf.changes += 1;
+        shelf.holders.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use credits::{KeyId, LimitPeriod, OwnerId};
+    use domain::access::KeyKind;
+    use moment::Timestamp;
+    use store::key::{ApiKey, KeySettings};
+    use store::owner::{Owner, OwnerKind};
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn holder() -> Arc<Holder> {
+        let settings = KeySettings {
+            description: String::new(),
+            limit_usd: None,
+            limit_diem: None,
+            limit_period: LimitPeriod::Epoch,
+            expires: None,
+        };
+        let created = Timestamp::from_ms(0);
+        let key = ApiKey {
+            id: KeyId(Uuid::nil()),
+            owner: OwnerId(Uuid::nil()),
+            digest: SecretDigest([1; 32]),
+            last6: String::new(),
+            kind: KeyKind::Admin,
+            settings,
+            created,
+            last_used: None,
+            revoked: None,
+        };
+        let owner = Owner {
+            id: OwnerId(Uuid::nil()),
+            kind: OwnerKind::Account,
+            name: String::new(),
+            tier: String::new(),
+            created,
+        };
+        Arc::new(Holder { key, owner })
+    }
+
+    #[test]
+    fn what_was_read_before_a_change_is_not_kept_after_it() {
+        let digest = SecretDigest([1; 32]);
+        let cache = Cache::default();
+        let before = cache.ticket();
+        cache.forget(&digest);
+        cache.put(before, digest, holder());
+        assert_eq!(cache.get(&digest), None);
+
+        cache.put(cache.ticket(), digest, holder());
+        assert!(cache.get(&digest).is_some());
+        cache.forget_all();
+        assert_eq!(cache.get(&digest), None);
+    }
+}

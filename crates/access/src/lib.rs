@@ -1,0 +1,189 @@
+//! Who a credential stands for: API keys, looked up through a cache that never lies.
+//!
+//! Keys are made, changed and revoked here and nowhere else, so the cache is told of every change
+//! before the change is acknowledged: a revoked key stops working at once.
+
+mod cache;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use credits::{KeyId, OwnerId, Payer};
+use domain::access::KeyKind;
+use domain::entropy::{Entropy, time_ordered_id};
+use domain::secret::{self, Pepper, Recognised, SECRET_BYTES_MAX, SecretDigest};
+use moment::{Clock, Timestamp};
+use store::Store;
+use store::error::StoreError;
+use store::key::{ApiKey, KeySettings};
+use store::owner::Owner;
+use store::write::{Group, Write};
+
+use crate::cache::Cache;
+
+/// The most keys of one owner that open anything.
+pub const ACTIVE_KEYS_MAX: usize = 500;
+
+/// A key and the account that it opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    pub key: ApiKey,
+    pub owner: Owner,
+}
+
+/// Why a secret opens nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum KeyRefused {
+    #[error("the key is mistyped")]
+    Mistyped,
+    #[error("there is no such key")]
+    Unknown,
+    #[error("the key was revoked")]
+    Revoked,
+    #[error("the key has expired")]
+    Expired,
+    /// Whether there is such a key could not be found out.
+    #[error(transparent)]
+    Unknowable(#[from] StoreError),
+}
+
+/// All keys of the installation.
+pub struct KeyRing {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    pepper: Pepper,
+    /// The digest of a key that the operator chose: its form may be anything.
+    chosen: Option<SecretDigest>,
+    cache: Cache,
+    /// Keys used since this was last written down, and when.
+    uses: Mutex<HashMap<KeyId, Timestamp>>,
+}
+
+impl Holder {
+    /// Who pays for a call with this key, and within which limits.
+    pub fn payer(&self) -> Payer {
+        Payer { owner: self.owner.id, key: Some(self.key.terms()) }
+    }
+}
+
+impl KeyRing {
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        pepper: Pepper,
+    ) -> KeyRing {
+        let uses = Mutex::default();
+        KeyRing { store, clock, entropy, pepper, chosen: None, cache: Cache::default(), uses }
+    }
+
+    /// Lets a secret of the operator's choosing in, whatever it looks like.
+    pub fn with_chosen(mut self, secret: &str) -> KeyRing {
+        self.chosen = Some(secret::digest(&self.pepper, secret));
+        self
+    }
+
+    /// The holder of a secret.
+    pub async fn open(&self, secret: &str) -> Result<Arc<Holder>, KeyRefused> {
+        if SECRET_BYTES_MAX < secret.len() {
+            return Err(KeyRefused::Unknown);
+        }
+        let digest = secret::digest(&self.pepper, secret);
+        if secret::recognise(secret) == Recognised::Mistyped && self.chosen != Some(digest) {
+            return Err(KeyRefused::Mistyped);
+        }
+        let holder = match self.cache.get(&digest) {
+            Some(holder) => holder,
+            None => self.fetch(digest).await?,
+        };
+        let now = self.clock.now();
+        if holder.key.revoked.is_some() {
+            return Err(KeyRefused::Revoked);
+        }
+        if !holder.key.is_active(now) {
+            return Err(KeyRefused::Expired);
+        }
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner).insert(holder.key.id, now);
+        Ok(holder)
+    }
+
+    /// Makes a key with a fresh secret, which is returned and not kept.
+    pub async fn create(
+        &self,
+        owner: OwnerId,
+        kind: KeyKind,
+        settings: KeySettings,
+    ) -> Result<(ApiKey, String), StoreError> {
+        let secret = secret::mint(kind, self.entropy.as_ref());
+        let key = self.create_with(owner, kind, settings, &secret).await?;
+        Ok((key, secret))
+    }
+
+    /// Makes a key whose secret the operator chose.
+    pub async fn create_with(
+        &self,
+        owner: OwnerId,
+        kind: KeyKind,
+        settings: KeySettings,
+        secret: &str,
+    ) -> Result<ApiKey, StoreError> {
+        let now = self.clock.now();
+        let key = ApiKey {
+            id: KeyId(time_ordered_id(now, self.entropy.as_ref())),
+            owner,
+            digest: secret::digest(&self.pepper, secret),
+            last6: secret::last6(secret),
+            kind,
+            settings,
+            created: now,
+            last_used: None,
+            revoked: None,
+        };
+        let write = Write::AddKey { key: key.clone(), active_keys_max: ACTIVE_KEYS_MAX };
+        self.store.commit(Group::of(write)).await?;
+        Ok(key)
+    }
+
+    /// Changes a key's settings, from the next request on.
+    pub async fn change(&self, key: &ApiKey, settings: KeySettings) -> Result<(), StoreError> {
+        let write = Write::ChangeKey { owner: key.owner, key: key.id, settings };
+        self.store.commit(Group::of(write)).await?;
+        self.cache.forget(&key.digest);
+        Ok(())
+    }
+
+    /// Revokes a key, from the next request on.
+    pub async fn revoke(&self, key: &ApiKey) -> Result<(), StoreError> {
+        let at = self.clock.now();
+        let write = Write::RevokeKey { owner: key.owner, key: key.id, at };
+        self.store.commit(Group::of(write)).await?;
+        self.cache.forget(&key.digest);
+        Ok(())
+    }
+
+    /// Every cached key is looked up afresh: after a change to an owner.
+    pub fn forget_all(&self) {
+        self.cache.forget_all();
+    }
+
+    /// Writes down when keys were last used. Called now and then, before a listing, and at the
+    /// end: a crash loses the last uses, which matter to nobody.
+    pub async fn note_uses(&self) -> Result<(), StoreError> {
+        let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
+        if uses.is_empty() {
+            return Ok(());
+        }
+        let writes = uses.into_iter().map(|(key, at)| Write::TouchKey { key, at }).collect();
+        self.store.commit(Group { writes }).await
+    }
+
+    async fn fetch(&self, digest: SecretDigest) -> Result<Arc<Holder>, KeyRefused> {
+        let ticket = self.cache.ticket();
+        let found = self.store.find_key(digest).await?;
+        let (key, owner) = found.ok_or(KeyRefused::Unknown)?;
+        let holder = Arc::new(Holder { key, owner });
+        self.cache.put(ticket, digest, Arc::clone(&holder));
+        Ok(holder)
+    }
+}
