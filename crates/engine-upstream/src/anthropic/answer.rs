@@ -1,0 +1,111 @@
+//! A whole message of the Messages API.
+
+use engine::{ChatAnswer, Choice, EngineError, ToolCall};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::thoughts::{self, Thought};
+use super::usage::Counts;
+use crate::failure::Failure;
+use crate::finish;
+use crate::transport::bad_answer;
+
+pub(crate) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
+    let message: MessageBody = serde_json::from_slice(body)
+        .map_err(|error| bad_answer(format!("it is not a message: {error}")))?;
+    if let Some(error) = message.error {
+        return Err(Failure::from_value(&error).into_error());
+    }
+    let Some(stop_reason) = message.stop_reason else {
+        return Err(bad_answer("the message has no stop reason"));
+    };
+    let mut gathered = Gathered::default();
+    for block in message.content.unwrap_or_default() {
+        gathered.take(block);
+    }
+    let choice = Choice {
+        index: 0,
+        content: some_text(gathered.content),
+        reasoning: some_text(gathered.reasoning),
+        refusal: None,
+        reasoning_details: thoughts::details(&gathered.thoughts),
+        thought_signature: None,
+        logprobs: None,
+        finish: finish::reason(&stop_reason, !gathered.tool_calls.is_empty())?,
+        tool_calls: gathered.tool_calls,
+    };
+    let usage = message.usage.and_then(Counts::usage);
+    Ok(ChatAnswer { served: None, upstream_id: message.id, choices: vec![choice], usage })
+}
+
+#[derive(Deserialize)]
+struct MessageBody {
+    id: Option<String>,
+    content: Option<Vec<BlockBody>>,
+    stop_reason: Option<String>,
+    usage: Option<Counts>,
+    error: Option<Value>,
+}
+
+/// A block as it comes back. Those of tools that run at the provider mean nothing to a client.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum BlockBody {
+    Text {
+        #[serde(default)]
+        text: String,
+    },
+    Thinking {
+        #[serde(default)]
+        thinking: String,
+        #[serde(default)]
+        signature: String,
+    },
+    RedactedThinking {
+        data: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        #[serde(default)]
+        input: Value,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// All blocks of one message by what they are to a client.
+#[derive(Default)]
+struct Gathered {
+    content: String,
+    reasoning: String,
+    thoughts: Vec<Thought>,
+    tool_calls: Vec<ToolCall>,
+}
+
+impl Gathered {
+    fn take(&mut self, block: BlockBody) {
+        let index = u32::try_from(self.thoughts.len()).unwrap_or(u32::MAX);
+        match block {
+            BlockBody::Text { text } => self.content.push_str(&text),
+            BlockBody::Thinking { thinking, signature } => {
+                self.reasoning.push_str(&thinking);
+                self.thoughts.push(Thought::signed(thinking, signature, index));
+            }
+            BlockBody::RedactedThinking { data } => {
+                self.thoughts.push(Thought::encrypted(data, index));
+            }
+            BlockBody::ToolUse { id, name, input } => self.tool_calls.push(ToolCall {
+                id,
+                name,
+                arguments: input.to_string(),
+                extra: Map::new(),
+            }),
+            BlockBody::Other => {}
+        }
+    }
+}
+
+fn some_text(text: String) -> Option<String> {
+    if text.is_empty() { None } else { Some(text) }
+}

@@ -1,0 +1,70 @@
+//! Signed thoughts, carried through a client as `reasoning_details` and back.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::blocks::Block;
+
+/// One thought in the form that clients keep and send back.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Thought {
+    r#type: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    text: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    signature: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    data: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    format: String,
+    #[serde(default)]
+    index: u32,
+}
+
+const TEXT: &str = "reasoning.text";
+const ENCRYPTED: &str = "reasoning.encrypted";
+const FORMAT: &str = "anthropic-claude-v1";
+
+impl Thought {
+    pub(super) fn signed(text: String, signature: String, index: u32) -> Thought {
+        let data = String::new();
+        Thought { r#type: TEXT.to_owned(), text, signature, data, format: FORMAT.to_owned(), index }
+    }
+
+    pub(super) fn encrypted(data: String, index: u32) -> Thought {
+        Thought {
+            data,
+            r#type: ENCRYPTED.to_owned(),
+            ..Thought::signed(String::new(), String::new(), index)
+        }
+    }
+}
+
+/// The array for a client; `None` for no thoughts.
+pub(super) fn details(thoughts: &[Thought]) -> Option<Box<RawValue>> {
+    if thoughts.is_empty() { None } else { to_raw_value(thoughts).ok() }
+}
+
+/// The blocks out of what a client sent back. Unsigned thoughts and those of other makers are
+/// left out, since the protocol would refuse them.
+pub(super) fn blocks(details: &RawValue) -> Vec<Block<'static>> {
+    let values: Vec<serde_json::Value> = serde_json::from_str(details.get()).unwrap_or_default();
+    values
+        .into_iter()
+        .filter_map(|value| serde_json::from_value(value).ok())
+        .filter_map(block)
+        .collect()
+}
+
+fn block(thought: Thought) -> Option<Block<'static>> {
+    let Thought { r#type, text, signature, data, format, .. } = thought;
+    // A client may leave the format out, but one that names another maker's means it.
+    if !format.is_empty() && format != FORMAT {
+        return None;
+    }
+    match r#type.as_str() {
+        TEXT if !signature.is_empty() => Some(Block::Thinking { thinking: text, signature }),
+        ENCRYPTED if !data.is_empty() => Some(Block::RedactedThinking { data }),
+        _ => None,
+    }
+}

@@ -1,0 +1,62 @@
+//! A conversation in turns: instructions apart, and users and assistants taking turns.
+
+use engine::{AssistantTurn, EngineError, Message};
+use serde::Serialize;
+
+use super::blocks::{self, Block};
+use super::thoughts;
+
+#[derive(Serialize)]
+pub(super) struct Turn<'a> {
+    role: &'static str,
+    content: Vec<Block<'a>>,
+}
+
+/// The system's blocks and the turns. Results of tools are said by the user there, and all
+/// results of one turn must stand together, so neighbours of one role become one turn.
+pub(super) fn conversation(
+    messages: &[Message],
+) -> Result<(Vec<Block<'_>>, Vec<Turn<'_>>), EngineError> {
+    let mut system = Vec::new();
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    for message in messages {
+        let (role, content) = match message {
+            Message::System { content, .. } => {
+                system.extend(blocks::of_content(content)?);
+                continue;
+            }
+            Message::User { content, .. } => ("user", blocks::of_content(content)?),
+            Message::Tool { call_id, content } => {
+                let content = blocks::of_content(content)?;
+                ("user", vec![Block::ToolResult { tool_use_id: call_id, content }])
+            }
+            Message::Assistant(turn) => ("assistant", of_assistant(turn)?),
+            Message::Prompt(_) => {
+                return Err(EngineError::Rejected {
+                    message: "This model answers chats only; use /chat/completions".to_owned(),
+                });
+            }
+        };
+        match turns.last_mut() {
+            Some(last) if last.role == role => last.content.extend(content),
+            _ if content.is_empty() => {}
+            _ => turns.push(Turn { role, content }),
+        }
+    }
+    Ok((system, turns))
+}
+
+/// Thoughts first, as the model had them: without them it refuses to go on after a tool.
+fn of_assistant(turn: &AssistantTurn) -> Result<Vec<Block<'_>>, EngineError> {
+    let mut content = match &turn.reasoning_details {
+        Some(details) => thoughts::blocks(details),
+        None => Vec::new(),
+    };
+    if let Some(said) = &turn.content {
+        content.extend(blocks::of_content(said)?);
+    }
+    for call in &turn.tool_calls {
+        content.push(blocks::of_call(call)?);
+    }
+    Ok(content)
+}

@@ -1,0 +1,46 @@
+//! Token counts of the Messages API, where cached tokens stand beside the input, not inside it.
+
+use engine::{Usage, UsageReport};
+use serde::Deserialize;
+use tracing::warn;
+
+/// Counts so far: each event replaces what it names and leaves the rest.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub(super) struct Counts {
+    input_tokens: Option<f64>,
+    output_tokens: Option<f64>,
+    cache_read_input_tokens: Option<f64>,
+    cache_creation_input_tokens: Option<f64>,
+}
+
+impl Counts {
+    pub(super) fn update(&mut self, newer: Counts) {
+        self.input_tokens = newer.input_tokens.or(self.input_tokens);
+        self.output_tokens = newer.output_tokens.or(self.output_tokens);
+        self.cache_read_input_tokens =
+            newer.cache_read_input_tokens.or(self.cache_read_input_tokens);
+        self.cache_creation_input_tokens =
+            newer.cache_creation_input_tokens.or(self.cache_creation_input_tokens);
+    }
+
+    /// Nothing if the counts are missing or cannot be true.
+    pub(super) fn usage(self) -> Option<Usage> {
+        let cached = self.cache_read_input_tokens.unwrap_or(0.0);
+        let cache_creation = self.cache_creation_input_tokens.unwrap_or(0.0);
+        let report = UsageReport {
+            prompt: self.input_tokens? + cached + cache_creation,
+            completion: self.output_tokens?,
+            total: None,
+            cached,
+            cache_creation,
+            reasoning: 0.0,
+        };
+        match Usage::from_report(report) {
+            Ok(usage) => Some(usage),
+            Err(error) => {
+                warn!(%error, "counting the tokens here");
+                None
+            }
+        }
+    }
+}

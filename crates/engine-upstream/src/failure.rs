@@ -1,0 +1,163 @@
+//! What an upstream's own error means to us, in whichever shape it was written.
+
+use std::time::Duration;
+
+use engine::{EngineError, Phase};
+use serde_json::Value;
+
+/// Longer messages are cut: they end up in logs and in our own error bodies.
+const MESSAGE_CHARS_MAX: usize = 500;
+
+/// An error as an upstream told it: an HTTP status with a body, or an event inside a stream.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// Absent inside a stream, whose status was sent long before.
+    status: Option<u16>,
+    retry_after: Option<Duration>,
+    /// The error's code and type, in lower case.
+    labels: Vec<String>,
+    message: String,
+}
+
+impl Failure {
+    /// Reads an answer whose status was not a success.
+    pub(crate) fn from_answer(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure {
+        let told = match serde_json::from_slice::<Value>(body) {
+            Ok(value) => Failure::from_value(&value),
+            Err(_) => Failure::from_text(&String::from_utf8_lossy(body)),
+        };
+        Failure { status: Some(status), retry_after: retry_after.or(told.retry_after), ..told }
+    }
+
+    /// Reads the shapes in use: `{"error":{..}}`, `{"error":"text"}`, vLLM's
+    /// `{"object":"error","message":..}` and FastAPI's `{"detail":..}`.
+    pub(crate) fn from_value(value: &Value) -> Failure {
+        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+        let labels = ["code", "type"].iter().filter_map(|name| label(error.get(name)?)).collect();
+        let retry_after = error.get("retry_after").and_then(Value::as_f64).and_then(seconds);
+        Failure { status: None, retry_after, labels, message: message_of(error) }
+    }
+
+    pub(crate) fn into_error(self) -> EngineError {
+        let status = self.status.unwrap_or_else(|| self.implied_status());
+        let is_callers_fault = (400..500).contains(&status);
+        if is_callers_fault && self.says(&CONTEXT_LABELS, &CONTEXT_PHRASES) {
+            return EngineError::ContextOverflow { message: self.message };
+        }
+        if is_callers_fault && self.says(&POLICY_LABELS, &POLICY_PHRASES) {
+            return EngineError::ContentPolicy { message: self.message };
+        }
+        let cause = format!("status {status}: {}", self.message);
+        match status {
+            // No credit left at the provider looks like a rate limit, but waiting does not help.
+            429 if self.says(&["insufficient_quota"], &[]) => EngineError::Misconfigured { cause },
+            429 | 503 | 529 => EngineError::Overloaded { retry_after: self.retry_after },
+            300..=399 | 401..=404 | 407 => EngineError::Misconfigured { cause },
+            408 | 504 => EngineError::Timeout { phase: Phase::Answer },
+            400..=499 => EngineError::Rejected { message: self.message },
+            _ => EngineError::BadAnswer { cause },
+        }
+    }
+
+    fn from_text(text: &str) -> Failure {
+        let message = if text.trim().is_empty() { NO_REASON.to_owned() } else { short(text) };
+        Failure { status: None, retry_after: None, labels: Vec::new(), message }
+    }
+
+    /// The status the upstream would have sent, had it known in time.
+    fn implied_status(&self) -> u16 {
+        for label in &self.labels {
+            if let Ok(status @ 400..=599) = label.parse::<u16>() {
+                return status;
+            }
+            let implied = match label.as_str() {
+                "overloaded_error" | "service_unavailable" | "model_overloaded" => 503,
+                "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
+                "invalid_request_error"
+                | "badrequesterror"
+                | "exceed_context_size_error"
+                | "context_length_exceeded"
+                | "content_filter" => 400,
+                "authentication_error" | "permission_error" => 401,
+                "not_found_error" => 404,
+                "timeout_error" => 504,
+                _ => continue,
+            };
+            return implied;
+        }
+        500
+    }
+
+    fn says(&self, labels: &[&str], phrases: &[&str]) -> bool {
+        let has_label = self.labels.iter().any(|label| labels.contains(&label.as_str()));
+        let message = self.message.to_lowercase();
+        has_label || phrases.iter().any(|phrase| message.contains(phrase))
+    }
+}
+
+/// Reads `retry-after-ms` and `Retry-After`. A date is not read: no engine is known to send one.
+pub(crate) fn retry_after(milliseconds: Option<&str>, whole: Option<&str>) -> Option<Duration> {
+    let from_ms = milliseconds.and_then(|text| text.trim().parse::<f64>().ok());
+    let from_s = whole.and_then(|text| text.trim().parse::<f64>().ok());
+    seconds(from_ms.map(|ms| ms / 1000.0).or(from_s)?)
+}
+
+/// A wait longer than this says "not today" rather than "soon", and is cut.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
+
+const CONTEXT_LABELS: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
+const CONTEXT_PHRASES: [&str; 6] = [
+    "maximum context length",
+    "context length",
+    "context window",
+    "context size",
+    "prompt is too long",
+    "input is too long",
+];
+const POLICY_LABELS: [&str; 3] =
+    ["content_filter", "content_policy_violation", "content_blocked_by_provider"];
+const POLICY_PHRASES: [&str; 4] =
+    ["content policy", "content management policy", "usage policy", "was flagged"];
+
+const NO_REASON: &str = "it gave no reason";
+
+fn message_of(error: &Value) -> String {
+    let places = [
+        Some(error),
+        error.get("message"),
+        error.get("detail"),
+        error.pointer("/detail/0/msg"),
+        error.pointer("/errors/0/message"),
+    ];
+    let said = places.into_iter().flatten().find_map(Value::as_str);
+    match said {
+        Some(text) => short(text),
+        None => NO_REASON.to_owned(),
+    }
+}
+
+fn label(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.to_lowercase()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn seconds(wait_s: f64) -> Option<Duration> {
+    let wait = Duration::try_from_secs_f64(wait_s).ok()?;
+    Some(wait.min(RETRY_AFTER_MAX))
+}
+
+fn short(text: &str) -> String {
+    let is_cut = MESSAGE_CHARS_MAX < text.chars().count();
+    let visible = text.trim().chars().map(|it| if it.is_control() { ' ' } else { it });
+    let mut kept: String = visible.take(MESSAGE_CHARS_MAX).collect();
+    if is_cut {
+        kept.push('…');
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

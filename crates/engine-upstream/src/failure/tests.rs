@@ -1,0 +1,106 @@
+//! Every shape of error, and what is made of it.
+
+use serde_json::json;
+
+use super::*;
+
+#[track_caller]
+fn check(status: u16, body: &Value, expected: &str) {
+    let failure = Failure::from_answer(status, None, body.to_string().as_bytes());
+    assert_eq!(failure.into_error().to_string(), expected);
+}
+
+#[track_caller]
+fn check_event(event: &Value, expected: &str) {
+    assert_eq!(Failure::from_value(event).into_error().to_string(), expected);
+}
+
+#[test]
+fn the_message_is_found_in_every_shape() {
+    let expected = "the engine rejected the request: no";
+    check(400, &json!({"error": {"message": "no", "type": "x"}}), expected);
+    check(400, &json!({"error": "no"}), expected);
+    check(400, &json!({"object": "error", "message": "no", "code": 400}), expected);
+    check(422, &json!({"detail": "no"}), expected);
+    check(422, &json!({"detail": [{"loc": ["body"], "msg": "no"}]}), expected);
+    check(400, &json!({"errors": [{"message": "no"}]}), expected);
+    check(400, &json!("no"), expected);
+}
+
+#[test]
+fn a_body_that_is_not_json_is_its_own_message() {
+    let failure = Failure::from_answer(502, None, b"<h1>Bad\tGateway</h1>\n");
+    let expected = "the engine gave a bad answer: status 502: <h1>Bad Gateway</h1>";
+    assert_eq!(failure.into_error().to_string(), expected);
+}
+
+#[test]
+fn a_prompt_that_is_too_long_is_told_apart() {
+    let prefix = "the request does not fit the model's context: ";
+    for message in [
+        "This model's maximum context length is 4096 tokens",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "the request exceeds the available context size",
+    ] {
+        check(400, &json!({"error": {"message": message}}), &format!("{prefix}{message}"));
+    }
+    let by_code = json!({"error": {"message": "too much", "code": "context_length_exceeded"}});
+    check(400, &by_code, &format!("{prefix}too much"));
+}
+
+#[test]
+fn a_policy_refusal_is_told_apart() {
+    let refused = json!({"error": {"message": "blocked", "code": "content_filter"}});
+    check(400, &refused, "the engine refused the content: blocked");
+    let flagged = json!({"error": {"message": "Your input was flagged", "code": 403}});
+    check(403, &flagged, "the engine refused the content: Your input was flagged");
+}
+
+#[test]
+fn our_own_key_and_credit_are_the_operators_matter() {
+    for status in [301, 401, 402, 403, 404] {
+        let expected = format!("the engine is misconfigured: status {status}: bad key");
+        check(status, &json!({"error": {"message": "bad key"}}), &expected);
+    }
+    let no_credit = json!({"error": {"message": "pay", "code": "insufficient_quota"}});
+    check(429, &no_credit, "the engine is misconfigured: status 429: pay");
+}
+
+#[test]
+fn too_many_requests_and_unavailable_are_overload() {
+    for status in [429, 503, 529] {
+        check(status, &json!({}), "the engine is overloaded");
+    }
+    check(
+        503,
+        &json!({"error": {"message": "busy", "retry_after": 30}}),
+        "the engine is overloaded; it asks to wait 30 s",
+    );
+}
+
+#[test]
+fn an_event_without_a_status_is_understood_by_its_words() {
+    let overloaded = json!({"type": "error", "error": {"type": "overloaded_error"}});
+    check_event(&overloaded, "the engine is overloaded");
+    check_event(&json!({"error": {"code": 429, "message": "slow"}}), "the engine is overloaded");
+    let invalid = json!({"error": {"type": "invalid_request_error", "message": "no"}});
+    check_event(&invalid, "the engine rejected the request: no");
+    let unknown = json!({"error": {"message": "CUDA out of memory"}});
+    check_event(&unknown, "the engine gave a bad answer: status 500: CUDA out of memory");
+}
+
+#[test]
+fn retry_after_is_read_from_either_header_and_bounded() {
+    assert_eq!(retry_after(None, Some("7")), Some(Duration::from_secs(7)));
+    assert_eq!(retry_after(Some("1500"), Some("7")), Some(Duration::from_millis(1500)));
+    assert_eq!(retry_after(None, Some("1e12")), Some(RETRY_AFTER_MAX));
+    assert_eq!(retry_after(None, Some("-3")), None);
+    assert_eq!(retry_after(None, Some("Sun, 15 Nov 2026 03:25:10 GMT")), None);
+    assert_eq!(retry_after(None, None), None);
+}
+
+#[test]
+fn long_messages_are_cut() {
+    let failure = Failure::from_answer(400, None, "é".repeat(5000).as_bytes());
+    assert_eq!(failure.message.chars().count(), MESSAGE_CHARS_MAX + 1);
+}

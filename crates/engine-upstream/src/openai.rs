@@ -1,0 +1,82 @@
+//! The protocol of OpenAI and of everybody who copies it: vLLM, SGLang, llama.cpp, Ollama,
+//! OpenRouter and others, told apart by quirks.
+
+mod answer;
+mod chunk;
+mod delta;
+mod embedding;
+mod message;
+mod reasoning;
+mod request;
+mod text;
+mod tools;
+mod usage;
+
+use std::sync::Arc;
+
+use engine::{ChatAnswer, ChatEngine, ChatRequest, ChatStream, EngineError};
+use futures_util::future::BoxFuture;
+use tokio::time::{Instant, timeout_at};
+
+pub(crate) use answer::read as read_answer;
+pub(crate) use chunk::ChunkDecoder;
+pub(crate) use embedding::OpenAiEmbeddings;
+pub(crate) use request::{streamed as write_streamed, whole as write_whole};
+
+use crate::Quirks;
+use crate::pump::{self, Decoder};
+use crate::transport::{Endpoint, is_json, read_whole};
+use crate::whole;
+use text::TextDecoder;
+
+/// One model behind one OpenAI-style server.
+pub(crate) struct OpenAiChat {
+    pub(crate) endpoint: Endpoint,
+    /// Where texts go that are no conversations.
+    pub(crate) texts: Endpoint,
+    pub(crate) model: String,
+    pub(crate) quirks: Quirks,
+}
+
+impl ChatEngine for OpenAiChat {
+    fn answer(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatAnswer, EngineError>> {
+        Box::pin(async move {
+            if let Some(prompt) = request.prompt() {
+                let body = text::write_whole(&request, prompt, &self.model, self.quirks)?;
+                return text::read(&self.texts.ask(body).await?);
+            }
+            let body = write_whole(&request, &self.model, self.quirks)?;
+            read_answer(&self.endpoint.ask(body).await?)
+        })
+    }
+
+    fn stream(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>> {
+        Box::pin(async move {
+            let choices = request.choices_wanted();
+            if let Some(prompt) = request.prompt() {
+                let body = text::write_streamed(&request, prompt, &self.model, self.quirks)?;
+                return stream(&self.texts, body, text::read, TextDecoder::new(choices)).await;
+            }
+            let body = write_streamed(&request, &self.model, self.quirks)?;
+            stream(&self.endpoint, body, read_answer, ChunkDecoder::new(choices)).await
+        })
+    }
+}
+
+async fn stream<D: Decoder>(
+    endpoint: &Endpoint,
+    body: Vec<u8>,
+    read: fn(&[u8]) -> Result<ChatAnswer, EngineError>,
+    decoder: D,
+) -> Result<ChatStream, EngineError> {
+    let deadline = Instant::now() + endpoint.timeouts.first_event;
+    let response = endpoint.open(body, deadline).await?;
+    if is_json(&response) {
+        // Some servers ignore `stream` for some models, and some tell an error this way.
+        let Ok(body) = timeout_at(deadline, read_whole(response)).await else {
+            return Err(EngineError::Timeout { phase: engine::Phase::FirstEvent });
+        };
+        return Ok(whole::as_stream(read(&body?)?));
+    }
+    pump::start(response, decoder, endpoint.timeouts, deadline).await
+}

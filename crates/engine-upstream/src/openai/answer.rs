@@ -1,0 +1,124 @@
+//! A whole answer of an OpenAI-style server.
+
+use engine::{ChatAnswer, Choice, EngineError, ToolCall};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::usage;
+use crate::failure::Failure;
+use crate::finish;
+use crate::transport::bad_answer;
+
+pub(crate) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
+    let answer: AnswerBody = serde_json::from_slice(body)
+        .map_err(|error| bad_answer(format!("it is not a chat completion: {error}")))?;
+    // Some servers answer 200 and tell the failure in the body.
+    if answer.error.is_some() || answer.object.as_deref() == Some("error") {
+        let value: Value = serde_json::from_slice(body).unwrap_or_default();
+        return Err(Failure::from_value(&value).into_error());
+    }
+    let mut choices = Vec::new();
+    for choice in answer.choices.unwrap_or_default() {
+        choices.push(choice.read(answer.id.as_deref())?);
+    }
+    if choices.is_empty() {
+        return Err(bad_answer("it has no choices"));
+    }
+    let usage = answer.usage.as_deref().and_then(usage::read);
+    Ok(ChatAnswer { served: None, upstream_id: answer.id, choices, usage })
+}
+
+#[derive(Deserialize)]
+struct AnswerBody {
+    id: Option<String>,
+    object: Option<String>,
+    choices: Option<Vec<ChoiceBody>>,
+    usage: Option<Box<RawValue>>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct ChoiceBody {
+    #[serde(default)]
+    index: u32,
+    message: MessageBody,
+    finish_reason: Option<String>,
+    logprobs: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct MessageBody {
+    content: Option<String>,
+    reasoning_content: Option<String>,
+    reasoning: Option<String>,
+    refusal: Option<String>,
+    reasoning_details: Option<Box<RawValue>>,
+    thought_signature: Option<String>,
+    tool_calls: Option<Vec<CallBody>>,
+}
+
+#[derive(Deserialize)]
+struct CallBody {
+    id: Option<String>,
+    function: FunctionBody,
+    #[serde(flatten)]
+    extra: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct FunctionBody {
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+impl ChoiceBody {
+    fn read(self, upstream_id: Option<&str>) -> Result<Choice, EngineError> {
+        let message = self.message;
+        let calls = message.tool_calls.unwrap_or_default();
+        let tool_calls: Vec<ToolCall> =
+            (0..).zip(calls).map(|(index, call)| call.read(index, upstream_id)).collect();
+        let Some(word) = self.finish_reason else {
+            return Err(bad_answer("a choice has no finish reason"));
+        };
+        Ok(Choice {
+            index: self.index,
+            content: message.content,
+            reasoning: message.reasoning_content.or(message.reasoning),
+            refusal: message.refusal,
+            reasoning_details: message.reasoning_details,
+            thought_signature: message.thought_signature,
+            logprobs: self.logprobs,
+            finish: finish::reason(&word, !tool_calls.is_empty())?,
+            tool_calls,
+        })
+    }
+}
+
+impl CallBody {
+    fn read(mut self, index: u32, upstream_id: Option<&str>) -> ToolCall {
+        self.extra.shift_remove("type");
+        self.extra.shift_remove("index");
+        ToolCall {
+            id: self.id.unwrap_or_else(|| made_up_id(upstream_id, index)),
+            name: self.function.name,
+            arguments: arguments_text(self.function.arguments),
+            extra: self.extra,
+        }
+    }
+}
+
+/// A name for a call whose server gave none, unlike those of other answers in the same chat.
+pub(super) fn made_up_id(upstream_id: Option<&str>, index: u32) -> String {
+    format!("call_{}_{index}", upstream_id.unwrap_or("0"))
+}
+
+/// Arguments are a string of JSON; some servers write the JSON itself.
+fn arguments_text(arguments: Value) -> String {
+    match arguments {
+        Value::String(text) => text,
+        Value::Null => "{}".to_owned(),
+        other => other.to_string(),
+    }
+}

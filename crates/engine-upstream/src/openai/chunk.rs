@@ -1,0 +1,162 @@
+//! Chunks of a streamed answer: read as far as we must know them, passed on untouched if we can.
+
+use std::collections::VecDeque;
+
+use engine::{ChatChunk, ChatEvent, ChoiceDelta, EngineError, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::delta::{ChoiceBody, ChoiceState};
+use super::usage;
+use crate::failure::Failure;
+use crate::pump::{Decoder, Reading};
+use crate::sse::SseEvent;
+use crate::transport::bad_answer;
+
+/// More choices than any server gives; an index beyond it is a fault.
+const CHOICES_MAX: usize = 128;
+
+/// Follows one stream to see that every choice begins once and ends.
+pub(crate) struct ChunkDecoder {
+    choices_wanted: usize,
+    /// The server said itself that no more will come.
+    is_done: bool,
+    upstream_id: Option<String>,
+    /// By index; `None` where no delta has come yet.
+    choices: Vec<Option<ChoiceState>>,
+    /// The latest report. Some servers send one with every chunk, so only the last is final.
+    usage: Option<Usage>,
+}
+
+impl ChunkDecoder {
+    pub(crate) fn new(choices_wanted: u32) -> ChunkDecoder {
+        ChunkDecoder {
+            choices_wanted: usize::try_from(choices_wanted).unwrap_or(usize::MAX),
+            is_done: false,
+            upstream_id: None,
+            choices: Vec::new(),
+            usage: None,
+        }
+    }
+}
+
+impl Decoder for ChunkDecoder {
+    fn accept(
+        &mut self,
+        event: &SseEvent,
+        ready: &mut VecDeque<ChatEvent>,
+    ) -> Result<Reading, EngineError> {
+        if event.data.trim_end() == "[DONE]" {
+            self.is_done = true;
+            return Ok(Reading::Over);
+        }
+        let chunk: ChunkBody<'_> = serde_json::from_str(&event.data)
+            .map_err(|error| bad_answer(format!("an event is not a chunk: {error}")))?;
+        let is_error = chunk.object.is_some_and(|object| object.get() == r#""error""#);
+        if chunk.error.is_some() || is_error {
+            let value: Value = serde_json::from_str(&event.data).unwrap_or_default();
+            return Err(Failure::from_value(&value).into_error());
+        }
+        if self.upstream_id.is_none() {
+            self.upstream_id = chunk.id.and_then(named);
+            ready.extend(self.upstream_id.clone().map(ChatEvent::UpstreamId));
+        }
+        let choices = match chunk.choices {
+            Some(raw) => self.choices(raw)?,
+            None => None,
+        };
+        let usage = chunk.usage.and_then(usage::read).or(choices.as_ref().and_then(|it| it.usage));
+        ready.extend(choices.and_then(|it| it.chunk).map(ChatEvent::Chunk));
+        self.note(usage, ready);
+        Ok(Reading::GoesOn)
+    }
+
+    fn end(&mut self, ready: &mut VecDeque<ChatEvent>) -> Result<(), EngineError> {
+        let begun = self.choices.iter().flatten().count();
+        if begun == 0 {
+            return Err(bad_answer("it ended before anything was produced"));
+        }
+        // A server that does not know `n` gives one choice and says so by its mark of the end.
+        let is_short = !self.is_done && begun < self.choices_wanted;
+        if is_short || self.goes_on() {
+            return Err(bad_answer("it broke off before its end"));
+        }
+        ready.extend(self.usage.take().map(ChatEvent::Usage));
+        Ok(())
+    }
+}
+
+/// The members that matter, each read only when it is needed.
+#[derive(Deserialize)]
+struct ChunkBody<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    object: Option<&'a RawValue>,
+    #[serde(borrow)]
+    choices: Option<&'a RawValue>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// What the choices of one chunk came to.
+struct Choices {
+    chunk: Option<ChatChunk>,
+    /// Kimi reports inside the last choice.
+    usage: Option<Usage>,
+}
+
+impl ChunkDecoder {
+    fn choices(&mut self, raw: &RawValue) -> Result<Option<Choices>, EngineError> {
+        let bodies: Option<Vec<ChoiceBody<'_>>> = serde_json::from_str(raw.get())
+            .map_err(|error| bad_answer(format!("a chunk has bad choices: {error}")))?;
+        let bodies = bodies.unwrap_or_default();
+        let mut is_verbatim = true;
+        let mut usage = None;
+        let mut deltas = Vec::with_capacity(bodies.len());
+        for body in bodies {
+            usage = body.usage.and_then(usage::read).or(usage);
+            let state = state(&mut self.choices, body.index.unwrap_or(0))?;
+            let mut delta = ChoiceDelta::default();
+            is_verbatim &= state.follow(body, self.upstream_id.as_deref(), &mut delta)?;
+            deltas.push(delta);
+        }
+        let verbatim = is_verbatim.then(|| raw.to_owned());
+        let chunk = (!deltas.is_empty()).then_some(ChatChunk { deltas, verbatim });
+        Ok(Some(Choices { chunk, usage }))
+    }
+
+    /// A report before the end is only how far things are. It is told at once all the same: if
+    /// the stream is torn after it, it is the best count there is.
+    fn note(&mut self, usage: Option<Usage>, ready: &mut VecDeque<ChatEvent>) {
+        let Some(usage) = usage else { return };
+        self.usage = Some(usage);
+        ready.push_back(ChatEvent::Progress(usage));
+    }
+
+    fn goes_on(&self) -> bool {
+        self.choices.iter().flatten().any(|choice| !choice.is_finished)
+    }
+}
+
+fn state(
+    choices: &mut Vec<Option<ChoiceState>>,
+    index: u32,
+) -> Result<&mut ChoiceState, EngineError> {
+    let position = usize::try_from(index).unwrap_or(usize::MAX);
+    if CHOICES_MAX <= position {
+        return Err(bad_answer(format!("a chunk has a choice number {index}")));
+    }
+    if choices.len() <= position {
+        choices.resize_with(position + 1, || None);
+    }
+    Ok(choices[position].get_or_insert_default())
+}
+
+/// Azure's first chunk has an empty id, which names nothing.
+fn named(id: &RawValue) -> Option<String> {
+    serde_json::from_str::<String>(id.get()).ok().filter(|id| !id.is_empty())
+}

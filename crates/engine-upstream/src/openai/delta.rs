@@ -1,0 +1,143 @@
+//! One choice of one chunk, and what must be mended before a client may read it.
+
+use engine::{ChoiceDelta, EngineError, ToolCallDelta};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::answer;
+use crate::finish;
+use crate::transport::bad_answer;
+
+/// More calls in one answer than any model makes; an index beyond it is a fault.
+const TOOL_CALLS_MAX: u32 = 1024;
+
+#[derive(Deserialize)]
+pub(super) struct ChoiceBody<'a> {
+    pub(super) index: Option<u32>,
+    delta: Option<DeltaBody<'a>>,
+    finish_reason: Option<String>,
+    #[serde(borrow)]
+    logprobs: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+struct DeltaBody<'a> {
+    role: Option<String>,
+    content: Option<String>,
+    reasoning_content: Option<String>,
+    reasoning: Option<String>,
+    refusal: Option<String>,
+    #[serde(borrow)]
+    reasoning_details: Option<&'a RawValue>,
+    thought_signature: Option<String>,
+    tool_calls: Option<Vec<CallBody>>,
+}
+
+#[derive(Deserialize)]
+struct CallBody {
+    index: Option<u32>,
+    id: Option<String>,
+    r#type: Option<String>,
+    function: Option<FunctionBody>,
+    #[serde(flatten)]
+    extra: Map<String, Value>,
+}
+
+#[derive(Deserialize, Default)]
+struct FunctionBody {
+    name: Option<String>,
+    arguments: Option<String>,
+}
+
+/// What has been seen of one choice.
+#[derive(Default)]
+pub(super) struct ChoiceState {
+    has_begun: bool,
+    pub(super) is_finished: bool,
+    /// Tool calls begun so far.
+    calls: u32,
+}
+
+impl ChoiceState {
+    /// Reads a delta. True if its own bytes are fit for a client as they are.
+    pub(super) fn follow(
+        &mut self,
+        body: ChoiceBody<'_>,
+        upstream_id: Option<&str>,
+        delta: &mut ChoiceDelta,
+    ) -> Result<bool, EngineError> {
+        let said = body.delta.unwrap_or_default();
+        delta.index = body.index.unwrap_or(0);
+        delta.opens = !std::mem::replace(&mut self.has_begun, true);
+        // Clients read the role from the first delta and take no other than this.
+        let has_good_role = match said.role.as_deref() {
+            Some("assistant") => true,
+            Some("") | None => !delta.opens,
+            Some(_) => false,
+        };
+        // Clients of ours look for thoughts under one name, whatever the server calls them.
+        let has_good_name = said.reasoning.is_none();
+        let has_good_calls = self.calls(said.tool_calls, upstream_id, delta)?;
+        delta.content = said.content.unwrap_or_default();
+        delta.reasoning = said.reasoning_content.or(said.reasoning).unwrap_or_default();
+        delta.refusal = said.refusal.unwrap_or_default();
+        delta.reasoning_details = said.reasoning_details.map(ToOwned::to_owned);
+        delta.thought_signature = said.thought_signature;
+        delta.logprobs = body.logprobs.map(ToOwned::to_owned);
+        let has_good_finish = self.finish(body.finish_reason.as_deref(), delta)?;
+        let is_plain = body.index.is_some() && body.usage.is_none();
+        Ok(has_good_role && has_good_name && has_good_calls && has_good_finish && is_plain)
+    }
+
+    fn calls(
+        &mut self,
+        calls: Option<Vec<CallBody>>,
+        upstream_id: Option<&str>,
+        delta: &mut ChoiceDelta,
+    ) -> Result<bool, EngineError> {
+        let mut are_good = true;
+        for call in calls.unwrap_or_default() {
+            let begins = match call.index {
+                Some(index) => self.calls <= index,
+                // Gemini numbers nothing and gives each call whole, with an id of its own.
+                None => self.calls == 0 || call.id.is_some(),
+            };
+            let index = match call.index {
+                Some(index) => index,
+                None if begins => self.calls,
+                None => self.calls - 1,
+            };
+            if TOOL_CALLS_MAX <= index {
+                return Err(bad_answer(format!("a chunk has a tool call number {index}")));
+            }
+            self.calls = self.calls.max(index + 1);
+            let is_named = call.id.is_some() && call.r#type.as_deref() == Some("function");
+            are_good &= call.index.is_some() && (!begins || is_named);
+            let function = call.function.unwrap_or_default();
+            let made_up = begins.then(|| answer::made_up_id(upstream_id, index));
+            delta.tool_calls.push(ToolCallDelta {
+                index,
+                id: call.id.or(made_up),
+                name: function.name.unwrap_or_default(),
+                arguments: function.arguments.unwrap_or_default(),
+                extra: call.extra,
+            });
+        }
+        Ok(are_good)
+    }
+
+    fn finish(&mut self, word: Option<&str>, delta: &mut ChoiceDelta) -> Result<bool, EngineError> {
+        let Some(word) = word else { return Ok(true) };
+        if word.is_empty() {
+            return Ok(false);
+        }
+        let reason = finish::reason(word, 0 < self.calls)?;
+        let is_repeated = std::mem::replace(&mut self.is_finished, true);
+        // A second end would make a client believe in a second choice.
+        delta.finish = (!is_repeated).then_some(reason);
+        Ok(!is_repeated && finish::is_common(word, reason))
+    }
+}

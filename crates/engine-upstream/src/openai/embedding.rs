@@ -1,0 +1,190 @@
+//! Embeddings of an OpenAI-style server: split to its limit, joined in order, checked.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::{
+    EmbeddingAnswer, EmbeddingEngine, EmbeddingInput, EmbeddingRequest, EngineError, Usage,
+};
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::usage;
+use crate::failure::Failure;
+use crate::transport::{Endpoint, bad_answer};
+
+/// Batches of one request that are under way at the same time.
+const BATCHES_AT_ONCE: usize = 4;
+
+/// One embedding model behind one OpenAI-style server.
+pub(crate) struct OpenAiEmbeddings {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) model: String,
+    /// The most entries the server takes at once.
+    pub(crate) inputs_max: usize,
+}
+
+impl EmbeddingEngine for OpenAiEmbeddings {
+    fn embed(
+        &self,
+        request: Arc<EmbeddingRequest>,
+    ) -> BoxFuture<'_, Result<EmbeddingAnswer, EngineError>> {
+        Box::pin(async move {
+            let bodies = batches(&request, &self.model, self.inputs_max)?;
+            let asked = bodies
+                .into_iter()
+                .map(|(body, count)| async move { read(&self.endpoint.ask(body).await?, count) });
+            let answers = stream::iter(asked).buffered(BATCHES_AT_ONCE);
+            join(answers.try_collect().await?, request.dimensions)
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a, T> {
+    model: &'a str,
+    input: &'a [T],
+    /// Several servers ignore the other format, so we ask for floats and encode them ourselves.
+    encoding_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<u32>,
+}
+
+/// The bodies to send, each with the number of its entries.
+fn batches(
+    request: &EmbeddingRequest,
+    model: &str,
+    inputs_max: usize,
+) -> Result<Vec<(Vec<u8>, usize)>, EngineError> {
+    match &request.input {
+        EmbeddingInput::Texts(texts) => split(texts, model, request.dimensions, inputs_max),
+        EmbeddingInput::Tokens(lists) => split(lists, model, request.dimensions, inputs_max),
+    }
+}
+
+fn split<T: Serialize>(
+    entries: &[T],
+    model: &str,
+    dimensions: Option<u32>,
+    inputs_max: usize,
+) -> Result<Vec<(Vec<u8>, usize)>, EngineError> {
+    let mut bodies = Vec::new();
+    for input in entries.chunks(inputs_max.max(1)) {
+        let body = Body { model, input, encoding_format: "float", dimensions };
+        let written = serde_json::to_vec(&body).map_err(|error| EngineError::Rejected {
+            message: format!("The input cannot be written as JSON: {error}"),
+        })?;
+        bodies.push((written, input.len()));
+    }
+    Ok(bodies)
+}
+
+#[derive(Deserialize)]
+struct AnswerBody {
+    data: Option<Vec<EntryBody>>,
+    usage: Option<Box<RawValue>>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct EntryBody {
+    index: Option<usize>,
+    embedding: Floats,
+}
+
+/// Reads one batch: exactly one vector for each entry, put into the entries' order.
+fn read(body: &[u8], count: usize) -> Result<EmbeddingAnswer, EngineError> {
+    let answer: AnswerBody = serde_json::from_slice(body)
+        .map_err(|error| bad_answer(format!("it is not a list of embeddings: {error}")))?;
+    if let Some(error) = answer.error {
+        return Err(Failure::from_value(&error).into_error());
+    }
+    let entries = answer.data.unwrap_or_default();
+    if entries.len() != count {
+        return Err(bad_answer(format!("it has {} vectors for {count} entries", entries.len())));
+    }
+    let mut vectors = vec![Vec::new(); count];
+    for (position, entry) in entries.into_iter().enumerate() {
+        let index = entry.index.unwrap_or(position);
+        match vectors.get_mut(index) {
+            Some(place) if place.is_empty() => *place = entry.embedding.0,
+            _ => return Err(bad_answer(format!("its vector {index} is one too many"))),
+        }
+    }
+    let usage = answer.usage.as_deref().and_then(usage::read);
+    Ok(EmbeddingAnswer { vectors, usage })
+}
+
+/// One answer out of all batches. A batch without a usage leaves the whole without one.
+fn join(
+    answers: Vec<EmbeddingAnswer>,
+    dimensions: Option<u32>,
+) -> Result<EmbeddingAnswer, EngineError> {
+    let mut vectors = Vec::new();
+    let mut usage = Some(Usage::default());
+    for answer in answers {
+        vectors.extend(answer.vectors);
+        usage = usage.zip(answer.usage).map(|(sum, next)| sum.plus(next));
+    }
+    let length = vectors.first().map_or(0, Vec::len);
+    let is_even = vectors.iter().all(|vector| vector.len() == length);
+    if length == 0 || !is_even {
+        return Err(bad_answer("its vectors are empty or of different lengths"));
+    }
+    let wanted = dimensions.and_then(|it| usize::try_from(it).ok());
+    if wanted.is_some_and(|wanted| wanted != length) {
+        return Err(EngineError::Rejected {
+            message: format!("This model gives {length} dimensions and cannot give others"),
+        });
+    }
+    Ok(EmbeddingAnswer { vectors, usage })
+}
+
+/// A vector as numbers, or as the base64 that was not asked for.
+struct Floats(Vec<f32>);
+
+impl<'de> Deserialize<'de> for Floats {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Floats, D::Error> {
+        deserializer.deserialize_any(FloatsVisitor)
+    }
+}
+
+struct FloatsVisitor;
+
+impl<'de> Visitor<'de> for FloatsVisitor {
+    type Value = Floats;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an array of finite numbers, or base64 of little-endian floats")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Floats, A::Error> {
+        let mut floats = Vec::with_capacity(sequence.size_hint().unwrap_or(0).min(1 << 16));
+        while let Some(float) = sequence.next_element::<f32>()? {
+            floats.push(float);
+        }
+        finite(floats)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Floats, E> {
+        let bytes = STANDARD.decode(text).map_err(E::custom)?;
+        let (quads, rest) = bytes.as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err(E::custom("base64 of a length that is not a multiple of four"));
+        }
+        finite(quads.iter().map(|quad| f32::from_le_bytes(*quad)).collect())
+    }
+}
+
+fn finite<E: serde::de::Error>(floats: Vec<f32>) -> Result<Floats, E> {
+    let are_finite = floats.iter().all(|float| float.is_finite());
+    if are_finite { Ok(Floats(floats)) } else { Err(E::custom("a number is not finite")) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! Messages as an OpenAI-style server wants to read them.
+
+use engine::{AssistantTurn, Content, Message, Part, PartKind, ToolCall};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::cache_mark::CacheMark;
+
+#[derive(Serialize, Default)]
+pub(super) struct MessageBody<'a> {
+    role: &'static str,
+    /// Null for an assistant that only called tools.
+    content: Option<ContentBody<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<CallBody<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_details: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+impl<'a> MessageBody<'a> {
+    /// `with_extensions` also writes what is not OpenAI's own: thoughts and cache marks.
+    pub(super) fn of(message: &'a Message, with_extensions: bool) -> MessageBody<'a> {
+        let content = |content| Some(ContentBody::of(content, with_extensions));
+        match message {
+            // Every server knows `system`; few know `developer`, which means the same.
+            Message::System { content: said, name } => MessageBody {
+                role: "system",
+                content: content(said),
+                name: name.as_deref(),
+                ..MessageBody::default()
+            },
+            Message::User { content: said, name } => MessageBody {
+                role: "user",
+                content: content(said),
+                name: name.as_deref(),
+                ..MessageBody::default()
+            },
+            Message::Tool { call_id, content: said } => MessageBody {
+                role: "tool",
+                content: content(said),
+                tool_call_id: Some(call_id),
+                ..MessageBody::default()
+            },
+            Message::Assistant(turn) => MessageBody::of_turn(turn, with_extensions),
+            // Alone it goes to an endpoint of its own; among turns it can only be the user's.
+            Message::Prompt(prompt) => MessageBody {
+                role: "user",
+                content: Some(ContentBody::Text(&prompt.text)),
+                ..MessageBody::default()
+            },
+        }
+    }
+
+    fn of_turn(turn: &'a AssistantTurn, with_extensions: bool) -> MessageBody<'a> {
+        let content = turn.content.as_ref();
+        let plain = MessageBody {
+            role: "assistant",
+            content: content.map(|said| ContentBody::of(said, with_extensions)),
+            name: turn.name.as_deref(),
+            tool_calls: turn.tool_calls.iter().map(CallBody::of).collect(),
+            ..MessageBody::default()
+        };
+        if !with_extensions {
+            return plain;
+        }
+        MessageBody {
+            reasoning_content: turn.reasoning.as_deref(),
+            reasoning_details: turn.reasoning_details.as_deref(),
+            thought_signature: turn.thought_signature.as_deref(),
+            ..plain
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ContentBody<'a> {
+    Text(&'a str),
+    Parts(Vec<PartBody<'a>>),
+}
+
+impl<'a> ContentBody<'a> {
+    fn of(content: &'a Content, with_cache: bool) -> ContentBody<'a> {
+        match content {
+            Content::Text(text) => ContentBody::Text(text),
+            Content::Parts(parts) => {
+                ContentBody::Parts(parts.iter().map(|it| PartBody::of(it, with_cache)).collect())
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PartBody<'a> {
+    #[serde(flatten)]
+    kind: PartKindBody<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheMark>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum PartKindBody<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: ImageBody<'a> },
+    InputAudio { input_audio: AudioBody<'a> },
+    VideoUrl { video_url: VideoBody<'a> },
+}
+
+#[derive(Serialize)]
+struct ImageBody<'a> {
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct AudioBody<'a> {
+    data: &'a str,
+    format: &'a str,
+}
+
+#[derive(Serialize)]
+struct VideoBody<'a> {
+    url: &'a str,
+}
+
+impl<'a> PartBody<'a> {
+    fn of(part: &'a Part, with_cache: bool) -> PartBody<'a> {
+        let kind = match &part.kind {
+            PartKind::Text(text) => PartKindBody::Text { text },
+            PartKind::Image { url, detail } => {
+                PartKindBody::ImageUrl { image_url: ImageBody { url, detail: detail.as_deref() } }
+            }
+            PartKind::Audio { data, format } => {
+                PartKindBody::InputAudio { input_audio: AudioBody { data, format } }
+            }
+            PartKind::Video { url } => PartKindBody::VideoUrl { video_url: VideoBody { url } },
+        };
+        let cache = part.cache.filter(|_| with_cache);
+        PartBody { kind, cache_control: cache.map(CacheMark::of) }
+    }
+}
+
+#[derive(Serialize)]
+struct CallBody<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: CallFunctionBody<'a>,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct CallFunctionBody<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl<'a> CallBody<'a> {
+    fn of(call: &'a ToolCall) -> CallBody<'a> {
+        let function = CallFunctionBody { name: &call.name, arguments: &call.arguments };
+        CallBody { id: &call.id, r#type: "function", function, extra: &call.extra }
+    }
+}

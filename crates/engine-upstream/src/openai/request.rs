@@ -1,0 +1,255 @@
+//! A chat as an OpenAI-style server wants to read it.
+
+use std::collections::BTreeMap;
+
+use engine::{ChatRequest, EngineError, Reasoning, ResponseFormat, Sampling};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::message::MessageBody;
+use super::reasoning::ReasoningBody;
+use super::tools::{ToolBody, tools};
+use crate::quirks::{OutputCap, Quirks};
+
+pub(crate) fn whole(
+    request: &ChatRequest,
+    model: &str,
+    quirks: Quirks,
+) -> Result<Vec<u8>, EngineError> {
+    encode(&body(request, model, quirks)?)
+}
+
+pub(crate) fn streamed(
+    request: &ChatRequest,
+    model: &str,
+    quirks: Quirks,
+) -> Result<Vec<u8>, EngineError> {
+    let stream_options =
+        quirks.takes_stream_options.then_some(StreamOptions { include_usage: true });
+    encode(&Body { stream: Some(true), stream_options, ..body(request, model, quirks)? })
+}
+
+#[derive(Serialize, Default)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<MessageBody<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u64>,
+    #[serde(flatten)]
+    sampling: SamplingBody,
+    #[serde(flatten)]
+    extensions: Option<ExtensionsBody<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_logprobs: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<ToolBody<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<FormatBody<'a>>,
+    #[serde(flatten)]
+    reasoning: ReasoningBody,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verbosity: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_retention: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Serialize, Default)]
+pub(super) struct SamplingBody {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<i64>,
+}
+
+/// What only some servers know, with the caller's unknown fields last.
+#[derive(Serialize)]
+pub(super) struct ExtensionsBody<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_k: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_temp: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_temp: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repetition_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop_token_ids: &'a [u32],
+    #[serde(flatten)]
+    rest: BTreeMap<&'a str, &'a Value>,
+}
+
+#[derive(Serialize)]
+pub(super) struct StreamOptions {
+    pub(super) include_usage: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum FormatBody<'a> {
+    JsonObject,
+    JsonSchema { json_schema: SchemaBody<'a> },
+}
+
+#[derive(Serialize)]
+struct SchemaBody<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
+    schema: &'a RawValue,
+}
+
+/// Fields that we write ourselves: a caller's unknown field may not stand in for one.
+const OUR_FIELDS: [&str; 34] = [
+    "model",
+    "messages",
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "top_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "seed",
+    "top_k",
+    "min_p",
+    "min_temp",
+    "max_temp",
+    "repetition_penalty",
+    "stop_token_ids",
+    "stop",
+    "n",
+    "best_of",
+    "logprobs",
+    "top_logprobs",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "functions",
+    "function_call",
+    "response_format",
+    "reasoning",
+    "reasoning_effort",
+    "verbosity",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "stream",
+    "stream_options",
+    "user",
+];
+
+const TEMPLATE_SWITCHES: &str = "chat_template_kwargs";
+
+fn body<'a>(
+    request: &'a ChatRequest,
+    model: &'a str,
+    quirks: Quirks,
+) -> Result<Body<'a>, EngineError> {
+    let cap = request.completion_tokens_max;
+    let (max_tokens, max_completion_tokens) = match quirks.output_cap {
+        OutputCap::MaxTokens => (cap, None),
+        OutputCap::MaxCompletionTokens => (None, cap),
+    };
+    let (tools, tool_choice) = tools(request, quirks)?;
+    let messages = request.messages.iter();
+    let retention = request.prompt_cache_retention.as_deref();
+    Ok(Body {
+        model,
+        messages: messages.map(|it| MessageBody::of(it, quirks.takes_extensions)).collect(),
+        max_tokens,
+        max_completion_tokens,
+        sampling: SamplingBody::of(&request.sampling),
+        extensions: quirks.takes_extensions.then(|| extensions(request)),
+        stop: &request.stop,
+        n: request.choices.filter(|choices| 1 < *choices),
+        logprobs: request.logprobs.map(|_| true),
+        top_logprobs: request.logprobs.and_then(|it| it.top),
+        parallel_tool_calls: request.parallel_tool_calls.filter(|_| !tools.is_empty()),
+        tools,
+        tool_choice,
+        response_format: format(&request.response_format),
+        reasoning: ReasoningBody::of(&request.reasoning, quirks.reasoning),
+        verbosity: request.verbosity.as_deref().filter(|word| *word != "auto"),
+        prompt_cache_key: request.prompt_cache_key.as_deref(),
+        prompt_cache_retention: retention.and_then(retention_word),
+        stream: None,
+        stream_options: None,
+    })
+}
+
+impl SamplingBody {
+    pub(super) fn of(sampling: &Sampling) -> SamplingBody {
+        SamplingBody {
+            temperature: sampling.temperature,
+            top_p: sampling.top_p,
+            frequency_penalty: sampling.frequency_penalty,
+            presence_penalty: sampling.presence_penalty,
+            seed: sampling.seed,
+        }
+    }
+}
+
+pub(super) fn extensions(request: &ChatRequest) -> ExtensionsBody<'_> {
+    let rest = request.rest.iter().map(|(name, value)| (name.as_str(), value));
+    // We write this one only for a caller who asked about thinking in the common words.
+    let ours_too = if request.reasoning == Reasoning::default() { "" } else { TEMPLATE_SWITCHES };
+    ExtensionsBody {
+        top_k: request.sampling.top_k,
+        min_p: request.sampling.min_p,
+        min_temp: request.sampling.temperature_min,
+        max_temp: request.sampling.temperature_max,
+        repetition_penalty: request.sampling.repetition_penalty,
+        stop_token_ids: &request.stop_token_ids,
+        rest: rest.filter(|(name, _)| !OUR_FIELDS.contains(name) && *name != ours_too).collect(),
+    }
+}
+
+fn format(format: &ResponseFormat) -> Option<FormatBody<'_>> {
+    match format {
+        ResponseFormat::Text => None,
+        ResponseFormat::JsonObject => Some(FormatBody::JsonObject),
+        ResponseFormat::JsonSchema { name, schema, strict } => Some(FormatBody::JsonSchema {
+            json_schema: SchemaBody { name, strict: *strict, schema },
+        }),
+    }
+}
+
+/// `default` is said by not saying anything; `extended` is our word for the longest there is.
+fn retention_word(retention: &str) -> Option<&str> {
+    match retention {
+        "default" => None,
+        "extended" => Some("24h"),
+        other => Some(other),
+    }
+}
+
+pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, EngineError> {
+    serde_json::to_vec(body).map_err(|error| EngineError::Rejected {
+        message: format!("The request cannot be written as JSON: {error}"),
+    })
+}

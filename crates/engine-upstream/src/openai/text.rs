@@ -1,0 +1,140 @@
+//! Plain texts to go on with, for the older endpoint that puts no template around them.
+
+mod chunk;
+
+use engine::{ChatAnswer, ChatRequest, Choice, EngineError, Prompt};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+pub(super) use chunk::TextDecoder;
+
+use super::request::{ExtensionsBody, SamplingBody, StreamOptions, encode, extensions};
+use super::usage;
+use crate::Quirks;
+use crate::failure::Failure;
+use crate::finish;
+use crate::transport::bad_answer;
+
+pub(super) fn write_whole(
+    request: &ChatRequest,
+    prompt: &Prompt,
+    model: &str,
+    quirks: Quirks,
+) -> Result<Vec<u8>, EngineError> {
+    encode(&body(request, prompt, model, quirks))
+}
+
+pub(super) fn write_streamed(
+    request: &ChatRequest,
+    prompt: &Prompt,
+    model: &str,
+    quirks: Quirks,
+) -> Result<Vec<u8>, EngineError> {
+    let stream_options =
+        quirks.takes_stream_options.then_some(StreamOptions { include_usage: true });
+    encode(&Body { stream: Some(true), stream_options, ..body(request, prompt, model, quirks) })
+}
+
+pub(super) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
+    let answer: AnswerBody = serde_json::from_slice(body)
+        .map_err(|error| bad_answer(format!("it is not a text completion: {error}")))?;
+    // Some servers answer 200 and tell the failure in the body.
+    if answer.error.is_some() || answer.object.as_deref() == Some("error") {
+        let value: Value = serde_json::from_slice(body).unwrap_or_default();
+        return Err(Failure::from_value(&value).into_error());
+    }
+    let mut choices = Vec::new();
+    for choice in answer.choices.unwrap_or_default() {
+        choices.push(choice.read()?);
+    }
+    if choices.is_empty() {
+        return Err(bad_answer("it has no choices"));
+    }
+    let usage = answer.usage.as_deref().and_then(usage::read);
+    Ok(ChatAnswer { served: None, upstream_id: answer.id, choices, usage })
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    prompt: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suffix: Option<&'a str>,
+    /// The endpoint is older than the newer name for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u64>,
+    #[serde(flatten)]
+    sampling: SamplingBody,
+    #[serde(flatten)]
+    extensions: Option<ExtensionsBody<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n: Option<u32>,
+    /// How many other likely tokens to tell at each place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Deserialize)]
+struct AnswerBody {
+    id: Option<String>,
+    object: Option<String>,
+    choices: Option<Vec<ChoiceBody>>,
+    usage: Option<Box<RawValue>>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct ChoiceBody {
+    #[serde(default)]
+    index: u32,
+    text: String,
+    finish_reason: Option<String>,
+    logprobs: Option<Box<RawValue>>,
+}
+
+fn body<'a>(
+    request: &'a ChatRequest,
+    prompt: &'a Prompt,
+    model: &'a str,
+    quirks: Quirks,
+) -> Body<'a> {
+    Body {
+        model,
+        prompt: &prompt.text,
+        suffix: prompt.suffix.as_deref(),
+        max_tokens: request.completion_tokens_max,
+        sampling: SamplingBody::of(&request.sampling),
+        extensions: quirks.takes_extensions.then(|| extensions(request)),
+        stop: &request.stop,
+        n: request.choices.filter(|choices| 1 < *choices),
+        logprobs: request.logprobs.map(|it| it.top.unwrap_or(0)),
+        stream: None,
+        stream_options: None,
+    }
+}
+
+impl ChoiceBody {
+    fn read(self) -> Result<Choice, EngineError> {
+        let Some(word) = self.finish_reason else {
+            return Err(bad_answer("a choice has no finish reason"));
+        };
+        Ok(Choice {
+            index: self.index,
+            content: Some(self.text),
+            reasoning: None,
+            refusal: None,
+            tool_calls: Vec::new(),
+            reasoning_details: None,
+            thought_signature: None,
+            logprobs: self.logprobs,
+            finish: finish::reason(&word, false)?,
+        })
+    }
+}

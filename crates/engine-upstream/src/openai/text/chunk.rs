@@ -1,0 +1,134 @@
+//! Chunks of a text as it is continued.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use engine::{ChatChunk, ChatEvent, ChoiceDelta, EngineError, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::super::usage;
+use crate::failure::Failure;
+use crate::finish;
+use crate::pump::{Decoder, Reading};
+use crate::sse::SseEvent;
+use crate::transport::bad_answer;
+
+/// More choices than any server gives; an index beyond it is a fault.
+const CHOICES_MAX: u32 = 128;
+
+/// Follows one stream to see that every choice ends.
+pub(crate) struct TextDecoder {
+    choices_wanted: usize,
+    /// The server said itself that no more will come.
+    is_done: bool,
+    is_named: bool,
+    /// Whether each choice that has begun is finished.
+    choices: BTreeMap<u32, bool>,
+    usage: Option<Usage>,
+}
+
+impl TextDecoder {
+    pub(crate) fn new(choices_wanted: u32) -> TextDecoder {
+        TextDecoder {
+            choices_wanted: usize::try_from(choices_wanted).unwrap_or(usize::MAX),
+            is_done: false,
+            is_named: false,
+            choices: BTreeMap::new(),
+            usage: None,
+        }
+    }
+
+    fn delta(&mut self, body: ChoiceBody) -> Result<ChoiceDelta, EngineError> {
+        if CHOICES_MAX <= body.index {
+            return Err(bad_answer(format!("a chunk has a choice number {}", body.index)));
+        }
+        let finish = match body.finish_reason {
+            Some(word) => Some(finish::reason(&word, false)?),
+            None => None,
+        };
+        let opens = !self.choices.contains_key(&body.index);
+        *self.choices.entry(body.index).or_default() |= finish.is_some();
+        Ok(ChoiceDelta {
+            index: body.index,
+            opens,
+            content: body.text.unwrap_or_default(),
+            logprobs: body.logprobs,
+            finish,
+            ..ChoiceDelta::default()
+        })
+    }
+
+    fn goes_on(&self) -> bool {
+        self.choices.values().any(|is_finished| !is_finished)
+    }
+}
+
+impl Decoder for TextDecoder {
+    fn accept(
+        &mut self,
+        event: &SseEvent,
+        ready: &mut VecDeque<ChatEvent>,
+    ) -> Result<Reading, EngineError> {
+        if event.data.trim_end() == "[DONE]" {
+            self.is_done = true;
+            return Ok(Reading::Over);
+        }
+        let chunk: ChunkBody = serde_json::from_str(&event.data)
+            .map_err(|error| bad_answer(format!("an event is not a chunk: {error}")))?;
+        if chunk.error.is_some() || chunk.object.as_deref() == Some("error") {
+            let value: Value = serde_json::from_str(&event.data).unwrap_or_default();
+            return Err(Failure::from_value(&value).into_error());
+        }
+        if let Some(id) = chunk.id.filter(|id| !self.is_named && !id.is_empty()) {
+            self.is_named = true;
+            ready.push_back(ChatEvent::UpstreamId(id));
+        }
+        let mut deltas = Vec::new();
+        for choice in chunk.choices.unwrap_or_default() {
+            deltas.push(self.delta(choice)?);
+        }
+        if !deltas.is_empty() {
+            ready.push_back(ChatEvent::Chunk(ChatChunk { deltas, verbatim: None }));
+        }
+        if let Some(usage) = chunk.usage.as_deref().and_then(usage::read) {
+            self.usage = Some(usage);
+            // A report before the end is only how far things are.
+            if self.goes_on() {
+                ready.push_back(ChatEvent::Progress(usage));
+            }
+        }
+        Ok(Reading::GoesOn)
+    }
+
+    fn end(&mut self, ready: &mut VecDeque<ChatEvent>) -> Result<(), EngineError> {
+        if self.choices.is_empty() {
+            return Err(bad_answer("it ended before anything was produced"));
+        }
+        // A server that does not know `n` gives one choice and says so by its mark of the end.
+        let is_short = !self.is_done && self.choices.len() < self.choices_wanted;
+        if is_short || self.goes_on() {
+            return Err(bad_answer("it broke off before its end"));
+        }
+        ready.extend(self.usage.take().map(ChatEvent::Usage));
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+struct ChunkBody {
+    id: Option<String>,
+    object: Option<String>,
+    choices: Option<Vec<ChoiceBody>>,
+    usage: Option<Box<RawValue>>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct ChoiceBody {
+    #[serde(default)]
+    index: u32,
+    text: Option<String>,
+    finish_reason: Option<String>,
+    logprobs: Option<Box<RawValue>>,
+}

@@ -1,0 +1,203 @@
+//! Several routes to one model as one engine: balanced, watched, and tried in turn.
+
+mod backoff;
+mod breaker;
+mod choice;
+mod gate;
+mod lease;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use engine::{
+    ChatAnswer, ChatEngine, ChatRequest, ChatStream, EmbeddingAnswer, EmbeddingEngine,
+    EmbeddingRequest, EngineError,
+};
+use futures_util::future::BoxFuture;
+use moment::Clock;
+use tracing::warn;
+
+pub(crate) use gate::Gate;
+
+pub use breaker::Standing;
+
+use crate::Upstream;
+use choice::{Candidate, choose};
+use lease::{Lease, Track};
+
+/// Where random numbers come from: they spread retries and break ties.
+pub type Dice = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Each further try may cost a provider's price, so there are few.
+const ATTEMPTS_MAX: u32 = 4;
+
+/// An engine over several routes. It tries another one for as long as nothing was produced.
+pub struct Pool<E: ?Sized> {
+    routes: Vec<Route<E>>,
+    clock: Arc<dyn Clock>,
+    dice: Dice,
+}
+
+/// One way to reach a model.
+pub struct Route<E: ?Sized> {
+    engine: Arc<E>,
+    gate: Arc<Gate>,
+    track: Arc<Track>,
+}
+
+/// How a route is doing, for operators.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RouteReport {
+    pub provider: Arc<str>,
+    pub model: Arc<str>,
+    pub outstanding: u32,
+    pub standing: Standing,
+}
+
+impl<E: ?Sized> Route<E> {
+    /// `weight` is its share of the load; a route of weight 0 stands by for the others.
+    pub fn new(engine: Arc<E>, upstream: &Upstream, model: &str, weight: u32) -> Route<E> {
+        let track = Arc::new(Track::new(upstream.served(model), weight));
+        Route { engine, gate: upstream.gate(), track }
+    }
+}
+
+impl<E: ?Sized> Pool<E> {
+    pub fn new(routes: Vec<Route<E>>, clock: Arc<dyn Clock>, dice: Dice) -> Pool<E> {
+        Pool { routes, clock, dice }
+    }
+
+    pub fn reports(&self) -> Vec<RouteReport> {
+        let now = self.clock.now();
+        self.routes.iter().map(|route| route.track.report(now)).collect()
+    }
+
+    /// Tries routes until one gives something, and returns it with the lease of its place.
+    async fn first_to<'a, T, F>(
+        &'a self,
+        call: impl Fn(&'a E) -> F,
+    ) -> Result<(T, Lease), EngineError>
+    where
+        F: Future<Output = Result<T, EngineError>> + 'a,
+    {
+        let mut tries = vec![Tries::default(); self.routes.len()];
+        let mut failure: Option<EngineError> = None;
+        for attempt in 0..ATTEMPTS_MAX {
+            let Some(position) = self.choose(&tries) else { break };
+            if 0 < attempt {
+                tokio::time::sleep(backoff::delay(attempt, (self.dice)())).await;
+            }
+            let error = match self.ask(&self.routes[position], &call).await {
+                Ok(given) => return Ok(given),
+                Err(error) if !error.may_fail_over() => return Err(error),
+                Err(error) => error,
+            };
+            tries[position].count += 1;
+            tries[position].is_spent = !error.may_ask_again();
+            failure = Some(match failure {
+                Some(before) => choice::more_telling(before, error),
+                None => error,
+            });
+        }
+        Err(failure.unwrap_or_else(|| self.nobody_left()))
+    }
+
+    async fn ask<'a, T, F>(
+        &'a self,
+        route: &'a Route<E>,
+        call: &impl Fn(&'a E) -> F,
+    ) -> Result<(T, Lease), EngineError>
+    where
+        F: Future<Output = Result<T, EngineError>> + 'a,
+    {
+        let lease = Lease::take(&route.track, &self.clock);
+        let place = route.gate.enter().await?;
+        let lease = lease.with_place(place);
+        match call(&route.engine).await {
+            Ok(value) => Ok((value, lease)),
+            Err(error) => {
+                if error.may_fail_over() {
+                    warn!(
+                        provider.id = %route.track.served().provider,
+                        provider.model = %route.track.served().model,
+                        %error,
+                        "a route failed before it produced anything"
+                    );
+                }
+                lease.fail(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn choose(&self, tries: &[Tries]) -> Option<usize> {
+        let now = self.clock.now();
+        let candidates: Vec<Candidate> = self
+            .routes
+            .iter()
+            .zip(tries)
+            .map(|(route, tries)| Candidate {
+                weight: route.track.weight(),
+                outstanding: route.track.outstanding(),
+                standing: route.track.standing(now),
+                has_room: route.gate.has_room(),
+                tries: tries.count,
+                is_spent: tries.is_spent,
+            })
+            .collect();
+        choose(&candidates, (self.dice)())
+    }
+
+    /// Every route is resting after failures: says when the first will be tried again.
+    fn nobody_left(&self) -> EngineError {
+        if self.routes.is_empty() {
+            return EngineError::Misconfigured { cause: "the model has no route".to_owned() };
+        }
+        let now = self.clock.now();
+        let waits = self.routes.iter().filter_map(|route| match route.track.standing(now) {
+            Standing::Out { until } => Some(until.since(now)),
+            Standing::Healthy | Standing::Resting => None,
+        });
+        EngineError::Overloaded { retry_after: waits.min() }
+    }
+}
+
+/// What one request has tried on one route.
+#[derive(Clone, Copy, Default)]
+struct Tries {
+    count: u32,
+    /// It may have begun to work, so asking it again could pay twice.
+    is_spent: bool,
+}
+
+impl ChatEngine for Pool<dyn ChatEngine> {
+    fn answer(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatAnswer, EngineError>> {
+        Box::pin(async move {
+            let (answer, lease) = self.first_to(|it| it.answer(Arc::clone(&request))).await?;
+            Ok(ChatAnswer { served: Some(lease.succeed()), ..answer })
+        })
+    }
+
+    fn stream(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>> {
+        Box::pin(async move {
+            let (stream, lease) = self.first_to(|it| it.stream(Arc::clone(&request))).await?;
+            Ok(lease.over(stream))
+        })
+    }
+}
+
+impl EmbeddingEngine for Pool<dyn EmbeddingEngine> {
+    fn embed(
+        &self,
+        request: Arc<EmbeddingRequest>,
+    ) -> BoxFuture<'_, Result<EmbeddingAnswer, EngineError>> {
+        Box::pin(async move {
+            let (answer, lease) = self.first_to(|it| it.embed(Arc::clone(&request))).await?;
+            lease.succeed();
+            Ok(answer)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! A route's health: after repeated failures it is left alone, then tried with one request.
+
+use std::time::Duration;
+
+use moment::Timestamp;
+
+const FAILURES_MAX: u32 = 5;
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(120);
+/// An engine that asks for a longer rest is still preferred to nothing after this.
+const LONGEST_REST: Duration = Duration::from_secs(60);
+
+/// How a route stands for the next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Healthy,
+    /// It asked for a pause: used only if no healthy one is there.
+    Resting,
+    /// It failed repeatedly: not used before then.
+    Out {
+        until: Timestamp,
+    },
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Breaker {
+    state: State,
+    rests_until: Timestamp,
+}
+
+#[derive(Debug)]
+enum State {
+    Closed {
+        failures: u32,
+    },
+    Open {
+        until: Timestamp,
+        trips: u32,
+    },
+    /// One request is out to see whether the route works again. If it takes longer than the
+    /// pause would, another may try.
+    Probing {
+        since: Timestamp,
+        trips: u32,
+    },
+}
+
+impl Default for State {
+    fn default() -> State {
+        State::Closed { failures: 0 }
+    }
+}
+
+impl Breaker {
+    pub(super) fn standing(&self, now: Timestamp) -> Standing {
+        let until = match self.state {
+            State::Closed { .. } => now,
+            State::Open { until, .. } => until,
+            State::Probing { since, trips } => since.plus(pause(trips)),
+        };
+        if now < until {
+            return Standing::Out { until };
+        }
+        if now < self.rests_until { Standing::Resting } else { Standing::Healthy }
+    }
+
+    /// A request sets out. True if it is the one that tells whether the route works again.
+    pub(super) fn set_out(&mut self, now: Timestamp) -> bool {
+        match self.state {
+            State::Closed { .. } => false,
+            State::Open { trips, .. } | State::Probing { trips, .. } => {
+                self.state = State::Probing { since: now, trips };
+                true
+            }
+        }
+    }
+
+    /// A request that set out before the route failed tells nothing about it now.
+    pub(super) fn succeed(&mut self, is_probe: bool) {
+        let counts = is_probe || matches!(self.state, State::Closed { .. });
+        if counts {
+            self.state = State::default();
+        }
+    }
+
+    pub(super) fn fail(&mut self, now: Timestamp, is_probe: bool) {
+        match self.state {
+            State::Closed { failures } if failures + 1 < FAILURES_MAX => {
+                self.state = State::Closed { failures: failures + 1 };
+            }
+            State::Closed { .. } => {
+                self.state = State::Open { until: now.plus(pause(1)), trips: 1 };
+            }
+            State::Probing { trips, .. } if is_probe => {
+                let trips = trips + 1;
+                self.state = State::Open { until: now.plus(pause(trips)), trips };
+            }
+            State::Open { .. } | State::Probing { .. } => {}
+        }
+    }
+
+    /// The caller went away before the probe could tell: the next request is a probe again.
+    pub(super) fn abandon(&mut self, now: Timestamp, is_probe: bool) {
+        if let State::Probing { trips, .. } = self.state
+            && is_probe
+        {
+            self.state = State::Open { until: now, trips };
+        }
+    }
+
+    pub(super) fn rest(&mut self, now: Timestamp, wait: Duration) {
+        self.rests_until = self.rests_until.max(now.plus(wait.min(LONGEST_REST)));
+    }
+}
+
+/// Doubles with each time in a row that the route was found still broken.
+fn pause(trips: u32) -> Duration {
+    let doublings = trips.saturating_sub(1).min(16);
+    FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! A route's health over time, told as a story of what happens to it.
+
+use super::*;
+
+const START: Timestamp = Timestamp::from_ms(1_000_000);
+
+/// A breaker and a hand on its clock.
+struct Story {
+    breaker: Breaker,
+    now: Timestamp,
+}
+
+impl Story {
+    fn begin() -> Story {
+        Story { breaker: Breaker::default(), now: START }
+    }
+
+    fn fail_times(mut self, times: u32) -> Story {
+        for _ in 0..times {
+            let is_probe = self.breaker.set_out(self.now);
+            self.breaker.fail(self.now, is_probe);
+        }
+        self
+    }
+
+    fn succeed(mut self) -> Story {
+        let is_probe = self.breaker.set_out(self.now);
+        self.breaker.succeed(is_probe);
+        self
+    }
+
+    fn after_s(mut self, seconds: u64) -> Story {
+        self.now = self.now.plus(Duration::from_secs(seconds));
+        self
+    }
+
+    #[track_caller]
+    fn stands(self, expected: Standing) -> Story {
+        assert_eq!(self.breaker.standing(self.now), expected);
+        self
+    }
+
+    #[track_caller]
+    fn stays_out_s(self, seconds: u64) -> Story {
+        let until = self.now.plus(Duration::from_secs(seconds));
+        self.stands(Standing::Out { until })
+    }
+}
+
+#[test]
+fn a_few_failures_are_forgiven() {
+    Story::begin()
+        .fail_times(4)
+        .stands(Standing::Healthy)
+        .succeed()
+        .fail_times(4)
+        .stands(Standing::Healthy);
+}
+
+#[test]
+fn repeated_failures_put_a_route_out_for_a_while() {
+    Story::begin().fail_times(5).stays_out_s(5).after_s(4).stays_out_s(1);
+}
+
+#[test]
+fn after_the_pause_one_request_may_try() {
+    let mut story = Story::begin().fail_times(5).after_s(5).stands(Standing::Healthy);
+    assert!(story.breaker.set_out(story.now), "the first is a probe");
+    story.stays_out_s(5);
+}
+
+#[test]
+fn a_probe_that_works_brings_the_route_back() {
+    let story = Story::begin().fail_times(5).after_s(5).succeed().stands(Standing::Healthy);
+    story.fail_times(4).stands(Standing::Healthy).fail_times(1).stays_out_s(5);
+}
+
+#[test]
+fn a_probe_that_fails_doubles_the_pause_up_to_a_bound() {
+    let mut story = Story::begin().fail_times(5);
+    for pause_s in [5, 10, 20, 40, 80, 120, 120] {
+        story = story.stays_out_s(pause_s).after_s(pause_s).fail_times(1);
+    }
+}
+
+#[test]
+fn a_probe_whose_caller_went_away_leaves_the_next_to_try() {
+    let mut story = Story::begin().fail_times(5).after_s(5);
+    let is_probe = story.breaker.set_out(story.now);
+    story.breaker.abandon(story.now, is_probe);
+    story.stands(Standing::Healthy);
+}
+
+#[test]
+fn a_probe_that_never_ends_does_not_block_the_route_for_ever() {
+    let mut story = Story::begin().fail_times(5).after_s(5);
+    story.breaker.set_out(story.now);
+    story.stays_out_s(5).after_s(5).stands(Standing::Healthy);
+}
+
+#[test]
+fn requests_from_before_the_pause_tell_nothing() {
+    let mut story = Story::begin();
+    let is_probe = story.breaker.set_out(story.now);
+    let mut story = story.fail_times(5);
+    story.breaker.succeed(is_probe);
+    let mut story = story.stays_out_s(5);
+    story.breaker.fail(story.now, is_probe);
+    story.stays_out_s(5);
+}
+
+#[test]
+fn a_rest_is_kept_but_bounded() {
+    let mut story = Story::begin();
+    story.breaker.rest(story.now, Duration::from_secs(7));
+    story.breaker.rest(story.now, Duration::from_secs(2));
+    let mut story = story.after_s(6).stands(Standing::Resting).after_s(1).stands(Standing::Healthy);
+    story.breaker.rest(story.now, Duration::from_secs(3600));
+    story.after_s(59).stands(Standing::Resting).after_s(1).stands(Standing::Healthy);
+}

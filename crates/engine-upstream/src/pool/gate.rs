@@ -1,0 +1,78 @@
+//! So many requests at a provider, so many waiting, and no more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use engine::EngineError;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::upstream::Concurrency;
+
+/// Places come free when answers end, which takes about this long.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Admits requests to one provider in the order they came.
+pub(crate) struct Gate {
+    places: Option<Arc<Semaphore>>,
+    waiting: AtomicUsize,
+    queue_max: usize,
+    queue_wait_max: Duration,
+}
+
+/// A place at a provider, free again when dropped.
+pub(super) struct Place {
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Gate {
+    pub(crate) fn new(concurrency: Concurrency) -> Gate {
+        let places = concurrency.requests_max.map(|it| it.min(Semaphore::MAX_PERMITS));
+        Gate {
+            places: places.map(|count| Arc::new(Semaphore::new(count))),
+            waiting: AtomicUsize::new(0),
+            queue_max: concurrency.queue_max,
+            queue_wait_max: concurrency.queue_wait_max,
+        }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        match &self.places {
+            Some(places) => 0 < places.available_permits(),
+            None => true,
+        }
+    }
+
+    pub(super) async fn enter(&self) -> Result<Place, EngineError> {
+        let Some(places) = &self.places else { return Ok(Place { _permit: None }) };
+        if let Ok(permit) = Arc::clone(places).try_acquire_owned() {
+            return Ok(Place { _permit: Some(permit) });
+        }
+        let full = || EngineError::Overloaded { retry_after: Some(RETRY_AFTER) };
+        let _waiting = Waiting::join(&self.waiting, self.queue_max).ok_or_else(full)?;
+        match timeout(self.queue_wait_max, Arc::clone(places).acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(Place { _permit: Some(permit) }),
+            Ok(Err(_)) | Err(_) => Err(full()),
+        }
+    }
+}
+
+/// A place in the queue, given up when dropped: a caller may go away while waiting.
+struct Waiting<'a> {
+    count: &'a AtomicUsize,
+}
+
+impl Waiting<'_> {
+    fn join(count: &AtomicUsize, queue_max: usize) -> Option<Waiting<'_>> {
+        let more = |waiting| (waiting < queue_max).then_some(waiting + 1);
+        count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
+        Some(Waiting { count })
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::AcqRel);
+    }
+}

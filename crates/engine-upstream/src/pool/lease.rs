@@ -1,0 +1,139 @@
+//! One request's stay on one route: it is counted while it lasts, and its end is told to the
+//! route's health exactly once.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::{ChatEvent, ChatStream, EngineError, Served};
+use futures_util::stream::{self, StreamExt};
+use moment::{Clock, Timestamp};
+
+use super::RouteReport;
+use super::breaker::{Breaker, Standing};
+use super::gate::Place;
+
+/// What is remembered of a route between requests.
+pub(super) struct Track {
+    served: Served,
+    weight: u32,
+    outstanding: AtomicU32,
+    /// Held for a few instructions, never across an await.
+    breaker: Mutex<Breaker>,
+}
+
+impl Track {
+    pub(super) fn new(served: Served, weight: u32) -> Track {
+        Track { served, weight, outstanding: AtomicU32::new(0), breaker: Mutex::default() }
+    }
+
+    pub(super) fn served(&self) -> &Served {
+        &self.served
+    }
+
+    pub(super) fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    pub(super) fn outstanding(&self) -> u32 {
+        self.outstanding.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn standing(&self, now: Timestamp) -> Standing {
+        self.breaker().standing(now)
+    }
+
+    pub(super) fn report(&self, now: Timestamp) -> RouteReport {
+        RouteReport {
+            provider: Arc::clone(&self.served.provider),
+            model: Arc::clone(&self.served.model),
+            outstanding: self.outstanding(),
+            standing: self.standing(now),
+        }
+    }
+
+    /// A panic elsewhere leaves a breaker that is still a breaker.
+    fn breaker(&self) -> MutexGuard<'_, Breaker> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(super) struct Lease {
+    track: Arc<Track>,
+    clock: Arc<dyn Clock>,
+    is_probe: bool,
+    place: Option<Place>,
+    /// What the route's health will be told when the lease ends without another word.
+    outcome: Outcome,
+}
+
+#[derive(Clone, Copy)]
+enum Outcome {
+    Unknown,
+    Works,
+    Told,
+}
+
+impl Lease {
+    pub(super) fn take(track: &Arc<Track>, clock: &Arc<dyn Clock>) -> Lease {
+        track.outstanding.fetch_add(1, Ordering::Relaxed);
+        let is_probe = track.breaker().set_out(clock.now());
+        let (track, clock) = (Arc::clone(track), Arc::clone(clock));
+        Lease { track, clock, is_probe, place: None, outcome: Outcome::Unknown }
+    }
+
+    pub(super) fn with_place(mut self, place: Place) -> Lease {
+        self.place = Some(place);
+        self
+    }
+
+    /// The request was answered whole; tells by whom.
+    pub(super) fn succeed(mut self) -> Served {
+        self.outcome = Outcome::Works;
+        self.track.served.clone()
+    }
+
+    pub(super) fn fail(mut self, error: &EngineError) {
+        self.note(error);
+    }
+
+    /// Keeps the lease for as long as the stream lives. The first event is there already, so a
+    /// caller who goes away now leaves a route that works.
+    pub(super) fn over(mut self, stream: ChatStream) -> ChatStream {
+        self.outcome = Outcome::Works;
+        let served = stream::iter([Ok(ChatEvent::Served(self.track.served.clone()))]);
+        let leased = (stream, self);
+        Box::pin(served.chain(stream::unfold(leased, |(mut stream, mut lease)| async move {
+            let item: Result<ChatEvent, EngineError> = stream.next().await?;
+            if let Err(error) = &item {
+                lease.note(error);
+            }
+            Some((item, (stream, lease)))
+        })))
+    }
+
+    fn note(&mut self, error: &EngineError) {
+        let now = self.clock.now();
+        let mut breaker = self.track.breaker();
+        match error {
+            EngineError::Overloaded { retry_after: Some(wait) } => {
+                breaker.rest(now, *wait);
+                breaker.succeed(self.is_probe);
+            }
+            // It answered, and the fault is the request's.
+            error if !error.may_fail_over() => breaker.succeed(self.is_probe),
+            _ => breaker.fail(now, self.is_probe),
+        }
+        self.outcome = Outcome::Told;
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.track.outstanding.fetch_sub(1, Ordering::Relaxed);
+        match self.outcome {
+            Outcome::Works => self.track.breaker().succeed(self.is_probe),
+            Outcome::Unknown => self.track.breaker().abandon(self.clock.now(), self.is_probe),
+            Outcome::Told => {}
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! A pool of engines that fail on command, on a clock that tests turn.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use engine::{ChatEvent, Phase, Served};
+use futures_util::{StreamExt, stream};
+use moment::{ManualClock, Timestamp};
+
+use super::*;
+use crate::{Concurrency, Protocol, Quirks, Timeouts, UpstreamSettings};
+
+/// Does what its script says, request by request, and then answers well.
+struct Scripted {
+    script: Mutex<VecDeque<Act>>,
+    asked: AtomicUsize,
+}
+
+#[derive(Clone)]
+enum Act {
+    Fail(EngineError),
+    /// Gives one event and then fails.
+    BreakOff(EngineError),
+    Hang,
+}
+
+impl Scripted {
+    fn new(script: impl IntoIterator<Item = Act>) -> Arc<Scripted> {
+        let script = Mutex::new(script.into_iter().collect());
+        Arc::new(Scripted { script, asked: AtomicUsize::new(0) })
+    }
+
+    fn failing(error: &EngineError, times: usize) -> Arc<Scripted> {
+        Scripted::new(vec![Act::Fail(error.clone()); times])
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    fn next(&self) -> Option<Act> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.script.lock().unwrap().pop_front()
+    }
+}
+
+impl ChatEngine for Scripted {
+    fn answer(&self, _: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatAnswer, EngineError>> {
+        Box::pin(async move {
+            match self.next() {
+                None => Ok(ChatAnswer {
+                    served: None,
+                    upstream_id: None,
+                    choices: Vec::new(),
+                    usage: None,
+                }),
+                Some(Act::Fail(error) | Act::BreakOff(error)) => Err(error),
+                Some(Act::Hang) => std::future::pending().await,
+            }
+        })
+    }
+
+    fn stream(&self, _: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>> {
+        Box::pin(async move {
+            let first = Ok(ChatEvent::UpstreamId("1".to_owned()));
+            match self.next() {
+                None => Ok(stream::iter([first]).boxed()),
+                Some(Act::Fail(error)) => Err(error),
+                Some(Act::BreakOff(error)) => Ok(stream::iter([first, Err(error)]).boxed()),
+                Some(Act::Hang) => Ok(stream::iter([first]).chain(stream::pending()).boxed()),
+            }
+        })
+    }
+}
+
+struct Stage {
+    pool: Pool<dyn ChatEngine>,
+    clock: Arc<ManualClock>,
+}
+
+impl Stage {
+    fn of(engines: &[Arc<Scripted>]) -> Stage {
+        Stage::with(engines, Concurrency::default())
+    }
+
+    /// The dice always show 0: the first of equals is asked, and no wait is ever drawn.
+    fn with(engines: &[Arc<Scripted>], concurrency: Concurrency) -> Stage {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_ms(0)));
+        let routes = engines.iter().enumerate().map(|(index, engine)| {
+            let engine: Arc<dyn ChatEngine> = Arc::<Scripted>::clone(engine);
+            Route::new(engine, &upstream(&format!("p{index}"), concurrency), "m", 1)
+        });
+        let pool = Pool::new(routes.collect(), Arc::<ManualClock>::clone(&clock), Arc::new(|| 0));
+        Stage { pool, clock }
+    }
+
+    async fn ask(&self) -> Result<(), EngineError> {
+        self.pool.answer(Arc::default()).await.map(|_| ())
+    }
+
+    /// The events after the one that says who answers.
+    async fn stream(&self) -> Vec<Result<(), EngineError>> {
+        let stream = self.pool.stream(Arc::default()).await.unwrap();
+        stream.skip(1).map(|item| item.map(|_| ())).collect().await
+    }
+
+    fn outstanding(&self) -> Vec<u32> {
+        self.pool.reports().iter().map(|it| it.outstanding).collect()
+    }
+}
+
+fn upstream(id: &str, concurrency: Concurrency) -> Upstream {
+    Upstream::new(UpstreamSettings {
+        id: id.to_owned(),
+        protocol: Protocol::OpenAi(Quirks::VLLM),
+        base_url: "http://127.0.0.1:1".to_owned(),
+        api_key: None,
+        headers: Vec::new(),
+        timeouts: Timeouts::default(),
+        concurrency,
+        embedding_inputs_max: 1,
+        bills_after_hangup: id == "p1",
+    })
+    .unwrap()
+}
+
+fn unreachable() -> EngineError {
+    EngineError::Unreachable { cause: "refused".to_owned() }
+}
+
+fn broken() -> EngineError {
+    EngineError::BadAnswer { cause: "status 500".to_owned() }
+}
+
+fn rejected() -> EngineError {
+    EngineError::Rejected { message: "no".to_owned() }
+}
+
+#[tokio::test]
+async fn another_route_is_tried_when_one_fails_before_its_first_byte() {
+    for error in [unreachable(), broken(), EngineError::Timeout { phase: Phase::FirstEvent }] {
+        let (bad, good) = (Scripted::failing(&error, 1), Scripted::new([]));
+        let stage = Stage::of(&[Arc::clone(&bad), Arc::clone(&good)]);
+        assert_eq!(stage.ask().await, Ok(()));
+        assert_eq!((bad.asked(), good.asked()), (1, 1));
+    }
+}
+
+#[tokio::test]
+async fn the_answer_tells_who_gave_it() {
+    let stage = Stage::of(&[Scripted::failing(&unreachable(), 2), Scripted::new([])]);
+    let expected = Served { provider: "p1".into(), model: "m".into(), bills_after_hangup: true };
+    let answer = stage.pool.answer(Arc::default()).await.unwrap();
+    assert_eq!(answer.served, Some(expected.clone()));
+    let first = stage.pool.stream(Arc::default()).await.unwrap().next().await;
+    let Some(Ok(ChatEvent::Served(served))) = first else { panic!("{first:?}") };
+    assert_eq!(served, expected);
+}
+
+#[tokio::test]
+async fn a_request_at_fault_is_not_offered_elsewhere() {
+    let (first, second) = (Scripted::failing(&rejected(), 1), Scripted::new([]));
+    let stage = Stage::of(&[first, Arc::clone(&second)]);
+    assert_eq!(stage.ask().await, Err(rejected()));
+    assert_eq!(second.asked(), 0);
+}
+
+#[tokio::test]
+async fn a_lone_route_is_asked_again_only_if_it_never_saw_the_request() {
+    let missed = Scripted::failing(&unreachable(), 1);
+    assert_eq!(Stage::of(&[Arc::clone(&missed)]).ask().await, Ok(()));
+    assert_eq!(missed.asked(), 2);
+    let paid = Scripted::failing(&broken(), 1);
+    assert_eq!(Stage::of(&[Arc::clone(&paid)]).ask().await, Err(broken()));
+    assert_eq!(paid.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_pool_without_routes_is_a_mistake_of_the_operator() {
+    assert!(matches!(Stage::of(&[]).ask().await, Err(EngineError::Misconfigured { .. })));
+}
+
+#[tokio::test]
+async fn tries_are_bounded() {
+    let engine = Scripted::failing(&unreachable(), 100);
+    assert_eq!(Stage::of(&[Arc::clone(&engine)]).ask().await, Err(unreachable()));
+    assert_eq!(engine.asked(), 4);
+}
+
+#[tokio::test]
+async fn a_failure_in_the_middle_is_told_and_not_tried_elsewhere() {
+    let (first, second) = (Scripted::new([Act::BreakOff(broken())]), Scripted::new([]));
+    let stage = Stage::of(&[first, Arc::clone(&second)]);
+    assert_eq!(stage.stream().await, [Ok(()), Err(broken())]);
+    assert_eq!(second.asked(), 0);
+    assert_eq!(stage.outstanding(), [0, 0]);
+}
+
+#[tokio::test]
+async fn overload_of_all_routes_passes_on_the_wait() {
+    let busy = EngineError::Overloaded { retry_after: Some(Duration::from_secs(9)) };
+    let stage = Stage::of(&[Scripted::failing(&busy, 1), Scripted::failing(&broken(), 1)]);
+    assert_eq!(stage.ask().await, Err(busy));
+    assert_eq!(stage.pool.reports()[0].standing, Standing::Resting);
+}
+
+#[tokio::test]
+async fn a_route_that_keeps_failing_is_left_alone_and_then_probed() {
+    let engine = Scripted::failing(&broken(), 6);
+    let stage = Stage::of(&[Arc::clone(&engine)]);
+    for _ in 0..5 {
+        assert_eq!(stage.ask().await, Err(broken()));
+    }
+    let wait =
+        |seconds| EngineError::Overloaded { retry_after: Some(Duration::from_secs(seconds)) };
+    assert_eq!(stage.ask().await, Err(wait(5)));
+    assert_eq!(engine.asked(), 5, "nothing is sent while it is out");
+    stage.clock.advance(Duration::from_secs(5));
+    assert_eq!(stage.ask().await, Err(broken()));
+    assert_eq!(stage.ask().await, Err(wait(10)));
+    stage.clock.advance(Duration::from_secs(10));
+    assert_eq!(stage.ask().await, Ok(()));
+    assert_eq!(stage.pool.reports()[0].standing, Standing::Healthy);
+}
+
+#[tokio::test]
+async fn streams_that_always_break_off_put_a_route_out() {
+    let stage = Stage::of(&[Scripted::new(vec![Act::BreakOff(broken()); 5])]);
+    for _ in 0..5 {
+        stage.stream().await;
+    }
+    assert!(matches!(stage.pool.reports()[0].standing, Standing::Out { .. }));
+}
+
+#[tokio::test]
+async fn callers_at_fault_do_not_put_a_route_out() {
+    let stage = Stage::of(&[Scripted::failing(&rejected(), 20)]);
+    for _ in 0..20 {
+        assert_eq!(stage.ask().await, Err(rejected()));
+    }
+    assert_eq!(stage.pool.reports()[0].standing, Standing::Healthy);
+}
+
+#[tokio::test]
+async fn a_stream_counts_as_outstanding_until_it_is_dropped() {
+    let (first, second) = (Scripted::new([Act::Hang]), Scripted::new([]));
+    let stage = Stage::of(&[first, Arc::clone(&second)]);
+    let stream = stage.pool.stream(Arc::default()).await.unwrap();
+    assert_eq!(stage.outstanding(), [1, 0]);
+    assert_eq!(stage.ask().await, Ok(()));
+    assert_eq!(second.asked(), 1, "the idle route is asked");
+    drop(stream);
+    assert_eq!(stage.outstanding(), [0, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_provider_with_a_full_queue_is_overloaded() {
+    let one_at_once = Concurrency {
+        requests_max: Some(1),
+        queue_max: 0,
+        queue_wait_max: Duration::from_secs(10),
+    };
+    let engine = Scripted::new([Act::Hang]);
+    let stage = Stage::with(&[Arc::clone(&engine)], one_at_once);
+    let stream = stage.pool.stream(Arc::default()).await.unwrap();
+    let full = EngineError::Overloaded { retry_after: Some(Duration::from_secs(1)) };
+    let before = tokio::time::Instant::now();
+    assert_eq!(stage.ask().await, Err(full));
+    assert_eq!(before.elapsed(), Duration::ZERO, "it is refused at once");
+    assert_eq!(engine.asked(), 1);
+    drop(stream);
+    assert_eq!(stage.ask().await, Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_in_the_queue_is_served_when_a_place_comes_free() {
+    let one_at_once = Concurrency {
+        requests_max: Some(1),
+        queue_max: 1,
+        queue_wait_max: Duration::from_secs(10),
+    };
+    let stage = Stage::with(&[Scripted::new([Act::Hang])], one_at_once);
+    let stream = stage.pool.stream(Arc::default()).await.unwrap();
+    let mut waiting = Box::pin(stage.ask());
+    assert!(futures_util::poll!(&mut waiting).is_pending());
+    let too_many = EngineError::Overloaded { retry_after: Some(Duration::from_secs(1)) };
+    let before = tokio::time::Instant::now();
+    assert_eq!(stage.ask().await, Err(too_many));
+    assert_eq!(before.elapsed(), Duration::ZERO, "it is refused at once");
+    drop(stream);
+    assert_eq!(waiting.await, Ok(()));
+    assert_eq!(stage.outstanding(), [0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_in_the_queue_for_ever() {
+    let one_at_once = Concurrency {
+        requests_max: Some(1),
+        queue_max: 1,
+        queue_wait_max: Duration::from_secs(10),
+    };
+    let stage = Stage::with(&[Scripted::new([Act::Hang])], one_at_once);
+    let _stream = stage.pool.stream(Arc::default()).await.unwrap();
+    assert!(matches!(stage.ask().await, Err(EngineError::Overloaded { .. })));
+    assert_eq!(stage.outstanding(), [1]);
+}

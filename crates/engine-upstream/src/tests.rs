@@ -1,0 +1,12 @@
+//! Protocols against golden files, and engines against an upstream that misbehaves on purpose.
+
+mod choices;
+mod cuts;
+mod embeddings;
+mod faults;
+mod golden;
+mod hostile;
+mod requests;
+mod stub;
+mod tell;
+mod texts;

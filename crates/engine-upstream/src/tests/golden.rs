@@ -1,0 +1,125 @@
+//! Golden files, one folder per direction. `UPDATE_EXPECT=1` writes what came out.
+//!
+//! - `golden/request/<chat>.<provider>.json`: our chat as each provider is sent it.
+//! - `golden/answer/<provider>-<case>.json` → `.txt`: a provider's whole answer as we read it.
+//! - `golden/stream/<provider>-<case>.sse` → `.txt`: a provider's stream as our events.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::{ChatEvent, ChatRequest, EngineError};
+use expect_test::expect_file;
+
+use super::{requests, tell};
+use crate::anthropic::{MessageDecoder, Thinking, Writer, read_message};
+use crate::openai::{self, ChunkDecoder};
+use crate::pump::{Decoder, Decoding, Reading};
+use crate::quirks::Quirks;
+
+#[test]
+fn every_chat_is_written_as_each_provider_reads_it() {
+    for (chat, request) in requests::all() {
+        for (provider, body) in providers(&request) {
+            let path = folder("request").join(format!("{chat}.{provider}.json"));
+            expect_file![path].assert_eq(&pretty(body));
+        }
+    }
+}
+
+#[test]
+fn every_whole_answer_is_read() {
+    for path in files("answer", "json") {
+        let body = fs::read(&path).unwrap();
+        let answer =
+            if is_anthropic(&path) { read_message(&body) } else { openai::read_answer(&body) };
+        let told = match answer {
+            Ok(answer) => tell::answer(&answer),
+            Err(error) => format!("error: {error}\n"),
+        };
+        expect_file![path.with_extension("txt")].assert_eq(&told);
+    }
+}
+
+#[test]
+fn every_stream_is_read() {
+    for path in files("stream", "sse") {
+        let bytes = fs::read(&path).unwrap();
+        let (events, outcome) = decode_as(&path, &[&bytes]);
+        let told = tell::events(&events, &outcome);
+        expect_file![path.with_extension("txt")].assert_eq(&told);
+    }
+}
+
+/// Reads a provider's stream that arrives in these pieces.
+pub(super) fn decode_as(
+    path: &Path,
+    pieces: &[&[u8]],
+) -> (Vec<ChatEvent>, Result<(), EngineError>) {
+    if is_anthropic(path) {
+        return decode(MessageDecoder::default(), pieces);
+    }
+    let has_two = path.to_string_lossy().contains("two-choices");
+    decode(ChunkDecoder::new(if has_two { 2 } else { 1 }), pieces)
+}
+
+/// Every recorded stream with its bytes.
+pub(super) fn streams() -> Vec<(PathBuf, Vec<u8>)> {
+    files("stream", "sse").into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+pub(super) fn decode<D: Decoder>(
+    decoder: D,
+    pieces: &[&[u8]],
+) -> (Vec<ChatEvent>, Result<(), EngineError>) {
+    let mut decoding = Decoding::new(decoder);
+    let mut ready = VecDeque::new();
+    for piece in pieces {
+        match decoding.push(piece, &mut ready) {
+            Ok(Reading::GoesOn) => {}
+            Ok(Reading::Over) => return (ready.into(), Ok(())),
+            Err(error) => return (ready.into(), Err(error)),
+        }
+    }
+    let outcome = decoding.finish(&mut ready);
+    (ready.into(), outcome)
+}
+
+type Written = Result<Vec<u8>, EngineError>;
+
+fn providers(request: &ChatRequest) -> Vec<(&'static str, Written)> {
+    let anthropic = |thinking| Writer { model: "claude", thinking, completion_tokens_max: 8192 };
+    vec![
+        ("vllm", openai::write_whole(request, "m", Quirks::VLLM)),
+        ("openai", openai::write_streamed(request, "m", Quirks::OPENAI)),
+        ("ollama", openai::write_streamed(request, "m", Quirks::OLLAMA)),
+        ("openrouter", openai::write_streamed(request, "m", Quirks::OPENROUTER)),
+        ("anthropic-budget", anthropic(Thinking::Budget).whole(request)),
+        ("anthropic-adaptive", anthropic(Thinking::Adaptive).streamed(request)),
+    ]
+}
+
+fn pretty(body: Written) -> String {
+    let value = match body {
+        Ok(body) => serde_json::from_slice(&body).unwrap(),
+        Err(error) => serde_json::json!({"refused": error.to_string()}),
+    };
+    serde_json::to_string_pretty(&value).unwrap() + "\n"
+}
+
+fn files(direction: &str, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder(direction)).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|it| it == extension)).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no golden files for {direction}");
+    paths
+}
+
+fn folder(direction: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(direction)
+}
+
+fn is_anthropic(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("anthropic-"))
+}

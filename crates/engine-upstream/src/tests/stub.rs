@@ -1,0 +1,183 @@
+//! An upstream on a real socket that says exactly what a test tells it to, and when.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::{Concurrency, Protocol, Quirks, Timeouts, Upstream, UpstreamSettings};
+
+/// No test waits this long unless it is about to fail.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the stub does on a connection once it has read the request.
+#[derive(Clone)]
+pub(super) enum Step {
+    Say(Vec<u8>),
+    /// Says nothing until the client goes away.
+    AwaitClose,
+    /// Ends the connection with a reset.
+    Reset,
+    /// Reads the next request from the same connection.
+    NextRequest,
+}
+
+type Script = dyn Fn(&str) -> Vec<Step> + Send + Sync;
+
+/// What the stub saw.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    Request(String),
+    /// The client closed the connection while the stub was waiting for that.
+    Close,
+}
+
+pub(super) struct Stub {
+    pub(super) address: SocketAddr,
+    seen: Receiver<Seen>,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Stub {
+    /// Answers every request with what `script` makes of its text.
+    pub(super) fn start(script: impl Fn(&str) -> Vec<Step> + Send + Sync + 'static) -> Stub {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sender, seen) = channel();
+        let script: Arc<Script> = Arc::new(script);
+        let connections = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&connections);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let (script, sender) = (Arc::clone(&script), sender.clone());
+                thread::spawn(move || serve(stream, &*script, &sender));
+            }
+        });
+        Stub { address, seen, connections }
+    }
+
+    pub(super) fn saying(text: impl Into<Vec<u8>>) -> Stub {
+        let text = text.into();
+        Stub::start(move |_| vec![Step::Say(text.clone())])
+    }
+
+    pub(super) fn next_seen(&self) -> Seen {
+        self.seen.recv_timeout(PATIENCE).expect("the stub sees something in time")
+    }
+
+    pub(super) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn requests_seen(&self) -> usize {
+        self.seen.try_iter().filter(|it| matches!(it, Seen::Request(_))).count()
+    }
+
+    pub(super) fn upstream(&self) -> Upstream {
+        self.upstream_with(Protocol::OpenAi(Quirks::VLLM), patient())
+    }
+
+    pub(super) fn upstream_with(&self, protocol: Protocol, timeouts: Timeouts) -> Upstream {
+        let settings = settings(&format!("http://{}/v1/", self.address), protocol);
+        Upstream::new(UpstreamSettings { timeouts, ..settings }).unwrap()
+    }
+}
+
+pub(super) fn settings(base_url: &str, protocol: Protocol) -> UpstreamSettings {
+    UpstreamSettings {
+        id: "stub".to_owned(),
+        protocol,
+        base_url: base_url.to_owned(),
+        api_key: Some("sk-secret".to_owned()),
+        headers: vec![("x-extra".to_owned(), "yes".to_owned())],
+        timeouts: patient(),
+        concurrency: Concurrency::default(),
+        embedding_inputs_max: 2,
+        bills_after_hangup: false,
+    }
+}
+
+/// Longer than any test, so that only the timeout under test can run out.
+pub(super) fn patient() -> Timeouts {
+    Timeouts { connect: PATIENCE, answer: PATIENCE, first_event: PATIENCE, next_event: PATIENCE }
+}
+
+/// An answer whose end is told by its length.
+pub(super) fn json(status: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// A stream whose end is the end of the connection, so that a cut looks like an end.
+pub(super) fn sse(events: &[&str]) -> Vec<u8> {
+    let mut text = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".to_owned();
+    for event in events {
+        text.push_str(&format!("data: {event}\n\n"));
+    }
+    text.into_bytes()
+}
+
+/// A stream in HTTP chunks, whose missing end a client can see.
+pub(super) fn chunked_sse(events: &[&str]) -> Vec<u8> {
+    let mut text = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+                    transfer-encoding: chunked\r\n\r\n"
+        .to_owned();
+    for event in events {
+        let event = format!("data: {event}\n\n");
+        text.push_str(&format!("{:x}\r\n{event}\r\n", event.len()));
+    }
+    text.into_bytes()
+}
+
+fn serve(mut stream: TcpStream, script: &Script, seen: &Sender<Seen>) {
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let Some(request) = read_request(&mut stream) else { return };
+    let steps = script(&request);
+    // A test that has what it wanted may be gone by now, and its channel with it.
+    let _ = seen.send(Seen::Request(request));
+    for step in steps {
+        match step {
+            Step::Say(bytes) if stream.write_all(&bytes).is_err() => return,
+            Step::Say(_) => {}
+            Step::AwaitClose => {
+                let is_closed = matches!(stream.read(&mut [0; 1]), Ok(0));
+                if is_closed {
+                    let _ = seen.send(Seen::Close);
+                }
+            }
+            Step::Reset => {
+                let socket = tokio::net::TcpSocket::from_std_stream(stream);
+                socket.set_zero_linger().unwrap();
+                return;
+            }
+            Step::NextRequest => return serve(stream, script, seen),
+        }
+    }
+}
+
+/// The whole request as text; nothing if the client goes away before its end.
+fn read_request(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let lower = head.to_lowercase();
+            let length = lower.split_once("content-length: ").map_or("0", |it| it.1);
+            let length: usize = length.lines().next()?.trim().parse().ok()?;
+            if length <= body.len() {
+                return Some(text);
+            }
+        }
+        let count = stream.read(&mut buffer).ok().filter(|count| 0 < *count)?;
+        bytes.extend_from_slice(&buffer[..count]);
+    }
+}

@@ -1,0 +1,204 @@
+//! One provider: where it is, how it is spoken to, and how much of it may be used at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{ChatEngine, EmbeddingEngine, Served};
+use reqwest::Client;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+
+use crate::anthropic::{self, AnthropicChat, Thinking};
+use crate::fan_out::FanOut;
+use crate::openai::{OpenAiChat, OpenAiEmbeddings};
+use crate::pool::Gate;
+use crate::quirks::Quirks;
+use crate::transport::{Endpoint, Timeouts};
+
+/// Everything an operator can say about a provider. It holds a secret and cannot be printed.
+pub struct UpstreamSettings {
+    pub id: String,
+    pub protocol: Protocol,
+    /// Up to and with the version, such as `http://127.0.0.1:8000/v1`.
+    pub base_url: String,
+    pub api_key: Option<String>,
+    /// Sent with every request.
+    pub headers: Vec<(String, String)>,
+    pub timeouts: Timeouts,
+    pub concurrency: Concurrency,
+    /// The most entries of one embedding request that it takes at once.
+    pub embedding_inputs_max: usize,
+    /// It charges for an answer even if we hang up in the middle.
+    pub bills_after_hangup: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    OpenAi(Quirks),
+    Anthropic(Thinking),
+}
+
+/// How many requests may be at a provider, and how many may wait to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Concurrency {
+    /// No number means no bound.
+    pub requests_max: Option<usize>,
+    pub queue_max: usize,
+    pub queue_wait_max: Duration,
+}
+
+impl Default for Concurrency {
+    fn default() -> Concurrency {
+        Concurrency { requests_max: None, queue_max: 256, queue_wait_max: Duration::from_secs(30) }
+    }
+}
+
+/// Why a provider cannot be used as it is configured.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error("provider {id}: base_url {base_url:?} is not an http or https URL")]
+    BaseUrl { id: String, base_url: String },
+    #[error("provider {id}: header {name:?} has a name or value that HTTP does not allow")]
+    Header { id: String, name: String },
+    #[error("provider {id}: its protocol has no embeddings; use a provider of kind openai")]
+    NoEmbeddings { id: String },
+    #[error("provider {id}: the HTTP client cannot be built: {cause}")]
+    Client { id: String, cause: reqwest::Error },
+}
+
+/// One provider, ready for requests. Its models share the connections and the places.
+pub struct Upstream {
+    id: String,
+    protocol: Protocol,
+    base_url: String,
+    client: Client,
+    headers: HeaderMap,
+    timeouts: Timeouts,
+    embedding_inputs_max: usize,
+    bills_after_hangup: bool,
+    gate: Arc<Gate>,
+}
+
+impl Upstream {
+    pub fn new(settings: UpstreamSettings) -> Result<Upstream, SetupError> {
+        let base_url = settings.base_url.trim_end_matches('/').to_owned();
+        let is_http = reqwest::Url::parse(&base_url)
+            .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        if !is_http {
+            return Err(SetupError::BaseUrl { id: settings.id, base_url });
+        }
+        let headers = headers(&settings)?;
+        let client = client(settings.timeouts.connect)
+            .map_err(|cause| SetupError::Client { id: settings.id.clone(), cause })?;
+        Ok(Upstream {
+            id: settings.id,
+            protocol: settings.protocol,
+            base_url,
+            client,
+            headers,
+            timeouts: settings.timeouts,
+            embedding_inputs_max: settings.embedding_inputs_max,
+            bills_after_hangup: settings.bills_after_hangup,
+            gate: Arc::new(Gate::new(settings.concurrency)),
+        })
+    }
+
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// An engine for one of its chat models. `completion_tokens_max` is the length of answers
+    /// whose caller names none, for protocols that demand one.
+    pub fn chat(&self, model: &str, completion_tokens_max: u64) -> Arc<dyn ChatEngine> {
+        let model = model.to_owned();
+        match self.protocol {
+            Protocol::OpenAi(quirks) => {
+                let endpoint = self.endpoint("chat/completions");
+                let texts = self.endpoint("completions");
+                let chat = OpenAiChat { endpoint, texts, model, quirks };
+                if quirks.takes_choices { Arc::new(chat) } else { Arc::new(FanOut::over(chat)) }
+            }
+            Protocol::Anthropic(thinking) => {
+                let endpoint = self.endpoint("messages");
+                let chat = AnthropicChat { endpoint, model, thinking, completion_tokens_max };
+                Arc::new(FanOut::over(chat))
+            }
+        }
+    }
+
+    /// An engine for one of its embedding models.
+    pub fn embeddings(&self, model: &str) -> Result<Arc<dyn EmbeddingEngine>, SetupError> {
+        match self.protocol {
+            Protocol::OpenAi(_) => Ok(Arc::new(OpenAiEmbeddings {
+                endpoint: self.endpoint("embeddings"),
+                model: model.to_owned(),
+                inputs_max: self.embedding_inputs_max,
+            })),
+            Protocol::Anthropic(_) => Err(SetupError::NoEmbeddings { id: self.id.clone() }),
+        }
+    }
+
+    /// What is told of an answer that one of its models gave.
+    pub(crate) fn served(&self, model: &str) -> Served {
+        Served {
+            provider: self.id.as_str().into(),
+            model: model.into(),
+            bills_after_hangup: self.bills_after_hangup,
+        }
+    }
+
+    pub(crate) fn gate(&self) -> Arc<Gate> {
+        Arc::clone(&self.gate)
+    }
+
+    fn endpoint(&self, path: &str) -> Endpoint {
+        Endpoint {
+            client: self.client.clone(),
+            url: format!("{}/{path}", self.base_url),
+            headers: self.headers.clone(),
+            timeouts: self.timeouts,
+        }
+    }
+}
+
+fn headers(settings: &UpstreamSettings) -> Result<HeaderMap, SetupError> {
+    let mut headers = HeaderMap::new();
+    let mut put = |name: &str, value: &str| {
+        let wrong = || SetupError::Header { id: settings.id.clone(), name: name.to_owned() };
+        let header = HeaderName::try_from(name).map_err(|_| wrong())?;
+        let mut value = HeaderValue::try_from(value).map_err(|_| wrong())?;
+        // Any of them may be a credential; none is worth printing.
+        value.set_sensitive(true);
+        headers.insert(header, value);
+        Ok(())
+    };
+    if let Some(api_key) = &settings.api_key {
+        match settings.protocol {
+            Protocol::OpenAi(_) => put(AUTHORIZATION.as_str(), &format!("Bearer {api_key}"))?,
+            Protocol::Anthropic(_) => put("x-api-key", api_key)?,
+        }
+    }
+    if let Protocol::Anthropic(_) = settings.protocol {
+        put("anthropic-version", anthropic::VERSION)?;
+    }
+    for (name, value) in &settings.headers {
+        put(name, value)?;
+    }
+    Ok(headers)
+}
+
+/// Uvicorn, under vLLM and many others, closes a connection that was idle for 5 s. One that it
+/// closes while we send looks like a failure in the middle of the work, so we leave first.
+const IDLE_MAX: Duration = Duration::from_secs(4);
+
+fn client(connect_timeout: Duration) -> Result<Client, reqwest::Error> {
+    // An error means that somebody installed one before us, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .connect_timeout(connect_timeout)
+        .tcp_nodelay(true)
+        .pool_idle_timeout(IDLE_MAX)
+        // A redirect would send the prompt and the key to somebody the operator did not name.
+        .redirect(Policy::none())
+        .build()
+}

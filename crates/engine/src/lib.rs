@@ -1,0 +1,35 @@
+//! What an engine is: requests, events, usage and failures, without HTTP.
+//!
+//! An engine gets a request and reports what it produced and how many tokens that took. It never
+//! sees a caller, a price or a balance, so the same trait serves a local model, an upstream over
+//! HTTP, and several of them behind one pool.
+//!
+//! - [`ChatRequest`] with its [`Message`]s, [`Tool`]s and [`Sampling`]: what is asked.
+//! - [`ChatAnswer`], or a stream of [`ChatEvent`]s: what comes back.
+//! - [`EmbeddingRequest`] and [`EmbeddingAnswer`]: the same for vectors.
+//! - [`Usage`]: the tokens an engine says it used; [`TokenMeter`] counts when it does not say.
+//! - [`EngineError`]: the failures that somebody branches on.
+
+mod answer;
+mod embedding;
+mod engines;
+mod error;
+mod event;
+mod message;
+mod request;
+mod tokens;
+mod usage;
+
+pub use answer::{ChatAnswer, Choice};
+pub use embedding::{EmbeddingAnswer, EmbeddingInput, EmbeddingRequest};
+pub use engines::{ChatEngine, ChatStream, EmbeddingEngine};
+pub use error::{EngineError, Phase};
+pub use event::{ChatChunk, ChatEvent, ChoiceDelta, FinishReason, Served, ToolCallDelta};
+pub use message::{
+    AssistantTurn, CacheControl, Content, Message, Part, PartKind, Prompt, ToolCall,
+};
+pub use request::{
+    ChatRequest, Effort, Logprobs, Reasoning, ResponseFormat, Sampling, Tool, ToolChoice,
+};
+pub use tokens::{TokenMeter, prompt_tokens, text_tokens};
+pub use usage::{NotCredible, Usage, UsageReport};

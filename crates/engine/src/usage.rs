@@ -1,0 +1,123 @@
+//! The tokens an engine says it used, and whether to believe it.
+
+/// More than any model can read and write in one request; a report above it is not believed.
+const TOKENS_MAX: u64 = 100_000_000;
+
+/// Tokens of one request by class. The classes nest: cached and cache-creation tokens are part of
+/// the prompt, reasoning tokens part of the completion, so a price never counts one twice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    prompt: u64,
+    completion: u64,
+    cached: u64,
+    cache_creation: u64,
+    reasoning: u64,
+}
+
+/// The numbers as an engine wrote them, before anyone believes them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct UsageReport {
+    /// All prompt tokens, cached ones included.
+    pub prompt: f64,
+    pub completion: f64,
+    /// Prompt and completion together, where the engine adds them up itself.
+    pub total: Option<f64>,
+    pub cached: f64,
+    pub cache_creation: f64,
+    pub reasoning: f64,
+}
+
+/// A report with a negative, absurd or fractional number. Nobody may be credited or ruined by
+/// one: whoever gets this counts for himself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the engine's usage is not credible: {what} tokens are negative, fractional or absurd")]
+pub struct NotCredible {
+    pub what: &'static str,
+}
+
+impl Usage {
+    /// A usage of plain tokens, as a counter of one's own gives it.
+    pub fn of(prompt: u64, completion: u64) -> Usage {
+        Usage { prompt, completion, ..Usage::default() }
+    }
+
+    /// Believes a report if each number could be true. Details larger than the whole they are a
+    /// part of are cut down to it.
+    pub fn from_report(report: UsageReport) -> Result<Usage, NotCredible> {
+        let prompt = credible(report.prompt, "prompt")?;
+        let told = credible(report.completion, "completion")?;
+        let total = credible(report.total.unwrap_or(0.0), "total")?;
+        // Some engines leave reasoning out of `completion` and count it in the total alone.
+        let completion = told.max(total.saturating_sub(prompt));
+        let cached = credible(report.cached, "cached")?.min(prompt);
+        let cache_creation =
+            credible(report.cache_creation, "cache creation")?.min(prompt - cached);
+        let reasoning = credible(report.reasoning, "reasoning")?.min(completion);
+        Ok(Usage { prompt, completion, cached, cache_creation, reasoning })
+    }
+
+    /// All prompt tokens, cached ones included.
+    pub fn prompt(self) -> u64 {
+        self.prompt
+    }
+
+    /// All completion tokens, reasoning included.
+    pub fn completion(self) -> u64 {
+        self.completion
+    }
+
+    /// Prompt tokens that were read from a cache.
+    pub fn cached(self) -> u64 {
+        self.cached
+    }
+
+    /// Prompt tokens that were written to a cache.
+    pub fn cache_creation(self) -> u64 {
+        self.cache_creation
+    }
+
+    /// Completion tokens spent on thinking.
+    pub fn reasoning(self) -> u64 {
+        self.reasoning
+    }
+
+    pub fn total(self) -> u64 {
+        self.prompt.saturating_add(self.completion)
+    }
+
+    /// The sum of two requests that each read their own prompt.
+    pub fn plus(self, other: Usage) -> Usage {
+        Usage {
+            prompt: self.prompt.saturating_add(other.prompt),
+            completion: self.completion.saturating_add(other.completion),
+            cached: self.cached.saturating_add(other.cached),
+            cache_creation: self.cache_creation.saturating_add(other.cache_creation),
+            reasoning: self.reasoning.saturating_add(other.reasoning),
+        }
+    }
+
+    /// The sum of two answers to one prompt, which is counted once: the larger report of the two.
+    pub fn beside(self, other: Usage) -> Usage {
+        let larger = if self.prompt < other.prompt { other } else { self };
+        Usage {
+            completion: self.completion.saturating_add(other.completion),
+            reasoning: self.reasoning.saturating_add(other.reasoning),
+            ..larger
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "the number was just seen to be whole and between 0 and TOKENS_MAX"
+)]
+fn credible(tokens: f64, what: &'static str) -> Result<u64, NotCredible> {
+    let is_possible =
+        tokens.is_finite() && tokens.fract() == 0.0 && 0.0 <= tokens && tokens <= TOKENS_MAX as f64;
+    if is_possible { Ok(tokens as u64) } else { Err(NotCredible { what }) }
+}
+
+#[cfg(test)]
+mod tests;
