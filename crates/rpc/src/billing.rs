@@ -1,0 +1,71 @@
+//! What calls cost: credits by chain and tier, and money by credit.
+
+use money::Nano;
+
+use crate::batch::Batch;
+use crate::methods::Method;
+use crate::networks::Network;
+
+/// A call that ended in an error still took a node's time; the specification bills it this much.
+pub const ERROR_CREDITS: u32 = 5;
+
+/// How one call ended, as far as its price goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A node answered with a result.
+    Result,
+    /// A node answered with an error, refused the request (HTTP 4xx), answered with no id that we
+    /// asked for, or answered with more than we read.
+    Error,
+    /// No node would work (402, 429, 5xx), or none could be reached in time.
+    Unavailable,
+}
+
+/// What a call costs if it succeeds.
+pub fn full_credits(network: Network, method: &Method) -> u32 {
+    network.base_credits() * method.tier.multiplier()
+}
+
+/// The most a batch can cost: what is held before it is sent.
+pub fn most_credits(batch: &Batch) -> u32 {
+    batch.calls().iter().map(|it| full_credits(batch.network(), it.method)).sum()
+}
+
+/// What a batch did cost, given the outcome of each call in order; never more than
+/// [`most_credits`].
+pub fn charged_credits(batch: &Batch, outcomes: &[Outcome]) -> u32 {
+    let calls = batch.calls().iter().zip(outcomes);
+    calls.map(|(call, outcome)| charged(full_credits(batch.network(), call.method), *outcome)).sum()
+}
+
+fn charged(full_credits: u32, outcome: Outcome) -> u32 {
+    match outcome {
+        Outcome::Result => full_credits,
+        Outcome::Error => ERROR_CREDITS,
+        Outcome::Unavailable => 0,
+    }
+}
+
+/// The price of one credit, between zero and one US dollar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CreditPrice(Nano);
+
+impl CreditPrice {
+    const MAX: Nano = Nano::from_units(1);
+
+    /// 6.25e-7 USD.
+    pub const DEFAULT: CreditPrice = CreditPrice(Nano::from_nanos(625));
+
+    pub fn new(nano_usd: Nano) -> Option<CreditPrice> {
+        let is_in_range = Nano::ZERO <= nano_usd && nano_usd <= CreditPrice::MAX;
+        is_in_range.then_some(CreditPrice(nano_usd))
+    }
+
+    /// Exact, in USD. The product of any `u32` and a dollar of nanos fits.
+    pub fn cost(self, credits: u32) -> Nano {
+        Nano::from_nanos(i64::from(credits) * self.0.nanos())
+    }
+}
+
+#[cfg(test)]
+mod tests;

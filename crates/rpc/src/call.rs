@@ -1,0 +1,165 @@
+//! One JSON-RPC call as a caller wrote it, checked, with its id and parameters kept as bytes.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::methods::{Effect, Method, Unserved};
+use crate::networks::{Family, Network};
+use crate::transaction::TransactionHash;
+use crate::values;
+
+/// Longer than any served method's name, even with every letter written as an escape.
+const METHOD_BYTES_MAX: usize = 512;
+
+/// A call that may be sent to a node of the network it was parsed for.
+pub struct Call {
+    pub method: &'static Method,
+    id: Option<Box<RawValue>>,
+    params: Option<Box<RawValue>>,
+}
+
+impl Call {
+    /// The caller's id exactly as it was written; `null` if there was none.
+    pub fn id(&self) -> &str {
+        self.id.as_ref().map_or("null", |it| it.get())
+    }
+
+    /// The parameters exactly as they were written; an empty array if there were none.
+    pub fn params(&self) -> &str {
+        self.params.as_ref().map_or("[]", |it| it.get())
+    }
+
+    pub fn is_read(&self) -> bool {
+        self.method.effect == Effect::Read
+    }
+
+    /// The hash of the transaction this call submits, for the audit line. `None` for other calls,
+    /// and for a payload whose hash cannot be told locally.
+    pub fn transaction_hash(&self) -> Option<TransactionHash> {
+        match self.method.effect {
+            Effect::RawTransaction => TransactionHash::of_params(self.params()),
+            Effect::Read | Effect::Submit => None,
+        }
+    }
+
+    /// Checks one item of a body and reports everything that is wrong with it.
+    pub(crate) fn read(
+        item: &RawValue,
+        place: Place,
+        network: Network,
+    ) -> Result<Call, Vec<CallFault>> {
+        let is_object = item.get().starts_with('{');
+        if !is_object {
+            return Err(vec![CallFault::item("Expected a JSON-RPC object")]);
+        }
+        let members: Members<'_> = match serde_json::from_str(item.get()) {
+            Ok(members) => members,
+            Err(error) => return Err(vec![CallFault::item(format!("Not readable: {error}"))]),
+        };
+        let mut faults = Vec::new();
+        faults.extend(version_fault(members.jsonrpc));
+        faults.extend(id_fault(members.id, place));
+        faults.extend(params_fault(members.params, network));
+        match served_method(members.method, network) {
+            Ok(method) if faults.is_empty() => Ok(Call {
+                method,
+                id: members.id.map(RawValue::to_owned),
+                params: members.params.map(RawValue::to_owned),
+            }),
+            Ok(_) => Err(faults),
+            Err(fault) => {
+                faults.push(fault);
+                Err(faults)
+            }
+        }
+    }
+}
+
+/// Parameters may hold a signed payload, so a call prints its method only.
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Call({})", self.method.name)
+    }
+}
+
+/// Whether a call came by itself or as an item of an array, where it needs an id.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Alone,
+    InBatch,
+}
+
+/// One thing wrong with a call.
+#[derive(Debug)]
+pub(crate) enum CallFault {
+    Shape { field: Option<&'static str>, message: Cow<'static, str> },
+    Unserved { name: String, why: Unserved },
+}
+
+impl CallFault {
+    fn item(message: impl Into<Cow<'static, str>>) -> CallFault {
+        CallFault::Shape { field: None, message: message.into() }
+    }
+
+    fn field(field: &'static str, message: &'static str) -> CallFault {
+        CallFault::Shape { field: Some(field), message: message.into() }
+    }
+}
+
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow, default, deserialize_with = "values::present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "values::present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "values::present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "values::present")]
+    params: Option<&'a RawValue>,
+}
+
+fn version_fault(jsonrpc: Option<&RawValue>) -> Option<CallFault> {
+    let is_right = jsonrpc?.get() == r#""2.0""#;
+    (!is_right).then(|| CallFault::field("jsonrpc", "Expected \"2.0\""))
+}
+
+/// Nodes never see the caller's id (see `exchange`), so any scalar that JSON-RPC 2.0 knows may pass.
+fn id_fault(id: Option<&RawValue>, place: Place) -> Option<CallFault> {
+    let Some(id) = id else {
+        let is_needed = place == Place::InBatch;
+        return is_needed.then(|| CallFault::field("id", "Required in a batch"));
+    };
+    let is_scalar = id.get() == "null" || id.get().starts_with(['"', '-']) || starts_digit(id);
+    (!is_scalar).then(|| CallFault::field("id", "Expected a number, a string or null"))
+}
+
+fn starts_digit(value: &RawValue) -> bool {
+    value.get().starts_with(|it: char| it.is_ascii_digit())
+}
+
+/// Parameters are an array; Starknet's clients also send them by name, which its nodes expect.
+fn params_fault(params: Option<&RawValue>, network: Network) -> Option<CallFault> {
+    let text = params?.get();
+    let is_by_name = text.starts_with('{') && network.family() == Family::Starknet;
+    let is_right = text.starts_with('[') || is_by_name;
+    (!is_right).then(|| CallFault::field("params", "Expected an array"))
+}
+
+fn served_method(
+    method: Option<&RawValue>,
+    network: Network,
+) -> Result<&'static Method, CallFault> {
+    let Some(method) = method else {
+        return Err(CallFault::field("method", "Required"));
+    };
+    if METHOD_BYTES_MAX < method.get().len() {
+        return Err(CallFault::field("method", "Too long to be a method's name"));
+    }
+    let Ok(name) = serde_json::from_str::<String>(method.get()) else {
+        return Err(CallFault::field("method", "Expected a string"));
+    };
+    Method::parse(&name, network).map_err(|why| CallFault::Unserved { name, why })
+}

@@ -1,0 +1,309 @@
+//! What has been answered of a batch so far, and what may still be asked of another node.
+//!
+//! Nodes never see the caller's ids. Each call goes out under its position, counted from one, and
+//! its answer gets the caller's id back byte for byte: so duplicate ids, ids beyond 2⁵³ and ids that
+//! a node would rewrite all come back as they were sent.
+//!
+//! A read may be asked again elsewhere until a node answers it. A call that submits something is
+//! asked again only if the first node surely did not take it. A signed transaction would have the
+//! same effect twice, but the second node's "nonce too low" would hide the first one's success.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::answer::{Answers, Item};
+use crate::batch::{Batch, Form};
+use crate::billing::Outcome;
+use crate::call::Call;
+use crate::immutable;
+use crate::methods::Effect;
+use crate::transaction;
+
+/// JSON-RPC's "internal error", for the items that no node wrote.
+const INTERNAL_ERROR_CODE: i64 = -32603;
+const METHOD_NOT_FOUND_CODE: i64 = -32601;
+const LIMIT_EXCEEDED_CODE: i64 = -32005;
+
+const SEND_RAW: &str = "eth_sendRawTransaction";
+
+/// How geth, Erigon, Nethermind, Besu, OpenEthereum and anvil say that they have a transaction.
+const ALREADY_KNOWN: [&str; 5] =
+    ["already known", "alreadyknown", "known transaction", "already imported", "already exists"];
+
+const SILENCE: &str = "The node did not answer this call";
+const DOUBT: &str =
+    "The node did not confirm this; it may have been sent. Look it up before sending it again";
+
+/// The body for the caller, and how each call ended.
+#[derive(Debug)]
+pub struct Reply {
+    /// One object or an array, as the caller sent it; items in the order of the calls.
+    pub body: Vec<u8>,
+    /// One per call, in order.
+    pub outcomes: Vec<Outcome>,
+    /// How many of the calls were answered from what is known, without a node.
+    pub cached: usize,
+    /// The hashes that nodes gave to submitted transactions, by position.
+    pub announced: Vec<(usize, String)>,
+}
+
+/// No node answered any call.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// Nothing was submitted.
+    Untouched,
+    /// Something may have been submitted.
+    Unconfirmed,
+}
+
+pub(crate) struct Exchange<'a> {
+    batch: &'a Batch,
+    slots: Vec<Slot>,
+    cached: usize,
+    /// Results that will never change, by position.
+    lasting: Vec<(usize, String)>,
+    announced: Vec<(usize, String)>,
+}
+
+struct Slot {
+    answer: Option<Answer>,
+    is_open: bool,
+}
+
+struct Answer {
+    text: String,
+    outcome: Outcome,
+}
+
+impl<'a> Exchange<'a> {
+    pub(crate) fn new(batch: &'a Batch) -> Exchange<'a> {
+        let slots = batch.calls().iter().map(|_| Slot { answer: None, is_open: true }).collect();
+        Exchange { batch, slots, cached: 0, lasting: Vec::new(), announced: Vec::new() }
+    }
+
+    /// Takes a result that is known already.
+    pub(crate) fn recalled(&mut self, position: usize, result: &str) {
+        let id = self.call(position).id();
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        self.put(position, Answer { text, outcome: Outcome::Result }, false);
+        self.cached += 1;
+    }
+
+    /// The results that are worth keeping, by position.
+    pub(crate) fn take_lasting(&mut self) -> Vec<(usize, String)> {
+        std::mem::take(&mut self.lasting)
+    }
+
+    /// The positions of the calls to ask a node now.
+    pub(crate) fn open(&self) -> Vec<usize> {
+        let positions = 0..self.slots.len();
+        positions.filter(|it| self.slots[*it].is_open).collect()
+    }
+
+    pub(crate) fn are_reads(&self, asked: &[usize]) -> bool {
+        asked.iter().all(|it| self.call(*it).is_read())
+    }
+
+    /// The body to send: a lone call goes as an object, because every node understands that.
+    pub(crate) fn request(&self, asked: &[usize]) -> String {
+        let items: Vec<String> = asked.iter().map(|it| self.request_item(*it)).collect();
+        match items.as_slice() {
+            [only] => only.clone(),
+            _ => format!("[{}]", items.join(",")),
+        }
+    }
+
+    /// Takes a node's answer to the asked calls. False if it was no JSON-RPC answer.
+    pub(crate) fn answered(&mut self, asked: &[usize], body: &[u8]) -> bool {
+        let Some(answers) = Answers::read(body) else {
+            self.broke_off(asked);
+            return false;
+        };
+        let heard = self.take_items(asked, &answers);
+        for position in asked.iter().filter(|it| !heard[**it]) {
+            let may_ask_again = self.call(*position).is_read();
+            let text = match answers.shared_error() {
+                Some(error) => self.copied_error(*position, error),
+                None if may_ask_again => self.own_error(*position, SILENCE),
+                None => self.own_error(*position, DOUBT),
+            };
+            self.put(*position, Answer { text, outcome: Outcome::Error }, may_ask_again);
+        }
+        true
+    }
+
+    /// Takes a refusal of the whole request (HTTP 4xx). Another node would refuse it too.
+    pub(crate) fn refused(&mut self, asked: &[usize], status: u16, body: &[u8]) {
+        let heard = match Answers::read(body) {
+            Some(answers) => self.take_items(asked, &answers),
+            None => vec![false; self.slots.len()],
+        };
+        self.lasting.retain(|(position, _)| !asked.contains(position));
+        for position in asked {
+            let slot = &mut self.slots[*position];
+            slot.is_open = false;
+            match &mut slot.answer {
+                Some(answer) if heard[*position] => answer.outcome = Outcome::Error,
+                _ => self.put_refusal(*position, status, false),
+            }
+        }
+    }
+
+    /// Takes a refusal that is about this node's address or our key to it, not about the calls.
+    pub(crate) fn turned_away(&mut self, asked: &[usize], status: u16) {
+        for position in asked {
+            self.put_refusal(*position, status, true);
+        }
+    }
+
+    /// The answer was longer than we read; it would be elsewhere too.
+    pub(crate) fn answered_too_much(&mut self, asked: &[usize], bytes_max: usize) {
+        let message =
+            format!("The answer is larger than {bytes_max} bytes: ask for less at a time");
+        for position in asked {
+            let text = self.own_error(*position, &message);
+            self.put(*position, Answer { text, outcome: Outcome::Error }, false);
+        }
+    }
+
+    /// The node failed after it may have acted on the calls: what was submitted is in doubt.
+    pub(crate) fn broke_off(&mut self, asked: &[usize]) {
+        for position in asked.iter().filter(|it| !self.batch.calls()[**it].is_read()) {
+            let text = self.own_error(*position, DOUBT);
+            self.put(*position, Answer { text, outcome: Outcome::Unavailable }, false);
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<Reply, Unanswered> {
+        let mut texts = Vec::with_capacity(self.slots.len());
+        let mut outcomes = Vec::with_capacity(self.slots.len());
+        let is_in_doubt = self.slots.iter().any(|it| it.answer.is_some());
+        for (slot, call) in self.slots.into_iter().zip(self.batch.calls()) {
+            let answer = slot.answer.unwrap_or_else(|| Answer {
+                text: error_item(call.id(), "No node could answer this call; try again shortly"),
+                outcome: Outcome::Unavailable,
+            });
+            texts.push(answer.text);
+            outcomes.push(answer.outcome);
+        }
+        let is_answered = outcomes.iter().any(|it| *it != Outcome::Unavailable);
+        if !is_answered {
+            return Err(if is_in_doubt { Unanswered::Unconfirmed } else { Unanswered::Untouched });
+        }
+        let body = match self.batch.form() {
+            Form::Single => texts.concat(),
+            Form::Array => format!("[{}]", texts.join(",")),
+        };
+        let (cached, announced) = (self.cached, self.announced);
+        Ok(Reply { body: body.into_bytes(), outcomes, cached, announced })
+    }
+
+    fn call(&self, position: usize) -> &'a Call {
+        &self.batch.calls()[position]
+    }
+
+    fn request_item(&self, position: usize) -> String {
+        let (id, call) = (position + 1, self.call(position));
+        let (method, params) = (call.method.name, call.params());
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+    }
+
+    /// Takes the items that answer an asked call, the first for each, and says which were heard.
+    fn take_items(&mut self, asked: &[usize], answers: &Answers<'_>) -> Vec<bool> {
+        let mut heard = vec![false; self.slots.len()];
+        for item in &answers.items {
+            let Some(position) = position_of(item, asked) else { continue };
+            if !heard[position] {
+                heard[position] = true;
+                self.take_item(position, item);
+            }
+        }
+        heard
+    }
+
+    fn take_item(&mut self, position: usize, item: &Item<'_>) {
+        let call = self.call(position);
+        let text = item.with_id(call.id());
+        if !item.is_error() {
+            self.note(position, item.result());
+            return self.put(position, Answer { text, outcome: Outcome::Result }, false);
+        }
+        let complaint = item.complaint();
+        if let Some(text) = known_transaction(call, &complaint.message) {
+            return self.put(position, Answer { text, outcome: Outcome::Result }, false);
+        }
+        // These say something about the node, not about the call: it surely did not run there.
+        let may_ask_again = [METHOD_NOT_FOUND_CODE, LIMIT_EXCEEDED_CODE].contains(&complaint.code);
+        self.put(position, Answer { text, outcome: Outcome::Error }, may_ask_again);
+    }
+
+    /// Notes what outlives this exchange: results that never change, and names of transactions.
+    fn note(&mut self, position: usize, result: &str) {
+        let call = self.call(position);
+        let is_lasting = immutable::is_immutable(call, self.batch.network());
+        if is_lasting && immutable::is_telling(result) {
+            self.lasting.push((position, result.to_owned()));
+        }
+        if call.method.effect == Effect::RawTransaction {
+            let hash = transaction::announced(result);
+            self.announced.extend(hash.map(|it| (position, it)));
+        }
+    }
+
+    /// Keeps an answer. One that another node may better never replaces an earlier one.
+    fn put(&mut self, position: usize, answer: Answer, may_ask_again: bool) {
+        let slot = &mut self.slots[position];
+        slot.is_open = may_ask_again;
+        if !may_ask_again || slot.answer.is_none() {
+            slot.answer = Some(answer);
+        }
+    }
+
+    fn put_refusal(&mut self, position: usize, status: u16, may_ask_again: bool) {
+        let text = self.own_error(position, &format!("The node refused this: HTTP {status}"));
+        self.put(position, Answer { text, outcome: Outcome::Error }, may_ask_again);
+    }
+
+    fn own_error(&self, position: usize, message: &str) -> String {
+        error_item(self.call(position).id(), message)
+    }
+
+    fn copied_error(&self, position: usize, error: &RawValue) -> String {
+        let id = self.call(position).id();
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, error.get())
+    }
+}
+
+/// A lone call's answer may come without an id; everything else must name what it answers.
+fn position_of(item: &Item<'_>, asked: &[usize]) -> Option<usize> {
+    if let ([only], true) = (asked, item.has_no_id()) {
+        return Some(*only);
+    }
+    let position = item.asked_id()?.checked_sub(1)?;
+    asked.contains(&position).then_some(position)
+}
+
+/// A node that already has the transaction has done what was asked: the caller gets the hash it
+/// would have got the first time.
+fn known_transaction(call: &Call, message: &str) -> Option<String> {
+    if call.method.name != SEND_RAW {
+        return None;
+    }
+    let message = message.to_ascii_lowercase();
+    let is_known = ALREADY_KNOWN.iter().any(|it| message.contains(it));
+    if !is_known {
+        return None;
+    }
+    let hash = call.transaction_hash()?;
+    Some(format!(r#"{{"jsonrpc":"2.0","id":{},"result":"{hash}"}}"#, call.id()))
+}
+
+fn error_item(id: &str, message: &str) -> String {
+    let message = Value::from(message);
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{INTERNAL_ERROR_CODE},"message":{message}}}}}"#
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Idempotency keys: the same request sent twice runs once, and is answered twice.
+//!
+//! An answer is stored in the same transaction as its charge, and given again for a day. A request
+//! that ended without work (refused, unpaid, rate limited, no node reachable) stores nothing, so
+//! that a retry runs again. Requests under way are in [`Flights`](crate::flights::Flights) only: the
+//! process that runs them is the only one that writes to the database, and when it dies its holds
+//! die with it.
+
+use std::fmt;
+use std::time::Duration;
+
+use moment::Timestamp;
+use sha2::{Digest, Sha256};
+
+/// How long an answer is replayed.
+pub const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+/// The most answers that are kept for one owner at a time.
+pub const ANSWERS_PER_OWNER_MAX: u64 = 100_000;
+/// The most bytes that these answers may have together.
+pub const BYTES_PER_OWNER_MAX: u64 = 1 << 30;
+
+const KEY_BYTES_MAX: usize = 255;
+
+/// An `Idempotency-Key`: 1 to 255 letters, digits, `_` and `-`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    pub fn parse(text: &str) -> Result<IdempotencyKey, BadIdempotencyKey> {
+        let is_short_enough = (1..=KEY_BYTES_MAX).contains(&text.len());
+        let is_plain = text.bytes().all(|it| it.is_ascii_alphanumeric() || b"_-".contains(&it));
+        if is_short_enough && is_plain {
+            return Ok(IdempotencyKey(text.to_owned()));
+        }
+        Err(BadIdempotencyKey)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Idempotency-Key must be 1 to 255 letters, digits, underscores or hyphens")]
+pub struct BadIdempotencyKey;
+
+/// What a request was, so that a key cannot be used for another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    /// The path names the network too. The body counts byte for byte.
+    pub fn of(method: &str, path: &str, body: &[u8]) -> Fingerprint {
+        let mut hasher = Sha256::new();
+        for part in [method.as_bytes(), path.as_bytes(), body] {
+            // The length goes first, so that no two ways of cutting the same bytes agree.
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Fingerprint(hasher.finalize().into())
+    }
+
+    pub fn from_bytes(bytes: [u8; 32]) -> Fingerprint {
+        Fingerprint(bytes)
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({:02x}{:02x}…)", self.0[0], self.0[1])
+    }
+}
+
+/// What is stored under a key, as far as the decision goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stored {
+    pub fingerprint: Fingerprint,
+    pub expires_at: Timestamp,
+}
+
+/// What to do with a request that carries a key and is not under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recall {
+    /// Run it.
+    Fresh,
+    /// Give the stored answer again, for free.
+    Replay,
+    /// The key was used for another request: refuse, run nothing.
+    Clash,
+}
+
+/// Decides by what is stored under the key now.
+pub fn recall(found: Option<Stored>, fingerprint: Fingerprint, now: Timestamp) -> Recall {
+    match found {
+        Some(stored) if now < stored.expires_at => {
+            if stored.fingerprint == fingerprint {
+                Recall::Replay
+            } else {
+                Recall::Clash
+            }
+        }
+        _ => Recall::Fresh,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Which answers never change, so that they may be given again without asking a node.
+//!
+//! Blocks are named by the hash of their contents here: what such a name stands for outlives any
+//! reorganisation of the chain. A transaction's hash is no such name, because the block that it is
+//! in may change. Null, errors and empty results are never kept: a node may only be behind.
+
+use crate::call::Call;
+use crate::networks::{Family, Network};
+
+/// The same for the whole life of a chain.
+const FIXED: [&str; 3] = ["eth_chainId", "net_version", "starknet_chainId"];
+
+/// Fixed by the block hash in the first parameter.
+const BY_BLOCK_HASH: [&str; 8] = [
+    "eth_getBlockByHash",
+    "eth_getBlockReceipts",
+    "eth_getBlockTransactionCountByHash",
+    "eth_getHeaderByHash",
+    "eth_getRawTransactionByBlockHashAndIndex",
+    "eth_getTransactionByBlockHashAndIndex",
+    "eth_getUncleByBlockHashAndIndex",
+    "eth_getUncleCountByBlockHash",
+];
+
+/// Whether the call has one answer for ever.
+pub(crate) fn is_immutable(call: &Call, network: Network) -> bool {
+    let name = call.method.name;
+    if FIXED.contains(&name) {
+        return true;
+    }
+    // zkSync adds the number of the batch to a block when there is one.
+    network.family() != Family::Zksync
+        && BY_BLOCK_HASH.contains(&name)
+        && starts_with_hash(call.params())
+}
+
+/// Whether a result says something.
+pub(crate) fn is_telling(result: &str) -> bool {
+    !["null", "\"0x\"", "\"\"", "[]", "{}"].contains(&result)
+}
+
+fn starts_with_hash(params: &str) -> bool {
+    let inside = params.trim_start().strip_prefix('[').unwrap_or_default().trim_start();
+    let Some(digits) = inside.strip_prefix("\"0x") else { return false };
+    let Some((hash, _)) = digits.split_once('"') else { return false };
+    hash.len() == 64 && hash.bytes().all(|it| it.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests;

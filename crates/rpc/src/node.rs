@@ -1,0 +1,251 @@
+//! Asks a network's nodes: several addresses each, the first that answers wins.
+
+mod attempt;
+mod cache;
+pub mod check;
+mod health;
+mod pool;
+mod send;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use moment::Clock;
+use reqwest::Client;
+use tokio::time::{Instant, timeout_at};
+
+use crate::batch::Batch;
+use crate::exchange::{Exchange, Reply, Unanswered};
+use crate::flights::Flights;
+use crate::immutable;
+use crate::networks::Network;
+use attempt::{Attempt, Posted, Target};
+use cache::{Cache, Question};
+use pool::Pool;
+use send::{Failure, Sent};
+
+/// The most nodes one request is tried on.
+const ATTEMPTS_MAX: usize = 4;
+
+/// The nodes of every configured network.
+pub struct Nodes {
+    http: Client,
+    clock: Arc<dyn Clock>,
+    limits: NodeLimits,
+    pools: BTreeMap<&'static str, Pool>,
+    cache: Cache,
+    /// Reads under way: the same read of the same node is sent once for all who want it.
+    reads: Arc<Flights<Posted, Sent>>,
+}
+
+/// The bounds of a request to nodes.
+#[derive(Debug, Clone)]
+pub struct NodeLimits {
+    /// For a request, over all the nodes it is tried on.
+    pub total_timeout: Duration,
+    /// For one node, as long as there is another to try.
+    pub attempt_timeout: Duration,
+    pub response_bytes_max: usize,
+    /// Requests to one network at the same time; more wait for their turn.
+    pub in_flight_max: usize,
+    /// A read that took this long without an answer is sent to a second node as well.
+    pub hedge_after: Option<Duration>,
+}
+
+impl Default for NodeLimits {
+    fn default() -> NodeLimits {
+        NodeLimits {
+            total_timeout: Duration::from_secs(30),
+            attempt_timeout: Duration::from_secs(10),
+            response_bytes_max: 10 * 1024 * 1024,
+            in_flight_max: 256,
+            hedge_after: None,
+        }
+    }
+}
+
+impl NodeLimits {
+    fn check(&self) -> Result<(), SetupError> {
+        let timeout = Duration::from_millis(1)..=Duration::from_secs(600);
+        let ranges = [
+            (timeout.contains(&self.total_timeout), "total_timeout", "1 ms to 600 s"),
+            (timeout.contains(&self.attempt_timeout), "attempt_timeout", "1 ms to 600 s"),
+            ((1..=1 << 30).contains(&self.response_bytes_max), "response_bytes_max", "1 to 1 GiB"),
+            ((1..=65_536).contains(&self.in_flight_max), "in_flight_max", "1 to 65536"),
+        ];
+        match ranges.into_iter().find(|(is_right, ..)| !is_right) {
+            Some((_, name, range)) => Err(SetupError::BadLimit { name, range }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why the configured nodes cannot be used. Addresses often hold a secret, so none is named.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error("URL number {position} of {network} must start with http:// or https://")]
+    BadUrl { network: Network, position: usize },
+    #[error("{name} must be {range}")]
+    BadLimit { name: &'static str, range: &'static str },
+    #[error("cannot set up the HTTP client: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// No node answered any call of a request; nothing is charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NodeError {
+    #[error("{0} has no nodes configured on this server")]
+    NotConfigured(Network),
+    #[error("No node of {0} could answer; try again shortly")]
+    Unavailable(Network),
+    #[error("No node of {0} answered in time; try again, or ask for less at a time")]
+    TimedOut(Network),
+    #[error("A node of {0} took the request but did not confirm it; look it up before resending")]
+    Unconfirmed(Network),
+}
+
+impl Nodes {
+    /// Takes each network's addresses in the order of preference. A network without addresses
+    /// counts as not configured.
+    pub fn new(
+        networks: impl IntoIterator<Item = (Network, Vec<String>)>,
+        limits: NodeLimits,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Nodes, SetupError> {
+        limits.check()?;
+        let mut pools = BTreeMap::new();
+        for (network, urls) in networks {
+            if !urls.is_empty() {
+                pools.insert(network.slug(), Pool::new(network, &urls, &limits)?);
+            }
+        }
+        let (cache, reads) = (Cache::default(), Arc::default());
+        Ok(Nodes { http: pool::client()?, clock, limits, pools, cache, reads })
+    }
+
+    /// The networks that have nodes, sorted by slug.
+    pub fn networks(&self) -> impl Iterator<Item = Network> {
+        self.pools.values().map(|it| it.network)
+    }
+
+    /// Sends a batch, to further nodes where the first ones fail, and puts the answers together in
+    /// the order of the calls. Results that never change are asked for once.
+    pub async fn ask(&self, batch: &Batch) -> Result<Reply, NodeError> {
+        let network = batch.network();
+        let pool = self.pools.get(network.slug()).ok_or(NodeError::NotConfigured(network))?;
+        let mut exchange = Exchange::new(batch);
+        self.recall(batch, &mut exchange);
+        let mut has_timed_out = false;
+        if !exchange.open().is_empty() {
+            let deadline = Instant::now() + self.limits.total_timeout;
+            let Ok(_turn) = timeout_at(deadline, pool.in_flight.acquire()).await else {
+                return Err(NodeError::Unavailable(network));
+            };
+            has_timed_out = self.try_nodes(pool, &mut exchange, deadline).await;
+            self.remember(batch, &mut exchange);
+        }
+        exchange.finish().map_err(|unanswered| match unanswered {
+            Unanswered::Unconfirmed => NodeError::Unconfirmed(network),
+            Unanswered::Untouched if has_timed_out => NodeError::TimedOut(network),
+            Unanswered::Untouched => NodeError::Unavailable(network),
+        })
+    }
+
+    /// Asks one node after the other for what is still open. True if the last one timed out.
+    async fn try_nodes(&self, pool: &Pool, exchange: &mut Exchange<'_>, deadline: Instant) -> bool {
+        let mut order: VecDeque<usize> = health::order(&pool.health(), self.clock.now()).into();
+        order.truncate(ATTEMPTS_MAX);
+        let mut has_timed_out = false;
+        while let Some(upstream) = order.pop_front() {
+            let asked = exchange.open();
+            let is_over = asked.is_empty() || deadline <= Instant::now();
+            if is_over {
+                break;
+            }
+            // What was submitted is not tried elsewhere after a timeout, so it may take its time.
+            let are_reads = exchange.are_reads(&asked);
+            let may_wait = order.is_empty() || !are_reads;
+            let until = if may_wait { deadline } else { self.attempt_deadline(deadline) };
+            let body = exchange.request(&asked);
+            let spare = order.front().copied().filter(|_| are_reads);
+            let target = Target { pool, upstream, spare, are_reads, until };
+            for attempt in self.attempt(&target, body).await {
+                order.retain(|it| *it != attempt.upstream);
+                has_timed_out = matches!(attempt.sent, Sent::Failed(Failure::TimedOut));
+                self.take(pool, exchange, &asked, attempt);
+            }
+        }
+        has_timed_out
+    }
+
+    fn attempt_deadline(&self, deadline: Instant) -> Instant {
+        deadline.min(Instant::now() + self.limits.attempt_timeout)
+    }
+
+    fn take(&self, pool: &Pool, exchange: &mut Exchange<'_>, asked: &[usize], attempt: Attempt) {
+        let Attempt { upstream, sent, took } = attempt;
+        let problem = match sent {
+            Sent::Answered(body) if exchange.answered(asked, &body) => None,
+            Sent::Answered(_) => Some("sent no JSON-RPC answer".to_owned()),
+            Sent::TooLarge => {
+                exchange.answered_too_much(asked, self.limits.response_bytes_max);
+                None
+            }
+            Sent::Refused { status, body } => {
+                exchange.refused(asked, status, &body);
+                None
+            }
+            Sent::TurnedAway { status } => {
+                exchange.turned_away(asked, status);
+                Some(format!("turned us away with HTTP {status}: check its URL and key"))
+            }
+            Sent::Failed(failure) => {
+                if !failure.is_surely_untouched() {
+                    exchange.broke_off(asked);
+                }
+                Some(failure.to_string())
+            }
+        };
+        let outcome = if problem.is_none() { "answered" } else { "failed" };
+        metrics::counter!(
+            "rpc_upstream_requests_total",
+            "network" => pool.network.slug(), "outcome" => outcome,
+        )
+        .increment(1);
+        let health = &mut pool.health()[upstream];
+        let Some(problem) = problem else { return health.succeeded(took, self.clock.now()) };
+        health.failed(self.clock.now());
+        let host = pool.urls[upstream].host_str().unwrap_or_default();
+        tracing::warn!(
+            rpc.network = %pool.network, rpc.upstream = upstream, rpc.host = host,
+            "node {upstream} of {} {problem}", pool.network
+        );
+    }
+
+    fn recall(&self, batch: &Batch, exchange: &mut Exchange<'_>) {
+        for (position, call) in batch.calls().iter().enumerate() {
+            if !immutable::is_immutable(call, batch.network()) {
+                continue;
+            }
+            if let Some(result) = self.cache.get(&question(batch, position)) {
+                exchange.recalled(position, &result);
+            }
+        }
+    }
+
+    fn remember(&self, batch: &Batch, exchange: &mut Exchange<'_>) {
+        for (position, result) in exchange.take_lasting() {
+            self.cache.put(question(batch, position), &result);
+        }
+    }
+}
+
+fn question(batch: &Batch, position: usize) -> Question {
+    let call = &batch.calls()[position];
+    let (network, params) = (batch.network().slug(), call.params().to_owned());
+    Question { network, method: call.method.name, params }
+}
+
+#[cfg(test)]
+mod tests;

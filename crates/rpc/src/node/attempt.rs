@@ -1,0 +1,123 @@
+//! One try at a node: shared with whoever asks the same, repeated when a connection closes under
+//! it, and for reads sent to a second node as well when the first is slow.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::Nodes;
+use super::pool::Pool;
+use super::send::{self, Failure, Sent};
+use crate::flights::Boarding;
+
+/// Longer bodies are rarely the same, and would be kept twice for nothing.
+const SHARED_BYTES_MAX: usize = 64 * 1024;
+
+/// Where a body goes, and how.
+pub(super) struct Target<'a> {
+    pub(super) pool: &'a Pool,
+    pub(super) upstream: usize,
+    /// The node to try as well when this one is slow.
+    pub(super) spare: Option<usize>,
+    pub(super) are_reads: bool,
+    pub(super) until: Instant,
+}
+
+/// What became of a try.
+pub(super) struct Attempt {
+    pub(super) upstream: usize,
+    pub(super) sent: Sent,
+    pub(super) took: Duration,
+}
+
+/// A body on its way to a node. Ids are ours and count from one, so what different callers ask is
+/// the same text whenever it is the same question.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Posted {
+    network: &'static str,
+    upstream: usize,
+    body: String,
+}
+
+impl Nodes {
+    /// Tries the node, and its spare if that is called for. An answer comes alone; if both failed,
+    /// both failures are told.
+    pub(super) async fn attempt(&self, target: &Target<'_>, body: String) -> Vec<Attempt> {
+        let (Some(spare), Some(hedge_after)) = (target.spare, self.limits.hedge_after) else {
+            return vec![self.send(target, target.upstream, body).await];
+        };
+        let mut first = Box::pin(self.send(target, target.upstream, body.clone()));
+        tokio::select! {
+            attempt = &mut first => return vec![attempt],
+            () = sleep(hedge_after) => {}
+        }
+        metrics::counter!("rpc_hedged_total", "network" => target.pool.network.slug()).increment(1);
+        let mut second = Box::pin(self.send(target, spare, body));
+        let (quicker, slower) = tokio::select! {
+            attempt = &mut first => (attempt, second),
+            attempt = &mut second => (attempt, first),
+        };
+        if !matches!(quicker.sent, Sent::Failed(_) | Sent::TurnedAway { .. }) {
+            return vec![quicker];
+        }
+        let slower = slower.await;
+        match slower.sent {
+            Sent::Failed(_) | Sent::TurnedAway { .. } => vec![quicker, slower],
+            _ => vec![slower],
+        }
+    }
+
+    async fn send(&self, target: &Target<'_>, upstream: usize, body: String) -> Attempt {
+        target.pool.health()[upstream].started(self.clock.now());
+        let started = Instant::now();
+        let may_share = target.are_reads && body.len() <= SHARED_BYTES_MAX;
+        let sent = if may_share {
+            self.post_shared(target, upstream, body).await
+        } else {
+            self.post(target, upstream, body).await
+        };
+        Attempt { upstream, sent, took: started.elapsed() }
+    }
+
+    /// Sends a read, unless the same one is on its way: then waits for that one's answer.
+    async fn post_shared(&self, target: &Target<'_>, upstream: usize, body: String) -> Sent {
+        let network = target.pool.network.slug();
+        let posted = Posted { network, upstream, body };
+        loop {
+            let follower = match self.reads.board(posted.clone()) {
+                Boarding::Lead(leader) => {
+                    let sent = self.post(target, upstream, posted.body).await;
+                    leader.land(sent.clone());
+                    return sent;
+                }
+                Boarding::Follow(follower) => follower,
+            };
+            let landed = timeout_at(target.until, follower.landed()).await;
+            match landed {
+                Err(_) => return Sent::Failed(Failure::TimedOut),
+                // The one ahead of us gave up, or had less time left than we have.
+                Ok(None | Some(Sent::Failed(Failure::TimedOut))) => {}
+                Ok(Some(sent)) => {
+                    metrics::counter!("rpc_shared_total", "network" => network).increment(1);
+                    return sent;
+                }
+            }
+        }
+    }
+
+    async fn post(&self, target: &Target<'_>, upstream: usize, body: String) -> Sent {
+        let url = &target.pool.urls[upstream];
+        let bytes_max = self.limits.response_bytes_max;
+        if !target.are_reads {
+            return send::post(&self.http, url, body, bytes_max, target.until).await;
+        }
+        let sent = send::post(&self.http, url, body.clone(), bytes_max, target.until).await;
+        // A connection kept open may close just as it is used; that says nothing about the node.
+        match sent {
+            Sent::Failed(Failure::Broken) => {
+                send::post(&self.http, url, body, bytes_max, target.until).await
+            }
+            sent => sent,
+        }
+    }
+}

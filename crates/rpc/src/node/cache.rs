@@ -1,0 +1,72 @@
+//! Results that never change, kept up to a number of bytes.
+//!
+//! Two generations instead of a list in the order of use: when the younger one is full it becomes
+//! the older one, and the older one is forgotten. What is used moves to the younger one, so what
+//! is forgotten was not asked for while half of the cache was filled.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Of each generation.
+const GENERATION_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// One result must not push out all the others.
+const RESULT_BYTES_MAX: usize = 1024 * 1024;
+/// What an entry takes besides its texts, roughly.
+const ENTRY_BYTES: usize = 160;
+
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    /// Locked only to look something up or to put it in, never while waiting.
+    generations: Mutex<Generations>,
+}
+
+/// What was asked: of which network, which method, with which parameters as they were written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Question {
+    pub(super) network: &'static str,
+    pub(super) method: &'static str,
+    pub(super) params: String,
+}
+
+#[derive(Debug, Default)]
+struct Generations {
+    young: HashMap<Question, Arc<str>>,
+    young_bytes: usize,
+    old: HashMap<Question, Arc<str>>,
+}
+
+impl Cache {
+    pub(super) fn get(&self, question: &Question) -> Option<Arc<str>> {
+        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(result) = generations.young.get(question) {
+            return Some(Arc::clone(result));
+        }
+        let (question, result) = generations.old.remove_entry(question)?;
+        generations.put(question, Arc::clone(&result));
+        Some(result)
+    }
+
+    pub(super) fn put(&self, question: Question, result: &str) {
+        if RESULT_BYTES_MAX < question.params.len() + result.len() {
+            return;
+        }
+        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        generations.put(question, Arc::from(result));
+    }
+}
+
+impl Generations {
+    fn put(&mut self, question: Question, result: Arc<str>) {
+        let bytes = ENTRY_BYTES + question.params.len() + result.len();
+        if GENERATION_BYTES_MAX < self.young_bytes + bytes {
+            self.old = std::mem::take(&mut self.young);
+            self.young_bytes = 0;
+        }
+        if self.young.insert(question, result).is_none() {
+            self.young_bytes += bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Asks every node of a network which chain it serves: for the operator's check-up, and so that no
+//! answer of another chain reaches a caller.
+
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::send::{self, Sent};
+use super::{NodeError, Nodes};
+use crate::networks::Network;
+
+/// What one node said about its chain.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ChainCheck {
+    /// The node's place in the configured list, counted from zero.
+    pub position: usize,
+    /// Its host alone: the rest of a URL often holds a secret.
+    pub host: String,
+    pub verdict: Verdict,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Right,
+    /// It serves another chain, with this id.
+    WrongChain(u128),
+    /// It did not say; the text tells why.
+    Silent(String),
+}
+
+impl Nodes {
+    /// Checks every node of every network. Those of another chain are not asked anything else until
+    /// a later check finds that they serve the right one.
+    pub async fn check_chains(&self) {
+        for network in self.networks() {
+            let Ok(checks) = self.check_chain(network).await else { continue };
+            for ChainCheck { position, host, verdict } in checks {
+                if let Verdict::WrongChain(id) = verdict {
+                    tracing::error!(
+                        rpc.network = %network, rpc.upstream = position, rpc.host = host,
+                        "node {position} of {network} serves chain {id} and is not used: \
+                         correct its URL"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Asks the nodes one after the other, each within the limit of one attempt.
+    pub async fn check_chain(&self, network: Network) -> Result<Vec<ChainCheck>, NodeError> {
+        let pool = self.pools.get(network.slug()).ok_or(NodeError::NotConfigured(network))?;
+        let method = network.chain_id_method();
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":[]}}"#);
+        let mut checks = Vec::with_capacity(pool.urls.len());
+        for (position, url) in pool.urls.iter().enumerate() {
+            let until = Instant::now() + self.limits.attempt_timeout;
+            let bytes_max = self.limits.response_bytes_max;
+            let sent = send::post(&self.http, url, body.clone(), bytes_max, until).await;
+            let host = url.host_str().unwrap_or_default().to_owned();
+            let verdict = verdict(network, sent);
+            match verdict {
+                Verdict::Right => pool.health()[position].serves(true),
+                Verdict::WrongChain(_) => pool.health()[position].serves(false),
+                Verdict::Silent(_) => {}
+            }
+            checks.push(ChainCheck { position, host, verdict });
+        }
+        Ok(checks)
+    }
+}
+
+fn verdict(network: Network, sent: Sent) -> Verdict {
+    let body = match sent {
+        Sent::Answered(body) => body,
+        Sent::Refused { status, .. } | Sent::TurnedAway { status } => {
+            return Verdict::Silent(format!("refused with HTTP {status}: check its URL and key"));
+        }
+        Sent::TooLarge => return Verdict::Silent("sent far more than a chain id".to_owned()),
+        Sent::Failed(failure) => return Verdict::Silent(failure.to_string()),
+    };
+    match chain_id(&body) {
+        Some(id) if id == network.chain_id() => Verdict::Right,
+        Some(id) => Verdict::WrongChain(id),
+        None => Verdict::Silent("sent no chain id".to_owned()),
+    }
+}
+
+fn chain_id(body: &[u8]) -> Option<u128> {
+    let answer: ChainIdAnswer = serde_json::from_slice(body).ok()?;
+    u128::from_str_radix(answer.result.strip_prefix("0x")?, 16).ok()
+}
+
+#[derive(Deserialize)]
+struct ChainIdAnswer {
+    result: String,
+}

@@ -1,0 +1,194 @@
+//! Tests of the node client against nodes that behave, and nodes that do not.
+
+mod failover;
+mod sharing;
+mod stub;
+
+use expect_test::{Expect, expect};
+use moment::ManualClock;
+
+use super::*;
+use stub::{Act, Stub, results, unreachable};
+
+const CALL: &str = r#"{"id":"c","method":"eth_call"}"#;
+const SEND: &str = r#"{"id":8,"method":"eth_sendRawTransaction","params":["0xc0"]}"#;
+const BATCH: &str = r#"[{"id":1,"method":"eth_call"},{"id":1,"method":"eth_chainId"}]"#;
+
+fn network() -> Network {
+    Network::parse("ethereum-mainnet").expect("served")
+}
+
+/// For the tests that wait for a node which never answers.
+fn impatient() -> NodeLimits {
+    let (total_timeout, attempt_timeout) = (Duration::from_millis(900), Duration::from_millis(300));
+    NodeLimits { total_timeout, attempt_timeout, ..NodeLimits::default() }
+}
+
+fn nodes(urls: &[&str], limits: NodeLimits) -> Nodes {
+    let urls = urls.iter().map(|it| (*it).to_owned()).collect();
+    let clock = Arc::new(ManualClock::default());
+    Nodes::new([(network(), urls)], limits, clock).expect("good addresses")
+}
+
+async fn ask(nodes: &Nodes, body: &str) -> String {
+    let batch = Batch::parse(network(), body.as_bytes()).expect("a good body");
+    match nodes.ask(&batch).await {
+        Ok(reply) => {
+            let body = String::from_utf8(reply.body).expect("JSON is text");
+            format!("{body} {:?}", reply.outcomes)
+        }
+        Err(error) => format!("{error:?}: {error}"),
+    }
+}
+
+/// Asks one node that has the whole time to itself.
+async fn check(stub: &Stub, body: &str, expected: Expect) {
+    let answer = ask(&nodes(&[&stub.url], NodeLimits::default()), body).await;
+    expected.assert_eq(&answer);
+}
+
+#[tokio::test]
+async fn a_good_node_answers_one_call_and_a_batch() {
+    let stub = Stub::good().await;
+    check(&stub, CALL, expect![[r#"{"jsonrpc":"2.0","id":"c","result":"eth_call"} [Result]"#]])
+        .await;
+    check(&stub, BATCH, expect![[r#"[{"jsonrpc":"2.0","id":1,"result":"eth_call"},{"jsonrpc":"2.0","id":1,"result":"eth_chainId"}] [Result, Result]"#]]).await;
+    assert_eq!(stub.asked(), ["eth_call", "eth_call+eth_chainId"]);
+}
+
+#[tokio::test]
+async fn a_node_that_answers_out_of_order_and_in_part_is_understood() {
+    let stub = Stub::always(200, r#"[{"id":2,"result":"second"},{"id":9,"result":"stray"}]"#).await;
+    check(&stub, BATCH, expect![[r#"[{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The node did not answer this call"}},{"id":1,"result":"second"}] [Error, Result]"#]]).await;
+}
+
+#[tokio::test]
+async fn a_refusal_by_the_only_node_is_an_error_item_each() {
+    let stub = Stub::always(400, "Bad Request").await;
+    check(&stub, BATCH, expect![[r#"[{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The node refused this: HTTP 400"}},{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The node refused this: HTTP 400"}}] [Error, Error]"#]]).await;
+    let stub = Stub::always(403, r#"{"id":1,"error":{"code":1,"message":"bad key"}}"#).await;
+    check(&stub, CALL, expect![[r#"{"jsonrpc":"2.0","id":"c","error":{"code":-32603,"message":"The node refused this: HTTP 403"}} [Error]"#]]).await;
+}
+
+#[tokio::test]
+async fn quotas_failures_redirects_and_garbage_are_no_answer() {
+    for (status, body) in [(402, "pay"), (429, "slow down"), (500, "oops"), (503, ""), (302, "")] {
+        let stub = Stub::always(status, body).await;
+        check(&stub, CALL, expect!["Unavailable(Network(ethereum-mainnet)): No node of ethereum-mainnet could answer; try again shortly"]).await;
+    }
+    for garbage in ["<html>", "", "{}", "[{\"id\":1,"] {
+        let stub = Stub::always(200, garbage).await;
+        check(&stub, CALL, expect!["Unavailable(Network(ethereum-mainnet)): No node of ethereum-mainnet could answer; try again shortly"]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let target = Stub::good().await;
+    let url = target.url.clone();
+    let stub = Stub::start(move |_, _| Act::Redirect(url.clone())).await;
+    assert!(
+        ask(&nodes(&[&stub.url], NodeLimits::default()), CALL).await.starts_with("Unavailable")
+    );
+    assert!(target.asked().is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_beyond_the_limit_is_an_error_item() {
+    let limits = NodeLimits { response_bytes_max: 60, ..NodeLimits::default() };
+    let fits =
+        Stub::always(200, r#"{"id":1,"result":"0123456789012345678901234567890123456789"}"#).await;
+    let answer = ask(&nodes(&[&fits.url], limits.clone()), CALL).await;
+    expect![[r#"{"id":"c","result":"0123456789012345678901234567890123456789"} [Result]"#]]
+        .assert_eq(&answer);
+    let endless = Stub::start(|_, _| Act::Endless).await;
+    let answer = ask(&nodes(&[&endless.url], limits), CALL).await;
+    expect![[r#"{"jsonrpc":"2.0","id":"c","error":{"code":-32603,"message":"The answer is larger than 60 bytes: ask for less at a time"}} [Error]"#]].assert_eq(&answer);
+}
+
+#[tokio::test]
+async fn a_silent_node_times_out() {
+    let stub = Stub::start(|_, _| Act::Stall).await;
+    let nodes = nodes(&[&stub.url], impatient());
+    expect!["TimedOut(Network(ethereum-mainnet)): No node of ethereum-mainnet answered in time; try again, or ask for less at a time"]
+        .assert_eq(&ask(&nodes, CALL).await);
+    expect!["Unconfirmed(Network(ethereum-mainnet)): A node of ethereum-mainnet took the request but did not confirm it; look it up before resending"]
+        .assert_eq(&ask(&nodes, SEND).await);
+}
+
+#[tokio::test]
+async fn a_read_survives_a_connection_that_closes_under_it() {
+    let stub = Stub::start(|body, before| match before {
+        0 => Act::HangUp,
+        2 => Act::CutShort,
+        _ => Act::Reply(200, results(body)),
+    })
+    .await;
+    let nodes = nodes(&[&stub.url], NodeLimits::default());
+    for _ in 0..2 {
+        expect![[r#"{"jsonrpc":"2.0","id":"c","result":"eth_call"} [Result]"#]]
+            .assert_eq(&ask(&nodes, CALL).await);
+    }
+    assert_eq!(stub.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn a_request_beyond_the_limit_waits_for_its_turn_and_then_gives_up() {
+    let stub = Stub::good().await;
+    let nodes = nodes(&[&stub.url], NodeLimits { in_flight_max: 1, ..impatient() });
+    let turn = nodes.pools[network().slug()].in_flight.acquire().await;
+    assert!(ask(&nodes, CALL).await.starts_with("Unavailable"));
+    assert!(stub.asked().is_empty());
+    drop(turn);
+    assert!(ask(&nodes, CALL).await.ends_with("[Result]"));
+}
+
+#[tokio::test]
+async fn only_configured_networks_are_listed_and_asked() {
+    let (base, bsc) = ("base-mainnet", "bsc-testnet");
+    let urls = [(base, vec!["http://127.0.0.1:1".to_owned()]), (bsc, vec![])];
+    let parsed = urls.map(|(slug, urls)| (Network::parse(slug).expect("served"), urls));
+    let nodes = Nodes::new(parsed, NodeLimits::default(), Arc::new(ManualClock::default()));
+    let nodes = nodes.expect("good addresses");
+    assert_eq!(nodes.networks().map(Network::slug).collect::<Vec<_>>(), [base]);
+    expect!["NotConfigured(Network(ethereum-mainnet)): ethereum-mainnet has no nodes configured on this server"]
+        .assert_eq(&ask(&nodes, CALL).await);
+}
+
+#[test]
+fn bad_addresses_and_limits_are_refused_without_repeating_a_secret() {
+    let new = |url: &str, limits| {
+        let clock = Arc::new(ManualClock::default());
+        let error = Nodes::new([(network(), vec![url.to_owned()])], limits, clock).err();
+        error.expect("refused").to_string()
+    };
+    for url in ["", "node", "ws://host/secret", "file:///secret", "http://"] {
+        expect!["URL number 0 of ethereum-mainnet must start with http:// or https://"]
+            .assert_eq(&new(url, NodeLimits::default()));
+    }
+    let forever = NodeLimits { total_timeout: Duration::MAX, ..NodeLimits::default() };
+    expect!["total_timeout must be 1 ms to 600 s"].assert_eq(&new("http://host", forever));
+}
+
+#[tokio::test]
+async fn a_check_up_finds_nodes_of_the_wrong_chain() {
+    let right = Stub::always(200, r#"{"jsonrpc":"2.0","id":1,"result":"0x1"}"#).await;
+    let wrong = Stub::always(200, r#"{"jsonrpc":"2.0","id":1,"result":"0x89"}"#).await;
+    let keyless = Stub::always(401, "").await;
+    let odd = Stub::always(200, r#"{"jsonrpc":"2.0","id":1,"result":1}"#).await;
+    let gone = unreachable().await;
+    let urls = [&right.url, &wrong.url, &keyless.url, &odd.url, &gone].map(String::as_str);
+    let checks = nodes(&urls, NodeLimits::default()).check_chain(network()).await;
+    let verdicts: Vec<String> = checks
+        .expect("configured")
+        .iter()
+        .map(|it| format!("{} {:?}", it.host, it.verdict))
+        .collect();
+    expect![[r#"
+        127.0.0.1 Right
+        127.0.0.1 WrongChain(137)
+        127.0.0.1 Silent("refused with HTTP 401: check its URL and key")
+        127.0.0.1 Silent("sent no chain id")
+        127.0.0.1 Silent("cannot be reached")"#]]
+    .assert_eq(&verdicts.join("\n"));
+}

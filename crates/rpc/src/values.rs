@@ -1,0 +1,74 @@
+//! Reads one JSON value, or a bounded array of them, leaving every item's bytes as they came.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+#[derive(Debug)]
+pub(crate) enum Values<'a> {
+    One(&'a RawValue),
+    /// An array: its first items, and how many it has in all.
+    Many {
+        kept: Vec<&'a RawValue>,
+        count: usize,
+    },
+}
+
+/// Reads the whole text, but keeps at most `keep_max` items of an array, so that a long array of
+/// small items cannot take many times its own size in memory.
+pub(crate) fn read(text: &[u8], keep_max: usize) -> Result<Values<'_>, serde_json::Error> {
+    let is_array = text.trim_ascii_start().first() == Some(&b'[');
+    if !is_array {
+        return serde_json::from_slice(text).map(Values::One);
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let values = FirstItems { keep_max }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(values)
+}
+
+/// Reads a member as it is written, so that `null` is told apart from a missing member.
+pub(crate) fn present<'de, D>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+struct FirstItems {
+    keep_max: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for FirstItems {
+    type Value = Values<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Values<'de>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FirstItems {
+    type Value = Values<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Values<'de>, A::Error> {
+        let mut kept = Vec::new();
+        while kept.len() < self.keep_max {
+            let Some(item) = items.next_element()? else {
+                let count = kept.len();
+                return Ok(Values::Many { kept, count });
+            };
+            kept.push(item);
+        }
+        let mut count = kept.len();
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(Values::Many { kept, count })
+    }
+}

@@ -1,0 +1,147 @@
+//! The rolling 24-hour cap on credits, counted in quarter-hours.
+
+use std::time::Duration;
+
+use moment::Timestamp;
+
+/// What one paying caller may spend within 24 hours.
+pub const CREDITS_PER_DAY_MAX: u64 = 10_000_000;
+
+const QUARTERS: usize = 96;
+const QUARTER_MS: i64 = 15 * 60 * 1000;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// One caller's spending over the last 96 quarter-hours, the current one included, and what calls
+/// under way may still add.
+///
+/// A charge counts until the quarter-hour it fell in is 24 hours old, counted from its start, so
+/// the window is between 23:45 and 24:00 long.
+#[derive(Debug, Clone)]
+pub struct CreditWindow {
+    spent: [u64; QUARTERS],
+    reserved: u64,
+    newest: i64,
+}
+
+impl CreditWindow {
+    pub fn new(now: Timestamp) -> CreditWindow {
+        CreditWindow { spent: [0; QUARTERS], reserved: 0, newest: quarter(now) }
+    }
+
+    /// Counts again what the journal says was charged; rows may come in any order, and those that
+    /// are too old are passed over.
+    pub fn rebuild(
+        rows: impl IntoIterator<Item = (Timestamp, u64)>,
+        now: Timestamp,
+    ) -> CreditWindow {
+        let mut window = CreditWindow::new(now);
+        for (charged_at, credits) in rows {
+            // A row from the future is the doing of a clock set back; it counts as of now.
+            let at = quarter(charged_at).min(window.newest);
+            let is_recent = window.newest - at < QUARTERS as i64;
+            if is_recent {
+                let slot = &mut window.spent[slot(at)];
+                *slot = slot.saturating_add(credits);
+            }
+        }
+        window
+    }
+
+    /// Sets credits aside for a call, if the cap has room for all of them.
+    pub fn reserve(
+        &mut self,
+        credits: u32,
+        credits_max: u64,
+        now: Timestamp,
+    ) -> Result<Reservation, CapReached> {
+        self.advance(now);
+        let wanted = u64::from(credits);
+        if self.used().saturating_add(wanted) <= credits_max {
+            self.reserved = self.reserved.saturating_add(wanted);
+            return Ok(Reservation { credits });
+        }
+        let remaining = credits_max.saturating_sub(self.used());
+        Err(CapReached { credits_max, remaining, resets_at: self.room_at(wanted, credits_max) })
+    }
+
+    /// Ends a reservation with what the call did cost.
+    pub fn settle(&mut self, reservation: Reservation, charged: u32, now: Timestamp) {
+        self.advance(now);
+        self.release(reservation);
+        let slot = &mut self.spent[slot(self.newest)];
+        *slot = slot.saturating_add(u64::from(charged));
+    }
+
+    /// Ends the reservation of a call that was never run, or of which nothing is known.
+    pub fn release(&mut self, reservation: Reservation) {
+        self.reserved = self.reserved.saturating_sub(u64::from(reservation.credits));
+    }
+
+    /// Charged within the window and reserved by calls under way.
+    pub fn used(&self) -> u64 {
+        self.spent.iter().fold(self.reserved, |sum, it| sum.saturating_add(*it))
+    }
+
+    /// Whether nothing is left to remember, so that the window may be dropped.
+    pub fn is_idle(&mut self, now: Timestamp) -> bool {
+        self.advance(now);
+        self.used() == 0
+    }
+
+    /// Empties the quarter-hours that have passed. A clock that goes back changes nothing.
+    fn advance(&mut self, now: Timestamp) {
+        let current = quarter(now);
+        let passed = current.saturating_sub(self.newest).clamp(0, QUARTERS as i64);
+        for back in 0..passed {
+            self.spent[slot(current - back)] = 0;
+        }
+        self.newest = self.newest.max(current);
+    }
+
+    /// When enough of the spending will have left the window for the wanted credits to fit, if
+    /// nothing else is charged until then.
+    fn room_at(&self, wanted: u64, credits_max: u64) -> Timestamp {
+        let mut used = self.used();
+        let oldest = self.newest - (QUARTERS as i64 - 1);
+        for at in oldest..=self.newest {
+            used = used.saturating_sub(self.spent[slot(at)]);
+            if used.saturating_add(wanted) <= credits_max {
+                return start(at).plus(DAY);
+            }
+        }
+        start(self.newest).plus(DAY)
+    }
+}
+
+/// Credits set aside for one call; give it back to [`CreditWindow::settle`] when the call ends.
+#[derive(Debug)]
+#[must_use = "a reservation that is not settled counts against the caller until a restart"]
+pub struct Reservation {
+    credits: u32,
+}
+
+/// The cap has no room for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("Credit limit reached: {credits_max} credits per 24 hours, {remaining} remaining")]
+pub struct CapReached {
+    pub credits_max: u64,
+    pub remaining: u64,
+    /// When there will be room, if nothing more is spent.
+    pub resets_at: Timestamp,
+}
+
+fn quarter(at: Timestamp) -> i64 {
+    at.ms().div_euclid(QUARTER_MS)
+}
+
+fn start(quarter: i64) -> Timestamp {
+    Timestamp::from_ms(quarter.saturating_mul(QUARTER_MS))
+}
+
+fn slot(quarter: i64) -> usize {
+    // The remainder lies in 0..96.
+    quarter.rem_euclid(QUARTERS as i64) as usize
+}
+
+#[cfg(test)]
+mod tests;
