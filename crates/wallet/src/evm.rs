@@ -1,0 +1,16 @@
+//! Payments on an EVM chain: a signed EIP-3009 authorization to move tokens.
+
+mod authorization;
+mod calls;
+mod receipt;
+mod signature;
+mod verify;
+
+pub use authorization::Authorization;
+pub use calls::{authorization_state_call, balance_call, returned_flag, returned_word};
+pub use receipt::{Log, Receipt, authorization_used_topics};
+pub use signature::KeySignature;
+pub use verify::{EvmFault, EvmPayment, PayerSignature, SETTLE_MARGIN_S};
+
+pub(crate) use signature::{Signed, judge};
+pub(crate) use verify::verify;

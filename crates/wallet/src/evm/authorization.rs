@@ -1,0 +1,104 @@
+//! An EIP-3009 authorization: who lets how much go to whom, when, and once.
+
+use alloy_primitives::{B256, U256, hex};
+use alloy_sol_types::{Eip712Domain, SolStruct, sol};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::address::EvmAddress;
+use crate::amount::parse_word;
+use crate::encoding::hex_array;
+use crate::refusal::PaymentRefusal;
+use crate::terms::EvmTerms;
+
+sol! {
+    struct TransferWithAuthorization {
+        address from;
+        address to;
+        uint256 value;
+        uint256 validAfter;
+        uint256 validBefore;
+        bytes32 nonce;
+    }
+}
+
+/// The times are Unix seconds; all numbers are as wide as the contract's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authorization {
+    pub from: EvmAddress,
+    pub to: EvmAddress,
+    pub value: U256,
+    pub valid_after: U256,
+    pub valid_before: U256,
+    pub nonce: [u8; 32],
+}
+
+impl Authorization {
+    pub(crate) fn parse(json: Value) -> Result<Authorization, PaymentRefusal> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Written {
+            from: String,
+            to: String,
+            value: String,
+            valid_after: String,
+            valid_before: String,
+            nonce: String,
+        }
+        let malformed = PaymentRefusal::Malformed;
+        let written: Written = serde_json::from_value(json).map_err(|_| {
+            malformed(
+                "`authorization` must hold `from`, `to`, `value`, `validAfter`, `validBefore` \
+                 and `nonce`, all of them strings",
+            )
+        })?;
+        let address = |text: &str| {
+            EvmAddress::parse(text)
+                .ok_or(malformed("`from` and `to` must be 0x and 40 hexadecimal digits"))
+        };
+        let number = |text: &str| {
+            parse_word(text)
+                .ok_or(malformed("`value`, `validAfter` and `validBefore` must be plain decimals"))
+        };
+        Ok(Authorization {
+            from: address(&written.from)?,
+            to: address(&written.to)?,
+            value: number(&written.value)?,
+            valid_after: number(&written.valid_after)?,
+            valid_before: number(&written.valid_before)?,
+            nonce: hex_array(&written.nonce)
+                .ok_or(malformed("`nonce` must be 0x and 64 hexadecimal digits"))?,
+        })
+    }
+
+    /// What the payer signed: the hash of EIP-712 under the domain of our token on our chain.
+    pub fn digest(&self, terms: &EvmTerms) -> [u8; 32] {
+        let domain = Eip712Domain::new(
+            Some(terms.asset_name.clone().into()),
+            Some(terms.asset_version.clone().into()),
+            Some(U256::from(terms.chain_id)),
+            Some(terms.asset.inner()),
+            None,
+        );
+        let message = TransferWithAuthorization {
+            from: self.from.inner(),
+            to: self.to.inner(),
+            value: self.value,
+            validAfter: self.valid_after,
+            validBefore: self.valid_before,
+            nonce: B256::from(self.nonce),
+        };
+        message.eip712_signing_hash(&domain).0
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "from": self.from.to_string(),
+            "to": self.to.to_string(),
+            "value": self.value.to_string(),
+            "validAfter": self.valid_after.to_string(),
+            "validBefore": self.valid_before.to_string(),
+            "nonce": hex::encode_prefixed(self.nonce),
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! What a transaction did, read from its receipt.
+
+use alloy_primitives::{B256, U256};
+use alloy_sol_types::{SolEvent, sol};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::authorization::Authorization;
+use crate::address::EvmAddress;
+use crate::amount::TokenAmount;
+use crate::encoding::{hex_array, hex_bytes};
+use crate::terms::EvmTerms;
+
+sol! {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
+}
+
+/// A receipt as a node gives it, as far as it matters here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    pub succeeded: bool,
+    pub transaction: [u8; 32],
+    pub block_number: u64,
+    /// In the order in which they were written.
+    pub logs: Vec<Log>,
+}
+
+/// What a contract wrote down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    pub address: EvmAddress,
+    pub topics: Vec<[u8; 32]>,
+    pub data: Vec<u8>,
+}
+
+/// The topics by which `eth_getLogs` finds who used an authorization, should it not have been us.
+pub fn authorization_used_topics(authorization: &Authorization) -> [[u8; 32]; 3] {
+    let event = AuthorizationUsed::SIGNATURE_HASH.0;
+    [event, address_topic(authorization.from), authorization.nonce]
+}
+
+impl Receipt {
+    /// Reads the answer to `eth_getTransactionReceipt`. None if it is no receipt.
+    pub fn parse(json: &Value) -> Option<Receipt> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Written {
+            status: String,
+            transaction_hash: String,
+            block_number: String,
+            logs: Vec<WrittenLog>,
+        }
+        let written = Written::deserialize(json).ok()?;
+        let mut logs = Vec::with_capacity(written.logs.len());
+        for log in &written.logs {
+            logs.push(log.read()?);
+        }
+        Some(Receipt {
+            succeeded: quantity(&written.status)? == 1,
+            transaction: hex_array(&written.transaction_hash)?,
+            block_number: quantity(&written.block_number)?,
+            logs,
+        })
+    }
+
+    /// What this authorization moved to us. None if it moved nothing.
+    ///
+    /// The token writes `AuthorizationUsed` and right after it the `Transfer`. Only that pair
+    /// counts: a payer may use up the nonce with another authorization, and pay us with a second
+    /// one in the same transaction, and must not be credited for both.
+    pub fn moved(&self, terms: &EvmTerms, authorization: &Authorization) -> Option<TokenAmount> {
+        if !self.succeeded {
+            return None;
+        }
+        let used = authorization_used_topics(authorization);
+        let mut logs = self.logs.iter().filter(|log| log.address == terms.asset);
+        logs.find(|log| log.topics == used)?;
+        let transfer = logs.next()?;
+        let from_payer_to_us = [
+            Transfer::SIGNATURE_HASH.0,
+            address_topic(authorization.from),
+            address_topic(terms.pay_to),
+        ];
+        if transfer.topics != from_payer_to_us {
+            return None;
+        }
+        let moved: [u8; 32] = transfer.data.as_slice().try_into().ok()?;
+        TokenAmount::from_word(U256::from_be_bytes(moved))
+    }
+}
+
+#[derive(Deserialize)]
+struct WrittenLog {
+    address: String,
+    topics: Vec<String>,
+    data: String,
+}
+
+impl WrittenLog {
+    fn read(&self) -> Option<Log> {
+        let mut topics = Vec::with_capacity(self.topics.len());
+        for topic in &self.topics {
+            topics.push(hex_array(topic)?);
+        }
+        Some(Log {
+            address: EvmAddress::parse(&self.address)?,
+            topics,
+            data: hex_bytes(&self.data)?,
+        })
+    }
+}
+
+fn address_topic(address: EvmAddress) -> [u8; 32] {
+    B256::left_padding_from(&address.bytes()).0
+}
+
+/// A number as nodes write it, such as `0x1a`.
+fn quantity(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix("0x")?;
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hex { u64::from_str_radix(digits, 16).ok() } else { None }
+}

@@ -1,0 +1,78 @@
+//! The networks that payments and sign-ins name, in CAIP-2 form or by the older short names.
+
+use std::fmt;
+
+/// A chain. It displays in CAIP-2 form, such as `eip155:8453`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Network {
+    Evm { chain_id: u64 },
+    Solana(SolanaCluster),
+}
+
+/// Solana's networks are told apart by the first 32 characters of their genesis hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SolanaCluster {
+    Mainnet,
+    Devnet,
+}
+
+/// The names of the first version of x402, which older clients still send.
+const SHORT_NAMES: [(&str, Network); 4] = [
+    ("base", Network::Evm { chain_id: 8453 }),
+    ("base-sepolia", Network::Evm { chain_id: 84532 }),
+    ("solana", Network::Solana(SolanaCluster::Mainnet)),
+    ("solana-devnet", Network::Solana(SolanaCluster::Devnet)),
+];
+
+impl Network {
+    /// Reads `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp` or a short name.
+    pub fn parse(text: &str) -> Option<Network> {
+        if let Some((_, network)) = SHORT_NAMES.iter().find(|(name, _)| *name == text) {
+            return Some(*network);
+        }
+        match text.split_once(':')? {
+            ("eip155", reference) => {
+                parse_chain_id(reference).map(|chain_id| Network::Evm { chain_id })
+            }
+            ("solana", reference) => SolanaCluster::parse(reference).map(Network::Solana),
+            _ => None,
+        }
+    }
+
+    /// The part after the colon, which is what a signed message carries.
+    pub fn reference(self) -> String {
+        match self {
+            Network::Evm { chain_id } => chain_id.to_string(),
+            Network::Solana(cluster) => cluster.reference().to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Network::Evm { chain_id } => write!(f, "eip155:{chain_id}"),
+            Network::Solana(cluster) => write!(f, "solana:{}", cluster.reference()),
+        }
+    }
+}
+
+impl SolanaCluster {
+    pub(crate) fn parse(reference: &str) -> Option<SolanaCluster> {
+        let clusters = [SolanaCluster::Mainnet, SolanaCluster::Devnet];
+        clusters.into_iter().find(|cluster| cluster.reference() == reference)
+    }
+
+    fn reference(self) -> &'static str {
+        match self {
+            SolanaCluster::Mainnet => "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+            SolanaCluster::Devnet => "EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+        }
+    }
+}
+
+/// A chain id in plain decimal: no sign, no leading zero.
+pub(crate) fn parse_chain_id(text: &str) -> Option<u64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+    if is_plain { text.parse().ok() } else { None }
+}

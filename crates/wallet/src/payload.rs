@@ -1,0 +1,159 @@
+//! The payment in a header: three shapes on the wire, one type here.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::encoding::{base64_bytes, hex_bytes, json_header};
+use crate::evm::Authorization;
+use crate::network::Network;
+use crate::refusal::PaymentRefusal;
+use crate::solana::TRANSACTION_BYTES_MAX;
+use crate::terms::{Requirement, SCHEME};
+
+/// The longest signature that is looked at. A key's has 65 bytes; contract wallets wrap theirs.
+pub const SIGNATURE_BYTES_MAX: usize = 4096;
+
+const VERSIONS: [u64; 2] = [1, 2];
+
+/// A payment as its client sent it. Nothing in it has been verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payment {
+    pub network: Network,
+    pub proof: Proof,
+    /// What the client says it chose. It is compared with the terms for the sake of a good
+    /// message, and never used.
+    pub(crate) chosen: Chosen,
+}
+
+/// What was signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    Evm { authorization: Authorization, signature: Vec<u8> },
+    Solana { transaction: Vec<u8> },
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    pub(crate) asset: Option<String>,
+    pub(crate) pay_to: Option<String>,
+}
+
+impl Payment {
+    /// Reads the value of a payment header: base64 of the second version's payload, of the
+    /// first's, or of the first's shape with the second's number, which widespread clients send.
+    pub fn decode(header: &[u8]) -> Result<Payment, PaymentRefusal> {
+        let json = json_header(header).ok_or(PaymentRefusal::Malformed(
+            "send the payment payload as base64 of a JSON object, at most 16 KiB",
+        ))?;
+        let envelope: Envelope = serde_json::from_value(json).map_err(|_| {
+            PaymentRefusal::Malformed("`x402Version` must be a number, and `payload` must be there")
+        })?;
+        if !VERSIONS.contains(&envelope.x402_version) {
+            return Err(PaymentRefusal::Version);
+        }
+        let (choice, payload) = (envelope.choice()?, envelope.payload);
+        if choice.scheme != SCHEME {
+            return Err(PaymentRefusal::Scheme);
+        }
+        let network = Network::parse(&choice.network).ok_or(PaymentRefusal::Network)?;
+        let proof = match network {
+            Network::Evm { .. } => evm_proof(payload)?,
+            Network::Solana(_) => solana_proof(payload)?,
+        };
+        Ok(Payment {
+            network,
+            proof,
+            chosen: Chosen { asset: choice.asset, pay_to: choice.pay_to },
+        })
+    }
+
+    /// The body that asks a facilitator to verify or settle this payment. It is written anew in
+    /// the second version, whatever shape the client used, and around our own requirement.
+    pub fn facilitator_request(&self, requirement: &Requirement) -> Value {
+        let payload = match &self.proof {
+            Proof::Evm { authorization, signature } => json!({
+                "signature": alloy_primitives::hex::encode_prefixed(signature),
+                "authorization": authorization.json(),
+            }),
+            Proof::Solana { transaction } => {
+                use base64::Engine;
+                let encoded = base64::engine::general_purpose::STANDARD.encode(transaction);
+                json!({ "transaction": encoded })
+            }
+        };
+        json!({
+            "x402Version": 2,
+            "paymentPayload": { "x402Version": 2, "accepted": requirement, "payload": payload },
+            "paymentRequirements": requirement,
+        })
+    }
+}
+
+/// Both versions at once. Which one it is shows in `accepted`, not in the number.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope {
+    x402_version: u64,
+    accepted: Option<Choice>,
+    scheme: Option<String>,
+    network: Option<String>,
+    payload: Value,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Choice {
+    scheme: String,
+    network: String,
+    asset: Option<String>,
+    pay_to: Option<String>,
+}
+
+impl Envelope {
+    fn choice(&self) -> Result<Choice, PaymentRefusal> {
+        if let Some(accepted) = &self.accepted {
+            return Ok(accepted.clone());
+        }
+        let (Some(scheme), Some(network)) = (self.scheme.clone(), self.network.clone()) else {
+            return Err(PaymentRefusal::Malformed(
+                "name the entry of `accepts` that was chosen in `accepted`",
+            ));
+        };
+        Ok(Choice { scheme, network, asset: None, pay_to: None })
+    }
+}
+
+fn evm_proof(payload: Value) -> Result<Proof, PaymentRefusal> {
+    #[derive(Deserialize)]
+    struct EvmPayload {
+        signature: String,
+        authorization: Value,
+    }
+    let payload: EvmPayload = serde_json::from_value(payload).map_err(|_| {
+        PaymentRefusal::Malformed(
+            "`payload` must hold `signature` and the EIP-3009 `authorization` that it signs",
+        )
+    })?;
+    let authorization = Authorization::parse(payload.authorization)?;
+    let signature = hex_bytes(&payload.signature)
+        .filter(|signature| signature.len() <= SIGNATURE_BYTES_MAX)
+        .ok_or(PaymentRefusal::Malformed(
+            "`signature` must be 0x and hexadecimal digits, at most 4096 bytes",
+        ))?;
+    Ok(Proof::Evm { authorization, signature })
+}
+
+fn solana_proof(payload: Value) -> Result<Proof, PaymentRefusal> {
+    #[derive(Deserialize)]
+    struct SolanaPayload {
+        transaction: String,
+    }
+    let transaction = serde_json::from_value(payload)
+        .ok()
+        .and_then(|payload: SolanaPayload| base64_bytes(&payload.transaction))
+        .filter(|transaction| transaction.len() <= TRANSACTION_BYTES_MAX)
+        .ok_or(PaymentRefusal::Malformed(
+            "`payload.transaction` must be base64 of a transaction, at most 1232 bytes",
+        ))?;
+    Ok(Proof::Solana { transaction })
+}

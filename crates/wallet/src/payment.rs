@@ -1,0 +1,86 @@
+//! The verdict on a payment: judged against the operator's terms, before anything is settled.
+
+use moment::Timestamp;
+
+use crate::address::WalletAddress;
+use crate::amount::TokenAmount;
+use crate::evm::{self, EvmPayment};
+use crate::network::Network;
+use crate::payload::{Chosen, Payment, Proof};
+use crate::payment_id::PaymentId;
+use crate::refusal::PaymentRefusal;
+use crate::solana::{self, SolanaPayment};
+use crate::terms::PaymentTerms;
+use crate::verdict::{Unconfirmed, Verdict};
+
+/// A payment that keeps the terms and is signed by its payer. Whether the payer has the money is
+/// for the chain to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedPayment {
+    pub id: PaymentId,
+    pub network: Network,
+    pub payer: WalletAddress,
+    /// What will move, which is what may be credited.
+    pub amount: TokenAmount,
+    pub settlement: Settlement,
+}
+
+/// What putting the payment on its chain takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settlement {
+    Evm(EvmPayment),
+    Solana(SolanaPayment),
+}
+
+impl Unconfirmed<VerifiedPayment> {
+    /// What to refuse the payment with when there is no contract, or when it said no.
+    pub fn denied(&self) -> PaymentRefusal {
+        let is_undeployed = self.check.deployment.is_some();
+        PaymentRefusal::Evm(if is_undeployed {
+            evm::EvmFault::UndeployedWallet
+        } else {
+            evm::EvmFault::Signature
+        })
+    }
+}
+
+/// Judges a payment. The order of the checks is the order in which a client would fix them.
+pub fn verify_payment(
+    terms: &PaymentTerms,
+    payment: &Payment,
+    now: Timestamp,
+) -> Result<Verdict<VerifiedPayment>, PaymentRefusal> {
+    let requirement =
+        terms.requirement(payment.network, terms.minimum).ok_or(PaymentRefusal::Network)?;
+    check_choice(&payment.chosen, &requirement.asset, &requirement.pay_to)?;
+    match (&payment.proof, &terms.evm, &terms.solana) {
+        (Proof::Evm { authorization, signature }, Some(evm), _) => {
+            evm::verify(terms, evm, authorization, signature, now)
+        }
+        (Proof::Solana { transaction }, _, Some(solana)) => {
+            let verified = solana::verify(terms, solana, transaction)?;
+            Ok(Verdict::Verified(verified))
+        }
+        _ => Err(PaymentRefusal::Network),
+    }
+}
+
+/// A client that chose something else than we offer has signed something else. Saying so here
+/// spares it a riddle about its signature.
+fn check_choice(chosen: &Chosen, asset: &str, pay_to: &str) -> Result<(), PaymentRefusal> {
+    if !names(chosen.asset.as_deref(), asset) {
+        return Err(PaymentRefusal::Token);
+    }
+    if !names(chosen.pay_to.as_deref(), pay_to) {
+        return Err(PaymentRefusal::Recipient);
+    }
+    Ok(())
+}
+
+/// Whether a name that may be missing means this address. Case carries no meaning on EVM chains.
+fn names(name: Option<&str>, address: &str) -> bool {
+    let Some(name) = name else {
+        return true;
+    };
+    WalletAddress::parse(name) == WalletAddress::parse(address)
+}

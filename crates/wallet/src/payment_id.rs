@@ -1,0 +1,58 @@
+//! The name of a payment: the same however often and in whatever shape it is sent.
+
+use std::fmt;
+
+use alloy_primitives::hex;
+use sha2::{Digest, Sha256};
+
+use crate::address::EvmAddress;
+use crate::evm::Authorization;
+use crate::network::Network;
+
+/// 160 bits are more than collisions could be searched for, and short enough to read out.
+const DIGEST_BYTES: usize = 20;
+
+/// Identifies what can move on the chain at most once. It displays as `pay_` and 40 digits.
+///
+/// The signature is no part of it: the same authorization can be signed in many ways, and the same
+/// Solana message too, while the chain executes it once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PaymentId {
+    digest: [u8; DIGEST_BYTES],
+}
+
+impl PaymentId {
+    /// A token spends each nonce of a payer once.
+    pub(crate) fn of_authorization(
+        network: Network,
+        asset: EvmAddress,
+        authorization: &Authorization,
+    ) -> PaymentId {
+        let parts = [&asset.bytes()[..], &authorization.from.bytes(), &authorization.nonce];
+        PaymentId::digest("authorization", network, &parts)
+    }
+
+    /// Solana executes each message once, and the message names its payers.
+    pub(crate) fn of_message(network: Network, message: &[u8]) -> PaymentId {
+        PaymentId::digest("message", network, &[message])
+    }
+
+    /// The parts are of fixed length but for the last, so that no two lists look the same.
+    fn digest(kind: &str, network: Network, parts: &[&[u8]]) -> PaymentId {
+        let mut hasher = Sha256::new();
+        hasher.update(format!("tollgate {kind} {network}\n"));
+        for part in parts {
+            hasher.update(part);
+        }
+        let full: [u8; 32] = hasher.finalize().into();
+        let mut digest = [0; DIGEST_BYTES];
+        digest.copy_from_slice(&full[..DIGEST_BYTES]);
+        PaymentId { digest }
+    }
+}
+
+impl fmt::Display for PaymentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pay_{}", hex::encode(self.digest))
+    }
+}

@@ -1,0 +1,166 @@
+//! The text of a sign-in, as EIP-4361 has it and as Solana wallets follow it.
+
+use std::fmt;
+
+const HEADLINE: &str = " wants you to sign in with your ";
+
+/// The fields of a sign-in text, each byte for byte as it was written. Dates are not read here:
+/// a date that is written anew is no longer what was signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInMessage {
+    pub domain: String,
+    pub account_kind: AccountKind,
+    pub address: String,
+    pub statement: Statement,
+    pub uri: String,
+    pub version: String,
+    pub chain_id: Option<String>,
+    pub nonce: Option<String>,
+    pub issued_at: String,
+    pub expiration_time: Option<String>,
+    pub not_before: Option<String>,
+    pub request_id: Option<String>,
+    /// None: there is no such heading. It may stand above an empty list.
+    pub resources: Option<Vec<String>>,
+}
+
+/// Whose account it is, in the words of the first line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountKind {
+    Ethereum,
+    Solana,
+}
+
+/// What the person was told, on a line of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Statement {
+    Text(String),
+    /// Nothing; EIP-4361 still leaves the place of the line empty.
+    Blank,
+    /// Nothing, and no place for it either, which is how Solana's formatter writes it.
+    Omitted,
+}
+
+impl SignInMessage {
+    /// Reads a text. None unless [`SignInMessage::to_string`] would give the same text again.
+    pub fn parse(text: &str) -> Option<SignInMessage> {
+        let mut lines = Lines { rest: text.split('\n').collect(), next: 0 };
+        let (domain, account) = lines.take()?.split_once(HEADLINE)?;
+        let account_kind = match account {
+            "Ethereum account:" => AccountKind::Ethereum,
+            "Solana account:" => AccountKind::Solana,
+            _ => return None,
+        };
+        let address = lines.take()?;
+        if !lines.take()?.is_empty() {
+            return None;
+        }
+        let statement = lines.statement()?;
+        let message = SignInMessage {
+            domain: domain.to_owned(),
+            account_kind,
+            address: address.to_owned(),
+            statement,
+            uri: lines.field("URI: ")?,
+            version: lines.field("Version: ")?,
+            chain_id: lines.field("Chain ID: "),
+            nonce: lines.field("Nonce: "),
+            issued_at: lines.field("Issued At: ")?,
+            expiration_time: lines.field("Expiration Time: "),
+            not_before: lines.field("Not Before: "),
+            request_id: lines.field("Request ID: "),
+            resources: lines.resources(),
+        };
+        lines.is_at_end().then_some(message)
+    }
+}
+
+impl fmt::Display for SignInMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let account = match self.account_kind {
+            AccountKind::Ethereum => "Ethereum account:",
+            AccountKind::Solana => "Solana account:",
+        };
+        write!(f, "{}{HEADLINE}{account}\n{}\n\n", self.domain, self.address)?;
+        match &self.statement {
+            Statement::Text(statement) => write!(f, "{statement}\n\n")?,
+            Statement::Blank => f.write_str("\n")?,
+            Statement::Omitted => {}
+        }
+        write!(f, "URI: {}\nVersion: {}", self.uri, self.version)?;
+        write_field(f, "Chain ID", self.chain_id.as_deref())?;
+        write_field(f, "Nonce", self.nonce.as_deref())?;
+        write_field(f, "Issued At", Some(&self.issued_at))?;
+        write_field(f, "Expiration Time", self.expiration_time.as_deref())?;
+        write_field(f, "Not Before", self.not_before.as_deref())?;
+        write_field(f, "Request ID", self.request_id.as_deref())?;
+        if let Some(resources) = &self.resources {
+            f.write_str("\nResources:")?;
+            for resource in resources {
+                write!(f, "\n- {resource}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_field(f: &mut fmt::Formatter<'_>, name: &str, value: Option<&str>) -> fmt::Result {
+    match value {
+        Some(value) => write!(f, "\n{name}: {value}"),
+        None => Ok(()),
+    }
+}
+
+struct Lines<'a> {
+    rest: Vec<&'a str>,
+    next: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn take(&mut self) -> Option<&'a str> {
+        let line = self.peek(0)?;
+        self.next += 1;
+        Some(line)
+    }
+
+    fn peek(&self, ahead: usize) -> Option<&'a str> {
+        self.rest.get(self.next + ahead).copied()
+    }
+
+    /// A statement may look like a field; what follows it tells them apart.
+    fn statement(&mut self) -> Option<Statement> {
+        let (first, second) = (self.peek(0)?, self.peek(1)?);
+        if first.starts_with("URI: ") && second.starts_with("Version: ") {
+            return Some(Statement::Omitted);
+        }
+        self.next += 1;
+        if first.is_empty() && second.starts_with("URI: ") {
+            return Some(Statement::Blank);
+        }
+        self.next += 1;
+        second.is_empty().then(|| Statement::Text(first.to_owned()))
+    }
+
+    /// The value of the next line, if the line has this label.
+    fn field(&mut self, label: &str) -> Option<String> {
+        let value = self.peek(0)?.strip_prefix(label)?;
+        self.next += 1;
+        Some(value.to_owned())
+    }
+
+    fn resources(&mut self) -> Option<Vec<String>> {
+        if self.peek(0)? != "Resources:" {
+            return None;
+        }
+        self.next += 1;
+        let mut resources = Vec::new();
+        while let Some(resource) = self.field("- ") {
+            resources.push(resource);
+        }
+        Some(resources)
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.next == self.rest.len()
+    }
+}

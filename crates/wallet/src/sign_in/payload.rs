@@ -1,0 +1,132 @@
+//! The sign-in in a header: the signed text itself, or the fields to build it from.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::message::{AccountKind, SignInMessage, Statement};
+use super::refusal::SignInRefusal;
+use crate::encoding::json_header;
+use crate::network::{Network, parse_chain_id};
+
+/// A sign-in as its client sent it. Nothing in it has been verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignIn {
+    pub address: String,
+    pub message: SignInMessage,
+    /// What was signed, byte for byte.
+    pub text: String,
+    pub signature: String,
+    /// The chain that is named beside the message, if one is.
+    pub network: Option<Network>,
+    /// When the client says it signed, in milliseconds since 1970.
+    pub timestamp_ms: Option<i64>,
+}
+
+impl SignIn {
+    /// Reads the value of a sign-in header, in either form.
+    pub fn decode(header: &[u8]) -> Result<SignIn, SignInRefusal> {
+        let json = json_header(header).ok_or(SignInRefusal::InvalidPayload)?;
+        let written: Written =
+            serde_json::from_value(json).map_err(|_| SignInRefusal::InvalidPayload)?;
+        let network = match &written.chain_id {
+            Some(chain_id) => Some(read_chain_id(chain_id)?),
+            None => None,
+        };
+        check_kind(written.kind.as_deref(), network)?;
+        let (message, text) = match &written.message {
+            Some(text) => {
+                let message = SignInMessage::parse(text).ok_or(SignInRefusal::ParseError)?;
+                (message, text.clone())
+            }
+            None => written.rebuild(network)?,
+        };
+        let (address, signature) = (written.address, written.signature);
+        let timestamp_ms = written.timestamp.map(|timestamp| timestamp as i64);
+        Ok(SignIn { address, message, text, signature, network, timestamp_ms })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written {
+    address: String,
+    signature: String,
+    chain_id: Option<Value>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    message: Option<String>,
+    /// Some clients send fractions of a millisecond.
+    timestamp: Option<f64>,
+    domain: Option<String>,
+    uri: Option<String>,
+    version: Option<String>,
+    nonce: Option<String>,
+    issued_at: Option<String>,
+    statement: Option<String>,
+    expiration_time: Option<String>,
+    not_before: Option<String>,
+    request_id: Option<String>,
+    resources: Option<Vec<String>>,
+}
+
+impl Written {
+    /// The text that the fields make, as the clients of the fields form build it.
+    fn rebuild(&self, network: Option<Network>) -> Result<(SignInMessage, String), SignInRefusal> {
+        let network = network.ok_or(SignInRefusal::InvalidChainId)?;
+        let (account_kind, without_statement) = match network {
+            Network::Evm { .. } => (AccountKind::Ethereum, Statement::Blank),
+            Network::Solana(_) => (AccountKind::Solana, Statement::Omitted),
+        };
+        let required = |field: &Option<String>| field.clone().ok_or(SignInRefusal::InvalidPayload);
+        let statement = self.statement.clone().filter(|statement| !statement.is_empty());
+        let message = SignInMessage {
+            domain: required(&self.domain)?,
+            account_kind,
+            address: self.address.clone(),
+            statement: statement.map_or(without_statement, Statement::Text),
+            uri: required(&self.uri)?,
+            version: required(&self.version)?,
+            chain_id: Some(network.reference()),
+            nonce: self.nonce.clone(),
+            issued_at: required(&self.issued_at)?,
+            expiration_time: self.expiration_time.clone(),
+            not_before: self.not_before.clone(),
+            request_id: self.request_id.clone(),
+            resources: self.resources.clone().filter(|resources| !resources.is_empty()),
+        };
+        let text = message.to_string();
+        // A line break in a field would let one signed text pass for another set of fields.
+        if SignInMessage::parse(&text).as_ref() != Some(&message) {
+            return Err(SignInRefusal::InvalidMessage);
+        }
+        Ok((message, text))
+    }
+}
+
+/// 8453, "8453", "eip155:8453" or "solana:5eykt…".
+fn read_chain_id(chain_id: &Value) -> Result<Network, SignInRefusal> {
+    let evm = |chain_id: u64| Network::Evm { chain_id };
+    if let Some(number) = chain_id.as_u64() {
+        return Ok(evm(number));
+    }
+    let text = chain_id.as_str().ok_or(SignInRefusal::InvalidChainId)?;
+    if let Some(network) = parse_chain_id(text).map(evm).or_else(|| Network::parse(text)) {
+        return Ok(network);
+    }
+    let is_of_another_family = text.contains(':') && !text.starts_with("eip155:");
+    Err(if is_of_another_family {
+        SignInRefusal::UnsupportedChain
+    } else {
+        SignInRefusal::InvalidChainId
+    })
+}
+
+/// The kind of signature follows from the chain; a client that says otherwise is confused.
+fn check_kind(kind: Option<&str>, network: Option<Network>) -> Result<(), SignInRefusal> {
+    let is_contradictory = matches!(
+        (kind, network),
+        (Some("ed25519"), Some(Network::Evm { .. }))
+            | (Some("eip191" | "eip1271"), Some(Network::Solana(_)))
+    );
+    if is_contradictory { Err(SignInRefusal::InvalidPayload) } else { Ok(()) }
+}

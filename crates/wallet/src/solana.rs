@@ -1,0 +1,17 @@
+//! Payments on Solana: a transaction that its payer has signed and whose fee we pay.
+
+mod fault;
+mod instructions;
+mod programs;
+mod transaction;
+mod verify;
+
+pub use fault::SolanaFault;
+pub use programs::{TOKEN, TOKEN_2022, token_account};
+pub use transaction::{TRANSACTION_BYTES_MAX, base58_signature};
+pub use verify::SolanaPayment;
+
+pub(crate) use verify::{is_signed_by, verify};
+
+#[cfg(test)]
+pub(crate) use programs::{COMPUTE_BUDGET, LIGHTHOUSE, MEMO};

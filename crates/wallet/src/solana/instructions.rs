@@ -1,0 +1,97 @@
+//! What a payment may do on Solana: set its fee, move the token once, and remark on it.
+
+use super::fault::SolanaFault;
+use super::programs::{COMPUTE_BUDGET, LIGHTHOUSE, MEMO, TOKEN, TOKEN_2022};
+use super::transaction::Instruction;
+use crate::address::SolanaAddress;
+use crate::amount::TOKEN_DECIMALS;
+
+/// Clients ask for 20,000; wallets that add assertions ask for more. With the price below it caps
+/// what a payment can cost the fee payer at half a million lamports.
+const COMPUTE_UNITS_MAX: u32 = 100_000;
+/// In millionths of a lamport for each compute unit; the protocol's cap.
+const COMPUTE_PRICE_MAX: u64 = 5_000_000;
+
+const INSTRUCTIONS_MIN: usize = 3;
+const INSTRUCTIONS_MAX: usize = 7;
+
+const SET_COMPUTE_UNIT_LIMIT: u8 = 2;
+const SET_COMPUTE_UNIT_PRICE: u8 = 3;
+const TRANSFER_CHECKED: u8 = 12;
+
+/// The one transfer of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Transfer {
+    pub(crate) token_program: SolanaAddress,
+    pub(crate) source: SolanaAddress,
+    pub(crate) mint: SolanaAddress,
+    pub(crate) destination: SolanaAddress,
+    pub(crate) authority: SolanaAddress,
+    pub(crate) units: u64,
+}
+
+/// Checks every instruction against the few that are known, each in its place.
+pub(crate) fn transfer_of(instructions: &[Instruction<'_>]) -> Result<Transfer, SolanaFault> {
+    let has_right_count =
+        INSTRUCTIONS_MIN <= instructions.len() && instructions.len() <= INSTRUCTIONS_MAX;
+    let [limit, price, transfer, remarks @ ..] = instructions else {
+        return Err(SolanaFault::InstructionCount);
+    };
+    if !has_right_count {
+        return Err(SolanaFault::InstructionCount);
+    }
+    check_compute_limit(limit)?;
+    check_compute_price(price)?;
+    let transfer = read_transfer(transfer).ok_or(SolanaFault::Transfer)?;
+    let is_remark = |it: &Instruction<'_>| it.program == MEMO || it.program == LIGHTHOUSE;
+    if !remarks.iter().all(is_remark) {
+        return Err(SolanaFault::UnknownInstruction);
+    }
+    Ok(transfer)
+}
+
+fn check_compute_limit(instruction: &Instruction<'_>) -> Result<(), SolanaFault> {
+    let units = argument(instruction, SET_COMPUTE_UNIT_LIMIT).map(u32::from_le_bytes);
+    match units {
+        Some(units) if units <= COMPUTE_UNITS_MAX => Ok(()),
+        _ => Err(SolanaFault::ComputeLimit),
+    }
+}
+
+fn check_compute_price(instruction: &Instruction<'_>) -> Result<(), SolanaFault> {
+    let price = argument(instruction, SET_COMPUTE_UNIT_PRICE).map(u64::from_le_bytes);
+    match price {
+        Some(price) if price <= COMPUTE_PRICE_MAX => Ok(()),
+        Some(_) => Err(SolanaFault::ComputePriceTooHigh),
+        None => Err(SolanaFault::ComputePrice),
+    }
+}
+
+/// The argument of an instruction to the compute budget.
+fn argument<const N: usize>(instruction: &Instruction<'_>, kind: u8) -> Option<[u8; N]> {
+    let (first, argument) = instruction.data.split_first()?;
+    let is_it = instruction.program == COMPUTE_BUDGET && *first == kind;
+    if is_it { argument.try_into().ok() } else { None }
+}
+
+fn read_transfer(instruction: &Instruction<'_>) -> Option<Transfer> {
+    let token_program = instruction.program;
+    let is_token_program = token_program == TOKEN || token_program == TOKEN_2022;
+    // A fifth account would be the signer of a multisignature authority.
+    let [source, mint, destination, authority] = *instruction.accounts.as_slice() else {
+        return None;
+    };
+    let (kind, rest) = instruction.data.split_first()?;
+    let (units, decimals) = rest.split_first_chunk()?;
+    let is_checked_transfer =
+        is_token_program && *kind == TRANSFER_CHECKED && decimals == [TOKEN_DECIMALS];
+    let units = u64::from_le_bytes(*units);
+    is_checked_transfer.then_some(Transfer {
+        token_program,
+        source,
+        mint,
+        destination,
+        authority,
+        units,
+    })
+}

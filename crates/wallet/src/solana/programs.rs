@@ -1,0 +1,31 @@
+//! The programs that a payment may call, and where tokens are kept.
+
+use crate::address::SolanaAddress;
+
+pub(crate) const COMPUTE_BUDGET: SolanaAddress =
+    SolanaAddress::known("ComputeBudget111111111111111111111111111111");
+pub const TOKEN: SolanaAddress =
+    SolanaAddress::known("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
+pub const TOKEN_2022: SolanaAddress =
+    SolanaAddress::known("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb");
+pub(crate) const MEMO: SolanaAddress =
+    SolanaAddress::known("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
+/// Wallets add its assertions to what they sign, to protect their users. It moves nothing.
+pub(crate) const LIGHTHOUSE: SolanaAddress =
+    SolanaAddress::known("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95");
+const ASSOCIATED_TOKEN: SolanaAddress =
+    SolanaAddress::known("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
+
+/// The account in which an owner keeps a token, by convention. None only if no bump seed leads off
+/// the curve, which no one has ever seen.
+pub fn token_account(
+    owner: SolanaAddress,
+    token_program: SolanaAddress,
+    mint: SolanaAddress,
+) -> Option<SolanaAddress> {
+    let (owner, token_program, mint) = (owner.bytes(), token_program.bytes(), mint.bytes());
+    let seeds = [owner.as_slice(), &token_program, &mint];
+    let program = ASSOCIATED_TOKEN;
+    let found = solana_address::Address::try_find_program_address(&seeds, program.inner())?;
+    Some(SolanaAddress::from(found.0))
+}

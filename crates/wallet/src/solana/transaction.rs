@@ -1,0 +1,105 @@
+//! A Solana transaction, from its bytes.
+
+use solana_message::{VersionedMessage, v0};
+use solana_short_vec::decode_shortu16_len;
+
+use super::fault::SolanaFault;
+use crate::address::SolanaAddress;
+
+/// What fits into a packet of the network; longer transactions do not exist.
+pub const TRANSACTION_BYTES_MAX: usize = 1232;
+
+const SIGNATURE_BYTES: usize = 64;
+
+/// A transaction of version 0 that is sound in itself: as many signatures as signers, and every
+/// index within its list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Transaction {
+    bytes: Vec<u8>,
+    signatures: Vec<[u8; SIGNATURE_BYTES]>,
+    /// Where the message starts: it is what the signatures are over.
+    message_start: usize,
+    message: v0::Message,
+}
+
+/// An instruction with its indexes resolved.
+pub(crate) struct Instruction<'a> {
+    pub(crate) program: SolanaAddress,
+    pub(crate) accounts: Vec<SolanaAddress>,
+    pub(crate) data: &'a [u8],
+}
+
+impl Transaction {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Transaction, SolanaFault> {
+        if TRANSACTION_BYTES_MAX < bytes.len() {
+            return Err(SolanaFault::Unreadable);
+        }
+        let (count, length_bytes) =
+            decode_shortu16_len(bytes).map_err(|()| SolanaFault::Unreadable)?;
+        let message_start = length_bytes + count * SIGNATURE_BYTES;
+        let signatures = bytes.get(length_bytes..message_start).ok_or(SolanaFault::Unreadable)?;
+        let (signatures, _) = signatures.as_chunks::<SIGNATURE_BYTES>();
+        let message = wincode::deserialize_exact(&bytes[message_start..])
+            .map_err(|_| SolanaFault::Unreadable)?;
+        // Transactions of the legacy form have no place in the protocol, newer ones are unknown.
+        let VersionedMessage::V0(message) = message else {
+            return Err(SolanaFault::Unreadable);
+        };
+        if !message.address_table_lookups.is_empty() {
+            return Err(SolanaFault::LookupTable);
+        }
+        message.sanitize().map_err(|_| SolanaFault::Unreadable)?;
+        if count != usize::from(message.header.num_required_signatures) {
+            return Err(SolanaFault::Unreadable);
+        }
+        let (bytes, signatures) = (bytes.to_vec(), signatures.to_vec());
+        Ok(Transaction { bytes, signatures, message_start, message })
+    }
+
+    pub(crate) fn signatures(&self) -> &[[u8; SIGNATURE_BYTES]] {
+        &self.signatures
+    }
+
+    /// The bytes that signatures are over.
+    pub(crate) fn message_bytes(&self) -> &[u8] {
+        &self.bytes[self.message_start..]
+    }
+
+    /// The accounts; those that sign come first, and the very first pays the fee.
+    pub(crate) fn key(&self, index: usize) -> Option<SolanaAddress> {
+        self.message.account_keys.get(index).copied().map(SolanaAddress::from)
+    }
+
+    pub(crate) fn recent_blockhash(&self) -> [u8; 32] {
+        self.message.recent_blockhash.to_bytes()
+    }
+
+    pub(crate) fn instructions(&self) -> Option<Vec<Instruction<'_>>> {
+        let mut instructions = Vec::with_capacity(self.message.instructions.len());
+        for compiled in &self.message.instructions {
+            let mut accounts = Vec::with_capacity(compiled.accounts.len());
+            for index in &compiled.accounts {
+                accounts.push(self.key(usize::from(*index))?);
+            }
+            let program = self.key(usize::from(compiled.program_id_index))?;
+            instructions.push(Instruction { program, accounts, data: &compiled.data });
+        }
+        Some(instructions)
+    }
+
+    /// The whole transaction with another signature in the fee payer's place.
+    pub(crate) fn with_fee_payer_signature(&self, signature: &[u8; SIGNATURE_BYTES]) -> Vec<u8> {
+        let slots = self.signatures.len() * SIGNATURE_BYTES;
+        let first_slot = self.message_start - slots;
+        let mut bytes = self.bytes.clone();
+        bytes[first_slot..first_slot + SIGNATURE_BYTES].copy_from_slice(signature);
+        bytes
+    }
+}
+
+/// A signature as Solana shows it; the first of a transaction is also the transaction's name.
+pub fn base58_signature(signature: &[u8; SIGNATURE_BYTES]) -> String {
+    let mut text = [0; five8::BASE58_ENCODED_64_MAX_LEN];
+    let length = five8::encode_64(signature, &mut text);
+    text[..usize::from(length)].iter().map(|byte| char::from(*byte)).collect()
+}

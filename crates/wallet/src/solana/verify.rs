@@ -1,0 +1,137 @@
+//! The rules of a payment on Solana.
+
+use ed25519_dalek::{Signature, VerifyingKey};
+
+use super::fault::SolanaFault;
+use super::instructions::{Transfer, transfer_of};
+use super::programs::token_account;
+use super::transaction::{Instruction, Transaction};
+use crate::address::{SolanaAddress, WalletAddress};
+use crate::amount::TokenAmount;
+use crate::payment::{Settlement, VerifiedPayment};
+use crate::payment_id::PaymentId;
+use crate::terms::{AmountFault, PaymentTerms, SolanaTerms};
+
+/// The fee payer has not signed when the payment arrives.
+const EMPTY_SIGNATURE: [u8; 64] = [0; 64];
+
+/// A transaction that keeps the terms and lacks the fee payer's signature alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SolanaPayment {
+    transaction: Transaction,
+}
+
+impl SolanaPayment {
+    /// What the fee payer signs.
+    pub fn message(&self) -> &[u8] {
+        self.transaction.message_bytes()
+    }
+
+    /// The transaction can be sent for as long as the network remembers this block.
+    pub fn recent_blockhash(&self) -> [u8; 32] {
+        self.transaction.recent_blockhash()
+    }
+
+    /// The transaction to send, once the fee payer has signed [`SolanaPayment::message`]. That
+    /// signature, in base58, is also the transaction's name.
+    pub fn cosigned(&self, fee_payer_signature: &[u8; 64]) -> Vec<u8> {
+        self.transaction.with_fee_payer_signature(fee_payer_signature)
+    }
+}
+
+pub(crate) fn verify(
+    terms: &PaymentTerms,
+    solana: &SolanaTerms,
+    bytes: &[u8],
+) -> Result<VerifiedPayment, SolanaFault> {
+    let transaction = Transaction::parse(bytes)?;
+    check_fee_payer(solana, &transaction)?;
+    let instructions = transaction.instructions().ok_or(SolanaFault::Unreadable)?;
+    check_isolation(solana.fee_payer, &instructions)?;
+    let transfer = transfer_of(&instructions)?;
+    check_transfer(solana, &transfer)?;
+    let amount = amount(terms, &transfer)?;
+    check_payer(&transaction, transfer.authority)?;
+    Ok(VerifiedPayment {
+        id: PaymentId::of_message(solana.network(), transaction.message_bytes()),
+        network: solana.network(),
+        payer: WalletAddress::Solana(transfer.authority),
+        amount,
+        settlement: Settlement::Solana(SolanaPayment { transaction }),
+    })
+}
+
+/// Two sign, the fee payer first, and nobody has signed in its name yet.
+fn check_fee_payer(solana: &SolanaTerms, transaction: &Transaction) -> Result<(), SolanaFault> {
+    let [fee_payer_signature, _] = transaction.signatures() else {
+        return Err(SolanaFault::Signers);
+    };
+    let is_ours = transaction.key(0) == Some(solana.fee_payer);
+    if !is_ours || *fee_payer_signature != EMPTY_SIGNATURE {
+        return Err(SolanaFault::FeePayer);
+    }
+    Ok(())
+}
+
+/// The fee payer's signature covers the whole transaction, so whatever touched its accounts would
+/// be allowed to.
+fn check_isolation(
+    fee_payer: SolanaAddress,
+    instructions: &[Instruction<'_>],
+) -> Result<(), SolanaFault> {
+    let involves =
+        |it: &Instruction<'_>| it.program == fee_payer || it.accounts.contains(&fee_payer);
+    if instructions.iter().any(involves) {
+        return Err(SolanaFault::FeePayerInvolved);
+    }
+    Ok(())
+}
+
+fn check_transfer(solana: &SolanaTerms, transfer: &Transfer) -> Result<(), SolanaFault> {
+    if transfer.mint != solana.mint {
+        return Err(SolanaFault::Mint);
+    }
+    let ours = token_account(solana.pay_to, transfer.token_program, solana.mint);
+    if Some(transfer.destination) != ours {
+        return Err(SolanaFault::Recipient);
+    }
+    // Money that goes round in a circle has not arrived.
+    let is_circular =
+        transfer.source == transfer.destination || transfer.authority == solana.pay_to;
+    if is_circular {
+        return Err(SolanaFault::Payer);
+    }
+    let fee_payers = token_account(solana.fee_payer, transfer.token_program, solana.mint);
+    if Some(transfer.source) == fee_payers {
+        return Err(SolanaFault::FeePayerInvolved);
+    }
+    Ok(())
+}
+
+fn amount(terms: &PaymentTerms, transfer: &Transfer) -> Result<TokenAmount, SolanaFault> {
+    let too_high = AmountFault::TooHigh { maximum: terms.maximum };
+    let amount = TokenAmount::from_units(transfer.units).ok_or(SolanaFault::Amount(too_high))?;
+    terms.check_amount(amount).map_err(SolanaFault::Amount)?;
+    Ok(amount)
+}
+
+/// The other signer is the one whose tokens move. The node that simulates the transaction does not
+/// look at signatures, so they are verified here.
+fn check_payer(transaction: &Transaction, authority: SolanaAddress) -> Result<(), SolanaFault> {
+    let [_, signature] = transaction.signatures() else {
+        return Err(SolanaFault::Signers);
+    };
+    if transaction.key(1) != Some(authority) {
+        return Err(SolanaFault::Signers);
+    }
+    let is_signed = is_signed_by(authority, transaction.message_bytes(), signature);
+    if is_signed { Ok(()) } else { Err(SolanaFault::Signature) }
+}
+
+/// Strict: keys of small order, which anybody can sign for, are refused.
+pub(crate) fn is_signed_by(signer: SolanaAddress, message: &[u8], signature: &[u8; 64]) -> bool {
+    let Ok(key) = VerifyingKey::from_bytes(&signer.bytes()) else {
+        return false;
+    };
+    key.verify_strict(message, &Signature::from_bytes(signature)).is_ok()
+}

@@ -1,0 +1,133 @@
+//! What the operator asks of a payment, and how it is put to clients.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::address::{EvmAddress, SolanaAddress};
+use crate::amount::TokenAmount;
+use crate::network::{Network, SolanaCluster};
+
+/// The only scheme of x402 that is taken: the signed amount moves, no more and no less.
+pub const SCHEME: &str = "exact";
+
+/// The operator's terms. Tokens, recipients and chains come from here and never from a payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentTerms {
+    /// None: payments on the EVM chain are not taken.
+    pub evm: Option<EvmTerms>,
+    /// None: payments on Solana are not taken.
+    pub solana: Option<SolanaTerms>,
+    pub minimum: TokenAmount,
+    /// The same as the minimum where the amount must be exact.
+    pub maximum: TokenAmount,
+    /// How long a client lets its authorization live, and how long settling may take.
+    pub timeout_s: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvmTerms {
+    pub chain_id: u64,
+    pub asset: EvmAddress,
+    /// The token's name and version in its EIP-712 domain: `USD Coin` and `2` for USDC on Base.
+    pub asset_name: String,
+    pub asset_version: String,
+    pub pay_to: EvmAddress,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SolanaTerms {
+    pub cluster: SolanaCluster,
+    pub mint: SolanaAddress,
+    pub pay_to: SolanaAddress,
+    /// Pays the network's fee for the payer: our own key, or the facilitator's.
+    pub fee_payer: SolanaAddress,
+}
+
+/// One entry of `accepts`: a way to pay, in the words of the protocol.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Requirement {
+    pub scheme: &'static str,
+    pub network: String,
+    pub amount: String,
+    pub asset: String,
+    pub pay_to: String,
+    pub max_timeout_seconds: u32,
+    pub extra: Map<String, Value>,
+}
+
+/// Why an amount is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AmountFault {
+    TooLow { minimum: TokenAmount },
+    TooHigh { maximum: TokenAmount },
+}
+
+impl PaymentTerms {
+    /// Every way to pay, the EVM chain first: some clients take the first entry blindly, and know
+    /// only that one.
+    pub fn accepts(&self) -> Vec<Requirement> {
+        let networks = [self.evm_network(), self.solana_network()];
+        networks
+            .into_iter()
+            .flatten()
+            .filter_map(|network| self.requirement(network, self.minimum))
+            .collect()
+    }
+
+    /// The entry for one network with a given amount. A facilitator wants the amount to equal what
+    /// was signed, which may be more than the minimum that clients were asked for.
+    pub fn requirement(&self, network: Network, amount: TokenAmount) -> Option<Requirement> {
+        let (asset, pay_to, extra) = match network {
+            Network::Evm { chain_id } => {
+                let terms = self.evm.as_ref().filter(|terms| terms.chain_id == chain_id)?;
+                let extra = json!({ "name": terms.asset_name, "version": terms.asset_version });
+                (terms.asset.to_string(), terms.pay_to.to_string(), extra)
+            }
+            Network::Solana(cluster) => {
+                let terms = self.solana.as_ref().filter(|terms| terms.cluster == cluster)?;
+                let extra = json!({ "feePayer": terms.fee_payer.to_string() });
+                (terms.mint.to_string(), terms.pay_to.to_string(), extra)
+            }
+        };
+        Some(Requirement {
+            scheme: SCHEME,
+            network: network.to_string(),
+            amount: amount.to_string(),
+            asset,
+            pay_to,
+            max_timeout_seconds: self.timeout_s,
+            extra: extra.as_object().cloned().unwrap_or_default(),
+        })
+    }
+
+    pub(crate) fn check_amount(&self, amount: TokenAmount) -> Result<(), AmountFault> {
+        if amount < self.minimum {
+            return Err(AmountFault::TooLow { minimum: self.minimum });
+        }
+        if self.maximum < amount {
+            return Err(AmountFault::TooHigh { maximum: self.maximum });
+        }
+        Ok(())
+    }
+
+    fn evm_network(&self) -> Option<Network> {
+        self.evm.as_ref().map(EvmTerms::network)
+    }
+
+    fn solana_network(&self) -> Option<Network> {
+        self.solana.as_ref().map(SolanaTerms::network)
+    }
+}
+
+impl EvmTerms {
+    pub fn network(&self) -> Network {
+        Network::Evm { chain_id: self.chain_id }
+    }
+}
+
+impl SolanaTerms {
+    pub fn network(&self) -> Network {
+        Network::Solana(self.cluster)
+    }
+}
