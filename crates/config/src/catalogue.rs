@@ -1,0 +1,169 @@
+//! `[[model]]`: the catalogue's entries, each read by the keys of its type.
+
+mod audio;
+mod entry;
+mod image;
+mod price;
+mod text;
+mod value;
+mod video;
+
+use domain::catalogue::{Catalogue, Model, ModelSpec, ModelType, Named};
+
+use crate::fault::Faults;
+use crate::key::{Form, Key, Section};
+use crate::node::{Node, Table, Value};
+use crate::origin::Origin;
+use crate::reader::Reader;
+
+/// The keys of a model and of the tables inside it, for the reference and the commented file.
+pub const SECTIONS: &[&Section] = &[
+    &SECTION,
+    &entry::ROUTE_SECTION,
+    &entry::DEPRECATION_SECTION,
+    &text::TEXT_SECTION,
+    &price::TOKEN_SECTION,
+    &price::EXTENDED_SECTION,
+    &text::EMBEDDING_SECTION,
+    &image::IMAGE_SECTION,
+    &price::IMAGE_SECTION,
+    &price::QUALITY_SECTION,
+    &image::INPAINT_SECTION,
+    &price::INPAINT_SECTION,
+    &audio::TTS_SECTION,
+    &audio::CLONING_SECTION,
+    &price::TTS_SECTION,
+    &price::ASR_SECTION,
+    &audio::MUSIC_SECTION,
+    &price::MUSIC_SECTION,
+    &price::DURATION_SECTION,
+    &video::SECTION,
+    &price::VIDEO_SECTION,
+    &price::VIDEO_RATES_SECTION,
+    &price::RATE_SECTION,
+];
+
+pub const SECTION: Section = Section {
+    name: "model",
+    form: Form::Many,
+    doc: "A catalogue entry. Files of these can be included. Each type of model has further keys \
+          and its own shape of price.",
+    keys: entry::KEYS,
+};
+
+/// Reads every `[[model]]` of the whole configuration.
+///
+/// `providers` are the ids that models may name. Faults of single entries and of the catalogue as
+/// a whole, such as two models with one id, end up in `faults` with their lines.
+pub fn read(table: &Table, providers: &[&str], faults: &Faults) -> Vec<Model> {
+    let Some(node) = table.get("model") else { return Vec::new() };
+    let Value::List(items) = &node.value else {
+        faults.push(&node.origin, "`model` must be a list, written [[model]]");
+        return Vec::new();
+    };
+    let mut models = Vec::new();
+    let mut origins = Vec::new();
+    for item in items {
+        if let Some(model) = read_item(item, providers, faults) {
+            models.push(model);
+            origins.push(item);
+        }
+    }
+    // Entries that could not be read would be missed by those that refer to them.
+    if models.len() == items.len() {
+        for fault in Catalogue::check(&models) {
+            faults.push(&place_of(origins[fault.position], fault.key), fault.message);
+        }
+    }
+    models
+}
+
+fn read_item(item: &Node, providers: &[&str], faults: &Faults) -> Option<Model> {
+    let Value::Table(table) = &item.value else {
+        let found = item.value.described();
+        faults.push(&item.origin, format!("[[model]] must be a table, not {found}"));
+        return None;
+    };
+    let place = match table.get("id") {
+        Some(Node { value: Value::Text(id), .. }) => format!("[[model]] \"{id}\""),
+        _ => "[[model]]".to_owned(),
+    };
+    let model_type = type_of(table, &place, &item.origin, faults)?;
+    let keys = keys_of(model_type);
+    let place = format!("{place} of type {model_type}");
+    let reader = Reader::new(table, keys, place, item.origin.clone(), faults);
+    let spec = spec(&reader, model_type);
+    entry::read(&reader, spec, providers)
+}
+
+/// The type decides which keys there are, so it is read before them.
+fn type_of(table: &Table, place: &str, origin: &Origin, faults: &Faults) -> Option<ModelType> {
+    let mut only_type = Table::default();
+    if let Some(node) = table.get("type") {
+        only_type.insert("type", node.clone());
+    }
+    let reader = Reader::new(&only_type, entry::KEYS, place, origin.clone(), faults);
+    reader.choice("type").and_then(ModelType::parse)
+}
+
+fn spec(reader: &Reader<'_>, model_type: ModelType) -> Option<ModelSpec> {
+    match model_type {
+        ModelType::Asr => audio::asr(reader).map(ModelSpec::Asr),
+        ModelType::Embedding => text::embedding(reader).map(ModelSpec::Embedding),
+        ModelType::Image => image::image(reader).map(ModelSpec::Image),
+        ModelType::Music => audio::music(reader).map(ModelSpec::Music),
+        ModelType::Text => text::text(reader).map(ModelSpec::Text),
+        ModelType::Tts => audio::tts(reader).map(ModelSpec::Tts),
+        ModelType::Upscale => image::upscale(reader).map(ModelSpec::Upscale),
+        ModelType::Inpaint => image::inpaint(reader).map(ModelSpec::Inpaint),
+        ModelType::Video => video::video(reader).map(ModelSpec::Video),
+    }
+}
+
+fn keys_of(model_type: ModelType) -> &'static [Key] {
+    const TEXT: &[Key] = &with_common::<{ sum(text::TEXT_KEYS) }>(text::TEXT_KEYS);
+    const EMBEDDING: &[Key] = &with_common::<{ sum(text::EMBEDDING_KEYS) }>(text::EMBEDDING_KEYS);
+    const IMAGE: &[Key] = &with_common::<{ sum(image::IMAGE_KEYS) }>(image::IMAGE_KEYS);
+    const INPAINT: &[Key] = &with_common::<{ sum(image::INPAINT_KEYS) }>(image::INPAINT_KEYS);
+    const TTS: &[Key] = &with_common::<{ sum(audio::TTS_KEYS) }>(audio::TTS_KEYS);
+    const MUSIC: &[Key] = &with_common::<{ sum(audio::MUSIC_KEYS) }>(audio::MUSIC_KEYS);
+    const VIDEO: &[Key] = &with_common::<{ sum(video::KEYS) }>(video::KEYS);
+    match model_type {
+        ModelType::Text => TEXT,
+        ModelType::Embedding => EMBEDDING,
+        ModelType::Image => IMAGE,
+        ModelType::Inpaint => INPAINT,
+        ModelType::Tts => TTS,
+        ModelType::Music => MUSIC,
+        ModelType::Video => VIDEO,
+        ModelType::Asr | ModelType::Upscale => entry::KEYS,
+    }
+}
+
+const fn sum(keys: &[Key]) -> usize {
+    entry::KEYS.len() + keys.len()
+}
+
+/// The keys of every model, followed by those of one type.
+const fn with_common<const COUNT: usize>(keys: &[Key]) -> [Key; COUNT] {
+    let mut joined = [entry::KEYS[0]; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        joined[index] = if index < entry::KEYS.len() {
+            entry::KEYS[index]
+        } else {
+            keys[index - entry::KEYS.len()]
+        };
+        index += 1;
+    }
+    joined
+}
+
+/// Where a key of an entry stands; the entry itself if the key is not given.
+fn place_of(item: &Node, key: &str) -> Origin {
+    let Value::Table(table) = &item.value else { return item.origin.clone() };
+    table.get(key).map_or_else(|| item.origin.clone(), |node| node.origin.clone())
+}
+
+#[cfg(test)]
+mod tests;

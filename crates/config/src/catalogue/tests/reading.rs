@@ -1,0 +1,146 @@
+//! What an entry means.
+
+use domain::catalogue::{
+    Capability, Catalogue, Choices, Duration, Lyrics, ModelSpec, ModelType, Named, Privacy, Route,
+    Selection, Successor, Tier,
+};
+use domain::pricing::{ImageRates, MusicPrice, Rate};
+use moment::Timestamp;
+use money::{Per, Price};
+
+use super::{only_model, outcome};
+
+const SHOWCASE: &str = include_str!("../../../../testkit/fixtures/catalogue.toml");
+
+fn rate(usd: &str, diem: &str, per: Per) -> Rate {
+    let price = |text| Price::parse(text, per).expect("tests write valid prices");
+    Rate { usd: price(usd), diem: price(diem) }
+}
+
+#[test]
+fn a_short_entry_is_complete() {
+    let model = only_model(
+        r#"
+        [[model]]
+        id = "llama"
+        type = "text"
+        provider = "main"
+        context_tokens = 8192
+        price = { input_usd_per_million = "0.70", output_usd_per_million = "2.80" }
+        "#,
+    );
+    assert_eq!(model.name, "llama");
+    assert_eq!(model.owned_by, "service");
+    assert_eq!(model.privacy, Privacy::Anonymized);
+    assert_eq!(model.tier(), Some(Tier::M));
+    assert_eq!(model.deprecation, None);
+    let [Route { provider, upstream_id, weight }] = model.routes.as_slice() else {
+        panic!("one route, not {:?}", model.routes);
+    };
+    assert_eq!((provider.as_str(), upstream_id.as_str(), weight.get()), ("main", "llama", 1));
+    let ModelSpec::Text(text) = model.spec else { panic!("a text model") };
+    assert_eq!(text.price.base.input, rate("0.70", "0.70", Per::Million));
+    assert_eq!(text.price.base.output, rate("2.80", "2.80", Per::Million));
+    assert_eq!(text.price.extended, None);
+}
+
+#[test]
+fn the_showcase_has_models_of_every_type_and_makes_a_catalogue() {
+    let (models, faults) = outcome(SHOWCASE);
+    assert_eq!(faults, "");
+    let catalogue = Catalogue::build(models).expect("a catalogue without faults");
+    let now = Timestamp::parse("2026-11-15").unwrap();
+    for model_type in ModelType::ALL.iter().copied() {
+        let count = catalogue.list(Selection::Type(model_type), now).count();
+        assert!(0 < count, "there is no {model_type} model");
+        assert!(catalogue.resolve("default", model_type, now).is_ok(), "no default {model_type}");
+    }
+}
+
+/// One entry of the showcase.
+fn showcased(id: &str) -> ModelSpec {
+    let (models, _) = outcome(SHOWCASE);
+    models.into_iter().find(|it| it.id == id).expect("it is in the showcase").spec
+}
+
+#[test]
+fn a_text_model_has_capabilities_routes_and_long_context_rates() {
+    let ModelSpec::Text(text) = showcased("kimi-k3") else { panic!("a text model") };
+    assert!(text.has(Capability::Code) && text.has(Capability::Vision));
+    assert!(!text.has(Capability::Logprobs));
+    assert_eq!(text.reasoning_efforts.default().map(|it| it.name()), Some("medium"));
+    let extended = text.price.extended.expect("rates for long contexts");
+    assert_eq!(extended.above_context_tokens, 200_000);
+    assert_eq!(extended.rates.cache_input, Some(rate("0.52", "0.52", Per::Million)));
+    assert_eq!(extended.rates.cache_write, None);
+    let (models, _) = outcome(SHOWCASE);
+    let weights: Vec<_> = models[0].routes.iter().map(|it| it.weight.get()).collect();
+    assert_eq!(weights, [3, 1]);
+}
+
+#[test]
+fn an_amount_may_differ_by_currency() {
+    let ModelSpec::Text(text) = showcased("qwen3:4b") else { panic!("a text model") };
+    assert_eq!(text.price.base.input, rate("0.05", "0.04", Per::Million));
+    let ModelSpec::Image(image) = showcased("banana-pro") else { panic!("an image model") };
+    let ImageRates::ByResolution(rates) = image.price.generation else { panic!("by resolution") };
+    assert_eq!(rates["2K"], rate("0.24", "0.24", Per::One));
+    assert_eq!(rates["4K"], rate("0.35", "0.30", Per::One));
+    assert_eq!(image.price.quality["1K"].high, rate("0.18", "0.18", Per::One));
+    assert_eq!(image.price.upscale.quadruple, rate("0.08", "0.08", Per::One));
+}
+
+#[test]
+fn the_first_of_a_list_is_its_default_unless_another_is_named() {
+    let ModelSpec::Image(image) = showcased("banana-pro") else { panic!("an image model") };
+    assert_eq!(image.aspect_ratios.default().map(String::as_str), Some("16:9"));
+    assert_eq!(image.resolutions.default().map(String::as_str), Some("1K"));
+    let ModelSpec::Image(image) = showcased("z-image-turbo") else { panic!("an image model") };
+    assert_eq!(image.resolutions, Choices::none());
+}
+
+#[test]
+fn an_edit_price_covers_input_images() {
+    let ModelSpec::Inpaint(edit) = showcased("firered-image-edit") else { panic!("an editor") };
+    assert_eq!(edit.images_max(), 3);
+    let images = edit.price.input_images.expect("a price of input images");
+    assert_eq!((images.included, images.additional), (1, rate("0.01", "0.01", Per::One)));
+    assert_eq!(edit.price.resolutions["2K"], rate("0.06", "0.06", Per::One));
+}
+
+#[test]
+fn audio_models_are_priced_by_characters_seconds_and_pieces() {
+    let ModelSpec::Tts(tts) = showcased("tts-kokoro") else { panic!("a speech model") };
+    assert_eq!(tts.price, rate("3.50", "3.50", Per::Million));
+    assert_eq!(tts.voices.default().map(String::as_str), Some("af_sky"));
+    let ModelSpec::Tts(tts) = showcased("tts-chatterbox-hd") else { panic!("a speech model") };
+    assert_eq!(tts.voice_cloning.expect("it clones").min_sample_seconds, 10);
+    let ModelSpec::Asr(asr) = showcased("parakeet") else { panic!("a transcription model") };
+    assert_eq!(asr.price, rate("0.0001", "0.0001", Per::One));
+    let ModelSpec::Music(music) = showcased("ace-step-15") else { panic!("a music model") };
+    let choices = Choices::with_default(vec![60, 90], &90).unwrap();
+    assert_eq!(music.duration, Some(Duration::OneOf(choices)));
+    assert!(matches!(music.price, MusicPrice::ByDuration(bands) if bands.len() == 2));
+    let ModelSpec::Music(music) = showcased("sound-effects") else { panic!("a music model") };
+    assert_eq!(music.lyrics, Lyrics::Unsupported);
+    assert_eq!(music.duration, Some(Duration::Within { min_s: 1, default_s: 5, max_s: 20 }));
+    assert_eq!(music.price, MusicPrice::PerSecond(rate("0.002", "0.002", Per::One)));
+}
+
+#[test]
+fn sound_costs_what_silence_costs_unless_it_has_a_price() {
+    let ModelSpec::Video(video) = showcased("wan-2-7") else { panic!("a video model") };
+    let general = video.price.rates(Some("720p")).expect("a price");
+    assert_eq!(general.with_audio, rate("0.15", "0.15", Per::One));
+    let large = video.price.rates(Some("1080p")).expect("a price");
+    assert_eq!(large.with_audio, large.silent);
+}
+
+#[test]
+fn a_deprecation_removes_on_its_date_unless_said() {
+    let (models, _) = outcome(SHOWCASE);
+    let gone = models.iter().find(|it| it.id == "gpt-j-6b").expect("it is in the showcase");
+    let deprecation = gone.deprecation.as_ref().expect("it is deprecated");
+    assert_eq!(deprecation.removes_at, deprecation.date);
+    assert_eq!(deprecation.successor, Successor::Suggested("qwen3:4b".to_owned()));
+}

@@ -1,0 +1,71 @@
+//! Values that models have and other sections do not: counts, named words and choices.
+
+use domain::catalogue::{Choices, Named};
+
+use crate::fault::did_you_mean;
+use crate::key::Kind;
+use crate::reader::Reader;
+
+/// Far beyond any context or limit there is, and far from overflowing a sum.
+const COUNT_MAX: i64 = 1_000_000_000_000;
+
+/// A whole number from 1.
+pub(super) const COUNT: Kind = Kind::Integer { least: 1, most: COUNT_MAX };
+
+/// A whole number from 0.
+pub(super) const COUNT_OR_NONE: Kind = Kind::Integer { least: 0, most: COUNT_MAX };
+
+pub(super) fn count(reader: &Reader<'_>, name: &str) -> Option<u64> {
+    reader.integer(name).and_then(|it| u64::try_from(it).ok())
+}
+
+pub(super) fn counts(reader: &Reader<'_>, name: &str) -> Option<Vec<u64>> {
+    let integers = reader.integers(name)?;
+    integers.into_iter().map(|it| u64::try_from(it).ok()).collect()
+}
+
+pub(super) fn word<T: Named>(reader: &Reader<'_>, name: &str) -> Option<T> {
+    reader.choice(name).and_then(T::parse)
+}
+
+pub(super) fn words<T: Named>(reader: &Reader<'_>, name: &str) -> Option<Vec<T>> {
+    Some(reader.choices(name)?.into_iter().filter_map(T::parse).collect())
+}
+
+/// Texts to choose from, with the default that `default_name` gives, or else the first.
+pub(super) fn text_choices(
+    reader: &Reader<'_>,
+    name: &str,
+    default_name: &str,
+) -> Option<Choices<String>> {
+    let options = reader.texts(name)?;
+    let Some(default) = reader.text(default_name) else {
+        return Some(Choices::first_of(options));
+    };
+    let hint = did_you_mean(&default, options.iter().map(String::as_str));
+    let choices = Choices::with_default(options, &default);
+    if choices.is_none() {
+        let message = format!("`{default_name}` is \"{default}\", which is not in `{name}`{hint}");
+        reader.fault(default_name, message);
+    }
+    choices
+}
+
+/// The same for words of a closed set.
+pub(super) fn word_choices<T: Named + PartialEq>(
+    reader: &Reader<'_>,
+    name: &str,
+    default_name: &str,
+) -> Option<Choices<T>> {
+    let options: Vec<T> = words(reader, name)?;
+    let Some(default) = word::<T>(reader, default_name) else {
+        return Some(Choices::first_of(options));
+    };
+    let choices = Choices::with_default(options, &default);
+    if choices.is_none() {
+        let message =
+            format!("`{default_name}` is \"{}\", which is not in `{name}`", default.name());
+        reader.fault(default_name, message);
+    }
+    choices
+}

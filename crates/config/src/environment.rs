@@ -1,0 +1,120 @@
+//! The environment as a layer: `TOLLGATE__SECTION__KEY` is the key of that section.
+
+use std::collections::BTreeMap;
+
+use crate::fault::{Faults, did_you_mean};
+use crate::key::{Form, Key, Kind, Section};
+use crate::node::{Node, Table, Value};
+use crate::origin::Origin;
+use crate::sections;
+
+const PREFIX: &str = "TOLLGATE__";
+const SEPARATOR: &str = "__";
+
+/// The variables a process was started with.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// Those of this process. Variables that are not UTF-8 cannot be ours and are left out.
+    pub fn of_process() -> Environment {
+        std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect()
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    /// Puts the variables that are settings over what `table` says.
+    pub(crate) fn layer_over(&self, table: &mut Table, faults: &Faults) {
+        for (name, value) in &self.variables {
+            let Some(rest) = name.strip_prefix(PREFIX) else { continue };
+            let origin = Origin::Environment(name.clone());
+            match addressed(rest) {
+                Ok((path, key)) => {
+                    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                    table.insert_at(&path, Node { value: typed(value, key, &origin), origin });
+                }
+                Err(problem) => faults.push(&origin, problem),
+            }
+        }
+    }
+}
+
+impl FromIterator<(String, String)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(pairs: I) -> Environment {
+        Environment { variables: pairs.into_iter().collect() }
+    }
+}
+
+/// The name of the variable that sets a key of a plain section.
+pub fn variable(section: &str, key: &str) -> String {
+    let section = section.replace('.', SEPARATOR);
+    if section.is_empty() {
+        return format!("{PREFIX}{}", key.to_uppercase());
+    }
+    format!("{PREFIX}{}{SEPARATOR}{}", section.to_uppercase(), key.to_uppercase())
+}
+
+/// Finds the key that `SERVER__LISTEN` names, and its path in the tree.
+fn addressed(rest: &str) -> Result<(Vec<String>, &'static Key), String> {
+    let parts: Vec<String> = rest.split(SEPARATOR).map(str::to_lowercase).collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let (path, section, key) = match parts.as_slice() {
+        [key] => (vec![(*key).to_owned()], "", *key),
+        ["rpc", "networks", network, key] => {
+            // A variable's name has no hyphens, a network's slug no underscores.
+            let network = network.replace('_', "-");
+            let path = ["rpc", "networks", network.as_str(), *key].map(str::to_owned);
+            (path.to_vec(), "rpc.networks.<network>", *key)
+        }
+        [section, key] => (vec![(*section).to_owned(), (*key).to_owned()], *section, *key),
+        _ => return Err(format!("no setting has this name; write {PREFIX}SECTION{SEPARATOR}KEY")),
+    };
+    let section = section_named(section)?;
+    let found = section.keys.iter().find(|known| known.name == key);
+    let found = found.ok_or_else(|| {
+        let hint = did_you_mean(key, section.keys.iter().map(|known| known.name));
+        format!("unknown key `{key}` in [{}]{hint}", section.name)
+    })?;
+    if matches!(found.kind, Kind::Table | Kind::Tables | Kind::NamedTables) {
+        return Err(format!("`{key}` is a table and can only be set in a file"));
+    }
+    Ok((path, found))
+}
+
+fn section_named(name: &str) -> Result<&'static Section, String> {
+    let plain = || sections::all().filter(|section| section.form == Form::One);
+    let found = plain().find(|section| section.name == name);
+    found.ok_or_else(|| {
+        let is_list = sections::named(name).is_some();
+        if is_list {
+            return format!("[[{name}]] is a list and can only be set in a file");
+        }
+        format!("unknown section `{name}`{}", did_you_mean(name, plain().map(|it| it.name)))
+    })
+}
+
+/// A variable is always text; the kind of its key says what the text means. What does not fit
+/// stays text, so that the reader reports it like any other wrong value.
+fn typed(text: &str, key: &Key, origin: &Origin) -> Value {
+    let as_text = || Value::Text(text.to_owned());
+    match key.kind {
+        Kind::Integer { .. } | Kind::Seconds { .. } => {
+            text.parse().map_or_else(|_| as_text(), Value::Integer)
+        }
+        Kind::Number { .. } => text.parse().map_or_else(|_| as_text(), Value::Number),
+        Kind::Flag => text.parse().map_or_else(|_| as_text(), Value::Flag),
+        Kind::Texts | Kind::Urls(_) | Kind::SecretUrls(_) | Kind::Choices(_) => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            let node =
+                |item: &str| Node { value: Value::Text(item.to_owned()), origin: origin.clone() };
+            Value::List(items.map(node).collect())
+        }
+        _ => as_text(),
+    }
+}

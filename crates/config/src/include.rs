@@ -1,0 +1,98 @@
+//! `include = ["models/*.toml"]`: further files with models and providers.
+
+use std::path::{Path, PathBuf};
+
+use crate::fault::Faults;
+use crate::node::{Node, Table, Value};
+use crate::origin::Origin;
+use crate::sources::read_file;
+
+/// What an included file may hold.
+const LISTS: [&str; 2] = ["provider", "model"];
+/// More files than any catalogue is kept in.
+const FILES_MAX: usize = 1000;
+
+/// Appends the entries of every included file to the lists of `table`.
+pub(crate) fn append(table: &mut Table, folder: &Path, faults: &Faults) {
+    let Some(Node { value: Value::List(patterns), .. }) = table.get("include") else { return };
+    let mut files: Vec<(PathBuf, Origin)> = Vec::new();
+    for node in patterns {
+        // Anything but text is reported by whoever reads `include` as a list of texts.
+        let Value::Text(pattern) = &node.value else { continue };
+        match matching(folder, pattern) {
+            Ok(found) => {
+                let unseen =
+                    found.into_iter().filter(|path| files.iter().all(|(seen, _)| seen != path));
+                let unseen: Vec<_> = unseen.map(|path| (path, node.origin.clone())).collect();
+                files.extend(unseen);
+            }
+            Err(problem) => faults.push(&node.origin, format!("`include`: {problem}")),
+        }
+    }
+    for (path, origin) in files {
+        let included = read_file(&path, &origin, faults);
+        for (name, node) in included.entries() {
+            append_entry(table, name, node, faults);
+        }
+    }
+}
+
+fn append_entry(table: &mut Table, name: &str, node: &Node, faults: &Faults) {
+    if !LISTS.contains(&name) {
+        let message =
+            format!("`{name}` in an included file; only [[model]] and [[provider]] go there");
+        faults.push(&node.origin, message);
+        return;
+    }
+    let Value::List(added) = &node.value else {
+        faults.push(&node.origin, format!("write [[{name}]], with double brackets"));
+        return;
+    };
+    let earlier = match table.get(name) {
+        Some(Node { value: Value::List(items), .. }) => items.clone(),
+        Some(_) | None => Vec::new(),
+    };
+    let origin = table.get(name).map_or_else(|| node.origin.clone(), |node| node.origin.clone());
+    let value = Value::List(earlier.into_iter().chain(added.iter().cloned()).collect());
+    table.insert(name, Node { value, origin });
+}
+
+/// The files that fit a pattern, in alphabetical order. A pattern without `*` names one file,
+/// which must exist.
+fn matching(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
+    let whole = folder.join(pattern);
+    if !pattern.contains('*') {
+        return Ok(vec![whole]);
+    }
+    let name = whole.file_name().map(|name| name.to_string_lossy().into_owned());
+    let (Some(parent), Some(name)) = (whole.parent(), name) else {
+        return Err(format!("\"{pattern}\" names no files"));
+    };
+    if parent.to_string_lossy().contains('*') {
+        return Err(format!("\"{pattern}\": `*` may stand in the file's name only"));
+    }
+    let entries = std::fs::read_dir(parent)
+        .map_err(|error| format!("cannot read {}: {error}", parent.display()))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| format!("cannot read {}: {error}", parent.display()))?;
+        if fits(&name, &entry.file_name().to_string_lossy()) {
+            found.push(entry.path());
+        }
+        if FILES_MAX < found.len() {
+            return Err(format!("\"{pattern}\" fits more than {FILES_MAX} files"));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Whether a name fits a pattern in which each `*` stands for any characters.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
+    let Some(rest) = name.strip_prefix(before) else { return false };
+    rest.char_indices()
+        .map(|(offset, _)| offset)
+        .chain([rest.len()])
+        .any(|offset| fits(after, &rest[offset..]))
+}

@@ -1,0 +1,217 @@
+//! From the tree of all layers to typed settings, with every fault at once.
+
+use domain::catalogue::Model;
+
+use crate::catalogue;
+use crate::fault::{Fault, Faults, Invalid, did_you_mean};
+use crate::key::{Form, Section};
+use crate::node::{Node, Table, Value};
+use crate::origin::Origin;
+use crate::reader::Reader;
+use crate::secret::Vault;
+use crate::sections::chat::{self, Chat};
+use crate::sections::development::{self, Development};
+use crate::sections::engine::{self, Engine};
+use crate::sections::limits::{self, Limits};
+use crate::sections::log::{self, Log};
+use crate::sections::media::{self, Media};
+use crate::sections::provider::{self, Provider};
+use crate::sections::rpc::{self, Rpc};
+use crate::sections::scrape::{self, Scrape};
+use crate::sections::search::{self, Search};
+use crate::sections::server::{self, Server};
+use crate::sections::store::{self, Store};
+use crate::sections::x402::{self, X402};
+use crate::sections::{self, top};
+use crate::sources::{Sources, finished};
+
+/// Everything the operator can say, checked.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub server: Server,
+    pub log: Log,
+    pub development: Development,
+    pub store: Store,
+    pub limits: Limits,
+    pub media: Media,
+    pub engine: Engine,
+    pub chat: Chat,
+    pub providers: Vec<Provider>,
+    pub models: Vec<Model>,
+    pub x402: X402,
+    pub rpc: Rpc,
+    pub search: Search,
+    pub scrape: Scrape,
+    /// What works but should be done otherwise, such as a secret written into the file.
+    pub warnings: Vec<Fault>,
+}
+
+impl Sources {
+    /// The whole configuration.
+    pub fn read(&self) -> Result<Config, Invalid> {
+        let faults = self.faults();
+        let vault = Vault::new(&self.environment, &self.folder);
+        let top = Top { table: &self.table, faults: &faults };
+        top.check_names();
+        top.check_includes();
+        // Every section is read before any is missed, so that all faults are found.
+        let server = server::read(&top.section(&server::SECTION));
+        let log = log::read(&top.section(&log::SECTION));
+        let development = development::read(&top.section(&development::SECTION));
+        let store = store::read(&top.section(&store::SECTION));
+        let limits = limits::read(&top.section(&limits::SECTION));
+        let media = media::read(&top.section(&media::SECTION));
+        let engine = engine::read(&top.section(&engine::SECTION));
+        let chat = chat::read(&top.section(&chat::SECTION));
+        let providers = top.providers(&vault);
+        let models = catalogue::read(&self.table, &top.provider_ids(), &faults);
+        let x402 = x402::read(&top.section(&x402::SECTION), &vault);
+        let rpc = rpc::read(&top.section(&rpc::SECTION), &vault);
+        let search = search::read(&top.section(&search::SECTION), &vault);
+        let scrape = scrape::read(&top.section(&scrape::SECTION));
+        let warnings = vault.into_literals().into_sorted();
+        let config = || {
+            Some(Config {
+                server: server?,
+                log: log?,
+                development: development?,
+                store: store?,
+                limits: limits?,
+                media: media?,
+                engine: engine?,
+                chat: chat?,
+                providers,
+                models,
+                x402: x402?,
+                rpc: rpc?,
+                search: search?,
+                scrape: scrape?,
+                warnings,
+            })
+        };
+        finished(config(), faults)
+    }
+
+    /// Only what the database needs: enough for a command that looks after keys or accounts, which
+    /// must work in a shell that lacks the secrets of the service.
+    pub fn read_ground(&self) -> Result<Ground, Invalid> {
+        let faults = self.faults();
+        let top = Top { table: &self.table, faults: &faults };
+        let store = store::read(&top.section(&store::SECTION));
+        let development = development::read(&top.section(&development::SECTION));
+        let ground = || Some(Ground { store: store?, development: development? });
+        finished(ground(), faults)
+    }
+}
+
+/// What a database is opened and begun with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ground {
+    pub store: Store,
+    pub development: Development,
+}
+
+struct Top<'a> {
+    table: &'a Table,
+    faults: &'a Faults,
+}
+
+impl<'a> Top<'a> {
+    fn section(&self, section: &'static Section) -> Reader<'a> {
+        static EMPTY: Table = Table::EMPTY;
+        let place = format!("[{}]", section.name);
+        let (table, origin) = match self.table.get(section.name) {
+            Some(Node { value: Value::Table(table), origin }) => (table, origin.clone()),
+            Some(node) => {
+                let message = format!("`{}` must be a section, written {place}", section.name);
+                self.faults.push(&node.origin, message);
+                (&EMPTY, node.origin.clone())
+            }
+            None => (&EMPTY, Origin::Default),
+        };
+        Reader::new(table, section.keys, place, origin, self.faults)
+    }
+
+    /// The ids that models may name, of wrong entries too: those have a fault of their own.
+    fn provider_ids(&self) -> Vec<&'a str> {
+        let Some(Node { value: Value::List(items), .. }) = self.table.get("provider") else {
+            return Vec::new();
+        };
+        let id = |item: &'a Node| match &item.value {
+            Value::Table(table) => match table.get("id") {
+                Some(Node { value: Value::Text(id), .. }) => Some(id.as_str()),
+                _ => None,
+            },
+            _ => None,
+        };
+        items.iter().filter_map(id).collect()
+    }
+
+    fn entries(&self, section: &'static Section) -> Vec<Reader<'a>> {
+        let place = format!("[[{}]]", section.name);
+        let Some(node) = self.table.get(section.name) else { return Vec::new() };
+        let Value::List(items) = &node.value else {
+            let message = format!("`{}` must be a list, written {place}", section.name);
+            self.faults.push(&node.origin, message);
+            return Vec::new();
+        };
+        let mut readers = Vec::new();
+        for item in items {
+            match &item.value {
+                Value::Table(table) => readers.push(Reader::new(
+                    table,
+                    section.keys,
+                    place.clone(),
+                    item.origin.clone(),
+                    self.faults,
+                )),
+                other => {
+                    let message = format!("{place} must be a table, not {}", other.described());
+                    self.faults.push(&item.origin, message);
+                }
+            }
+        }
+        readers
+    }
+
+    fn providers(&self, vault: &Vault<'_>) -> Vec<Provider> {
+        let mut providers: Vec<Provider> = Vec::new();
+        for reader in self.entries(&provider::SECTION) {
+            let Some(provider) = provider::read(&reader, vault) else { continue };
+            let is_taken = providers.iter().any(|earlier| earlier.id == provider.id);
+            if is_taken {
+                let message = format!("a second [[provider]] has the id `{}`", provider.id);
+                reader.fault("id", message);
+                continue;
+            }
+            providers.push(provider);
+        }
+        providers
+    }
+
+    /// The files were read while gathering; here only the form of the list is checked.
+    fn check_includes(&self) {
+        let mut included = Table::default();
+        if let Some(node) = self.table.get("include") {
+            included.insert("include", node.clone());
+        }
+        let keys = top::SECTION.keys;
+        Reader::new(&included, keys, "the file", Origin::Default, self.faults).texts("include");
+    }
+
+    /// Reports what stands at the top of the file and is neither a key nor a section.
+    fn check_names(&self) {
+        let first_words = sections::all().filter(|section| section.form != Form::Inner);
+        let first_words = first_words.filter_map(|section| section.name.split('.').next());
+        let keys = top::SECTION.keys.iter().map(|key| key.name);
+        let known: Vec<&str> = keys.chain(first_words).filter(|name| !name.is_empty()).collect();
+        for (name, node) in self.table.entries() {
+            if known.contains(&name) {
+                continue;
+            }
+            let what = if matches!(node.value, Value::Table(_)) { "section" } else { "key" };
+            let hint = did_you_mean(name, known.iter().copied());
+            self.faults.push(&node.origin, format!("unknown {what} `{name}`{hint}"));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Secrets: named by reference, resolved once, never printed.
+
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::environment::Environment;
+use crate::fault::Faults;
+use crate::node::{Node, Value};
+use crate::reader::Reader;
+use crate::scalar::checked_url;
+
+/// Larger than any key; a file beyond it was named by mistake.
+const SECRET_BYTES_MAX: u64 = 64 * 1024;
+
+/// Text that only [`Secret::expose`] gives away.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Secret {
+        Secret(text.into())
+    }
+
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Where references to secrets lead.
+#[derive(Debug)]
+pub struct Vault<'a> {
+    environment: &'a Environment,
+    /// What relative `file:` paths are relative to: the folder of the configuration file.
+    folder: PathBuf,
+    /// Secrets that stand in the configuration itself; worth a warning.
+    literals: Faults,
+}
+
+impl<'a> Vault<'a> {
+    pub fn new(environment: &'a Environment, folder: &Path) -> Vault<'a> {
+        Vault { environment, folder: folder.to_owned(), literals: Faults::default() }
+    }
+
+    /// The secret that a key names, with a fault if the reference leads nowhere.
+    pub fn secret(&self, reader: &Reader<'_>, name: &str) -> Option<Secret> {
+        let node = reader.node(name)?;
+        let Value::Text(written) = &node.value else {
+            let found = node.value.described();
+            let message =
+                format!("`{name}` must be a secret in quotes, such as \"env:NAME\", not {found}");
+            reader.fault(name, message);
+            return None;
+        };
+        self.resolved(reader, name, written)
+    }
+
+    /// Names and secrets, such as the headers of a provider.
+    pub fn secret_map(&self, reader: &Reader<'_>, name: &str) -> Vec<(String, Secret)> {
+        let Some(node) = reader.node(name) else { return Vec::new() };
+        let Value::Table(table) = &node.value else {
+            reader.fault(name, format!("`{name}` must be a table of texts"));
+            return Vec::new();
+        };
+        let mut secrets = Vec::new();
+        for (entry, value) in table.entries() {
+            let Value::Text(written) = &value.value else {
+                reader.faults().push(&value.origin, format!("`{name}.{entry}` must be text"));
+                continue;
+            };
+            match self.looked_up(written) {
+                Ok(text) => secrets.push((entry.to_owned(), Secret(text))),
+                Err(problem) => {
+                    reader.faults().push(&value.origin, format!("`{name}.{entry}`: {problem}"));
+                }
+            }
+        }
+        secrets
+    }
+
+    /// A URL that may hold a key. Written out it is no cause for a warning, since most do not.
+    pub fn url(&self, reader: &Reader<'_>, name: &str) -> Option<Secret> {
+        let node = reader.node(name)?;
+        self.resolved_url(reader, name, &node)
+    }
+
+    /// At least one of such URLs.
+    pub fn urls(&self, reader: &Reader<'_>, name: &str) -> Option<Vec<Secret>> {
+        let node = reader.node(name)?;
+        let Value::List(items) = &node.value else {
+            reader.fault(name, format!("`{name}` must be a list, not {}", node.value.described()));
+            return None;
+        };
+        if items.is_empty() {
+            reader.fault(name, format!("`{name}` must name at least one URL"));
+        }
+        Some(items.iter().filter_map(|item| self.resolved_url(reader, name, item)).collect())
+    }
+
+    /// The warnings gathered while resolving.
+    pub fn into_literals(self) -> Faults {
+        self.literals
+    }
+
+    fn resolved(&self, reader: &Reader<'_>, name: &str, written: &str) -> Option<Secret> {
+        match self.looked_up(written) {
+            Ok(text) => {
+                if !is_reference(written) {
+                    let advice = "write \"env:NAME\" or \"file:path\" to keep it out of the file";
+                    let message = format!("`{name}` holds the secret itself; {advice}");
+                    self.literals.push(reader.origin_of(name), message);
+                }
+                Some(Secret(text))
+            }
+            Err(problem) => {
+                reader.fault(name, format!("`{name}`: {problem}"));
+                None
+            }
+        }
+    }
+
+    /// What was written is not repeated in a fault, because it may hold a key.
+    fn resolved_url(&self, reader: &Reader<'_>, name: &str, node: &Node) -> Option<Secret> {
+        let found = match &node.value {
+            Value::Text(written) => self.looked_up(written),
+            other => Err(format!("it must be a URL in quotes, not {}", other.described())),
+        };
+        let checked = found.and_then(|url| match checked_url(&url, reader.key(name)) {
+            Ok(()) => Ok(Secret(url)),
+            Err(expected) => Err(format!("it must be {expected}")),
+        });
+        match checked {
+            Ok(url) => Some(url),
+            Err(problem) => {
+                reader.faults().push(&node.origin, format!("`{name}`: {problem}"));
+                None
+            }
+        }
+    }
+
+    fn looked_up(&self, written: &str) -> Result<String, String> {
+        if let Some(variable) = written.strip_prefix("env:") {
+            let found = self.environment.get(variable).filter(|value| !value.is_empty());
+            return found
+                .map(str::to_owned)
+                .ok_or_else(|| format!("the environment variable {variable} is not set"));
+        }
+        if let Some(path) = written.strip_prefix("file:") {
+            return read_file(&self.folder.join(path));
+        }
+        if written.trim().is_empty() {
+            return Err("it is empty; leave the key out instead".to_owned());
+        }
+        Ok(written.to_owned())
+    }
+}
+
+/// Whether a secret is named rather than written out. References may be shown, secrets not.
+pub(crate) fn is_reference(written: &str) -> bool {
+    written.starts_with("env:") || written.starts_with("file:")
+}
+
+fn read_file(path: &Path) -> Result<String, String> {
+    let shown = path.display();
+    let file =
+        std::fs::File::open(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let mut text = String::new();
+    file.take(SECRET_BYTES_MAX + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    if SECRET_BYTES_MAX < bytes {
+        return Err(format!("{shown} is larger than {SECRET_BYTES_MAX} bytes"));
+    }
+    let text = text.trim_end_matches(['\r', '\n']);
+    if text.is_empty() {
+        return Err(format!("{shown} is empty"));
+    }
+    Ok(text.to_owned())
+}

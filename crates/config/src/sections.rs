@@ -1,0 +1,47 @@
+//! The sections of `tollgate.toml`: one file each, with its keys, its type and how it is read.
+
+pub mod chat;
+pub mod development;
+pub mod engine;
+pub mod limits;
+pub mod log;
+pub mod media;
+pub mod provider;
+pub mod rpc;
+pub mod scrape;
+pub mod search;
+pub mod server;
+pub mod store;
+pub mod top;
+pub mod x402;
+
+use crate::catalogue;
+use crate::key::Section;
+
+const HTTP: &[&str] = &["http://", "https://"];
+
+/// Every section, in the order in which a file is best read.
+pub fn all() -> impl Iterator<Item = &'static Section> {
+    BEFORE_MODELS.iter().chain(catalogue::SECTIONS).chain(AFTER_MODELS).copied()
+}
+
+/// The section of that name.
+pub fn named(name: &str) -> Option<&'static Section> {
+    all().find(|section| section.name == name)
+}
+
+const BEFORE_MODELS: &[&Section] = &[
+    &top::SECTION,
+    &server::SECTION,
+    &log::SECTION,
+    &development::SECTION,
+    &store::SECTION,
+    &limits::SECTION,
+    &media::SECTION,
+    &engine::SECTION,
+    &chat::SECTION,
+    &provider::SECTION,
+];
+
+const AFTER_MODELS: &[&Section] =
+    &[&x402::SECTION, &rpc::SECTION, &rpc::NETWORK_SECTION, &search::SECTION, &scrape::SECTION];

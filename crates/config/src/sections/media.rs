@@ -1,0 +1,42 @@
+//! `[media]`: where generated images, sound and video wait for their owner.
+
+use std::path::PathBuf;
+
+use crate::key::{Form, Key, Kind, Section};
+use crate::reader::Reader;
+
+pub const SECTION: Section = Section {
+    name: "media",
+    form: Form::One,
+    doc: "Where generated images, sound and video wait for their owner.",
+    keys: &[Key::with_default(
+        "url",
+        Kind::Url(&["file:", "s3://"]),
+        "\"file:media\"",
+        "`file:` and a directory, relative to the data directory, or `s3://bucket/prefix`.",
+    )],
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Media {
+    /// A directory, relative to the data directory.
+    Directory(PathBuf),
+    S3 {
+        bucket: String,
+        prefix: String,
+    },
+}
+
+pub(crate) fn read(reader: &Reader<'_>) -> Option<Media> {
+    let url = reader.url("url")?;
+    if let Some(place) = url.strip_prefix("s3://") {
+        let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+        return Some(Media::S3 { bucket: bucket.to_owned(), prefix: prefix.to_owned() });
+    }
+    let directory = url.strip_prefix("file:").unwrap_or_default();
+    if directory.is_empty() {
+        reader.fault("url", "`url` in [media] names no directory; write \"file:media\"");
+        return None;
+    }
+    Some(Media::Directory(PathBuf::from(directory)))
+}

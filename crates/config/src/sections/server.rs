@@ -1,0 +1,135 @@
+//! `[server]`: where the service listens and what it is called from outside.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use super::HTTP;
+use crate::key::{Form, Key, Kind, Section};
+use crate::reader::Reader;
+
+pub const SECTION: Section = Section {
+    name: "server",
+    form: Form::One,
+    doc: "Where the service listens and what it is called from outside.",
+    keys: &[
+        Key::with_default(
+            "listen",
+            Kind::Address,
+            "\"127.0.0.1:8080\"",
+            "The API, the console and the documentation. Port 0 takes a free one.",
+        ),
+        Key::with_default(
+            "admin_listen",
+            Kind::Address,
+            "\"127.0.0.1:8081\"",
+            "Health, readiness and metrics. Keep it away from the public network.",
+        ),
+        Key::optional(
+            "public_url",
+            Kind::Url(HTTP),
+            "How clients reach the service, when a proxy stands before it. \
+             Without it, http:// and the address it listens on.",
+        ),
+        Key::with_default(
+            "domains",
+            Kind::Texts,
+            "[\"localhost:8080\"]",
+            "The hosts that wallet sign-in messages may name.",
+        ),
+        Key::with_default(
+            "trusted_proxies",
+            Kind::Texts,
+            "[]",
+            "Addresses or ranges (10.0.0.0/8) whose X-Forwarded-For header is believed.",
+        ),
+        Key::with_default(
+            "shutdown_grace_s",
+            Kind::Seconds { least: 0, most: 3600 },
+            "30",
+            "How long running requests may take to end after SIGTERM.",
+        ),
+    ],
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    pub listen: SocketAddr,
+    pub admin_listen: SocketAddr,
+    pub public_url: Option<String>,
+    pub domains: Vec<String>,
+    pub trusted_proxies: Vec<AddressRange>,
+    pub shutdown_grace: Duration,
+}
+
+/// Addresses that share their first bits: `10.0.0.0/8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddressRange {
+    first: IpAddr,
+    prefix_bits: u32,
+}
+
+impl AddressRange {
+    /// Reads `address/bits`, or a bare address, which is a range of one.
+    pub fn parse(text: &str) -> Option<AddressRange> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let first: IpAddr = address.parse().ok()?;
+        let bits_max = if first.is_ipv4() { 32 } else { 128 };
+        let prefix_bits = match bits {
+            Some(bits) => bits.parse().ok().filter(|bits| *bits <= bits_max)?,
+            None => bits_max,
+        };
+        Some(AddressRange { first, prefix_bits })
+    }
+
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.first, address.to_canonical()) {
+            (IpAddr::V4(first), IpAddr::V4(address)) => {
+                let difference = first.to_bits() ^ address.to_bits();
+                self.prefix_bits <= difference.leading_zeros()
+            }
+            (IpAddr::V6(first), IpAddr::V6(address)) => {
+                let difference = first.to_bits() ^ address.to_bits();
+                self.prefix_bits <= difference.leading_zeros()
+            }
+            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
+        }
+    }
+}
+
+pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
+    let listen = reader.address("listen");
+    let admin_listen = reader.address("admin_listen");
+    let public_url = reader.url("public_url").map(|url| url.trim_end_matches('/').to_owned());
+    let domains = reader.texts("domains");
+    let trusted_proxies = trusted_proxies(reader);
+    let shutdown_grace = reader.seconds("shutdown_grace_s");
+    // Port 0 asks for any free port, so the same words can mean two listeners.
+    if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
+        reader.fault("admin_listen", "`admin_listen` must differ from `listen` in [server]");
+    }
+    Some(Server {
+        listen: listen?,
+        admin_listen: admin_listen?,
+        public_url,
+        domains: domains?,
+        trusted_proxies,
+        shutdown_grace: shutdown_grace?,
+    })
+}
+
+fn trusted_proxies(reader: &Reader<'_>) -> Vec<AddressRange> {
+    let mut ranges = Vec::new();
+    for written in reader.texts("trusted_proxies").unwrap_or_default() {
+        match AddressRange::parse(&written) {
+            Some(range) => ranges.push(range),
+            None => reader.fault(
+                "trusted_proxies",
+                format!("`trusted_proxies` in [server] must be addresses or ranges such as \"10.0.0.0/8\", not {written:?}"),
+            ),
+        }
+    }
+    ranges
+}

@@ -1,0 +1,63 @@
+//! `[store]`: where accounts, keys and money are kept.
+
+use std::path::PathBuf;
+
+use crate::key::{Form, Key, Kind, Section};
+use crate::reader::Reader;
+use crate::secret::Secret;
+
+pub const SECTION: Section = Section {
+    name: "store",
+    form: Form::One,
+    doc: "Where accounts, keys and money are kept.",
+    keys: &[
+        Key::with_default(
+            "url",
+            Kind::Url(&["sqlite:", "postgres://", "postgresql://"]),
+            "\"sqlite:tollgate.db\"",
+            "`sqlite:` and a file, relative to the data directory, or `postgres://…` for many \
+             nodes.",
+        ),
+        Key::with_default(
+            "keep_usage_days",
+            Kind::Integer { least: 0, most: 36_500 },
+            "0",
+            "Single usage rows older than this are dropped; 0 keeps them for ever. Balances, the \
+             journal and the sums of each day stay in any case.",
+        ),
+    ],
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    pub place: Place,
+    /// None keeps every usage row.
+    pub keep_usage_days: Option<i64>,
+}
+
+/// Where the database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A file, relative to the data directory.
+    Sqlite(PathBuf),
+    /// The whole URL, which may hold a password.
+    Postgres(Secret),
+}
+
+pub(crate) fn read(reader: &Reader<'_>) -> Option<Store> {
+    let (url, keep_usage_days) = (reader.url("url"), reader.integer("keep_usage_days"));
+    let place = place(reader, url?)?;
+    let keep_usage_days = keep_usage_days.map(|days| (0 < days).then_some(days))?;
+    Some(Store { place, keep_usage_days })
+}
+
+fn place(reader: &Reader<'_>, url: String) -> Option<Place> {
+    let Some(file) = url.strip_prefix("sqlite:") else {
+        return Some(Place::Postgres(Secret::new(url)));
+    };
+    if file.is_empty() {
+        reader.fault("url", "`url` in [store] names no file; write \"sqlite:tollgate.db\"");
+        return None;
+    }
+    Some(Place::Sqlite(PathBuf::from(file)))
+}

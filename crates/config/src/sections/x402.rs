@@ -1,0 +1,199 @@
+//! `[x402]`: being paid in USDC by wallets that have no account.
+
+use money::Nano;
+
+use super::HTTP;
+use crate::key::{Form, Key, Kind, Section};
+use crate::reader::Reader;
+use crate::secret::{Secret, Vault};
+
+/// Chain ids are positive and fit the signed messages of EIP-155.
+const CHAIN_ID_MAX: i64 = i64::MAX;
+
+pub const SECTION: Section = Section {
+    name: "x402",
+    form: Form::One,
+    doc: "Being paid in USDC by wallets that have no account. Off until an address to pay to is given.",
+    keys: &[
+        Key::optional(
+            "pay_to_evm",
+            Kind::Text,
+            "The address on Base that receives payments, 0x and 40 digits.",
+        ),
+        Key::optional("pay_to_solana", Kind::Text, "The address on Solana that receives payments."),
+        Key::with_default("minimum_usd", Kind::Decimal, "\"5\"", "The smallest top-up, in USD."),
+        Key::with_default("maximum_usd", Kind::Decimal, "\"10000\"", "The largest top-up, in USD."),
+        Key::with_default(
+            "settle",
+            Kind::Choice(&["facilitator", "direct"]),
+            "\"facilitator\"",
+            "`facilitator` lets a service put payments on the chain; `direct` does it from here.",
+        ),
+        Key::optional("facilitator_url", Kind::Url(HTTP), "The facilitator, when it settles."),
+        Key::optional(
+            "evm_rpc_url",
+            Kind::SecretUrl(HTTP),
+            "A node of the EVM chain, for settling directly.",
+        ),
+        Key::optional(
+            "evm_relayer_key",
+            Kind::Secret,
+            "The key that pays gas when settling directly: 0x and 64 digits.",
+        ),
+        Key::optional(
+            "solana_rpc_url",
+            Kind::SecretUrl(HTTP),
+            "A node of Solana, for settling directly.",
+        ),
+        Key::optional(
+            "solana_fee_payer_key",
+            Kind::Secret,
+            "The key that pays fees when settling directly: base58, `hex:` and a seed, or `file:id.json`.",
+        ),
+        Key::with_default(
+            "asset_evm",
+            Kind::Text,
+            "\"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913\"",
+            "The token that is accepted on the EVM chain; USDC on Base unless changed.",
+        ),
+        Key::with_default(
+            "asset_solana",
+            Kind::Text,
+            "\"EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v\"",
+            "The token that is accepted on Solana; USDC unless changed.",
+        ),
+        Key::with_default(
+            "chain_id",
+            Kind::Integer { least: 1, most: CHAIN_ID_MAX },
+            "8453",
+            "The EVM chain; Base unless changed.",
+        ),
+    ],
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct X402 {
+    pub evm: EvmPayments,
+    pub solana: SolanaPayments,
+    pub minimum: Nano,
+    pub maximum: Nano,
+    pub settle: Settle,
+    pub facilitator_url: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvmPayments {
+    /// None: not offered.
+    pub pay_to: Option<String>,
+    pub asset: String,
+    pub chain_id: u64,
+    pub rpc_url: Option<Secret>,
+    pub relayer_key: Option<Secret>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SolanaPayments {
+    /// None: not offered.
+    pub pay_to: Option<String>,
+    pub asset: String,
+    pub rpc_url: Option<Secret>,
+    pub fee_payer_key: Option<Secret>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settle {
+    Facilitator,
+    Direct,
+}
+
+pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<X402> {
+    let evm = evm(reader, vault);
+    let solana = solana(reader, vault);
+    let minimum = reader.decimal("minimum_usd", Nano::parse);
+    let maximum = reader.decimal("maximum_usd", Nano::parse);
+    let settle = reader.choice("settle").map(|written| match written {
+        "direct" => Settle::Direct,
+        _ => Settle::Facilitator,
+    });
+    let facilitator_url =
+        reader.url("facilitator_url").map(|url| url.trim_end_matches('/').to_owned());
+    if maximum < minimum {
+        reader.fault("maximum_usd", "`maximum_usd` in [x402] must be at least `minimum_usd`");
+    }
+    check_settlement(reader, settle?);
+    Some(X402 {
+        evm: evm?,
+        solana: solana?,
+        minimum: minimum?,
+        maximum: maximum?,
+        settle: settle?,
+        facilitator_url,
+    })
+}
+
+fn evm(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<EvmPayments> {
+    let pay_to = evm_address(reader, "pay_to_evm");
+    let asset = evm_address(reader, "asset_evm");
+    let chain_id = reader.integer("chain_id");
+    let rpc_url = vault.url(reader, "evm_rpc_url");
+    let relayer_key = vault.secret(reader, "evm_relayer_key");
+    let chain_id = u64::try_from(chain_id?).ok()?;
+    Some(EvmPayments { pay_to, asset: asset?, chain_id, rpc_url, relayer_key })
+}
+
+fn solana(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<SolanaPayments> {
+    let pay_to = solana_address(reader, "pay_to_solana");
+    let asset = solana_address(reader, "asset_solana");
+    let rpc_url = vault.url(reader, "solana_rpc_url");
+    let fee_payer_key = vault.secret(reader, "solana_fee_payer_key");
+    Some(SolanaPayments { pay_to, asset: asset?, rpc_url, fee_payer_key })
+}
+
+/// Only the form is checked here; the checksum is the wallet code's business.
+fn evm_address(reader: &Reader<'_>, name: &str) -> Option<String> {
+    let written = reader.text(name)?;
+    let digits = written.strip_prefix("0x").unwrap_or_default();
+    let fits = digits.len() == 40 && digits.chars().all(|digit| digit.is_ascii_hexdigit());
+    if !fits {
+        reader.fault(
+            name,
+            format!("`{name}` in [x402] must be 0x and 40 hexadecimal digits, not {written:?}"),
+        );
+    }
+    fits.then_some(written)
+}
+
+fn solana_address(reader: &Reader<'_>, name: &str) -> Option<String> {
+    let written = reader.text(name)?;
+    let is_base58 =
+        |letter: char| letter.is_ascii_alphanumeric() && !matches!(letter, '0' | 'O' | 'I' | 'l');
+    let fits = 32 <= written.len() && written.len() <= 44 && written.chars().all(is_base58);
+    if !fits {
+        reader.fault(name, format!("`{name}` in [x402] must be a base58 address of 32 to 44 characters, not {written:?}"));
+    }
+    fits.then_some(written)
+}
+
+/// What settling needs, for each chain that payments are taken on.
+fn check_settlement(reader: &Reader<'_>, settle: Settle) {
+    let need = |pay_to: &str, needed: &[&str]| {
+        for name in needed {
+            if reader.has(pay_to) && !reader.has(name) {
+                let message = format!(
+                    "`{name}` is missing in [x402]: `{pay_to}` is set and settling needs it"
+                );
+                reader.fault(pay_to, message);
+            }
+        }
+    };
+    match settle {
+        Settle::Facilitator => {
+            let pay_to = if reader.has("pay_to_evm") { "pay_to_evm" } else { "pay_to_solana" };
+            need(pay_to, &["facilitator_url"]);
+        }
+        Settle::Direct => {
+            need("pay_to_evm", &["evm_rpc_url", "evm_relayer_key"]);
+            need("pay_to_solana", &["solana_rpc_url", "solana_fee_payer_key"]);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Gathering what the operator says: the file and what it includes, the environment, the flags.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::environment::Environment;
+use crate::fault::{Fault, Faults, Invalid};
+use crate::include;
+use crate::node::{Node, Table, Value, parse};
+use crate::origin::Origin;
+
+/// The file that is read when none is named and it exists.
+pub const FILE_NAME: &str = "tollgate.toml";
+/// A catalogue of thousands of models fits; a disk image given by mistake does not.
+const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// What a command line and its surroundings say about configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The file of `--config`; otherwise `TOLLGATE_CONFIG`, otherwise [`FILE_NAME`] in `folder`.
+    pub file: Option<PathBuf>,
+    /// The working directory.
+    pub folder: PathBuf,
+    pub environment: Environment,
+    pub flags: Vec<FlagSetting>,
+}
+
+/// A setting given on the command line.
+#[derive(Debug, Clone)]
+pub struct FlagSetting {
+    /// With its dashes: `--listen`.
+    pub flag: &'static str,
+    pub section: &'static str,
+    pub key: &'static str,
+    pub value: String,
+}
+
+/// All layers in one tree: default < file < environment < flags.
+#[derive(Debug)]
+pub struct Sources {
+    /// The file that was read, if there is one.
+    pub file: Option<PathBuf>,
+    pub environment: Environment,
+    /// What relative paths in the file are relative to.
+    pub(crate) folder: PathBuf,
+    pub(crate) table: Table,
+    /// What kept a layer from being read as a whole.
+    pub(crate) unreadable: Vec<Fault>,
+}
+
+impl Sources {
+    pub fn gather(request: &Request) -> Sources {
+        let faults = Faults::default();
+        let file = chosen_file(request);
+        let mut table = Table::default();
+        let mut folder = request.folder.clone();
+        if let Some((path, origin)) = &file {
+            table = read_file(path, origin, &faults);
+            folder = path.parent().map_or(folder, Path::to_owned);
+            include::append(&mut table, &folder, &faults);
+        }
+        request.environment.layer_over(&mut table, &faults);
+        for setting in &request.flags {
+            let value = Value::Text(setting.value.clone());
+            let node = Node { value, origin: Origin::Flag(setting.flag) };
+            table.insert_at(&[setting.section, setting.key], node);
+        }
+        Sources {
+            file: file.map(|(path, _)| path),
+            environment: request.environment.clone(),
+            folder,
+            table,
+            unreadable: faults.into_sorted(),
+        }
+    }
+
+    /// The faults known so far, as a list that reading goes on to fill.
+    pub(crate) fn faults(&self) -> Faults {
+        let faults = Faults::default();
+        for fault in &self.unreadable {
+            faults.push(&fault.origin, fault.message.clone());
+        }
+        faults
+    }
+}
+
+/// Ends a reading: the value, unless a fault was found on the way.
+pub(crate) fn finished<T>(value: Option<T>, faults: Faults) -> Result<T, Invalid> {
+    match value {
+        Some(value) if faults.is_empty() => Ok(value),
+        _ => Err(Invalid(faults.into_sorted())),
+    }
+}
+
+fn chosen_file(request: &Request) -> Option<(PathBuf, Origin)> {
+    if let Some(path) = &request.file {
+        return Some((request.folder.join(path), Origin::Flag("--config")));
+    }
+    let variable = "TOLLGATE_CONFIG";
+    if let Some(path) = request.environment.get(variable).filter(|path| !path.is_empty()) {
+        return Some((request.folder.join(path), Origin::Environment(variable.to_owned())));
+    }
+    let usual = request.folder.join(FILE_NAME);
+    usual.exists().then_some((usual, Origin::Default))
+}
+
+/// Reads a file of settings. `origin` is who named it, for when it cannot be read.
+pub(crate) fn read_file(path: &Path, origin: &Origin, faults: &Faults) -> Table {
+    match text_of(path) {
+        Ok(text) => parse(&shown(path), &text, faults),
+        Err(problem) => {
+            faults.push(origin, format!("cannot read {}: {problem}", shown(path)));
+            Table::default()
+        }
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    let count = read.map_err(|error| error.to_string())?;
+    if FILE_BYTES_MAX < u64::try_from(count).unwrap_or(u64::MAX) {
+        return Err(format!("it is larger than {FILE_BYTES_MAX} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        format!("it is not UTF-8 text (byte {offset})")
+    })
+}
+
+/// A path as messages show it: relative to the working directory where that is shorter.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let relative = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    relative.unwrap_or_else(|| path.to_owned()).display().to_string()
+}
