@@ -1,0 +1,163 @@
+//! Accounts: making them, giving them credit, and telling what they have.
+
+use credits::{AllowanceKind, EntryId, OwnerId};
+use domain::entropy::time_ordered_id;
+use domain::limits::tiers::Tier;
+use money::{Currency, Nano};
+use store::error::StoreError;
+use store::owner::{Owner, OwnerKind};
+use store::write::{Group, Write};
+use uuid::Uuid;
+
+use crate::operation::{CreditCurrency, OperationError};
+use crate::reply::{AccountLine, AccountReport, Allowances, Balances};
+use crate::service::Service;
+
+const NAME_CHARS_MAX: usize = 64;
+/// Accounts are read this many at a time.
+const PAGE_OWNERS: usize = 500;
+/// The set of rate limits that an account starts with.
+const TIER: &str = "default";
+
+impl Service {
+    pub(crate) async fn create_account(&self, name: &str) -> Result<AccountReport, OperationError> {
+        check_name(name)?;
+        let now = self.clock.now();
+        let owner = Owner {
+            id: OwnerId(time_ordered_id(now, self.entropy.as_ref())),
+            kind: OwnerKind::Account,
+            name: name.to_owned(),
+            tier: TIER.to_owned(),
+            created: now,
+        };
+        match self.store.commit(Group::of(Write::AddOwner(owner.clone()))).await {
+            Ok(()) => self.report(&owner).await,
+            Err(StoreError::Duplicate(_)) => {
+                let message = format!("the account `{name}` is already there; choose another name");
+                Err(OperationError::Refused(message))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) async fn list_accounts(&self) -> Result<Vec<AccountLine>, OperationError> {
+        let owners = self.every_account().await?;
+        Ok(owners.iter().map(|owner| self.line(owner)).collect())
+    }
+
+    pub(crate) async fn show_account(&self, name: &str) -> Result<AccountReport, OperationError> {
+        let owner = self.account(name).await?;
+        self.report(&owner).await
+    }
+
+    pub(crate) async fn credit_account(
+        &self,
+        entry: Uuid,
+        name: &str,
+        amount: &str,
+        currency: CreditCurrency,
+    ) -> Result<AccountReport, OperationError> {
+        let owner = self.account(name).await?;
+        let entry = EntryId(entry);
+        let refused = |error: money::AmountError| OperationError::Refused(error.to_string());
+        match currency {
+            CreditCurrency::Usd | CreditCurrency::Vcu => {
+                let amount = Nano::parse_positive(amount).map_err(refused)?;
+                let is_usd = currency == CreditCurrency::Usd;
+                let currency = if is_usd { Currency::Usd } else { Currency::Vcu };
+                self.grant(entry, owner.id, currency, amount).await?;
+            }
+            CreditCurrency::Diem | CreditCurrency::Bundled => {
+                let amount = Nano::parse(amount).map_err(refused)?;
+                let is_diem = currency == CreditCurrency::Diem;
+                let kind =
+                    if is_diem { AllowanceKind::DiemDaily } else { AllowanceKind::BundledMonthly };
+                self.set_allowance(entry, owner.id, kind, amount).await?;
+            }
+        }
+        self.report(&owner).await
+    }
+
+    /// Puts an account under another set of rate limits, from its next request on.
+    pub(crate) async fn set_tier(
+        &self,
+        name: &str,
+        tier: &str,
+    ) -> Result<AccountReport, OperationError> {
+        let Some(tier) = Tier::parse(tier) else {
+            let names: Vec<&str> = Tier::ALL.iter().map(|tier| tier.name()).collect();
+            let message = format!("there is no tier `{tier}`; choose from {}", names.join(", "));
+            return Err(OperationError::Refused(message));
+        };
+        let owner = self.account(name).await?;
+        let write = Write::SetTier { owner: owner.id, tier: tier.name().to_owned() };
+        self.store.commit(Group::of(write)).await?;
+        self.keys.forget_all();
+        self.show_account(name).await
+    }
+
+    /// The account of that name, or a refusal that tells the nearest one.
+    pub(crate) async fn account(&self, name: &str) -> Result<Owner, OperationError> {
+        let found = self.store.find_owner(OwnerKind::Account, name).await?;
+        found.ok_or_else(|| {
+            OperationError::Refused(format!(
+                "there is no account `{name}`; `tollgate accounts list` shows them, \
+                 `tollgate accounts create {name}` makes it"
+            ))
+        })
+    }
+
+    pub(crate) async fn every_account(&self) -> Result<Vec<Owner>, OperationError> {
+        let mut owners: Vec<Owner> = Vec::new();
+        loop {
+            let after = owners.last().map(|owner| owner.name.clone()).unwrap_or_default();
+            let page = self.store.list_owners(OwnerKind::Account, &after, PAGE_OWNERS).await?;
+            let is_last = page.len() < PAGE_OWNERS;
+            owners.extend(page);
+            if is_last {
+                return Ok(owners);
+            }
+        }
+    }
+
+    async fn report(&self, owner: &Owner) -> Result<AccountReport, OperationError> {
+        let keys = self.store.list_keys(owner.id).await?;
+        let allowance = |kind| self.ledger.allocation(owner.id, kind).to_string();
+        Ok(AccountReport {
+            line: self.line(owner),
+            allowances: Allowances {
+                diem_per_day: allowance(AllowanceKind::DiemDaily),
+                bundled_per_month: allowance(AllowanceKind::BundledMonthly),
+            },
+            keys: keys.len(),
+        })
+    }
+
+    fn line(&self, owner: &Owner) -> AccountLine {
+        AccountLine {
+            id: owner.id.0,
+            name: owner.name.clone(),
+            tier: owner.tier.clone(),
+            created_at: owner.created.to_string(),
+            balances: self.balances(owner.id),
+        }
+    }
+
+    fn balances(&self, owner: OwnerId) -> Balances {
+        let balances = self.ledger.balances(owner);
+        let named =
+            |currency: Currency| (currency.name().to_owned(), balances.get(currency).to_string());
+        Currency::ALL.into_iter().map(named).collect()
+    }
+}
+
+fn check_name(name: &str) -> Result<(), OperationError> {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_.@+".contains(letter);
+    let is_short = !name.is_empty() && name.chars().count() <= NAME_CHARS_MAX;
+    if is_short && name.chars().all(is_plain) && !name.starts_with('-') {
+        return Ok(());
+    }
+    Err(OperationError::Refused(format!(
+        "an account's name is 1 to {NAME_CHARS_MAX} letters, digits or any of - _ . @ +"
+    )))
+}

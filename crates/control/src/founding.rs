@@ -1,0 +1,97 @@
+//! What a fresh database gets: its pepper, the account `default`, and the first ADMIN key.
+//!
+//! Each step can be repeated: a crash half-way is made good by the next start, and nothing is
+//! given twice.
+
+use credits::{EntryId, LimitPeriod};
+use domain::access::KeyKind;
+use domain::entropy::Entropy;
+use domain::secret::Pepper;
+use money::{Currency, Nano};
+use store::Store;
+use store::error::StoreError;
+use store::key::KeySettings;
+use store::owner::OwnerKind;
+use store::write::{Group, Write};
+use uuid::Uuid;
+
+use crate::operation::OperationError;
+use crate::service::Service;
+
+/// The account that exists from the start.
+pub const DEFAULT_ACCOUNT: &str = "default";
+
+const PEPPER: &str = "pepper";
+const FOUNDED: &str = "founded";
+const FIRST_KEY: &str = "first_admin_key";
+/// The starting credit has this id in every installation, so that it is granted at most once.
+pub(crate) const STARTING_CREDIT: EntryId =
+    EntryId(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0001));
+
+/// The installation's pepper, made on the first call.
+pub async fn pepper(store: &dyn Store, entropy: &dyn Entropy) -> Result<Pepper, OperationError> {
+    if let Some(bytes) = store.setting(PEPPER).await? {
+        let bytes = <[u8; 32]>::try_from(bytes.as_slice());
+        return bytes.map(Pepper).map_err(|_| {
+            OperationError::Failed("the pepper in the database is damaged; restore a backup".into())
+        });
+    }
+    let mut bytes = [0; 32];
+    entropy.fill(&mut bytes);
+    let write = Write::AddSetting { name: PEPPER.to_owned(), value: bytes.to_vec() };
+    store.commit(Group::of(write)).await?;
+    Ok(Pepper(bytes))
+}
+
+impl Service {
+    /// Makes the account `default`, with a starting credit if there is one, unless that was done.
+    pub async fn found(&self, starting_credit: Option<Nano>) -> Result<(), OperationError> {
+        if self.store.setting(FOUNDED).await?.is_some() {
+            return Ok(());
+        }
+        let exists = self.store.find_owner(OwnerKind::Account, DEFAULT_ACCOUNT).await?.is_some();
+        if !exists {
+            self.create_account(DEFAULT_ACCOUNT).await?;
+        }
+        let owner = self.account(DEFAULT_ACCOUNT).await?;
+        if let Some(amount) = starting_credit.filter(|amount| amount.is_positive()) {
+            self.grant(STARTING_CREDIT, owner.id, Currency::Usd, amount).await?;
+        }
+        self.note(FOUNDED).await
+    }
+
+    /// Makes the first ADMIN key, with the operator's secret if there is one. Answers with the
+    /// secret, or with nothing if the key was made before.
+    pub async fn first_key(&self, chosen: Option<&str>) -> Result<Option<String>, OperationError> {
+        if self.store.setting(FIRST_KEY).await?.is_some() {
+            return Ok(None);
+        }
+        let owner = self.account(DEFAULT_ACCOUNT).await?;
+        let settings = KeySettings {
+            description: "first key".to_owned(),
+            limit_usd: None,
+            limit_diem: None,
+            limit_period: LimitPeriod::Epoch,
+            expires: None,
+        };
+        let secret = match chosen {
+            Some(secret) => {
+                let made = self.keys.create_with(owner.id, KeyKind::Admin, settings, secret).await;
+                match made {
+                    // Made by an earlier start that did not live to note it.
+                    Ok(_) | Err(StoreError::Duplicate(_)) => secret.to_owned(),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            None => self.keys.create(owner.id, KeyKind::Admin, settings).await?.1,
+        };
+        self.note(FIRST_KEY).await?;
+        Ok(Some(secret))
+    }
+
+    async fn note(&self, name: &str) -> Result<(), OperationError> {
+        let at = self.clock.now().to_string().into_bytes();
+        let write = Write::PutSetting { name: name.to_owned(), value: at };
+        Ok(self.store.commit(Group::of(write)).await?)
+    }
+}

@@ -1,0 +1,130 @@
+//! API keys: making, listing and revoking them for an operator.
+
+use credits::{KeyId, LimitPeriod};
+use domain::access::KeyKind;
+use moment::Timestamp;
+use money::Nano;
+use store::error::StoreError;
+use store::key::{ApiKey, KeySettings};
+use store::owner::Owner;
+use uuid::Uuid;
+
+use crate::operation::{KeyType, NewKey, OperationError, Period};
+use crate::reply::{ConsumptionLimits, CreatedKey, KeyLine};
+use crate::service::Service;
+
+/// As many characters as the API allows.
+const DESCRIPTION_CHARS_MAX: usize = 64;
+
+impl Service {
+    pub(crate) async fn create_key(&self, new: NewKey) -> Result<CreatedKey, OperationError> {
+        let owner = self.account(&new.account).await?;
+        let kind = match new.kind {
+            KeyType::Inference => KeyKind::Inference,
+            KeyType::Admin => KeyKind::Admin,
+        };
+        let settings = settings(new, self.clock.now())?;
+        let (key, secret) = match self.keys.create(owner.id, kind, settings).await {
+            Ok(created) => created,
+            Err(StoreError::TooMany { most }) => {
+                return Err(OperationError::Refused(format!(
+                    "`{}` has {most} keys, the most there can be; revoke one first",
+                    owner.name
+                )));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(CreatedKey { api_key: secret, key: line(&key, &owner) })
+    }
+
+    pub(crate) async fn list_keys(
+        &self,
+        account: Option<&str>,
+    ) -> Result<Vec<KeyLine>, OperationError> {
+        self.keys.note_uses().await?;
+        let owners = match account {
+            Some(name) => vec![self.account(name).await?],
+            None => self.every_account().await?,
+        };
+        let mut lines = Vec::new();
+        for owner in &owners {
+            let keys = self.store.list_keys(owner.id).await?;
+            lines.extend(keys.iter().map(|key| line(key, owner)));
+        }
+        Ok(lines)
+    }
+
+    pub(crate) async fn revoke_key(&self, id: Uuid) -> Result<KeyLine, OperationError> {
+        for owner in self.every_account().await? {
+            let Some(key) = self.store.key(owner.id, KeyId(id)).await? else { continue };
+            if key.revoked.is_some() {
+                return Err(OperationError::Refused(format!("{id} was revoked before")));
+            }
+            self.keys.revoke(&key).await?;
+            return Ok(line(&key, &owner));
+        }
+        let message = format!("there is no key {id}; `tollgate keys list` shows their ids");
+        Err(OperationError::Refused(message))
+    }
+}
+
+fn settings(new: NewKey, now: Timestamp) -> Result<KeySettings, OperationError> {
+    if DESCRIPTION_CHARS_MAX < new.description.chars().count() {
+        let message = format!("a description has at most {DESCRIPTION_CHARS_MAX} characters");
+        return Err(OperationError::Refused(message));
+    }
+    let expires = match new.expires.as_deref() {
+        Some(text) => Some(expiry(text, now)?),
+        None => None,
+    };
+    Ok(KeySettings {
+        description: new.description,
+        limit_usd: limit("USD", new.limit_usd.as_deref())?,
+        limit_diem: limit("DIEM", new.limit_diem.as_deref())?,
+        limit_period: match new.period {
+            Period::Epoch => LimitPeriod::Epoch,
+            Period::Month => LimitPeriod::Month,
+            Period::Lifetime => LimitPeriod::Lifetime,
+        },
+        expires,
+    })
+}
+
+fn limit(currency: &str, text: Option<&str>) -> Result<Option<Nano>, OperationError> {
+    let Some(text) = text else { return Ok(None) };
+    match Nano::parse(text) {
+        Ok(limit) => Ok(Some(limit)),
+        Err(error) => Err(OperationError::Refused(format!("the limit in {currency}: {error}"))),
+    }
+}
+
+fn expiry(text: &str, now: Timestamp) -> Result<Timestamp, OperationError> {
+    let expires = Timestamp::parse(text).ok_or_else(|| {
+        OperationError::Refused(format!("{text} is no date; write one such as 2027-01-31"))
+    })?;
+    if expires <= now {
+        let message = format!("{expires} has passed; write a moment that is still to come");
+        return Err(OperationError::Refused(message));
+    }
+    Ok(expires)
+}
+
+fn line(key: &ApiKey, owner: &Owner) -> KeyLine {
+    let amount = |limit: Option<Nano>| limit.map(|limit| limit.to_string());
+    let moment = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    KeyLine {
+        id: key.id.0,
+        account: owner.name.clone(),
+        api_key_type: key.kind.name().to_owned(),
+        description: key.settings.description.clone(),
+        last6_chars: key.last6.clone(),
+        consumption_limits: ConsumptionLimits {
+            usd: amount(key.settings.limit_usd),
+            diem: amount(key.settings.limit_diem),
+        },
+        limit_period: key.settings.limit_period.name().to_owned(),
+        created_at: key.created.to_string(),
+        expires_at: moment(key.settings.expires),
+        last_used_at: moment(key.last_used),
+    }
+}

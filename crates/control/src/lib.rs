@@ -1,0 +1,17 @@
+//! What an operator can do to a service, running or stopped: one list of operations.
+//!
+//! A command makes an [`operation::Operation`]. While the service runs, the operation travels over
+//! a Unix socket in the data directory; while it does not, the command performs it itself on the
+//! database. Both ways end in [`service::Service::perform`], so both give the same reply.
+
+mod accounts;
+pub mod books;
+pub mod founding;
+mod keys;
+pub mod operation;
+pub mod reply;
+pub mod service;
+pub mod socket;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! The operations and what can go wrong with them, in the form in which they cross the socket.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// One thing to do. Amounts are decimal text, moments RFC 3339, as on a command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "operation", rename_all = "snake_case")]
+pub enum Operation {
+    /// Is anybody there, and since when?
+    Ping,
+    CreateAccount {
+        name: String,
+    },
+    ListAccounts,
+    ShowAccount {
+        name: String,
+    },
+    CreditAccount {
+        /// Names this credit: the same one sent twice counts once.
+        entry: Uuid,
+        name: String,
+        amount: String,
+        currency: CreditCurrency,
+    },
+    /// Puts an account under another set of rate limits.
+    SetTier {
+        name: String,
+        tier: String,
+    },
+    CreateKey(NewKey),
+    /// The keys of one account, or of all.
+    ListKeys {
+        account: Option<String>,
+    },
+    RevokeKey {
+        id: Uuid,
+    },
+    ListModels,
+    /// Reads the catalogue's files again.
+    ReloadModels,
+    VerifyLedger,
+    /// A page of the journal, after a sequence number.
+    ExportLedger {
+        after_seq: i64,
+        format: ExportFormat,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewKey {
+    pub account: String,
+    pub kind: KeyType,
+    pub description: String,
+    pub limit_usd: Option<String>,
+    pub limit_diem: Option<String>,
+    pub period: Period,
+    pub expires: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyType {
+    Inference,
+    Admin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Period {
+    Epoch,
+    Month,
+    Lifetime,
+}
+
+/// What a credit is given in. USD and VCU are granted; DIEM and bundled credits are an allowance
+/// for each day or month, which a credit sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CreditCurrency {
+    Usd,
+    Vcu,
+    Diem,
+    Bundled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportFormat {
+    Csv,
+    Json,
+}
+
+/// Why an operation was not done. Nothing of it has happened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationError {
+    /// It cannot be done as asked; the message says what to ask instead.
+    #[error("{0}")]
+    Refused(String),
+    /// The service could not do it now, whatever was asked.
+    #[error("{0}")]
+    Failed(String),
+}

@@ -1,0 +1,141 @@
+//! What operations answer: plain data that a command prints as JSON or as a table.
+
+use domain::catalogue::{Model, Named};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    Status(Status),
+    Account(AccountReport),
+    Accounts(Vec<AccountLine>),
+    CreatedKey(CreatedKey),
+    Keys(Vec<KeyLine>),
+    RevokedKey(KeyLine),
+    Models(Vec<ModelLine>),
+    Reloaded(Reloaded),
+    Verified(Verification),
+    Journal(JournalPage),
+}
+
+/// A service that is running.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    pub version: String,
+    pub process: u32,
+    pub started_at: String,
+    /// Whether it can write, and so take money.
+    pub can_write: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountLine {
+    pub id: Uuid,
+    pub name: String,
+    pub tier: String,
+    pub created_at: String,
+    pub balances: Balances,
+}
+
+/// Exact decimals by the name of the currency: what is there to be spent.
+pub type Balances = IndexMap<String, String>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountReport {
+    #[serde(flatten)]
+    pub line: AccountLine,
+    /// What is granted anew each period.
+    pub allowances: Allowances,
+    pub keys: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Allowances {
+    pub diem_per_day: String,
+    pub bundled_per_month: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreatedKey {
+    /// The secret. It is shown here and never again.
+    pub api_key: String,
+    #[serde(flatten)]
+    pub key: KeyLine,
+}
+
+/// A key, in the words of the API.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyLine {
+    pub id: Uuid,
+    pub account: String,
+    pub api_key_type: String,
+    pub description: String,
+    pub last6_chars: String,
+    pub consumption_limits: ConsumptionLimits,
+    pub limit_period: String,
+    pub created_at: String,
+    pub expires_at: Option<String>,
+    pub last_used_at: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConsumptionLimits {
+    pub usd: Option<String>,
+    pub diem: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelLine {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub model_type: String,
+    pub name: String,
+    pub providers: Vec<String>,
+    pub traits: Vec<String>,
+    pub offline: bool,
+}
+
+impl ModelLine {
+    pub fn of(model: &Model) -> ModelLine {
+        ModelLine {
+            id: model.id.clone(),
+            model_type: model.model_type().name().to_owned(),
+            name: model.name.clone(),
+            providers: model.routes.iter().map(|route| route.provider.clone()).collect(),
+            traits: model.traits.clone(),
+            offline: model.offline,
+        }
+    }
+}
+
+/// The catalogue was read again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reloaded {
+    pub models: usize,
+}
+
+/// The outcome of recomputing the ledger. No differences: it is right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verification {
+    pub transfers: u64,
+    pub differences: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalPage {
+    /// Entries in the format that was asked for.
+    pub lines: Vec<String>,
+    /// After which entry the next page begins; none if this is the last.
+    pub next_seq: Option<i64>,
+}

@@ -1,0 +1,91 @@
+//! A service as its operator sees it: everything an operation can reach.
+
+use std::sync::Arc;
+
+use access::KeyRing;
+use domain::catalogue::Selection;
+use domain::entropy::Entropy;
+use domain::shelf::Shelf;
+use ledger::Ledger;
+use moment::{Clock, Timestamp};
+use store::Store;
+use store::error::StoreError;
+
+use crate::books::verify;
+use crate::operation::{Operation, OperationError};
+use crate::reply::{ModelLine, Reloaded, Reply, Status};
+
+/// Reads the catalogue's files again and puts the new catalogue in force. Answers with the number
+/// of models, or with what is wrong with the files; then the old catalogue stays.
+pub type Reload = Arc<dyn Fn() -> Result<usize, String> + Send + Sync>;
+
+pub struct Service {
+    pub store: Arc<dyn Store>,
+    pub ledger: Arc<Ledger>,
+    pub keys: Arc<KeyRing>,
+    pub catalogue: Arc<Shelf>,
+    pub reload: Reload,
+    pub clock: Arc<dyn Clock>,
+    pub entropy: Arc<dyn Entropy>,
+    pub started_at: Timestamp,
+}
+
+impl Service {
+    pub async fn perform(&self, operation: Operation) -> Result<Reply, OperationError> {
+        match operation {
+            Operation::Ping => Ok(Reply::Status(self.status())),
+            Operation::CreateAccount { name } => {
+                self.create_account(&name).await.map(Reply::Account)
+            }
+            Operation::SetTier { name, tier } => {
+                self.set_tier(&name, &tier).await.map(Reply::Account)
+            }
+            Operation::ListAccounts => self.list_accounts().await.map(Reply::Accounts),
+            Operation::ShowAccount { name } => self.show_account(&name).await.map(Reply::Account),
+            Operation::CreditAccount { entry, name, amount, currency } => {
+                self.credit_account(entry, &name, &amount, currency).await.map(Reply::Account)
+            }
+            Operation::CreateKey(new) => self.create_key(new).await.map(Reply::CreatedKey),
+            Operation::ListKeys { account } => {
+                self.list_keys(account.as_deref()).await.map(Reply::Keys)
+            }
+            Operation::RevokeKey { id } => self.revoke_key(id).await.map(Reply::RevokedKey),
+            Operation::ListModels => Ok(Reply::Models(self.models())),
+            Operation::ReloadModels => self.reload_models().await.map(Reply::Reloaded),
+            Operation::VerifyLedger => verify(self.store.as_ref()).await.map(Reply::Verified),
+            Operation::ExportLedger { after_seq, format } => {
+                self.export_ledger(after_seq, format).await.map(Reply::Journal)
+            }
+        }
+    }
+
+    fn status(&self) -> Status {
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            process: std::process::id(),
+            started_at: self.started_at.to_string(),
+            can_write: self.ledger.status().is_running,
+        }
+    }
+
+    fn models(&self) -> Vec<ModelLine> {
+        let catalogue = self.catalogue.get();
+        let now = self.clock.now();
+        catalogue.list(Selection::All, now).map(|model| ModelLine::of(model)).collect()
+    }
+
+    async fn reload_models(&self) -> Result<Reloaded, OperationError> {
+        let reload = Arc::clone(&self.reload);
+        // Reading files can take a while on a slow disk; requests must not wait for it.
+        let reloaded = tokio::task::spawn_blocking(move || reload()).await;
+        let reloaded = reloaded.map_err(|error| OperationError::Failed(error.to_string()))?;
+        let models = reloaded.map_err(OperationError::Refused)?;
+        Ok(Reloaded { models })
+    }
+}
+
+impl From<StoreError> for OperationError {
+    fn from(error: StoreError) -> OperationError {
+        OperationError::Failed(error.to_string())
+    }
+}

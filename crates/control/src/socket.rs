@@ -1,0 +1,29 @@
+//! The Unix socket in the data directory: one JSON operation a line, one JSON answer a line.
+
+pub mod client;
+pub mod server;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::operation::OperationError;
+use crate::reply::Reply;
+
+/// The longest operation: a description and a few numbers.
+const OPERATION_BYTES_MAX: u64 = 64 * 1024;
+/// The longest answer: a page of the journal, or the keys of every account.
+const ANSWER_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Where the service of a data directory listens.
+pub fn path(data_dir: &Path) -> PathBuf {
+    data_dir.join("tollgate.sock")
+}
+
+/// What is sent back for an operation.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    Done(Box<Reply>),
+    Error(OperationError),
+}

@@ -1,0 +1,132 @@
+//! The service's end of the socket.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{Answer, OPERATION_BYTES_MAX};
+use crate::operation::{Operation, OperationError};
+use crate::service::Service;
+
+/// Operators at work at the same time; more wait to be accepted.
+const CONNECTIONS_MAX: usize = 16;
+/// How long a connection may stay silent.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A socket that is bound and will be removed when this is dropped.
+#[derive(Debug)]
+pub struct Server {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Server {
+    /// Binds the socket so that only this user can ever open it.
+    ///
+    /// The caller owns the database, so a socket that is already there was left by a crash.
+    pub fn bind(path: &Path) -> io::Result<Server> {
+        // Bound in a private folder and moved once it is closed to others: between binding and
+        // changing its mode a socket would otherwise be open to whoever may enter the directory.
+        let private = path.with_extension("private");
+        let _ = fs::remove_dir_all(&private);
+        fs::DirBuilder::new().mode(0o700).create(&private)?;
+        let inside = private.join("s");
+        let bound = UnixListener::bind(&inside).and_then(|listener| {
+            fs::set_permissions(&inside, Permissions::from_mode(0o600))?;
+            fs::rename(&inside, path)?;
+            Ok(listener)
+        });
+        fs::remove_dir_all(&private)?;
+        Ok(Server { listener: bound?, path: path.to_owned() })
+    }
+
+    /// Answers operators until `stop`.
+    pub async fn serve(self, service: Arc<Service>, tasks: TaskTracker, stop: CancellationToken) {
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        loop {
+            let accepted = tokio::select! {
+                () = stop.cancelled() => return,
+                accepted = accept(&self.listener, &places) => accepted,
+            };
+            let (stream, place) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "the control socket could not accept: {error}");
+                    // Out of file descriptors, most likely: accepting again at once would spin.
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    continue;
+                }
+            };
+            let service = Arc::clone(&service);
+            let stop = stop.clone();
+            tasks.spawn(async move {
+                let _place = place;
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    ended = attend(stream, &service) => {
+                        if let Err(error) = ended {
+                            tracing::debug!(%error, "a control connection ended: {error}");
+                        }
+                    }
+                }
+            });
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Already gone is as good as removed.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+async fn accept(
+    listener: &UnixListener,
+    places: &Arc<Semaphore>,
+) -> io::Result<(UnixStream, tokio::sync::OwnedSemaphorePermit)> {
+    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    Ok((stream, place))
+}
+
+async fn attend(stream: UnixStream, service: &Service) -> io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut line = Vec::new();
+        let mut bounded = (&mut stream).take(OPERATION_BYTES_MAX);
+        let read = tokio::time::timeout(IDLE_TIMEOUT, bounded.read_until(b'\n', &mut line));
+        let count = read.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        if count == 0 {
+            return Ok(());
+        }
+        if !line.ends_with(b"\n") {
+            // Too long, or cut off: there is no telling where the next operation would begin.
+            return Err(io::Error::from(io::ErrorKind::InvalidData));
+        }
+        let answer = match serde_json::from_slice::<Operation>(&line) {
+            Ok(operation) => match service.perform(operation).await {
+                Ok(reply) => Answer::Done(Box::new(reply)),
+                Err(error) => Answer::Error(error),
+            },
+            Err(error) => Answer::Error(OperationError::Refused(format!(
+                "the service does not know this operation ({error}); is it of another version?"
+            ))),
+        };
+        let mut answer = serde_json::to_vec(&answer)?;
+        answer.push(b'\n');
+        tokio::time::timeout(IDLE_TIMEOUT, stream.write_all(&answer))
+            .await
+            .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        stream.flush().await?;
+    }
+}

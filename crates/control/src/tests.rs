@@ -1,0 +1,131 @@
+//! Operations on a real store, and the same over a real socket.
+
+mod founding;
+mod operations;
+mod over_socket;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use access::KeyRing;
+use credits::Rules;
+use domain::entropy::Entropy;
+use domain::shelf::Shelf;
+use ledger::Ledger;
+use moment::{Clock, ManualClock, Timestamp};
+use store::Store;
+use store::sqlite::{Options, Sqlite};
+use tempfile::TempDir;
+
+use crate::founding::pepper;
+use crate::operation::{CreditCurrency, KeyType, NewKey, Operation, OperationError, Period};
+use crate::reply::{AccountReport, Reply};
+use crate::service::Service;
+
+/// A service on a database of its own, at a time that stands still.
+struct Scene {
+    service: Service,
+    folder: TempDir,
+}
+
+/// Bytes that never repeat within a test.
+#[derive(Default)]
+struct Counting {
+    count: AtomicU64,
+}
+
+impl Entropy for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        for chunk in bytes.chunks_mut(8) {
+            let count = self.count.fetch_add(1, Ordering::SeqCst);
+            let spread = count.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+            chunk.copy_from_slice(&spread[..chunk.len()]);
+        }
+    }
+}
+
+impl Scene {
+    async fn new() -> Scene {
+        let folder = TempDir::new().unwrap();
+        let service = open(&folder).await;
+        Scene { service, folder }
+    }
+
+    async fn founded() -> Scene {
+        let scene = Scene::new().await;
+        scene.service.found(None).await.unwrap();
+        scene
+    }
+
+    /// Closes the database and opens it again, as a restart would.
+    async fn restarted(self) -> Scene {
+        let Scene { service, folder } = self;
+        drop(service);
+        Scene { service: open(&folder).await, folder }
+    }
+
+    async fn perform(&self, operation: Operation) -> Result<Reply, OperationError> {
+        self.service.perform(operation).await
+    }
+
+    async fn show(&self, name: &str) -> AccountReport {
+        match self.perform(Operation::ShowAccount { name: name.to_owned() }).await {
+            Ok(Reply::Account(account)) => account,
+            other => panic!("an account was expected: {other:?}"),
+        }
+    }
+
+    async fn refusal(&self, operation: Operation) -> String {
+        match self.perform(operation).await {
+            Err(OperationError::Refused(message)) => message,
+            other => panic!("a refusal was expected: {other:?}"),
+        }
+    }
+}
+
+async fn open(folder: &TempDir) -> Service {
+    let path = folder.path().join("tollgate.db");
+    let store: Arc<dyn Store> = Arc::new(Sqlite::open(&Options::scratch(path)).unwrap());
+    let now = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(now));
+    // Each start counts from elsewhere, as the operating system's randomness would.
+    let count = AtomicU64::new(OPENED.fetch_add(1 << 32, Ordering::SeqCst));
+    let entropy: Arc<dyn Entropy> = Arc::new(Counting { count });
+    let pepper = pepper(store.as_ref(), entropy.as_ref()).await.unwrap();
+    let keys = KeyRing::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy), pepper);
+    let rules = Rules::default();
+    let ledger = Ledger::open(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy), rules);
+    Service {
+        ledger: Arc::new(ledger.await.unwrap()),
+        store,
+        keys: Arc::new(keys),
+        catalogue: Arc::new(Shelf::default()),
+        reload: Arc::new(|| Err("the file is wrong".to_owned())),
+        clock,
+        entropy,
+        started_at: now,
+    }
+}
+
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
+fn credit(entry: u128, amount: &str, currency: CreditCurrency) -> Operation {
+    Operation::CreditAccount {
+        entry: uuid::Uuid::from_u128(entry),
+        name: "default".to_owned(),
+        amount: amount.to_owned(),
+        currency,
+    }
+}
+
+fn new_key() -> NewKey {
+    NewKey {
+        account: "default".to_owned(),
+        kind: KeyType::Inference,
+        description: String::new(),
+        limit_usd: None,
+        limit_diem: None,
+        period: Period::Epoch,
+        expires: None,
+    }
+}

@@ -1,0 +1,60 @@
+//! A fresh database is begun once, however often it is tried.
+
+use money::Nano;
+
+use super::Scene;
+use crate::founding::pepper;
+
+#[tokio::test]
+async fn the_starting_credit_is_given_once_through_any_number_of_starts() {
+    let scene = Scene::new().await;
+    scene.service.found(Some(Nano::from_units(10))).await.unwrap();
+    scene.service.found(Some(Nano::from_units(10))).await.unwrap();
+    let scene = scene.restarted().await;
+    scene.service.found(Some(Nano::from_units(10))).await.unwrap();
+    assert_eq!(scene.show("default").await.line.balances["USD"], "10");
+}
+
+#[tokio::test]
+async fn a_start_that_died_half_way_is_made_good() {
+    let scene = Scene::new().await;
+    // It lived to make the account and to grant the credit, but not to note that it had.
+    scene.service.create_account("default").await.unwrap();
+    let owner = scene.service.account("default").await.unwrap();
+    let entry = crate::founding::STARTING_CREDIT;
+    let usd = money::Currency::Usd;
+    scene.service.grant(entry, owner.id, usd, Nano::from_units(10)).await.unwrap();
+    let scene = scene.restarted().await;
+    scene.service.found(Some(Nano::from_units(10))).await.unwrap();
+    assert_eq!(scene.show("default").await.line.balances["USD"], "10");
+}
+
+#[tokio::test]
+async fn the_first_key_is_made_once_and_opens_the_account() {
+    let scene = Scene::founded().await;
+    let secret = scene.service.first_key(None).await.unwrap().expect("the first start makes a key");
+    assert_eq!(scene.service.first_key(None).await.unwrap(), None);
+    let holder = scene.service.keys.open(&secret).await.unwrap();
+    assert_eq!(holder.owner.name, "default");
+    let scene = scene.restarted().await;
+    assert_eq!(scene.service.first_key(Some("chosen")).await.unwrap(), None);
+    assert!(scene.service.keys.open(&secret).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_chosen_first_key_is_the_one_that_works() {
+    let scene = Scene::founded().await;
+    let made = scene.service.first_key(Some("my own secret")).await.unwrap();
+    assert_eq!(made.as_deref(), Some("my own secret"));
+    assert!(scene.service.keys.open("my own secret").await.is_ok());
+}
+
+#[tokio::test]
+async fn the_pepper_stays_the_same() {
+    let scene = Scene::new().await;
+    let entropy = scene.service.entropy.clone();
+    let first = pepper(scene.service.store.as_ref(), entropy.as_ref()).await.unwrap();
+    let scene = scene.restarted().await;
+    let later = pepper(scene.service.store.as_ref(), entropy.as_ref()).await.unwrap();
+    assert_eq!(first.0, later.0);
+}

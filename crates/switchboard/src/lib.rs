@@ -1,0 +1,137 @@
+//! From the operator's providers and models to the engines that run them.
+//!
+//! Each provider becomes one upstream, whose models share its connections and its places; each
+//! model becomes a pool over its routes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use api::engines::EngineSet;
+use config::secret::Secret;
+use config::sections::provider::{self, Provider, ProviderKind};
+use domain::catalogue::{Model, ModelSpec};
+use domain::entropy::Entropy;
+use engine::{ChatEngine, EmbeddingEngine};
+use engine_upstream::{
+    Concurrency, Dice, Pool, Protocol, Quirks, Route, SetupError, Thinking, Timeouts, Upstream,
+    UpstreamSettings,
+};
+use moment::Clock;
+
+/// How long an answer may get where neither the caller nor the catalogue says, for protocols that
+/// want a number.
+const COMPLETION_TOKENS_MAX: u64 = 4096;
+
+/// What engines tell the time and throw dice with.
+#[derive(Clone)]
+pub struct Ground {
+    pub clock: Arc<dyn Clock>,
+    pub entropy: Arc<dyn Entropy>,
+}
+
+/// The engines of every model that a provider here can run.
+pub fn connect(
+    providers: &[Provider],
+    models: &[Model],
+    ground: &Ground,
+) -> Result<EngineSet, String> {
+    let upstreams = upstreams(providers).map_err(|error| error.to_string())?;
+    let mut engines = EngineSet::default();
+    for model in models {
+        match &model.spec {
+            ModelSpec::Text(text) => {
+                let tokens_max = text.max_completion_tokens.unwrap_or(COMPLETION_TOKENS_MAX);
+                let routes: Vec<Route<dyn ChatEngine>> =
+                    routes(&upstreams, model, |upstream, id| Ok(upstream.chat(id, tokens_max)))?;
+                if !routes.is_empty() {
+                    engines.add_chat(model, Arc::new(ground.pool(routes)));
+                }
+            }
+            ModelSpec::Embedding(_) => {
+                let routes: Vec<Route<dyn EmbeddingEngine>> =
+                    routes(&upstreams, model, Upstream::embeddings)?;
+                if !routes.is_empty() {
+                    engines.add_embedding(model, Arc::new(ground.pool(routes)));
+                }
+            }
+            // No provider speaks a protocol for these yet.
+            ModelSpec::Asr(_)
+            | ModelSpec::Image(_)
+            | ModelSpec::Music(_)
+            | ModelSpec::Tts(_)
+            | ModelSpec::Upscale(_)
+            | ModelSpec::Inpaint(_)
+            | ModelSpec::Video(_) => {}
+        }
+    }
+    Ok(engines)
+}
+
+/// The providers whose protocol is spoken, by id.
+fn upstreams(providers: &[Provider]) -> Result<HashMap<&str, Upstream>, SetupError> {
+    let mut upstreams = HashMap::new();
+    for provider in providers {
+        if let Some(settings) = settings(provider) {
+            upstreams.insert(provider.id.as_str(), Upstream::new(settings)?);
+        }
+    }
+    Ok(upstreams)
+}
+
+fn settings(provider: &Provider) -> Option<UpstreamSettings> {
+    let protocol = match provider.kind {
+        ProviderKind::OpenAi => Protocol::OpenAi(Quirks::named(provider.dialect.name())?),
+        ProviderKind::Anthropic => Protocol::Anthropic(match provider.thinking {
+            provider::Thinking::Budget => Thinking::Budget,
+            provider::Thinking::Adaptive => Thinking::Adaptive,
+        }),
+        _ => return None,
+    };
+    let plain = |(name, value): &(String, Secret)| (name.clone(), value.expose().to_owned());
+    Some(UpstreamSettings {
+        id: provider.id.clone(),
+        protocol,
+        base_url: provider.base_url.clone()?,
+        api_key: provider.api_key.as_ref().map(|key| key.expose().to_owned()),
+        headers: provider.headers.iter().map(plain).collect(),
+        timeouts: Timeouts {
+            connect: provider.connect_timeout,
+            answer: provider.timeout,
+            first_event: provider.stream_timeout,
+            next_event: provider.stream_timeout,
+        },
+        concurrency: Concurrency {
+            requests_max: Some(provider.max_concurrency),
+            ..Concurrency::default()
+        },
+        embedding_inputs_max: provider.max_embedding_inputs,
+        bills_after_hangup: provider.bills_after_hangup,
+    })
+}
+
+fn routes<E: ?Sized>(
+    upstreams: &HashMap<&str, Upstream>,
+    model: &Model,
+    engine: impl Fn(&Upstream, &str) -> Result<Arc<E>, SetupError>,
+) -> Result<Vec<Route<E>>, String> {
+    let mut routes = Vec::new();
+    for route in &model.routes {
+        let Some(upstream) = upstreams.get(route.provider.as_str()) else { continue };
+        let engine = engine(upstream, &route.upstream_id)
+            .map_err(|error| format!("model {}: {error}", model.id))?;
+        routes.push(Route::new(engine, upstream, &route.upstream_id, route.weight.get()));
+    }
+    Ok(routes)
+}
+
+impl Ground {
+    fn pool<E: ?Sized>(&self, routes: Vec<Route<E>>) -> Pool<E> {
+        let entropy = Arc::clone(&self.entropy);
+        let dice: Dice = Arc::new(move || {
+            let mut bytes = [0; 8];
+            entropy.fill(&mut bytes);
+            u64::from_le_bytes(bytes)
+        });
+        Pool::new(routes, Arc::clone(&self.clock), dice)
+    }
+}
