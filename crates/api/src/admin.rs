@@ -1,0 +1,50 @@
+//! The operator's listener: health, readiness and metrics.
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::get;
+use serde_json::json;
+
+use crate::app::Shared;
+
+/// Writes out all metrics in Prometheus' text format.
+pub type RenderMetrics = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
+
+/// What the routes of the operator's listener share.
+#[derive(Clone)]
+struct Watch {
+    app: Shared,
+    render_metrics: RenderMetrics,
+}
+
+pub fn router(app: Shared, render_metrics: RenderMetrics) -> Router {
+    Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+        .with_state(Watch { app, render_metrics })
+}
+
+/// The process runs.
+async fn healthz() -> impl IntoResponse {
+    axum::Json(json!({ "status": "ok" }))
+}
+
+/// The process can serve: it can read its database and take money.
+async fn readyz(State(watch): State<Watch>) -> impl IntoResponse {
+    let store = watch.app.store.setting("pepper").await;
+    let is_charging = watch.app.ledger.status().is_running;
+    let checks = json!({
+        "store": store.as_ref().err().map_or("ok".to_owned(), ToString::to_string),
+        "ledger": if is_charging { "ok" } else { "paused: charges cannot be recorded" },
+    });
+    let is_ready = store.is_ok() && is_charging;
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, axum::Json(json!({ "ready": is_ready, "checks": checks })))
+}
+
+async fn metrics(State(watch): State<Watch>) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], (watch.render_metrics)())
+}

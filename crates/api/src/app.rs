@@ -1,0 +1,120 @@
+//! Everything a handler can reach.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use access::{Holder, KeyRing};
+use domain::catalogue::Model;
+use domain::entropy::Entropy;
+use domain::limits::failures::Failures;
+use domain::limits::tiers::{LimitClass, Tier};
+use domain::limits::window::{Admission, Exceeded, Limiter, Subject};
+use domain::shelf::Shelf;
+use ledger::Ledger;
+use moment::{Clock, Timestamp};
+use store::Store;
+use store::limit_hit::LimitHit;
+use store::write::{Group, Write};
+use tokio_util::task::TaskTracker;
+
+use crate::call::StandingCell;
+use crate::caller::{self, Principal};
+use crate::engines::Engines;
+use crate::proxy::Proxy;
+use crate::refusal::Refusal;
+use crate::standing;
+
+/// The state that every handler is given.
+pub type Shared = Arc<App>;
+
+pub struct App {
+    pub settings: Settings,
+    /// The models on offer, replaced whole when the configuration is read again.
+    pub catalogue: Arc<Shelf>,
+    /// What runs the models.
+    pub engines: Arc<Engines>,
+    /// What calls chain nodes.
+    pub proxy: Arc<Proxy>,
+    pub keys: Arc<KeyRing>,
+    /// Balances, holds and charges. Nothing else moves money.
+    pub ledger: Arc<Ledger>,
+    /// For questions. What has rules is changed through `keys` and `ledger`.
+    pub store: Arc<dyn Store>,
+    pub limiter: Limiter,
+    pub failures: Failures<Principal>,
+    pub clock: Arc<dyn Clock>,
+    pub entropy: Arc<dyn Entropy>,
+    /// Work that outlives its request; shutdown waits for it.
+    pub tasks: TaskTracker,
+}
+
+/// What the operator decided about the HTTP surface.
+#[derive(Clone)]
+pub struct Settings {
+    /// How clients reach the service, without a slash at the end.
+    pub public_url: String,
+    /// Sent as `x-service-host-name`, for telling nodes apart.
+    pub host_name: String,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub is_trusted_proxy: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
+    /// Whether callers who fail too often are blocked for a while.
+    pub blocks_failures: bool,
+    /// Stands before the caller's own system prompts, unless the caller declines; may be empty.
+    pub system_prompt: String,
+}
+
+impl App {
+    /// Counts a request to a model against the caller's limits for it, with the tokens that it
+    /// may use at most.
+    pub fn admit_model(
+        &self,
+        holder: &Holder,
+        model: &Model,
+        tokens: u64,
+        standing: &StandingCell,
+    ) -> Result<Admission, Refusal> {
+        let now = self.clock.now();
+        let tier = caller::tier(Some(holder));
+        let subject = Subject::new(holder.owner.id, &model.id);
+        let allowed = tier.allowed(LimitClass::of(model));
+        let admitted = self.limiter.admit(subject, allowed, tokens, now);
+        let known = match &admitted {
+            Ok(admission) => admission.standing,
+            Err(exceeded) => *exceeded.standing(),
+        };
+        let _ = standing.set(known);
+        admitted.map_err(|exceeded| {
+            self.log_limit_hit(holder, tier, model.id.clone(), &exceeded, now);
+            standing::too_fast(&exceeded)
+        })
+    }
+
+    /// Writes a refusal into the caller's log. Nobody waits for it, and losing one is harmless.
+    pub(crate) fn log_limit_hit(
+        &self,
+        holder: &Holder,
+        tier: Tier,
+        counted: String,
+        exceeded: &Exceeded,
+        at: Timestamp,
+    ) {
+        let kind = match exceeded {
+            Exceeded::Requests(_) => "RPM",
+            Exceeded::Tokens(_) => "TPM",
+        };
+        let hit = LimitHit {
+            owner: holder.owner.id,
+            key: Some(holder.key.id),
+            model: counted,
+            tier: tier.name().to_owned(),
+            kind: kind.to_owned(),
+            at,
+        };
+        let commit = self.store.commit(Group::of(Write::AddLimitHit(hit)));
+        self.tasks.spawn(async move {
+            if let Err(error) = commit.await {
+                tracing::warn!(error = %error, "a rate-limit refusal was not logged: {error}");
+            }
+        });
+    }
+}

@@ -1,0 +1,192 @@
+//! One declaration per endpoint: the route, its operation in the document and its limit.
+//!
+//! Who may call, what is sent, what is answered and how it is refused are not declared: they are
+//! read off the handler's signature, so that the document cannot disagree with the code.
+
+use std::future::Future;
+
+use axum::extract::{Request, State};
+use axum::http::Method;
+use axum::response::IntoResponse;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use domain::limits::tiers::LimitClass;
+use schemars::SchemaGenerator;
+use serde_json::{Value, json};
+
+use crate::app::Shared;
+use crate::call::{self, Call, Limit, Policy};
+use crate::caller::Credential;
+use crate::input::Input;
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+use crate::reply::Reply;
+
+pub struct Endpoint {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) route: MethodRouter<Shared>,
+    operation_id: &'static str,
+    tag: &'static str,
+    summary: &'static str,
+    is_experimental: bool,
+    policy: Policy,
+    refusals: Vec<(u16, &'static str)>,
+    describe: fn(&mut Operation, &mut SchemaGenerator),
+}
+
+/// A declaration that lacks its route only because the limit is not yet known.
+pub struct Draft<H> {
+    method: Method,
+    path: &'static str,
+    handler: H,
+    limit: Limit,
+    tag: &'static str,
+    summary: &'static str,
+    is_experimental: bool,
+    refusals: Vec<(u16, &'static str)>,
+}
+
+impl<H> Draft<H> {
+    pub fn get(path: &'static str, handler: H) -> Draft<H> {
+        Draft::new(Method::GET, path, handler)
+    }
+
+    pub fn post(path: &'static str, handler: H) -> Draft<H> {
+        Draft::new(Method::POST, path, handler)
+    }
+
+    pub fn patch(path: &'static str, handler: H) -> Draft<H> {
+        Draft::new(Method::PATCH, path, handler)
+    }
+
+    pub fn delete(path: &'static str, handler: H) -> Draft<H> {
+        Draft::new(Method::DELETE, path, handler)
+    }
+
+    pub fn tag(mut self, tag: &'static str) -> Draft<H> {
+        self.tag = tag;
+        self
+    }
+
+    pub fn summary(mut self, summary: &'static str) -> Draft<H> {
+        self.summary = summary;
+        self
+    }
+
+    pub fn limit(mut self, limit: LimitClass) -> Draft<H> {
+        self.limit = Limit::Class(limit);
+        self
+    }
+
+    /// Counted against the model that the request names, by the handler.
+    pub fn limited_by_model(mut self) -> Draft<H> {
+        self.limit = Limit::ByModel;
+        self
+    }
+
+    /// Counted by the handler, in limits of its own.
+    pub fn limited_by_itself(mut self) -> Draft<H> {
+        self.limit = Limit::ByHandler;
+        self
+    }
+
+    /// May change without notice.
+    pub fn experimental(mut self) -> Draft<H> {
+        self.is_experimental = true;
+        self
+    }
+
+    /// A refusal that the signature does not tell of.
+    pub fn refuses(mut self, status: u16, meaning: &'static str) -> Draft<H> {
+        self.refusals.push((status, meaning));
+        self
+    }
+
+    pub fn build<C, I, R, E, F>(self) -> Endpoint
+    where
+        C: Credential,
+        I: Input,
+        R: Reply + 'static,
+        E: From<Refusal> + IntoResponse + 'static,
+        H: Fn(Shared, Call<C, I>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Result<R, E>> + Send + 'static,
+    {
+        let policy = Policy { limit: self.limit, path: self.path };
+        let handler = self.handler;
+        let serve = move |State(app): State<Shared>, request: Request| {
+            call::run::<C, I, R, E, H, F>(app, policy, request, handler.clone())
+        };
+        let filter = MethodFilter::try_from(self.method.clone())
+            .expect("endpoints use methods that routes can be filtered by");
+        Endpoint {
+            route: on(filter, serve),
+            operation_id: function_name::<H>(),
+            method: self.method,
+            path: self.path,
+            tag: self.tag,
+            summary: self.summary,
+            is_experimental: self.is_experimental,
+            policy,
+            refusals: self.refusals,
+            describe: describe::<C, I, R>,
+        }
+    }
+
+    fn new(method: Method, path: &'static str, handler: H) -> Draft<H> {
+        Draft {
+            method,
+            path,
+            handler,
+            limit: Limit::Class(LimitClass::General),
+            tag: "",
+            summary: "",
+            is_experimental: false,
+            refusals: Vec::new(),
+        }
+    }
+}
+
+impl Endpoint {
+    /// The operation as the document shows it.
+    pub(crate) fn operation(&self, generator: &mut SchemaGenerator) -> Value {
+        let mut operation = Operation::default();
+        (self.describe)(&mut operation, generator);
+        for (status, meaning) in &self.refusals {
+            operation.standard_refusal(*status, meaning, generator);
+        }
+        operation.standard_refusal(429, "Too many requests, or too many failed ones", generator);
+        operation.standard_refusal(500, "A fault of the service", generator);
+        operation.standard_refusal(503, "Temporarily unavailable", generator);
+        let limit = match self.policy.limit {
+            Limit::Class(class) => format!("{class:?}"),
+            Limit::ByModel => "ByModel".to_owned(),
+            Limit::ByHandler => "ByHandler".to_owned(),
+        };
+        let mut value = json!({
+            "operationId": self.operation_id,
+            "tags": [self.tag],
+            "summary": self.summary,
+            "x-limit-class": limit,
+        });
+        if self.is_experimental {
+            value["x-experimental"] = json!(true);
+        }
+        operation.write_into(&mut value);
+        value
+    }
+}
+
+fn describe<C: Credential, I: Input, R: Reply>(
+    operation: &mut Operation,
+    generator: &mut SchemaGenerator,
+) {
+    C::describe(operation, generator);
+    I::describe(operation, generator);
+    R::describe(operation, generator);
+}
+
+/// The name of a handler is its operation's id.
+fn function_name<H>() -> &'static str {
+    let path = std::any::type_name::<H>();
+    path.rsplit("::").next().unwrap_or(path)
+}

@@ -1,0 +1,41 @@
+//! The list of all endpoints, in the order of the document.
+
+mod api_keys;
+mod billing;
+mod chat;
+mod completions;
+pub(crate) mod crypto;
+mod embeddings;
+mod inference_body;
+mod lineup;
+mod models;
+mod responses;
+
+use crate::endpoint::Endpoint;
+
+pub(crate) fn all() -> Vec<Endpoint> {
+    vec![
+        chat::endpoint(),
+        completions::endpoint(),
+        responses::endpoint(),
+        embeddings::endpoint(),
+        models::list::endpoint(),
+        models::traits::endpoint(),
+        models::compatibility::endpoint(),
+        models::get::endpoint(),
+        api_keys::list::endpoint(),
+        api_keys::create::endpoint(),
+        api_keys::change::endpoint(),
+        api_keys::revoke::endpoint(),
+        api_keys::rate_limits::endpoint(),
+        api_keys::rate_limit_log::endpoint(),
+        api_keys::rate_limit_log::alias(),
+        api_keys::get::endpoint(),
+        billing::balance::endpoint(),
+        billing::usage::endpoint(),
+        billing::history::endpoint(),
+        billing::analytics::endpoint(),
+        crypto::networks::endpoint(),
+        crypto::relay::endpoint(),
+    ]
+}

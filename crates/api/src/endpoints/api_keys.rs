@@ -1,0 +1,42 @@
+//! API keys: making, listing, changing and revoking them, and the limits they are under.
+
+pub(super) mod change;
+pub(super) mod create;
+pub(super) mod get;
+pub(super) mod list;
+pub(super) mod rate_limit_log;
+pub(super) mod rate_limits;
+pub(super) mod revoke;
+
+mod detail;
+mod terms;
+
+use access::Holder;
+use credits::KeyId;
+use store::error::StoreError;
+use store::key::ApiKey;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// One of the caller's own keys that was not revoked. Other owners' keys are as unknown as keys
+/// that never were.
+async fn find(
+    app: &App,
+    holder: &Holder,
+    id: &str,
+    message: &'static str,
+) -> Result<ApiKey, Refusal> {
+    let unknown = || Refusal::bad_request("API key not found", message);
+    let id = Uuid::parse_str(id).map_err(|_| unknown())?;
+    let key = app.store.key(holder.owner.id, KeyId(id)).await.map_err(Refusal::unavailable)?;
+    key.filter(|key| key.revoked.is_none()).ok_or_else(unknown)
+}
+
+fn refuse_write(error: StoreError, message: &'static str) -> Refusal {
+    match error {
+        StoreError::Missing(_) => Refusal::bad_request("API key not found", message),
+        other => Refusal::unavailable(other),
+    }
+}

@@ -1,0 +1,51 @@
+//! `PATCH /api_keys`: other words, limits or another expiry for a key.
+
+use shape::Faults;
+use store::key::KeySettings;
+use wire::api_keys::{ApiKeyChange, ApiKeyChanged};
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Admin;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::api_keys::detail::{RecentUsage, detail};
+use crate::endpoints::api_keys::{find, refuse_write, terms};
+use crate::input::Json;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+const UNKNOWN: &str = "API key not found or expired";
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::patch("/api_keys", update_api_key).tag("API keys").summary("Change an API key").build()
+}
+
+async fn update_api_key(
+    app: Shared,
+    call: Call<Admin, Json<ApiKeyChange>>,
+) -> Result<Answer<ApiKeyChanged>, Refusal> {
+    let Admin(holder) = &call.caller;
+    let Json(change) = call.input;
+    let mut key = find(&app, holder, &change.id, UNKNOWN).await?;
+    if !key.is_active(call.now) {
+        return Err(Refusal::bad_request("API key not found", UNKNOWN));
+    }
+    let mut faults = Faults::default();
+    let mut changed: KeySettings = key.settings.clone();
+    if let Some(wanted) = &change.consumption_limit {
+        let limits = terms::limits(wanted, &mut faults);
+        (changed.limit_usd, changed.limit_diem) = (limits.usd, limits.diem);
+    }
+    if let Some(expires_at) = &change.expires_at {
+        changed.expires = terms::expiry(expires_at, call.now, &mut faults);
+    }
+    faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+    changed.description = change.description.unwrap_or(changed.description);
+    changed.limit_period = change.limit_period.map_or(changed.limit_period, terms::period);
+
+    app.keys.change(&key, changed.clone()).await.map_err(|error| refuse_write(error, UNKNOWN))?;
+    key.settings = changed;
+    let usage = RecentUsage::read(&app, holder.owner.id, call.now).await?;
+    let data = detail(&app, &key, &usage);
+    Ok(Answer::new(ApiKeyChanged { success: true, data }))
+}

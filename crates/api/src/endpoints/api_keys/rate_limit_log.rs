@@ -1,0 +1,49 @@
+//! `GET /api_keys/rate_limit_logs`: the last requests that were refused for going too fast.
+
+use wire::api_keys::{RateLimitLog, RateLimitLogEntry};
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Admin;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::Nothing;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/api_keys/rate_limit_logs", list_rate_limit_logs)
+        .tag("API keys")
+        .summary("List rate-limit refusals")
+        .build()
+}
+
+/// The other path by which clients know it.
+pub(crate) fn alias() -> Endpoint {
+    Draft::get("/api_keys/rate_limits/log", list_rate_limits_log)
+        .tag("API keys")
+        .summary("List rate-limit refusals (another path)")
+        .build()
+}
+
+async fn list_rate_limits_log(
+    app: Shared,
+    call: Call<Admin, Nothing>,
+) -> Result<Answer<RateLimitLog>, Refusal> {
+    list_rate_limit_logs(app, call).await
+}
+
+async fn list_rate_limit_logs(
+    app: Shared,
+    call: Call<Admin, Nothing>,
+) -> Result<Answer<RateLimitLog>, Refusal> {
+    let Admin(holder) = &call.caller;
+    let hits = app.store.limit_hits(holder.owner.id).await.map_err(Refusal::unavailable)?;
+    let entries = hits.into_iter().map(|hit| RateLimitLogEntry {
+        api_key_id: hit.key.map(|key| key.0.to_string()).unwrap_or_default(),
+        model_id: hit.model,
+        rate_limit_tier: hit.tier,
+        rate_limit_type: hit.kind,
+        timestamp: hit.at.to_string(),
+    });
+    Ok(Answer::new(RateLimitLog { object: "list", data: entries.collect() }))
+}

@@ -1,0 +1,57 @@
+//! `GET /api_keys/rate_limits`: what the key's account may do each minute, model by model.
+
+use domain::catalogue::{Model, Selection};
+use domain::limits::tiers::{LimitClass, Tier};
+use moment::Timestamp;
+use wire::api_keys::{
+    ApiTier, ModelRateLimits, RateLimit, RateLimitKind, RateLimits, RateLimitsReply, TierBalances,
+};
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::{KeyHolder, tier};
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::billing::balance::can_consume;
+use crate::input::Nothing;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/api_keys/rate_limits", get_rate_limits)
+        .tag("API keys")
+        .summary("Show rate limits and balances")
+        .build()
+}
+
+async fn get_rate_limits(
+    app: Shared,
+    call: Call<KeyHolder, Nothing>,
+) -> Result<Answer<RateLimitsReply>, Refusal> {
+    let KeyHolder(holder) = &call.caller;
+    let tier = tier(Some(holder.as_ref()));
+    let balances = app.ledger.balances(holder.owner.id);
+    let catalogue = app.catalogue.get();
+    let models = catalogue.list(Selection::All, call.now);
+    let data = RateLimits {
+        access_permitted: can_consume(app.ledger.spendable(&holder.payer())),
+        api_tier: ApiTier { id: tier.name().to_owned(), is_charged: true },
+        balances: TierBalances {
+            usd: balances.usd.as_f64(),
+            diem: balances.diem.as_f64(),
+            bundled_credits: balances.bundled.as_f64(),
+        },
+        key_expiration: holder.key.settings.expires.map(|expires| expires.to_string()),
+        next_epoch_begins: Timestamp::start_of_day(call.now.day() + 1).to_string(),
+        rate_limits: models.map(|model| model_limits(model, tier)).collect(),
+    };
+    Ok(Answer::new(RateLimitsReply { data }))
+}
+
+fn model_limits(model: &Model, tier: Tier) -> ModelRateLimits {
+    let allowed = tier.allowed(LimitClass::of(model));
+    let mut rate_limits = vec![RateLimit { amount: allowed.requests, kind: RateLimitKind::Rpm }];
+    if let Some(amount) = allowed.tokens {
+        rate_limits.push(RateLimit { amount, kind: RateLimitKind::Tpm });
+    }
+    ModelRateLimits { api_model_id: model.id.clone(), rate_limits }
+}

@@ -1,0 +1,85 @@
+//! `GET /billing/usage-analytics`: what was spent, by day, by model and by key.
+
+mod totals;
+
+use moment::Timestamp;
+use shape::Faults;
+use store::usage::Days;
+use wire::billing::{Analytics, AnalyticsQuery};
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Admin;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::Query;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+const DAYS_DEFAULT: i64 = 7;
+const DAYS_MAX: i64 = 90;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/billing/usage-analytics", get_usage_analytics)
+        .tag("Billing")
+        .summary("Show spending by day, model and key")
+        .experimental()
+        .build()
+}
+
+async fn get_usage_analytics(
+    app: Shared,
+    call: Call<Admin, Query<AnalyticsQuery>>,
+) -> Result<Answer<Analytics>, Refusal> {
+    let Admin(holder) = &call.caller;
+    let Query(query) = &call.input;
+    let days = days(query, call.now)?;
+    let owner = holder.owner.id;
+    let by_model = app.store.usage_by_model(owner, days).await.map_err(Refusal::unavailable)?;
+    let by_key = app.store.usage_by_key(owner, days).await.map_err(Refusal::unavailable)?;
+    let catalogue = app.catalogue.get();
+    let by_models = totals::by_model(&by_model, |id| {
+        catalogue.find(id, call.now).ok().map(|found| found.model.model_type().to_string())
+    });
+    let by_keys = totals::by_key(&by_key);
+    Ok(Answer::new(Analytics {
+        lookback: format!("{}d", days.last - days.first + 1),
+        by_date: totals::by_date(&by_model, days),
+        by_model_daily: totals::model_days(&by_model, days),
+        top_models: by_models.iter().map(|it| it.model_name.clone()).take(totals::TOP).collect(),
+        by_model: by_models,
+        by_key_daily: totals::key_days(&by_key, days),
+        top_key_names: by_keys.iter().map(|it| it.description.clone()).take(totals::TOP).collect(),
+        by_key: by_keys,
+    }))
+}
+
+/// The days asked for; more than the most that is shown is cut, not refused.
+fn days(query: &AnalyticsQuery, now: Timestamp) -> Result<Days, Refusal> {
+    let last = now.day();
+    let (start, end) = match (&query.start_date, &query.end_date) {
+        (None, None) => {
+            let asked = query.lookback.as_deref().map_or(DAYS_DEFAULT, lookback_days);
+            return Ok(Days { first: last - (asked.min(DAYS_MAX) - 1), last });
+        }
+        (start, end) => (start.as_deref(), end.as_deref()),
+    };
+    let mut faults = Faults::default();
+    let mut read = |field: &'static str, text: Option<&str>| {
+        let day = text.and_then(Timestamp::parse).map(Timestamp::day);
+        if day.is_none() {
+            faults.at([field]).push("Must be a date such as 2026-01-31, with both dates given");
+        }
+        day.unwrap_or(last)
+    };
+    let (first, last) = (read("startDate", start), read("endDate", end));
+    if last < first {
+        faults.at(["endDate"]).push("Must not be before startDate");
+    }
+    faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+    Ok(Days { first: first.max(last - (DAYS_MAX - 1)), last })
+}
+
+/// `7d` is 7; a number beyond all bounds is many.
+fn lookback_days(text: &str) -> i64 {
+    text.trim_end_matches('d').parse().unwrap_or(DAYS_MAX)
+}

@@ -1,0 +1,157 @@
+//! Sums over usage rows. Amounts are added as integers and become numbers only at the end.
+
+use std::collections::BTreeMap;
+
+use credits::KeyId;
+use moment::Timestamp;
+use money::{Currency, Nano};
+use serde_json::{Map, Value, json};
+use store::usage::{Days, KeyUsage, ModelUsage};
+use wire::billing::{Breakdown, DateTotals, KeyTotals, ModelTotals};
+
+/// How many names a "top" list has.
+pub(super) const TOP: usize = 10;
+
+/// What was spent, in the two kinds that are told apart.
+#[derive(Debug, Default, Clone, Copy)]
+struct Spent {
+    usd: Nano,
+    diem: Nano,
+    units: u64,
+}
+
+impl Spent {
+    fn add(&mut self, currency: Currency, amount: Nano, units: u64) {
+        let sum = match currency {
+            Currency::Diem => &mut self.diem,
+            Currency::Usd | Currency::Bundled | Currency::Vcu => &mut self.usd,
+        };
+        *sum = sum.saturating_add(amount);
+        self.units = self.units.saturating_add(units);
+    }
+
+    fn total(&self) -> Nano {
+        self.usd.saturating_add(self.diem)
+    }
+}
+
+pub(super) fn by_date(rows: &[ModelUsage], days: Days) -> Vec<DateTotals> {
+    let mut spent: BTreeMap<i64, Spent> =
+        (days.first..=days.last).map(|day| (day, Spent::default())).collect();
+    for row in rows {
+        spent.entry(row.day).or_default().add(row.currency, row.amount, row.units);
+    }
+    let totals = spent.into_iter().map(|(day, spent)| DateTotals {
+        date: Timestamp::start_of_day(day).date(),
+        usd: spent.usd.as_f64(),
+        diem: spent.diem.as_f64(),
+    });
+    totals.collect()
+}
+
+/// The most expensive first.
+pub(super) fn by_model(
+    rows: &[ModelUsage],
+    model_type: impl Fn(&str) -> Option<String>,
+) -> Vec<ModelTotals> {
+    let mut models: BTreeMap<&str, BTreeMap<&str, Spent>> = BTreeMap::new();
+    for row in rows {
+        let skus = models.entry(&row.model).or_default();
+        skus.entry(&row.sku).or_default().add(row.currency, row.amount, row.units);
+    }
+    let mut totals: Vec<(Nano, ModelTotals)> = Vec::new();
+    for (model, skus) in models {
+        let mut sum = Spent::default();
+        for spent in skus.values() {
+            sum.usd = sum.usd.saturating_add(spent.usd);
+            sum.diem = sum.diem.saturating_add(spent.diem);
+            sum.units = sum.units.saturating_add(spent.units);
+        }
+        let breakdown = skus.iter().map(|(sku, spent)| Breakdown {
+            kind: (*sku).to_owned(),
+            usd: spent.usd.as_f64(),
+            diem: spent.diem.as_f64(),
+            units: spent.units as f64,
+        });
+        let total = ModelTotals {
+            model_name: model.to_owned(),
+            unit_type: unit_type(skus.keys()),
+            model_type: model_type(model),
+            total_usd: sum.usd.as_f64(),
+            total_diem: sum.diem.as_f64(),
+            total_units: sum.units as f64,
+            breakdown: if 1 < skus.len() { breakdown.collect() } else { Vec::new() },
+        };
+        totals.push((sum.total(), total));
+    }
+    sorted(totals)
+}
+
+/// The biggest spender first.
+pub(super) fn by_key(rows: &[KeyUsage]) -> Vec<KeyTotals> {
+    let mut keys: BTreeMap<Option<KeyId>, (String, Spent)> = BTreeMap::new();
+    for row in rows {
+        let (name, spent) = keys.entry(row.key).or_default();
+        *name = key_name(row);
+        spent.add(row.currency, row.amount, row.units);
+    }
+    let totals = keys.into_iter().map(|(key, (description, spent))| {
+        let total = KeyTotals {
+            api_key_id: key.map(|key| key.0.to_string()),
+            description,
+            total_usd: spent.usd.as_f64(),
+            total_diem: spent.diem.as_f64(),
+            total_units: spent.units as f64,
+        };
+        (spent.total(), total)
+    });
+    sorted(totals.collect())
+}
+
+pub(super) fn model_days(rows: &[ModelUsage], days: Days) -> Vec<Map<String, Value>> {
+    daily(days, rows.iter().map(|row| (row.day, row.model.clone(), row.amount)))
+}
+
+pub(super) fn key_days(rows: &[KeyUsage], days: Days) -> Vec<Map<String, Value>> {
+    daily(days, rows.iter().map(|row| (row.day, key_name(row), row.amount)))
+}
+
+/// A row a day: `date` in Unix milliseconds, then an amount for each name that spent that day.
+fn daily(days: Days, rows: impl Iterator<Item = (i64, String, Nano)>) -> Vec<Map<String, Value>> {
+    let mut spent: BTreeMap<i64, BTreeMap<String, Nano>> =
+        (days.first..=days.last).map(|day| (day, BTreeMap::new())).collect();
+    for (day, name, amount) in rows {
+        let sum = spent.entry(day).or_default().entry(name).or_default();
+        *sum = sum.saturating_add(amount);
+    }
+    let rows = spent.into_iter().map(|(day, names)| {
+        let date = json!(Timestamp::start_of_day(day).ms());
+        let mut row = Map::from_iter([("date".to_owned(), date)]);
+        row.extend(names.into_iter().map(|(name, amount)| (name, json!(amount.as_f64()))));
+        row
+    });
+    rows.collect()
+}
+
+fn key_name(row: &KeyUsage) -> String {
+    match (&row.description, row.key) {
+        (Some(description), _) if !description.is_empty() => description.clone(),
+        (_, Some(key)) => key.0.to_string(),
+        (_, None) => "Wallet".to_owned(),
+    }
+}
+
+/// The end of a SKU names its unit, such as `mtoken`; mixed units have no common name.
+fn unit_type<'a>(skus: impl Iterator<Item = &'a &'a str>) -> String {
+    let mut units: Vec<&str> = skus.map(|sku| sku.rsplit('-').next().unwrap_or(sku)).collect();
+    units.dedup();
+    match units.as_slice() {
+        [unit] => (*unit).to_owned(),
+        _ => "units".to_owned(),
+    }
+}
+
+fn sorted<T>(mut totals: Vec<(Nano, T)>) -> Vec<T> {
+    totals.sort_by_key(|(spent, _)| std::cmp::Reverse(*spent));
+    totals.into_iter().map(|(_, total)| total).collect()
+}

@@ -1,0 +1,51 @@
+//! `GET /billing/balance`: what the account can spend.
+
+use credits::AllowanceKind;
+use money::Nano;
+use wire::billing as wire;
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Admin;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::billing::wire_currency;
+use crate::input::Nothing;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+/// Ten cents: below it nothing worth asking for can be paid.
+const CONSUMABLE_MIN: Nano = Nano::from_nanos(100_000_000);
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/billing/balance", get_balance)
+        .tag("Billing")
+        .summary("Show the balance")
+        .experimental()
+        .build()
+}
+
+async fn get_balance(
+    app: Shared,
+    call: Call<Admin, Nothing>,
+) -> Result<Answer<wire::Balance>, Refusal> {
+    let Admin(holder) = &call.caller;
+    let owner = holder.owner.id;
+    let balances = app.ledger.balances(owner);
+    let currency = app.ledger.next_currency(&holder.payer());
+    let body = wire::Balance {
+        can_consume: can_consume(balances.total()),
+        consumption_currency: currency.map(wire_currency),
+        balances: wire::Balances {
+            diem: balances.diem.as_f64(),
+            usd: balances.usd.as_f64(),
+            bundled_credits: balances.bundled.as_f64(),
+            vcu: balances.vcu.as_f64(),
+        },
+        diem_epoch_allocation: app.ledger.allocation(owner, AllowanceKind::DiemDaily).as_f64(),
+    };
+    Ok(Answer::new(body))
+}
+
+pub(crate) fn can_consume(spendable: Nano) -> bool {
+    CONSUMABLE_MIN <= spendable
+}

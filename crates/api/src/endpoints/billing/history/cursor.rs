@@ -1,0 +1,75 @@
+//! A place in the usage history, together with what was asked for, as an opaque word.
+
+use moment::Timestamp;
+use money::Currency;
+use store::usage::UsagePlace;
+
+/// Everything needed to read on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pub(super) currency: Option<Currency>,
+    pub(super) from: Timestamp,
+    pub(super) until: Timestamp,
+    pub(super) page_size: u32,
+    pub(super) after: Option<UsagePlace>,
+}
+
+impl Cursor {
+    /// Fields joined by `_`. It is not secret and not signed: a changed cursor only asks another
+    /// question about the caller's own account.
+    pub(super) fn write(&self) -> String {
+        let currency = self.currency.map_or("all", Currency::name).replace('_', "-");
+        let place = self.after.unwrap_or(UsagePlace { at: Timestamp::from_ms(0), seq: 0 });
+        let Cursor { from, until, page_size, .. } = self;
+        let (from, until, at) = (from.ms(), until.ms(), place.at.ms());
+        format!("1_{currency}_{from}_{until}_{page_size}_{at}_{}", place.seq)
+    }
+
+    pub(super) fn read(text: &str) -> Option<Cursor> {
+        let fields: Vec<&str> = text.split('_').collect();
+        let ["1", currency, from, until, page_size, at, seq] = fields.as_slice() else {
+            return None;
+        };
+        let currency = match *currency {
+            "all" => None,
+            name => Some(Currency::from_name(&name.replace('-', "_"))?),
+        };
+        let moment = |text: &str| text.parse().ok().map(Timestamp::from_ms);
+        let page_size = page_size.parse().ok().filter(|size| (10..=1000).contains(size))?;
+        let after = Some(UsagePlace { at: moment(at)?, seq: seq.parse().ok()? });
+        Some(Cursor { currency, from: moment(from)?, until: moment(until)?, page_size, after })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_reads_back_as_it_was_written() {
+        for currency in [None, Some(Currency::Usd), Some(Currency::Bundled)] {
+            let cursor = Cursor {
+                currency,
+                from: Timestamp::from_ms(0),
+                until: Timestamp::MAX,
+                page_size: 10,
+                after: Some(UsagePlace { at: Timestamp::from_ms(1_800_000_000_000), seq: 42 }),
+            };
+            let text = cursor.write();
+            assert!(
+                text.chars().all(|it| it.is_ascii_alphanumeric() || "_-".contains(it)),
+                "{text}"
+            );
+            assert_eq!(Cursor::read(&text), Some(cursor));
+        }
+    }
+
+    #[test]
+    fn what_is_no_cursor_is_refused() {
+        for text in
+            ["", "1", "2_all_0_0_10_0_0", "1_all_0_0_9_0_0", "1_EUR_0_0_10_0_0", "1_all_x_0_10_0_0"]
+        {
+            assert_eq!(Cursor::read(text), None, "{text}");
+        }
+    }
+}

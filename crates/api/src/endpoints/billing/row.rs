@@ -1,0 +1,37 @@
+//! One usage row as it is shown.
+
+use money::Per;
+use store::usage::UsageRow;
+use wire::billing as wire;
+
+use crate::endpoints::billing::wire_currency;
+
+pub(super) fn row(usage: &UsageRow) -> wire::UsageRow {
+    let details = &usage.details;
+    let has_details = !details.request_id.is_empty();
+    wire::UsageRow {
+        amount: usage.amount.checked_neg().unwrap_or(usage.amount).as_f64(),
+        currency: wire_currency(usage.currency),
+        inference_details: has_details.then(|| wire::InferenceDetails {
+            completion_tokens: details.completion_tokens,
+            inference_execution_time: details.execution_ms,
+            prompt_tokens: details.prompt_tokens,
+            request_id: Some(details.request_id.clone()),
+        }),
+        notes: usage.notes.clone(),
+        price_per_unit_usd: usage.price.as_f64(usage.per),
+        sku: usage.sku.clone(),
+        timestamp: usage.at.to_string(),
+        units: shown_units(usage.units, usage.per),
+    }
+}
+
+/// Units in the unit that the price is quoted for, such as millions of tokens.
+fn shown_units(units: u64, per: Per) -> f64 {
+    let size = match per {
+        Per::One => 1.0,
+        Per::Thousand => 1e3,
+        Per::Million => 1e6,
+    };
+    units as f64 / size
+}

@@ -1,0 +1,139 @@
+//! What clients of related APIs write, put into the words of ours before it is checked.
+//!
+//! None of it is published: it is there so that existing clients just work. What is not
+//! recognised is left for the check to complain about.
+
+use serde_json::{Map, Value, json};
+
+pub(super) fn rewrite(body: &mut Value) {
+    let Value::Object(body) = body else { return };
+    rename(body, "input", "messages");
+    rename(body, "max_output_tokens", "max_tokens");
+    rename(body, "promptCacheKey", "prompt_cache_key");
+    rename(body, "venice_parameters", "service_parameters");
+    if let Some(text @ Value::String(_)) = body.get("messages") {
+        let content = text.clone();
+        body.insert("messages".to_owned(), json!([{"role": "user", "content": content}]));
+    }
+    let asks_search = body.shift_remove("web_search") == Some(Value::Bool(true));
+    if asks_search {
+        let parameters = body.entry("service_parameters").or_insert_with(|| json!({}));
+        if let Value::Object(parameters) = parameters {
+            parameters.entry("enable_web_search").or_insert_with(|| json!("on"));
+        }
+    }
+    if let Some(Value::Object(parameters)) = body.get_mut("service_parameters") {
+        rename(parameters, "include_venice_system_prompt", "include_service_system_prompt");
+    }
+    if let Some(Value::Array(tools)) = body.get_mut("tools") {
+        tools.iter_mut().for_each(rewrite_tool);
+    }
+    if let Some(Value::Array(messages)) = body.get_mut("messages") {
+        let sent = std::mem::take(messages);
+        messages.extend(sent.into_iter().flat_map(rewrite_message));
+    }
+}
+
+/// The new name wins where both are there.
+fn rename(object: &mut Map<String, Value>, old: &str, new: &str) {
+    let Some(value) = object.shift_remove(old) else { return };
+    if object.get(new).is_none_or(Value::is_null) {
+        object.insert(new.to_owned(), value);
+    }
+}
+
+/// A function that stands flat in its tool, or under Anthropic's names.
+fn rewrite_tool(tool: &mut Value) {
+    let Value::Object(flat) = tool else { return };
+    if flat.contains_key("function") || !flat.contains_key("name") {
+        return;
+    }
+    let parameters = flat.get("parameters").or(flat.get("input_schema"));
+    let mut function = json!({"name": flat["name"]});
+    if let Some(parameters) = parameters {
+        function["parameters"] = parameters.clone();
+    }
+    for name in ["description", "strict"] {
+        if let Some(value) = flat.get(name) {
+            function[name] = value.clone();
+        }
+    }
+    *tool = json!({"type": "function", "function": function});
+}
+
+/// One message, or several: Anthropic puts the results of tools into a user's turn.
+fn rewrite_message(mut message: Value) -> Vec<Value> {
+    let Some(Value::Array(parts)) = message.get_mut("content") else { return vec![message] };
+    let mut calls = Vec::new();
+    let mut results = Vec::new();
+    let mut kept = Vec::new();
+    for part in std::mem::take(parts) {
+        match part.get("type").and_then(Value::as_str) {
+            Some("tool_use") => calls.push(call_of(&part)),
+            Some("tool_result") => results.push(result_of(&part)),
+            _ => kept.push(rewrite_part(part)),
+        }
+    }
+    let has_moved = !calls.is_empty() || !results.is_empty();
+    let is_empty = kept.is_empty();
+    *parts = kept;
+    if !calls.is_empty() {
+        if is_empty {
+            message["content"] = Value::Null;
+        }
+        message["tool_calls"] = Value::Array(calls);
+        return vec![message];
+    }
+    if !(has_moved && is_empty) {
+        results.push(message);
+    }
+    results
+}
+
+fn call_of(part: &Value) -> Value {
+    let arguments = part.get("input").unwrap_or(&Value::Null).to_string();
+    let function = json!({"name": part["name"], "arguments": arguments});
+    json!({"id": part["id"], "type": "function", "function": function})
+}
+
+fn result_of(part: &Value) -> Value {
+    let content = match part.get("content") {
+        None | Some(Value::Null) => json!(""),
+        Some(content) => content.clone(),
+    };
+    json!({"role": "tool", "tool_call_id": part["tool_use_id"], "content": content})
+}
+
+/// Parts under the names of Anthropic's and of the Responses API.
+fn rewrite_part(mut part: Value) -> Value {
+    let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
+    match kind {
+        "input_text" | "output_text" => part["type"] = json!("text"),
+        "input_image" => part["type"] = json!("image_url"),
+        "image" => {
+            if let Some(url) = image_source(&part) {
+                let cache_control = part.get("cache_control").cloned().unwrap_or_default();
+                part = json!({"type": "image_url", "image_url": {"url": url}});
+                part["cache_control"] = cache_control;
+            }
+        }
+        _ => {}
+    }
+    if let Some(url @ Value::String(_)) = part.get("image_url") {
+        part["image_url"] = json!({"url": url});
+    }
+    part
+}
+
+fn image_source(part: &Value) -> Option<String> {
+    let source = part.get("source")?;
+    if let Some(url) = source.get("url").and_then(Value::as_str) {
+        return Some(url.to_owned());
+    }
+    let media_type = source.get("media_type").and_then(Value::as_str)?;
+    let data = source.get("data").and_then(Value::as_str)?;
+    Some(format!("data:{media_type};base64,{data}"))
+}
+
+#[cfg(test)]
+mod tests;

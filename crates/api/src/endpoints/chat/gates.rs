@@ -1,0 +1,164 @@
+//! What a model must be able to do for a request: every fault at once, each at its field.
+
+use domain::catalogue::{Capability, TextSpec};
+use shape::{Faults, Step};
+use wire::chat::{ChatCompletionRequest, ContentPart, Message, MessageContent, ResponseFormat};
+
+/// Of one message.
+const IMAGES_MAX: usize = 10;
+const AUDIOS_MAX: usize = 5;
+const VIDEOS_MAX: usize = 3;
+const FILES_MAX: usize = 5;
+
+pub(super) fn faults(body: &ChatCompletionRequest, text: &TextSpec) -> Faults {
+    let mut gate = Gate { text, faults: Faults::default() };
+    for (index, message) in body.messages.iter().enumerate() {
+        gate.check_message(index, message);
+    }
+    gate.check_options(body);
+    gate.check_length(body);
+    gate.faults
+}
+
+struct Gate<'a> {
+    text: &'a TextSpec,
+    faults: Faults,
+}
+
+impl Gate<'_> {
+    fn check_message(&mut self, index: usize, message: &Message) {
+        let Some(MessageContent::Parts(parts)) = content(message) else { return };
+        let is_user = matches!(message, Message::User { .. });
+        let mut counts = [0_usize; 4];
+        for (part_index, part) in parts.iter().enumerate() {
+            let Some(kind) = Kind::of(part) else { continue };
+            let place = [
+                Step::from("messages"),
+                Step::from(index),
+                Step::from("content"),
+                Step::from(part_index),
+            ];
+            counts[kind.position()] += 1;
+            if !is_user {
+                self.faults.at(place).push("Only messages of the user may have parts but text");
+            } else if let Some(capability) = kind.capability()
+                && !self.text.has(capability)
+            {
+                let message = format!("This model does not support {}", kind.words());
+                self.faults.at(place).push(message);
+            } else if kind.max() < counts[kind.position()] {
+                let message = format!("A message may have at most {} {}", kind.max(), kind.words());
+                self.faults.at(place).push(message);
+            }
+        }
+    }
+
+    fn check_options(&mut self, body: &ChatCompletionRequest) {
+        let has_tools = body.tools.as_ref().is_some_and(|tools| !tools.is_empty());
+        let is_structured = match &body.response_format {
+            None | Some(ResponseFormat::Text) => false,
+            Some(ResponseFormat::JsonObject | ResponseFormat::JsonSchema { .. }) => true,
+        };
+        let has_top = body.top_logprobs.is_some_and(|top| 0 < top);
+        let wanted = [
+            ("tools", has_tools, Capability::Tools, "tools"),
+            ("tool_choice", body.tool_choice.is_some(), Capability::Tools, "tools"),
+            (
+                "parallel_tool_calls",
+                body.parallel_tool_calls == Some(true),
+                Capability::Tools,
+                "tools",
+            ),
+            ("response_format", is_structured, Capability::JsonSchema, "structured answers"),
+            ("logprobs", body.logprobs == Some(true), Capability::Logprobs, "log probabilities"),
+            ("top_logprobs", has_top, Capability::Logprobs, "log probabilities"),
+        ];
+        for (field, is_asked, capability, words) in wanted {
+            if is_asked && !self.text.has(capability) {
+                self.faults.at([field]).push(format!("This model does not support {words}"));
+            }
+        }
+    }
+
+    fn check_length(&mut self, body: &ChatCompletionRequest) {
+        let Some(asked) = body.max_completion_tokens else { return };
+        let max = answer_tokens_max(self.text);
+        if max < asked {
+            let message = format!("This model answers with at most {max} tokens");
+            self.faults.at(["max_completion_tokens"]).push(message);
+        }
+    }
+}
+
+/// The longest answer that a model can give; none is longer than its context.
+pub(super) fn answer_tokens_max(text: &TextSpec) -> u64 {
+    text.max_completion_tokens.unwrap_or(text.context_tokens).min(text.context_tokens)
+}
+
+/// What is not text.
+#[derive(Clone, Copy)]
+enum Kind {
+    Image,
+    Audio,
+    Video,
+    File,
+}
+
+impl Kind {
+    fn of(part: &ContentPart) -> Option<Kind> {
+        match part {
+            ContentPart::Text(_) => None,
+            ContentPart::ImageUrl { .. } => Some(Kind::Image),
+            ContentPart::InputAudio { .. } => Some(Kind::Audio),
+            ContentPart::VideoUrl { .. } => Some(Kind::Video),
+            ContentPart::File(_) => Some(Kind::File),
+        }
+    }
+
+    fn position(self) -> usize {
+        match self {
+            Kind::Image => 0,
+            Kind::Audio => 1,
+            Kind::Video => 2,
+            Kind::File => 3,
+        }
+    }
+
+    fn max(self) -> usize {
+        match self {
+            Kind::Image => IMAGES_MAX,
+            Kind::Audio => AUDIOS_MAX,
+            Kind::Video => VIDEOS_MAX,
+            Kind::File => FILES_MAX,
+        }
+    }
+
+    /// Files are read as text, which every model takes.
+    fn capability(self) -> Option<Capability> {
+        match self {
+            Kind::Image => Some(Capability::Vision),
+            Kind::Audio => Some(Capability::AudioInput),
+            Kind::Video => Some(Capability::VideoInput),
+            Kind::File => None,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Kind::Image => "images",
+            Kind::Audio => "audio input",
+            Kind::Video => "video input",
+            Kind::File => "files",
+        }
+    }
+}
+
+fn content(message: &Message) -> Option<&MessageContent> {
+    match message {
+        Message::User { content, .. }
+        | Message::System { content, .. }
+        | Message::Developer { content, .. }
+        | Message::Tool { content, .. } => Some(content),
+        Message::Assistant { content, .. } => content.as_ref(),
+    }
+}

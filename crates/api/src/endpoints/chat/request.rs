@@ -1,0 +1,101 @@
+//! From what a caller sent to what an engine is asked.
+
+mod options;
+mod turns;
+
+use domain::catalogue::{Capability, TextSpec};
+use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning};
+use shape::Faults;
+use wire::chat::{ChatCompletionRequest, EffectiveParameters};
+
+use super::gates;
+
+/// The request as one model gets it, or everything that keeps the model from taking it.
+pub(super) fn fit(
+    body: &ChatCompletionRequest,
+    text: &TextSpec,
+    parameters: &EffectiveParameters,
+    system_prompt: &str,
+) -> Result<ChatRequest, Faults> {
+    let mut faults = gates::faults(body, text);
+    let request = of(body, text, parameters, system_prompt, &mut faults);
+    faults.into_result()?;
+    Ok(request)
+}
+
+/// The request for one model. What cannot be sent is added to the faults.
+fn of(
+    body: &ChatCompletionRequest,
+    text: &TextSpec,
+    parameters: &EffectiveParameters,
+    system_prompt: &str,
+    faults: &mut Faults,
+) -> ChatRequest {
+    let mut messages = turns::of(body, text, faults);
+    if parameters.include_service_system_prompt && !system_prompt.is_empty() {
+        prepend(system_prompt, &mut messages);
+    }
+    let verbosity = body.verbosity.or(body.text.as_ref().and_then(|it| it.verbosity));
+    ChatRequest {
+        messages,
+        completion_tokens_max: answer_max(body, text),
+        sampling: options::sampling(body, &text.sampling),
+        stop: options::stop(body),
+        stop_token_ids: body.stop_token_ids.clone().unwrap_or_default(),
+        choices: body.n,
+        logprobs: options::logprobs(body),
+        tools: options::tools(body),
+        tool_choice: options::tool_choice(body),
+        parallel_tool_calls: body.parallel_tool_calls,
+        response_format: options::response_format(body, faults),
+        reasoning: reasoning(body, text, parameters),
+        verbosity: verbosity.map(|it| it.word().to_owned()),
+        prompt_cache_key: body.prompt_cache_key.clone(),
+        prompt_cache_retention: body.prompt_cache_retention.map(|it| it.word().to_owned()),
+        rest: body.rest.clone(),
+    }
+}
+
+/// Puts our prompt before the caller's, in one message: many templates take no second one.
+fn prepend(system_prompt: &str, messages: &mut Vec<Message>) {
+    match messages.first_mut() {
+        Some(Message::System { content: Content::Text(text), .. }) => {
+            *text = format!("{system_prompt}\n\n{text}");
+        }
+        Some(Message::System { content: Content::Parts(parts), .. }) => {
+            let kind = PartKind::Text(format!("{system_prompt}\n\n"));
+            parts.insert(0, Part { kind, cache: None });
+        }
+        _ => {
+            let content = Content::Text(system_prompt.to_owned());
+            messages.insert(0, Message::System { content, name: None });
+        }
+    }
+}
+
+/// The old name bounds an answer as far as the model does not; the new one is checked before.
+fn answer_max(body: &ChatCompletionRequest, text: &TextSpec) -> Option<u64> {
+    let old = body.max_tokens.and_then(|it| u64::try_from(it).ok()).filter(|it| 0 < *it);
+    body.max_completion_tokens.or(old.map(|it| it.min(gates::answer_tokens_max(text))))
+}
+
+/// A model that does not think is not told how to.
+fn reasoning(
+    body: &ChatCompletionRequest,
+    text: &TextSpec,
+    parameters: &EffectiveParameters,
+) -> Reasoning {
+    if !text.has(Capability::Reasoning) {
+        return Reasoning::default();
+    }
+    if parameters.disable_thinking {
+        return Reasoning { enabled: Some(false), ..Reasoning::default() };
+    }
+    let asked = body.reasoning.as_ref();
+    let effort = body.reasoning_effort.or(asked.and_then(|it| it.effort));
+    Reasoning {
+        effort: effort.map(options::effort),
+        summary: asked.and_then(|it| it.summary).map(|it| it.word().to_owned()),
+        enabled: asked.and_then(|it| it.enabled),
+    }
+}

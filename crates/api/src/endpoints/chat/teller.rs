@@ -1,0 +1,187 @@
+//! A streamed answer as chunks that OpenAI's clients read.
+//!
+//! Usage and cost ride on the last chunk that has a choice, because much code reads
+//! `chunk.choices[0]` blindly; whoever asks for `include_usage` gets OpenAI's own chunk without
+//! choices instead. So a chunk that ends a choice waits until it is known not to be the last.
+
+use std::collections::BTreeMap;
+
+use engine::{ChatChunk, ChoiceDelta, ToolCallDelta};
+use wire::chat::{
+    self, ChunkChoice, ChunkDelta, ChunkFunction, ChunkToolCall, CompletionRole, Cost,
+    EffectiveParameters, TokenUsage, ToolKind,
+};
+
+use super::completion::finish_reason;
+use super::thoughts::ThoughtFilter;
+use crate::paid_chat::{Settled, Step};
+use crate::payment;
+use crate::refusal::inference::Failure;
+use crate::reply::sse::{Teller, push_json};
+use crate::transport::RequestId;
+
+/// What all chunks of one answer have in common.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub(super) id: String,
+    pub(super) created: i64,
+    pub(super) model: String,
+}
+
+pub(super) struct ChatTeller {
+    frame: Frame,
+    request_id: RequestId,
+    asks_usage: bool,
+    /// One for each choice, if thoughts are to be left out.
+    filters: Option<BTreeMap<u32, ThoughtFilter>>,
+    /// A chunk that ends a choice, and may be the last.
+    held: Option<ChatChunk>,
+}
+
+/// What an answer came to, for the end of it.
+#[derive(Clone, Copy)]
+struct Totals {
+    usage: TokenUsage,
+    cost: Cost,
+}
+
+impl ChatTeller {
+    pub(super) fn new(
+        frame: Frame,
+        request_id: RequestId,
+        parameters: &EffectiveParameters,
+        asks_usage: bool,
+    ) -> ChatTeller {
+        let strips = parameters.strip_thinking_response || parameters.disable_thinking;
+        let filters = strips.then(BTreeMap::new);
+        ChatTeller { frame, request_id, asks_usage, filters, held: None }
+    }
+
+    fn chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
+        let Some(chunk) = self.filtered(chunk) else { return };
+        if let Some(held) = self.held.take() {
+            self.write(&held, None, events);
+        }
+        let ends_choice = chunk.deltas.iter().any(|delta| delta.finish.is_some());
+        if ends_choice {
+            self.held = Some(chunk);
+        } else {
+            self.write(&chunk, None, events);
+        }
+    }
+
+    fn end(&mut self, settled: &Settled, events: &mut Vec<u8>) {
+        let totals = Totals {
+            usage: payment::token_usage(settled.usage),
+            cost: payment::cost(&settled.receipt),
+        };
+        let held = self.held.take();
+        let rides = held.is_some() && !self.asks_usage;
+        if let Some(held) = held {
+            self.write(&held, rides.then_some(totals), events);
+        }
+        if !rides {
+            self.write(&ChatChunk::default(), Some(totals), events);
+        }
+        events.extend_from_slice(b"data: [DONE]\n\n");
+    }
+
+    fn fail(&mut self, failure: Failure, events: &mut Vec<u8>) {
+        // Whose charge is not recorded does not get the end of the answer.
+        if let (Failure::Engine(_), Some(held)) = (&failure, self.held.take()) {
+            self.write(&held, None, events);
+        }
+        push_json(events, &failure.into_event(&self.request_id));
+    }
+
+    /// The chunk without thoughts; nothing if nothing is left of it.
+    fn filtered(&mut self, mut chunk: ChatChunk) -> Option<ChatChunk> {
+        let Some(filters) = &mut self.filters else { return Some(chunk) };
+        chunk.verbatim = None;
+        for delta in &mut chunk.deltas {
+            let filter = filters.entry(delta.index).or_default();
+            delta.content = filter.push(&delta.content);
+            if delta.finish.is_some() {
+                delta.content.push_str(&filter.finish());
+            }
+        }
+        chunk.deltas.retain(says_something);
+        (!chunk.deltas.is_empty()).then_some(chunk)
+    }
+
+    fn write(&self, chunk: &ChatChunk, totals: Option<Totals>, events: &mut Vec<u8>) {
+        match &chunk.verbatim {
+            Some(choices) => push_json(events, &self.framed(choices, totals)),
+            None => {
+                let choices: Vec<_> = chunk.deltas.iter().map(choice).collect();
+                push_json(events, &self.framed(choices, totals));
+            }
+        }
+    }
+
+    fn framed<C>(&self, choices: C, totals: Option<Totals>) -> chat::ChatChunk<'_, C> {
+        chat::ChatChunk {
+            id: &self.frame.id,
+            object: "chat.completion.chunk",
+            created: self.frame.created,
+            model: &self.frame.model,
+            choices,
+            usage: totals.map(|it| it.usage),
+            cost: totals.map(|it| it.cost),
+        }
+    }
+}
+
+impl Teller for ChatTeller {
+    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
+        match step {
+            Step::Opened(model) => self.frame.model.clone_from(&model.id),
+            Step::Chunk(chunk) => self.chunk(chunk, events),
+            Step::Done(settled) => self.end(&settled, events),
+            Step::Failed(failure) => self.fail(failure, events),
+        }
+    }
+}
+
+fn says_something(delta: &ChoiceDelta) -> bool {
+    delta.opens
+        || delta.finish.is_some()
+        || delta.reasoning_details.is_some()
+        || delta.thought_signature.is_some()
+        || delta.texts().next().is_some()
+        || !delta.tool_calls.is_empty()
+}
+
+fn choice(delta: &ChoiceDelta) -> ChunkChoice<'_> {
+    // The first delta names the role and, as clients expect, says nothing yet if need be.
+    let content = told(&delta.content).or(delta.opens.then_some(""));
+    ChunkChoice {
+        index: delta.index,
+        delta: ChunkDelta {
+            role: delta.opens.then_some(CompletionRole::Assistant),
+            content,
+            reasoning_content: told(&delta.reasoning),
+            refusal: told(&delta.refusal),
+            tool_calls: delta.tool_calls.iter().map(tool_call).collect(),
+            reasoning_details: delta.reasoning_details.as_deref(),
+            thought_signature: delta.thought_signature.as_deref(),
+        },
+        finish_reason: delta.finish.map(finish_reason),
+        logprobs: delta.logprobs.as_deref(),
+    }
+}
+
+fn tool_call(call: &ToolCallDelta) -> ChunkToolCall<'_> {
+    ChunkToolCall {
+        index: call.index,
+        id: call.id.as_deref(),
+        kind: call.id.is_some().then_some(ToolKind::Function),
+        function: ChunkFunction { name: told(&call.name), arguments: &call.arguments },
+        extra: &call.extra,
+    }
+}
+
+/// What did not grow is left out.
+fn told(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}

@@ -1,0 +1,58 @@
+//! Continuations in the words of this API.
+
+use engine::FinishReason;
+use wire::completions::{Completion, CompletionChoice};
+
+use crate::paid_chat::{Answered, Settled};
+use crate::payment;
+use crate::transport::RequestId;
+
+/// What all chunks of one answer have in common.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub(super) request_id: RequestId,
+    pub(super) created: i64,
+    pub(super) model: String,
+}
+
+impl Frame {
+    /// A piece of the answer.
+    pub(super) fn piece(&self, choices: Vec<CompletionChoice>) -> Completion {
+        Completion {
+            id: format!("cmpl-{}", self.request_id.as_str()),
+            object: "text_completion",
+            created: self.created,
+            model: self.model.clone(),
+            choices,
+            usage: None,
+            cost: None,
+        }
+    }
+
+    /// The last piece, or the whole.
+    pub(super) fn settled(&self, choices: Vec<CompletionChoice>, settled: &Settled) -> Completion {
+        let usage = Some(payment::token_usage(settled.usage));
+        let cost = Some(payment::cost(&settled.receipt));
+        Completion { usage, cost, ..self.piece(choices) }
+    }
+}
+
+pub(super) fn whole(frame: &Frame, answered: Answered) -> Completion {
+    let choices = answered.answer.choices.into_iter().map(|choice| CompletionChoice {
+        index: choice.index,
+        text: choice.content.unwrap_or_default(),
+        logprobs: choice.logprobs,
+        finish_reason: Some(finish_word(choice.finish)),
+    });
+    frame.settled(choices.collect(), &answered.settled)
+}
+
+/// Nothing is called here, so an answer can only stop.
+pub(super) fn finish_word(finish: FinishReason) -> &'static str {
+    match finish {
+        FinishReason::Length | FinishReason::ContentFilter => finish.word(),
+        FinishReason::Stop | FinishReason::ToolCalls | FinishReason::FunctionCall => {
+            FinishReason::Stop.word()
+        }
+    }
+}

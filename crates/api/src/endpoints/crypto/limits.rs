@@ -1,0 +1,41 @@
+//! Requests per minute. The proxy tells of its limits only when one is reached.
+
+use access::Holder;
+use domain::limits::tiers::LimitClass;
+use domain::limits::window::Subject;
+use moment::Timestamp;
+use rpc::window::CapReached;
+
+use crate::app::App;
+use crate::caller::tier;
+use crate::refusal::Refusal;
+use crate::refusal::proxy::Cap;
+
+/// Counts one request, however many calls are in it.
+pub(super) fn admit(app: &App, holder: &Holder, now: Timestamp) -> Result<(), Refusal> {
+    let (tier, class) = (tier(Some(holder)), LimitClass::CryptoRpc);
+    let subject = Subject::new(holder.owner.id, class);
+    let admitted = app.limiter.admit(subject, tier.allowed(class), 0, now);
+    admitted.map(|_| ()).map_err(|exceeded| {
+        let counted = format!("endpoint:api/v1{}", super::relay::PATH);
+        app.log_limit_hit(holder, tier, counted, &exceeded, now);
+        let standing = exceeded.standing();
+        let (limit, resets_in) = (standing.allowed.requests, standing.until_reset());
+        let wait_s = resets_in.as_millis().div_ceil(1000);
+        let message = format!(
+            "Rate limit exceeded: {limit} RPC requests per minute are allowed. Try again in \
+             {wait_s}s."
+        );
+        Refusal::cap_reached(&message, Cap { limit, remaining: 0, resets_in })
+    })
+}
+
+pub(super) fn refuse_credits(reached: CapReached, now: Timestamp) -> Refusal {
+    let CapReached { credits_max, remaining, resets_at } = reached;
+    let message = format!(
+        "Credit limit exceeded: {credits_max} RPC credits per 24 hours are allowed, and \
+         {remaining} are left. There will be room at {resets_at}."
+    );
+    let resets_in = resets_at.since(now);
+    Refusal::cap_reached(&message, Cap { limit: credits_max, remaining, resets_in })
+}

@@ -1,0 +1,29 @@
+//! `GET /crypto/rpc/networks`: which chains can be called.
+
+use rpc::networks::Network;
+use wire::crypto::NetworkList;
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::Nothing;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/crypto/rpc/networks", list_rpc_networks)
+        .tag("Crypto")
+        .summary("List the networks of the JSON-RPC proxy")
+        .build()
+}
+
+/// Only those with nodes: a client that takes one from the list can call it.
+async fn list_rpc_networks(
+    app: Shared,
+    _: Call<Anyone, Nothing>,
+) -> Result<Answer<NetworkList>, Refusal> {
+    let chains = app.proxy.chains.get();
+    let networks = chains.nodes.networks().map(Network::slug).collect();
+    Ok(Answer::new(NetworkList { networks }))
+}

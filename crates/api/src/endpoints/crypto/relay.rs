@@ -1,0 +1,65 @@
+//! `POST /crypto/rpc/{network}`: passes JSON-RPC calls on to a chain's nodes.
+
+use rpc::batch::{Batch, BatchRefusal};
+use rpc::idempotency::Fingerprint;
+use rpc::networks::Network;
+use shape::{Faults, Step};
+use wire::crypto::{RpcBody, RpcPath};
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Customer;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::crypto::relayed::Relayed;
+use crate::endpoints::crypto::work::Work;
+use crate::endpoints::crypto::{keyed, limits};
+use crate::input::{Idempotency, Path, RawJson};
+use crate::refusal::Refusal;
+
+pub(super) const PATH: &str = "/crypto/rpc/{network}";
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post(PATH, call_rpc)
+        .tag("Crypto")
+        .summary("Call a chain's nodes by JSON-RPC, one call or a batch of up to 100")
+        .limited_by_itself()
+        .build()
+}
+
+type Sent = (Path<RpcPath>, (Idempotency, RawJson<RpcBody>));
+
+async fn call_rpc(app: Shared, call: Call<Customer, Sent>) -> Result<Relayed, Refusal> {
+    let Customer(holder) = call.caller;
+    limits::admit(&app, &holder, call.now)?;
+    let (Path(path), (Idempotency(key), RawJson { bytes, .. })) = call.input;
+    let network = Network::parse(&path.network).ok_or_else(|| unknown_network(&path.network))?;
+    let batch = Batch::parse(network, &bytes).map_err(refuse)?;
+    let work = Work { holder, batch, request_id: call.request_id };
+    let Some(key) = key else { return work.run_alone(&app).await };
+    let path = format!("/crypto/rpc/{network}");
+    let fingerprint = Fingerprint::of("POST", &path, &bytes);
+    keyed::run(&app, work, key, fingerprint).await
+}
+
+fn unknown_network(slug: &str) -> Refusal {
+    let slug: String = slug.chars().take(64).collect();
+    let message = format!(
+        "Unsupported RPC network: {slug:?}. GET /api/v1/crypto/rpc/networks lists those that are \
+         served."
+    );
+    Refusal::bad_request("Unsupported RPC network", message)
+}
+
+/// Every fault of the body at its place, or every method that is not served.
+fn refuse(refusal: BatchRefusal) -> Refusal {
+    let BatchRefusal::Malformed(found) = refusal else {
+        return Refusal::bad_request("Unsupported RPC method", refusal.to_string());
+    };
+    let mut faults = Faults::default();
+    for fault in found {
+        let item = fault.item.map(Step::from);
+        let path = item.into_iter().chain(fault.field.map(Step::from));
+        faults.at(path).push(fault.message);
+    }
+    Refusal::invalid(&faults)
+}

@@ -1,0 +1,185 @@
+//! One request to a chain, from the hold to the charge.
+
+use std::sync::Arc;
+
+use access::Holder;
+use bytes::Bytes;
+use credits::Want;
+use ledger::{Charge, ChargeLine, HoldRefused, LedgerError};
+use moment::Timestamp;
+use money::{Per, Price};
+use rpc::batch::Batch;
+use rpc::billing::{CreditPrice, charged_credits, most_credits};
+use rpc::exchange::Reply;
+use rpc::node::NodeError;
+use rpc::window::CapReached;
+use store::error::StoreError;
+use store::rpc::SentTransaction;
+use store::usage::UsageDetails;
+use store::write::{Group, Write};
+
+use crate::app::{App, Shared};
+use crate::endpoints::crypto::limits;
+use crate::endpoints::crypto::relayed::{Answered, Relayed};
+use crate::payment;
+use crate::refusal::Refusal;
+use crate::transport::RequestId;
+
+const CREDITS: &str = "x-service-rpc-credits";
+const COST_USD: &str = "x-service-rpc-cost-usd";
+/// How many calls were answered without asking a node; they cost the same.
+const CACHED: &str = "x-service-rpc-cached";
+
+/// Good calls that somebody wants to pay for.
+pub(crate) struct Work {
+    pub(super) holder: Arc<Holder>,
+    pub(super) batch: Batch,
+    pub(super) request_id: RequestId,
+}
+
+/// Why there is no answer. Nothing was charged. Whoever waits for the same request is told the same.
+#[derive(Debug, Clone)]
+pub(crate) enum Failed {
+    Capped(CapReached),
+    Unpaid(HoldRefused),
+    Node(NodeError),
+    /// The transaction was not sent, because it could not be written down first.
+    Unlogged(StoreError),
+    /// A node answered, and the charge could not be recorded.
+    Unrecorded(LedgerError),
+}
+
+/// What is to be written together with the charge.
+pub(super) type Also = Box<dyn FnOnce(&[(String, String)], &Bytes) -> Option<Write> + Send>;
+
+impl Work {
+    /// Runs to the end even if the caller hangs up: a node may have acted, and is to be paid for.
+    pub(super) async fn run_alone(self, app: &Shared) -> Result<Relayed, Refusal> {
+        let for_task = Arc::clone(app);
+        let task = app.tasks.spawn(async move { self.run(&for_task, Box::new(|_, _| None)).await });
+        let outcome = task.await.map_err(Refusal::internal)?;
+        let answer = outcome.map_err(|failed| failed.into_refusal(app))?;
+        Ok(Relayed { answer, is_replay: false })
+    }
+
+    pub(super) async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, Failed> {
+        let chains = app.proxy.chains.get();
+        let network = self.batch.network();
+        if !chains.nodes.networks().any(|it| it == network) {
+            return Err(Failed::Node(NodeError::NotConfigured(network)));
+        }
+        let most = most_credits(&self.batch);
+        let owner = self.holder.owner.id;
+        let reserved = app.proxy.caps.reserve(owner, most, app.clock.now());
+        let set_aside = reserved.map_err(Failed::Capped)?;
+        let want = Want::Exactly(chains.price.cost(most));
+        let hold = app.ledger.hold(self.holder.payer(), want).map_err(Failed::Unpaid)?;
+        self.log_transactions(app).await.map_err(Failed::Unlogged)?;
+        let started = app.clock.now();
+        let reply = chains.nodes.ask(&self.batch).await.map_err(Failed::Node)?;
+        let now = app.clock.now();
+
+        let credits = charged_credits(&self.batch, &reply.outcomes);
+        let charge = self.charge(credits, chains.price, now.since(started).as_millis());
+        let headers = headers(credits, chains.price, reply.cached);
+        let mut writes = self.late_transactions(&reply, now);
+        let body = Bytes::from(reply.body);
+        writes.extend(also(&headers, &body));
+        let settled = app.ledger.settle_with(hold, charge, writes).await;
+        let receipt = settled.map_err(Failed::Unrecorded)?;
+        set_aside.settle(credits, now);
+        metrics::counter!("rpc_credits_total", "network" => network.slug())
+            .increment(u64::from(credits));
+        metrics::counter!("rpc_cached_total", "network" => network.slug())
+            .increment(reply.cached as u64);
+        let balance_remaining = Some(payment::balance_remaining(&receipt));
+        Ok(Arc::new(Answered { body, headers, balance_remaining }))
+    }
+
+    /// Writes down what is about to be sent, before it is: who, when and the hash, never the
+    /// payload.
+    async fn log_transactions(&self, app: &App) -> Result<(), StoreError> {
+        let now = app.clock.now();
+        let known = self.batch.transactions().filter_map(|(_, hash)| hash);
+        let writes: Vec<Write> =
+            known.map(|hash| self.sent_transaction(Some(hash.to_string()), now)).collect();
+        if writes.is_empty() {
+            return Ok(());
+        }
+        app.store.commit(Group { writes }).await
+    }
+
+    /// Those whose hash only the node could tell.
+    fn late_transactions(&self, reply: &Reply, now: Timestamp) -> Vec<Write> {
+        let unknown = self.batch.transactions().filter(|(_, hash)| hash.is_none());
+        let hash_of = |position: usize| {
+            let announced = reply.announced.iter().find(|(at, _)| *at == position);
+            announced.map(|(_, hash)| hash.clone())
+        };
+        unknown.map(|(position, _)| self.sent_transaction(hash_of(position), now)).collect()
+    }
+
+    fn sent_transaction(&self, hash: Option<String>, at: Timestamp) -> Write {
+        let network = self.batch.network();
+        let (owner, request_id) = (self.holder.owner.id, self.request_id.as_str());
+        tracing::info!(
+            rpc.tx_hash = hash.as_deref().unwrap_or("unknown"),
+            rpc.network = %network,
+            http.request_id = request_id,
+            owner = %owner.0,
+            "a transaction is sent to {network}"
+        );
+        Write::AddSentTransaction(SentTransaction {
+            hash,
+            network: network.slug().to_owned(),
+            request_id: request_id.to_owned(),
+            owner,
+            at,
+        })
+    }
+
+    fn charge(&self, credits: u32, price: CreditPrice, took_ms: u128) -> Charge {
+        let network = self.batch.network();
+        let price = Price::from_nanos(price.cost(1).nanos()).unwrap_or(Price::FREE);
+        let units = u64::from(credits);
+        let line = ChargeLine { sku: network.sku(), units, price, per: Per::One };
+        let details = UsageDetails {
+            request_id: self.request_id.as_str().to_owned(),
+            execution_ms: u64::try_from(took_ms).ok(),
+            ..UsageDetails::default()
+        };
+        let model = network.slug().to_owned();
+        Charge { lines: vec![line], model, details, notes: "API Crypto RPC".to_owned() }
+    }
+}
+
+impl Failed {
+    pub(super) fn into_refusal(self, app: &App) -> Refusal {
+        match self {
+            Failed::Capped(reached) => limits::refuse_credits(reached, app.clock.now()),
+            Failed::Unpaid(refused) => payment::refuse_hold(app, refused),
+            Failed::Node(error) => match error {
+                NodeError::NotConfigured(_) | NodeError::Unavailable(_) => {
+                    Refusal::nodes_unavailable(error.to_string())
+                }
+                NodeError::TimedOut(_) | NodeError::Unconfirmed(_) => {
+                    Refusal::nodes_failed(error.to_string())
+                }
+            },
+            Failed::Unlogged(error) => Refusal::unavailable(error),
+            Failed::Unrecorded(error) => Refusal::unavailable(error),
+        }
+    }
+}
+
+fn headers(credits: u32, price: CreditPrice, cached: usize) -> Vec<(String, String)> {
+    let mut headers = vec![
+        (CREDITS.to_owned(), credits.to_string()),
+        // Rounded for display only: the ledger keeps the exact cost.
+        (COST_USD.to_owned(), price.cost(credits).fixed(8).to_string()),
+    ];
+    if 0 < cached {
+        headers.push((CACHED.to_owned(), cached.to_string()));
+    }
+    headers
+}

@@ -1,0 +1,78 @@
+//! `POST /embeddings`: texts in, vectors out.
+
+mod convert;
+mod count;
+mod job;
+
+use std::sync::Arc;
+
+use credits::{AMOUNT_MAX, Want};
+use domain::catalogue::{ModelSpec, ModelType};
+use wire::embeddings::{EmbeddingList, EmbeddingRequest, EncodingFormat};
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Customer;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::embeddings::job::Job;
+use crate::endpoints::inference_body::InferenceBody;
+use crate::endpoints::models::get::refuse_model;
+use crate::model_headers;
+use crate::payment;
+use crate::refusal::Refusal;
+use crate::refusal::inference::Failure;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post("/embeddings", create_embedding)
+        .tag("Embeddings")
+        .summary("Turn texts into vectors")
+        .limited_by_model()
+        .refuses(404, "There is no such model; the message names the nearest")
+        .refuses(410, "The model was removed and nothing answers in its place")
+        .refuses(422, "The content is against the policy of the model's provider")
+        .refuses(504, "The model took too long")
+        .build()
+}
+
+async fn create_embedding(
+    app: Shared,
+    call: Call<Customer, InferenceBody<EmbeddingRequest>>,
+) -> Result<Answer<EmbeddingList>, Refusal> {
+    let (Customer(holder), InferenceBody(body)) = (call.caller, call.input);
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.resolve(&body.model, ModelType::Embedding, call.now);
+    let resolved = resolved.map_err(refuse_model)?;
+    let model = Arc::clone(resolved.model);
+    let ModelSpec::Embedding(spec) = &model.spec else {
+        return Err(Refusal::internal("an embedding model without its specification"));
+    };
+    let engine = app.engines.embedding(&model)?;
+    let format = body.encoding_format.unwrap_or(EncodingFormat::Float);
+    let (request, tokens) = convert::request(body, spec)?;
+    let admission = app.admit_model(&holder, &model, tokens.estimate, &call.standing)?;
+
+    let most = spec.price.most(tokens.most, 0).min(AMOUNT_MAX);
+    let hold = app.ledger.hold(holder.payer(), Want::Exactly(most)).map_err(|refused| {
+        app.limiter.correct(admission, 0);
+        payment::refuse_hold(&app, refused)
+    })?;
+    let job = Job {
+        app: Arc::clone(&app),
+        request_id: call.request_id.clone(),
+        model: Arc::clone(&model),
+        price: spec.price.clone(),
+        engine,
+        admission,
+        hold,
+        tokens,
+    };
+    // The work outlives the connection: a caller who hangs up is charged for what was done.
+    let outcome = app.tasks.spawn(job.run(request)).await.unwrap_or(Err(Failure::Lost));
+    let done = outcome.map_err(|failure| failure.into_refusal(&call.request_id))?;
+
+    let remaining = payment::balance_remaining(&done.receipt);
+    let answer = Answer::new(convert::reply(&model.id, done, format));
+    let answer = answer.header(payment::BALANCE_REMAINING, remaining);
+    Ok(model_headers::write(answer, &resolved))
+}

@@ -1,0 +1,110 @@
+//! Between the wire's embeddings and the engine's.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use domain::catalogue::EmbeddingSpec;
+use engine::{EmbeddingInput, EmbeddingRequest};
+use shape::{Faults, Step};
+use wire::embeddings as wire_embeddings;
+use wire_embeddings::{Embedding, EmbeddingList, EmbeddingUsage, EncodingFormat, Vector};
+
+use super::count::{Tokens, text_estimate};
+use super::job::Done;
+use crate::payment;
+use crate::refusal::Refusal;
+
+/// The specification's bound for one input, where the model has no smaller one.
+const INPUT_TOKENS_MAX: u64 = 8192;
+
+/// Checks what depends on the model, and counts.
+pub(super) fn request(
+    body: wire_embeddings::EmbeddingRequest,
+    spec: &EmbeddingSpec,
+) -> Result<(Arc<EmbeddingRequest>, Tokens), Refusal> {
+    let mut faults = Faults::default();
+    check_lengths(&body.input, INPUT_TOKENS_MAX.min(spec.max_input_tokens), &mut faults);
+    let dimensions = body.dimensions.filter(|wanted| u64::from(*wanted) != spec.dimensions);
+    if let Some(wanted) = dimensions {
+        check_dimensions(wanted, spec, &mut faults);
+    }
+    faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+    let input = match body.input {
+        wire_embeddings::EmbeddingInput::Text(text) => EmbeddingInput::Texts(vec![text]),
+        wire_embeddings::EmbeddingInput::Texts(texts) => EmbeddingInput::Texts(texts),
+        wire_embeddings::EmbeddingInput::Tokens(tokens) => EmbeddingInput::Tokens(vec![tokens]),
+        wire_embeddings::EmbeddingInput::TokenLists(lists) => EmbeddingInput::Tokens(lists),
+    };
+    let tokens = Tokens::of(&input);
+    // A model that cannot shorten its vectors refuses even its own length, so that is not sent.
+    Ok((Arc::new(EmbeddingRequest { input, dimensions }), tokens))
+}
+
+pub(super) fn reply(model: &str, done: Done, format: EncodingFormat) -> EmbeddingList {
+    let vectors = done.answer.vectors.into_iter().enumerate();
+    let data = vectors.map(|(index, vector)| Embedding {
+        embedding: write(vector, format),
+        index,
+        object: "embedding",
+    });
+    let tokens = done.usage.prompt();
+    EmbeddingList {
+        data: data.collect(),
+        model: model.to_owned(),
+        object: "list",
+        usage: EmbeddingUsage { prompt_tokens: tokens, total_tokens: tokens },
+        cost: payment::cost(&done.receipt),
+    }
+}
+
+/// Each input that is too long is named by its place.
+fn check_lengths(input: &wire_embeddings::EmbeddingInput, tokens_max: u64, faults: &mut Faults) {
+    let mut check = |place: Option<usize>, tokens: u64| {
+        if tokens_max < tokens {
+            let path = [Step::from("input")].into_iter().chain(place.map(Step::from));
+            faults
+                .at(path)
+                .push(format!("Input text exceeds the maximum token limit of {tokens_max} tokens"));
+        }
+    };
+    match input {
+        wire_embeddings::EmbeddingInput::Text(text) => check(None, text_estimate(text)),
+        wire_embeddings::EmbeddingInput::Tokens(tokens) => check(None, length(tokens)),
+        wire_embeddings::EmbeddingInput::Texts(texts) => {
+            for (index, text) in texts.iter().enumerate() {
+                check(Some(index), text_estimate(text));
+            }
+        }
+        wire_embeddings::EmbeddingInput::TokenLists(lists) => {
+            for (index, tokens) in lists.iter().enumerate() {
+                check(Some(index), length(tokens));
+            }
+        }
+    }
+}
+
+fn length(tokens: &[u32]) -> u64 {
+    u64::try_from(tokens.len()).unwrap_or(u64::MAX)
+}
+
+fn check_dimensions(wanted: u32, spec: &EmbeddingSpec, faults: &mut Faults) {
+    let own = spec.dimensions;
+    if !spec.custom_dimensions {
+        let message = format!("This model's vectors always have {own} dimensions");
+        faults.at(["dimensions"]).push(message);
+    } else if own < u64::from(wanted) {
+        faults.at(["dimensions"]).push(format!("Must be at most {own} for this model"));
+    }
+}
+
+/// The engine always gives numbers; several engines ignore a wish for base64, so it is done here.
+fn write(vector: Vec<f32>, format: EncodingFormat) -> Vector {
+    match format {
+        EncodingFormat::Float => Vector::Float(vector),
+        EncodingFormat::Base64 => {
+            let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
+            Vector::Base64(STANDARD.encode(bytes))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Tests of the counts that embeddings are limited, held and billed by.
+
+use engine::{EmbeddingInput, Usage};
+
+use super::{TOKENS_AROUND, Tokens, text_estimate};
+
+fn texts(texts: &[&str]) -> Tokens {
+    Tokens::of(&EmbeddingInput::Texts(texts.iter().map(|it| (*it).to_owned()).collect()))
+}
+
+#[test]
+fn a_text_is_estimated_by_its_characters() {
+    assert_eq!(text_estimate("a"), 1);
+    assert_eq!(text_estimate(&"a".repeat(64)), 19);
+    assert_eq!(text_estimate(&"a".repeat(65)), 20);
+    assert_eq!(text_estimate(&"é".repeat(64)), 19);
+}
+
+#[test]
+fn the_bound_is_by_bytes_and_the_estimate_is_below_it() {
+    let tokens = texts(&["日本", "b"]);
+    assert_eq!(tokens, Tokens { estimate: 2, most: 7 + 2 * TOKENS_AROUND });
+}
+
+#[test]
+fn tokens_are_counted_and_not_estimated() {
+    let tokens = Tokens::of(&EmbeddingInput::Tokens(vec![vec![1; 10], vec![2; 5]]));
+    assert_eq!(tokens, Tokens { estimate: 15, most: 15 + 2 * TOKENS_AROUND });
+}
+
+#[test]
+fn a_credible_report_is_billed_and_any_other_is_not() {
+    let tokens = texts(&["four short plain words"]);
+    assert_eq!(tokens.billed(Some(Usage::of(4, 0))), 4);
+    assert_eq!(tokens.billed(Some(Usage::of(0, 4))), 4, "a total without a prompt");
+    assert_eq!(tokens.billed(None), tokens.estimate);
+    assert_eq!(tokens.billed(Some(Usage::of(0, 0))), tokens.estimate);
+    assert_eq!(tokens.billed(Some(Usage::of(tokens.most + 1, 0))), tokens.estimate);
+}

@@ -1,0 +1,45 @@
+//! `GET /models/compatibility_mapping`: which model answers to other services' names.
+
+use domain::catalogue::ModelType;
+use wire::models::{CompatibilityMapping, CompatibilityQuery, ListObject, ModelType as WireType};
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::Query;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/models/compatibility_mapping", list_compatibility_mapping)
+        .tag("Models")
+        .summary("List compatible model names")
+        .build()
+}
+
+async fn list_compatibility_mapping(
+    app: Shared,
+    call: Call<Anyone, Query<CompatibilityQuery>>,
+) -> Result<Answer<CompatibilityMapping>, Refusal> {
+    let Query(query) = call.input;
+    let catalogue = app.catalogue.get();
+    let mapping = catalogue.compatibility(model_type(query.model_type), call.now);
+    let data = mapping.into_iter().map(|(name, id)| (name.to_owned(), id.to_owned())).collect();
+    let model_type = query.model_type;
+    Ok(Answer::new(CompatibilityMapping { data, object: ListObject::List, model_type }))
+}
+
+fn model_type(wanted: WireType) -> ModelType {
+    match wanted {
+        WireType::Asr => ModelType::Asr,
+        WireType::Embedding => ModelType::Embedding,
+        WireType::Image => ModelType::Image,
+        WireType::Music => ModelType::Music,
+        WireType::Text => ModelType::Text,
+        WireType::Tts => ModelType::Tts,
+        WireType::Upscale => ModelType::Upscale,
+        WireType::Inpaint => ModelType::Inpaint,
+        WireType::Video => ModelType::Video,
+    }
+}

@@ -1,0 +1,55 @@
+//! `GET /models/{id}`: one model, by its id or by any other name it answers to.
+
+use domain::catalogue::Unresolved;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use wire::models::Model;
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::models::record::record;
+use crate::input::Path;
+use crate::model_headers;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+/// The path of one model.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ModelPath {
+    /// The model's id, a trait, or a compatible name. It may contain slashes.
+    #[schemars(length(min = 1))]
+    id: String,
+}
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/models/{*id}", get_model)
+        .tag("Models")
+        .summary("Show a model")
+        .refuses(404, "There is no such model; the message names the nearest")
+        .refuses(410, "The model was removed and nothing answers in its place")
+        .build()
+}
+
+async fn get_model(
+    app: Shared,
+    call: Call<Anyone, Path<ModelPath>>,
+) -> Result<Answer<Model>, Refusal> {
+    let Path(path) = &call.input;
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.find(&path.id, call.now).map_err(refuse_model)?;
+    let answer = Answer::new(record(resolved.model, call.now));
+    Ok(model_headers::write(answer, &resolved))
+}
+
+/// What a caller is told when no model answers to the name it sent.
+pub(crate) fn refuse_model(unresolved: Unresolved) -> Refusal {
+    let message = unresolved.to_string();
+    match unresolved {
+        Unresolved::NotFound { .. } => Refusal::not_found("Model not found", message),
+        Unresolved::Gone { .. } => Refusal::gone(message),
+        Unresolved::WrongType { .. } => Refusal::bad_request("Invalid model specified", message),
+        Unresolved::Offline { .. } => Refusal::model_offline(message),
+    }
+}

@@ -1,0 +1,71 @@
+//! What a model must be able to do for a request, and the request as it suits the model.
+
+use domain::catalogue::{Capability, TextSpec};
+use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, ResponseFormat};
+use shape::{Faults, Step};
+
+/// The request as one model gets it, or everything that keeps the model from taking it.
+pub(super) fn fit(chat: &ChatRequest, text: &TextSpec) -> Result<ChatRequest, Faults> {
+    faults(chat, text).into_result()?;
+    Ok(fitted(chat.clone(), text))
+}
+
+/// Every fault at once, each at its field.
+fn faults(chat: &ChatRequest, text: &TextSpec) -> Faults {
+    let mut faults = Faults::default();
+    let has_image = chat.messages.iter().any(has_image);
+    if has_image && !text.has(Capability::Vision) {
+        faults.at(["input"]).push("This model does not support images");
+    }
+    if !chat.tools.is_empty() && !text.has(Capability::Tools) {
+        faults.at(["tools"]).push("This model does not support tools");
+    }
+    let is_text = matches!(chat.response_format, ResponseFormat::Text);
+    if !is_text && !text.has(Capability::JsonSchema) {
+        let place = [Step::from("text"), Step::from("format")];
+        faults.at(place).push("This model does not support structured answers");
+    }
+    if let (Some(asked), Some(max)) = (chat.completion_tokens_max, text.max_completion_tokens)
+        && max < asked
+    {
+        let message = format!("This model answers with at most {max} tokens");
+        faults.at(["max_output_tokens"]).push(message);
+    }
+    faults
+}
+
+/// A model that does not think is not told how to, one that sees one picture at a time sees the
+/// latest, and each draws as its entry in the catalogue says.
+fn fitted(mut chat: ChatRequest, text: &TextSpec) -> ChatRequest {
+    if !text.has(Capability::Reasoning) {
+        chat.reasoning = Reasoning::default();
+    }
+    if !text.has(Capability::MultipleImages) {
+        let latest = chat.messages.iter().rposition(has_image);
+        for message in chat.messages.iter_mut().take(latest.unwrap_or(0)) {
+            drop_images(message);
+        }
+    }
+    let (sampling, defaults) = (&mut chat.sampling, &text.sampling);
+    sampling.temperature = sampling.temperature.or(Some(defaults.temperature));
+    sampling.top_p = sampling.top_p.or(Some(defaults.top_p));
+    sampling.frequency_penalty = defaults.frequency_penalty;
+    sampling.presence_penalty = defaults.presence_penalty;
+    sampling.repetition_penalty = defaults.repetition_penalty;
+    chat
+}
+
+fn has_image(message: &Message) -> bool {
+    let Message::User { content: Content::Parts(parts), .. } = message else { return false };
+    parts.iter().any(is_image)
+}
+
+fn drop_images(message: &mut Message) {
+    if let Message::User { content: Content::Parts(parts), .. } = message {
+        parts.retain(|part| !is_image(part));
+    }
+}
+
+fn is_image(part: &Part) -> bool {
+    matches!(part.kind, PartKind::Image { .. })
+}

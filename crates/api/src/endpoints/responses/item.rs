@@ -1,0 +1,74 @@
+//! One thing that the model did, while it is being done and afterwards.
+
+use wire::chat::CompletionRole;
+use wire::responses::{ItemStatus, OutputItem, OutputPart, SummaryPart};
+
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) id: String,
+    pub(super) kind: Kind,
+    /// What was thought or said, or the arguments of a call.
+    pub(super) text: String,
+    pub(super) status: ItemStatus,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    Reasoning,
+    Text,
+    Refusal,
+    Call { call_id: String, name: String },
+}
+
+impl Kind {
+    /// What the ids of such items begin with.
+    pub(super) fn prefix(&self) -> &'static str {
+        match self {
+            Kind::Reasoning => "rs",
+            Kind::Text | Kind::Refusal => "msg",
+            Kind::Call { .. } => "fc",
+        }
+    }
+}
+
+impl Item {
+    /// The item as clients read it. One that has just begun has nothing in it yet.
+    pub(super) fn output(&self) -> OutputItem {
+        let id = self.id.clone();
+        match &self.kind {
+            Kind::Reasoning => {
+                let summary = SummaryPart::SummaryText { text: self.text.clone() };
+                let summary = if self.text.is_empty() { Vec::new() } else { vec![summary] };
+                OutputItem::Reasoning { id, summary }
+            }
+            Kind::Call { call_id, name } => OutputItem::FunctionCall {
+                id,
+                call_id: call_id.clone(),
+                name: name.clone(),
+                arguments: self.text.clone(),
+                status: self.status,
+            },
+            Kind::Text | Kind::Refusal => OutputItem::Message {
+                id,
+                status: self.status,
+                role: CompletionRole::Assistant,
+                content: match self.status {
+                    ItemStatus::InProgress => Vec::new(),
+                    ItemStatus::Completed | ItemStatus::Incomplete => {
+                        self.part().into_iter().collect()
+                    }
+                },
+            },
+        }
+    }
+
+    /// The one part of a message; other items have none.
+    pub(super) fn part(&self) -> Option<OutputPart> {
+        let text = self.text.clone();
+        match &self.kind {
+            Kind::Text => Some(OutputPart::OutputText { text, annotations: Vec::new() }),
+            Kind::Refusal => Some(OutputPart::Refusal { refusal: text }),
+            Kind::Reasoning | Kind::Call { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What this service cannot do is refused, not quietly dropped.
+
+use shape::{Faults, Step};
+use wire::chat::SearchMode;
+use wire::responses::ResponseRequest;
+
+const OPTIONS: &str = "service_parameters";
+const NO_SEARCH: &str = "Web search is not set up on this server; leave it out";
+const NO_X_SEARCH: &str = "X search is not set up on this server; leave it out";
+
+pub(super) fn check(body: &ResponseRequest, faults: &mut Faults) {
+    if body.previous_response_id.is_some() {
+        let message = "Responses are not stored; send the whole conversation as `input`";
+        faults.at(["previous_response_id"]).push(message);
+    }
+    if body.background == Some(true) {
+        let message = "Responses are not stored; send `stream: true` for long answers";
+        faults.at(["background"]).push(message);
+    }
+    if body.web_search == Some(true) {
+        faults.at(["web_search"]).push(NO_SEARCH);
+    }
+    for (index, tool) in body.tools.iter().flatten().enumerate() {
+        let place = [Step::from("tools"), Step::from(index), Step::from("type")];
+        match tool.kind.as_str() {
+            "web_search" | "web_search_preview" => faults.at(place).push(NO_SEARCH),
+            "x_search" => faults.at(place).push(NO_X_SEARCH),
+            _ => {}
+        }
+    }
+    let Some(options) = &body.service_parameters else { return };
+    let searches = options.enable_web_search.is_some_and(|mode| mode != SearchMode::Off);
+    let asked = [
+        (searches, "enable_web_search", NO_SEARCH),
+        (
+            options.enable_web_scraping == Some(true),
+            "enable_web_scraping",
+            "Web scraping is not set up on this server; send `false`",
+        ),
+        (options.enable_x_search == Some(true), "enable_x_search", NO_X_SEARCH),
+        (
+            options.enable_e2ee == Some(true),
+            "enable_e2ee",
+            "Responses cannot be encrypted end to end; use /chat/completions",
+        ),
+    ];
+    for (is_asked, option, message) in asked {
+        if is_asked {
+            faults.at([OPTIONS, option]).push(message);
+        }
+    }
+}

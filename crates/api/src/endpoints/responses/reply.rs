@@ -1,0 +1,110 @@
+//! A whole answer in the words of this API.
+
+use engine::{Choice, FinishReason, Usage};
+use wire::responses::{
+    IncompleteDetails, IncompleteReason, InputTokensDetails, ItemStatus, OutputItem,
+    OutputTokensDetails, Response, ResponseStatus, ResponseUsage,
+};
+
+use super::item::{Item, Kind};
+use super::tools::Echo;
+use crate::paid_chat::Answered;
+use crate::transport::RequestId;
+
+/// What is known of a response before it begins.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub(super) request_id: RequestId,
+    pub(super) created: i64,
+    pub(super) model: String,
+    pub(super) echo: Echo,
+}
+
+impl Frame {
+    pub(super) fn response(&self, status: ResponseStatus, output: Vec<OutputItem>) -> Response {
+        Response {
+            id: format!("resp_{}", self.request_id.as_str()),
+            object: "response",
+            created_at: self.created,
+            model: self.model.clone(),
+            status,
+            output,
+            parallel_tool_calls: self.echo.parallel_tool_calls,
+            tool_choice: self.echo.tool_choice.clone(),
+            tools: self.echo.tools.clone(),
+            usage: None,
+            incomplete_details: None,
+            error: None,
+        }
+    }
+
+    /// A response that is over.
+    pub(super) fn ended(
+        &self,
+        finish: FinishReason,
+        output: Vec<OutputItem>,
+        usage: Usage,
+    ) -> Response {
+        let cut = cut_short(finish);
+        let status =
+            if cut.is_some() { ResponseStatus::Incomplete } else { ResponseStatus::Completed };
+        let incomplete_details = cut.map(|reason| IncompleteDetails { reason });
+        let usage = Some(of_usage(usage));
+        Response { usage, incomplete_details, ..self.response(status, output) }
+    }
+
+    pub(super) fn item(&self, number: usize, kind: Kind, status: ItemStatus) -> Item {
+        let id = format!("{}_{}_{number}", kind.prefix(), self.request_id.as_str());
+        Item { id, kind, text: String::new(), status }
+    }
+}
+
+pub(super) fn whole(frame: Frame, answered: Answered) -> Response {
+    let frame = Frame { model: answered.model.id.clone(), ..frame };
+    let choice = answered.answer.choices.into_iter().next();
+    let finish = choice.as_ref().map_or(FinishReason::Stop, |choice| choice.finish);
+    let status = last_status(finish);
+    let items = (0..).zip(choice.map(parts).unwrap_or_default());
+    let output = items
+        .map(|(number, (kind, text))| Item { text, ..frame.item(number, kind, status) }.output());
+    frame.ended(finish, output.collect(), answered.settled.usage)
+}
+
+/// How an item ends that was being made when the answer ended.
+pub(super) fn last_status(finish: FinishReason) -> ItemStatus {
+    match cut_short(finish) {
+        Some(_) => ItemStatus::Incomplete,
+        None => ItemStatus::Completed,
+    }
+}
+
+fn cut_short(finish: FinishReason) -> Option<IncompleteReason> {
+    match finish {
+        FinishReason::Length => Some(IncompleteReason::MaxOutputTokens),
+        FinishReason::ContentFilter => Some(IncompleteReason::ContentFilter),
+        FinishReason::Stop | FinishReason::ToolCalls | FinishReason::FunctionCall => None,
+    }
+}
+
+/// Thoughts first, then calls, then words. A message that says nothing is left out.
+fn parts(choice: Choice) -> Vec<(Kind, String)> {
+    let mut parts = Vec::new();
+    parts.extend(choice.reasoning.map(|text| (Kind::Reasoning, text)));
+    for call in choice.tool_calls {
+        parts.push((Kind::Call { call_id: call.id, name: call.name }, call.arguments));
+    }
+    parts.extend(choice.content.map(|text| (Kind::Text, text)));
+    parts.extend(choice.refusal.map(|text| (Kind::Refusal, text)));
+    parts.retain(|(kind, text)| matches!(kind, Kind::Call { .. }) || !text.is_empty());
+    parts
+}
+
+fn of_usage(usage: Usage) -> ResponseUsage {
+    ResponseUsage {
+        input_tokens: usage.prompt(),
+        input_tokens_details: InputTokensDetails { cached_tokens: usage.cached() },
+        output_tokens: usage.completion(),
+        output_tokens_details: OutputTokensDetails { reasoning_tokens: usage.reasoning() },
+        total_tokens: usage.total(),
+    }
+}

@@ -1,0 +1,79 @@
+//! From what a caller sent to what an engine is asked, and what the answer repeats of it.
+
+use engine::{ChatRequest, Effort, Reasoning, ResponseFormat, Sampling};
+use serde_json::value::to_raw_value;
+use shape::Faults;
+use wire::chat::{self, ReasoningOptions};
+use wire::responses::{ResponseRequest, ResponseTextFormat};
+
+use super::tools::{self, Echo};
+use super::{missing, turns};
+use crate::refusal::Refusal;
+
+/// What schemas are called whose callers do not say.
+const SCHEMA_NAME: &str = "response";
+
+pub(super) struct Translated {
+    pub(super) chat: ChatRequest,
+    pub(super) echo: Echo,
+}
+
+pub(super) fn translate(body: ResponseRequest, system_prompt: &str) -> Result<Translated, Refusal> {
+    let mut faults = Faults::default();
+    missing::check(&body, &mut faults);
+    let options = body.service_parameters.unwrap_or_default();
+    let includes_prompt = options.include_service_system_prompt != Some(false);
+    let system = [includes_prompt.then_some(system_prompt), body.instructions.as_deref()];
+    let messages = turns::of(system, body.input, &mut faults);
+    let offered = tools::offered(body.tools.unwrap_or_default(), &mut faults);
+    let tool_choice = tools::choice(body.tool_choice, &mut faults);
+    faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+    if options.character_slug.is_some() {
+        let message = "No character could be found from the provided character_slug";
+        return Err(Refusal::not_found("Character not found", message));
+    }
+    let echo = Echo::of(&offered, tool_choice.as_ref(), body.parallel_tool_calls);
+    let (format, verbosity) = body.text.map_or((None, None), |text| (text.format, text.verbosity));
+    let sampling =
+        Sampling { temperature: body.temperature, top_p: body.top_p, ..Sampling::default() };
+    let chat = ChatRequest {
+        messages,
+        completion_tokens_max: body.max_output_tokens,
+        sampling,
+        tools: offered.into_iter().map(tools::engine_tool).collect(),
+        tool_choice,
+        parallel_tool_calls: body.parallel_tool_calls,
+        response_format: response_format(format)?,
+        reasoning: body.reasoning.map(reasoning).unwrap_or_default(),
+        verbosity: verbosity.map(|it| it.word().to_owned()),
+        prompt_cache_key: body.prompt_cache_key,
+        ..ChatRequest::default()
+    };
+    Ok(Translated { chat, echo })
+}
+
+fn response_format(format: Option<ResponseTextFormat>) -> Result<ResponseFormat, Refusal> {
+    Ok(match format {
+        None | Some(ResponseTextFormat::Text) => ResponseFormat::Text,
+        Some(ResponseTextFormat::JsonObject) => ResponseFormat::JsonObject,
+        Some(ResponseTextFormat::JsonSchema { name, schema, strict }) => {
+            let name = name.unwrap_or_else(|| SCHEMA_NAME.to_owned());
+            let schema = to_raw_value(&schema).map_err(Refusal::internal)?;
+            ResponseFormat::JsonSchema { name, schema, strict }
+        }
+    })
+}
+
+fn reasoning(options: ReasoningOptions) -> Reasoning {
+    let effort = options.effort.map(|effort| match effort {
+        chat::Effort::None => Effort::None,
+        chat::Effort::Minimal => Effort::Minimal,
+        chat::Effort::Low => Effort::Low,
+        chat::Effort::Medium => Effort::Medium,
+        chat::Effort::High => Effort::High,
+        chat::Effort::Xhigh => Effort::ExtraHigh,
+        chat::Effort::Max => Effort::Max,
+    });
+    let summary = options.summary.map(|it| it.word().to_owned());
+    Reasoning { effort, summary, enabled: options.enabled }
+}

@@ -1,0 +1,89 @@
+//! The functions that a model may call.
+
+use engine::ToolChoice;
+use serde_json::value::to_raw_value;
+use shape::{Faults, Step};
+use wire::chat::{Function, ToolChoiceMode, ToolKind};
+use wire::responses::{EchoedTool, EchoedToolChoice, ResponseTool, ResponseToolChoice};
+
+/// What a response repeats of its request.
+#[derive(Debug, Clone)]
+pub(super) struct Echo {
+    pub(super) parallel_tool_calls: bool,
+    pub(super) tool_choice: EchoedToolChoice,
+    pub(super) tools: Vec<EchoedTool>,
+}
+
+impl Echo {
+    pub(super) fn of(
+        offered: &[Function],
+        choice: Option<&ToolChoice>,
+        parallel_tool_calls: Option<bool>,
+    ) -> Echo {
+        let tool_choice = match choice {
+            None | Some(ToolChoice::Auto) => EchoedToolChoice::Mode("auto"),
+            Some(ToolChoice::None) => EchoedToolChoice::Mode("none"),
+            Some(ToolChoice::Required) => EchoedToolChoice::Mode("required"),
+            Some(ToolChoice::Function(name)) => {
+                EchoedToolChoice::Function { kind: ToolKind::Function, name: name.clone() }
+            }
+        };
+        let tools = offered.iter().map(|function| EchoedTool {
+            kind: ToolKind::Function,
+            name: function.name.clone(),
+            description: function.description.clone(),
+            parameters: function.parameters.clone(),
+            strict: function.strict,
+        });
+        let parallel_tool_calls = parallel_tool_calls.unwrap_or(true);
+        Echo { parallel_tool_calls, tool_choice, tools: tools.collect() }
+    }
+}
+
+/// The functions among the tools. Other kinds are run by other services, and a model that is not
+/// offered them does without.
+pub(super) fn offered(tools: Vec<ResponseTool>, faults: &mut Faults) -> Vec<Function> {
+    let mut offered = Vec::new();
+    for (index, tool) in tools.into_iter().enumerate() {
+        if tool.kind != "function" {
+            continue;
+        }
+        let ResponseTool { name, description, parameters, strict, function, .. } = tool;
+        let flat = name.map(|name| Function { name, description, parameters, strict });
+        match function.or(flat) {
+            Some(function) => offered.push(function),
+            None => {
+                let place = [Step::from("tools"), Step::from(index), Step::from("name")];
+                faults.at(place).push("Required");
+            }
+        }
+    }
+    offered
+}
+
+pub(super) fn choice(
+    choice: Option<ResponseToolChoice>,
+    faults: &mut Faults,
+) -> Option<ToolChoice> {
+    match choice? {
+        ResponseToolChoice::Mode(ToolChoiceMode::Auto) => Some(ToolChoice::Auto),
+        ResponseToolChoice::Mode(ToolChoiceMode::None) => Some(ToolChoice::None),
+        ResponseToolChoice::Mode(ToolChoiceMode::Required) => Some(ToolChoice::Required),
+        ResponseToolChoice::Function(named) => {
+            let name = named.name.or(named.function.map(|function| function.name));
+            if name.is_none() {
+                faults.at(["tool_choice", "name"]).push("Required");
+            }
+            name.map(ToolChoice::Function)
+        }
+    }
+}
+
+pub(super) fn engine_tool(function: Function) -> engine::Tool {
+    engine::Tool {
+        name: function.name,
+        description: function.description,
+        parameters: function.parameters.and_then(|schema| to_raw_value(&schema).ok()),
+        strict: function.strict,
+    }
+}

@@ -1,0 +1,71 @@
+//! Which engine runs which model.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use domain::catalogue::Model;
+use engine::{ChatEngine, EmbeddingEngine};
+use tokio::sync::Semaphore;
+
+use crate::refusal::Refusal;
+
+/// The engines in force, which a reload replaces whole. Work under way keeps the engine it has.
+pub struct Engines {
+    current: RwLock<EngineSet>,
+    /// Places for answers that are read to their end although nobody listens any more.
+    pub(crate) drains: Semaphore,
+}
+
+/// Each of them keeps a connection to a provider, so there are not many.
+const DRAINS_MAX: usize = 64;
+
+/// The engines of one catalogue, by the id of the model they run.
+#[derive(Default)]
+pub struct EngineSet {
+    chat: HashMap<String, Arc<dyn ChatEngine>>,
+    embedding: HashMap<String, Arc<dyn EmbeddingEngine>>,
+}
+
+impl Engines {
+    pub fn new(engines: EngineSet) -> Engines {
+        Engines { current: RwLock::new(engines), drains: Semaphore::new(DRAINS_MAX) }
+    }
+
+    pub fn replace(&self, engines: EngineSet) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = engines;
+    }
+
+    pub(crate) fn chat(&self, model: &Model) -> Result<Arc<dyn ChatEngine>, Refusal> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.chat.get(&model.id).cloned().ok_or_else(|| without_engine(model))
+    }
+
+    pub(crate) fn embedding(&self, model: &Model) -> Result<Arc<dyn EmbeddingEngine>, Refusal> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.embedding.get(&model.id).cloned().ok_or_else(|| without_engine(model))
+    }
+}
+
+impl Default for Engines {
+    fn default() -> Engines {
+        Engines::new(EngineSet::default())
+    }
+}
+
+impl EngineSet {
+    pub fn add_chat(&mut self, model: &Model, engine: Arc<dyn ChatEngine>) {
+        self.chat.insert(model.id.clone(), engine);
+    }
+
+    pub fn add_embedding(&mut self, model: &Model, engine: Arc<dyn EmbeddingEngine>) {
+        self.embedding.insert(model.id.clone(), engine);
+    }
+}
+
+/// No provider of the model speaks a protocol for this kind of work.
+fn without_engine(model: &Model) -> Refusal {
+    tracing::warn!(model.id, "no provider of {} can run it", model.id);
+    Refusal::model_offline(
+        "The model is temporarily offline. Please try again later or use another model.",
+    )
+}

@@ -1,0 +1,116 @@
+//! What a caller sends, checked against the schema that is published for it.
+//!
+//! Input passes two doors. `read` is the transport's: content type, size, JSON. `check` is the
+//! schema's: every fault at once. Credentials are looked at between the two.
+
+mod body;
+mod form;
+mod idempotency;
+mod json;
+mod path;
+mod query;
+mod raw;
+
+use std::future::Future;
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use schemars::SchemaGenerator;
+use shape::Faults;
+
+pub use body::BodyLimits;
+pub use form::{FILE_BYTES_MAX, Form, Upload};
+pub use idempotency::Idempotency;
+pub use json::{Json, QueryOrJson};
+pub use path::Path;
+pub use query::Query;
+pub use raw::RawJson;
+
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+/// A part of what a handler is called with.
+pub trait Input: Sized + Send + 'static {
+    /// What is read off the wire but not yet checked.
+    type Raw: Send;
+
+    fn read(
+        parts: &mut Parts,
+        body: Body,
+        limits: BodyLimits,
+    ) -> impl Future<Output = Result<Self::Raw, Refusal>> + Send;
+
+    fn check(raw: Self::Raw) -> Result<Self, Rejected>;
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator);
+}
+
+/// Why a checked input is not one.
+#[derive(Debug)]
+pub enum Rejected {
+    Faults(Faults),
+    /// The schema let through what its type refuses: our bug, not the caller's.
+    SchemaDisagrees(String),
+}
+
+impl From<Rejected> for Refusal {
+    fn from(rejected: Rejected) -> Refusal {
+        match rejected {
+            Rejected::Faults(faults) => Refusal::invalid(&faults),
+            Rejected::SchemaDisagrees(cause) => Refusal::internal(cause),
+        }
+    }
+}
+
+impl From<shape::ParseError> for Rejected {
+    fn from(error: shape::ParseError) -> Rejected {
+        match error {
+            shape::ParseError::Invalid(faults) => Rejected::Faults(faults),
+            shape::ParseError::Disagrees(error) => Rejected::SchemaDisagrees(error.to_string()),
+        }
+    }
+}
+
+/// Nothing but the path itself.
+#[derive(Debug)]
+pub struct Nothing;
+
+impl Input for Nothing {
+    type Raw = ();
+
+    async fn read(_: &mut Parts, _: Body, _: BodyLimits) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn check((): ()) -> Result<Nothing, Rejected> {
+        Ok(Nothing)
+    }
+
+    fn describe(_: &mut Operation, _: &mut SchemaGenerator) {}
+}
+
+/// Two inputs at once: the faults of both are reported together.
+impl<A: Input, B: Input> Input for (A, B) {
+    type Raw = (A::Raw, B::Raw);
+
+    async fn read(parts: &mut Parts, body: Body, limits: BodyLimits) -> Result<Self::Raw, Refusal> {
+        let first = A::read(parts, Body::empty(), limits).await?;
+        Ok((first, B::read(parts, body, limits).await?))
+    }
+
+    fn check((first, second): Self::Raw) -> Result<(A, B), Rejected> {
+        match (A::check(first), B::check(second)) {
+            (Ok(first), Ok(second)) => Ok((first, second)),
+            (Err(Rejected::Faults(mut faults)), Err(Rejected::Faults(more))) => {
+                faults.merge(more);
+                Err(Rejected::Faults(faults))
+            }
+            (Err(rejected), _) | (_, Err(rejected)) => Err(rejected),
+        }
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        A::describe(operation, generator);
+        B::describe(operation, generator);
+    }
+}

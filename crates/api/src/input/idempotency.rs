@@ -1,0 +1,49 @@
+//! The `Idempotency-Key` header.
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use rpc::idempotency::{BadIdempotencyKey, IdempotencyKey};
+use schemars::SchemaGenerator;
+use serde_json::json;
+use shape::Faults;
+
+use crate::input::{BodyLimits, Input, Rejected};
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+const HEADER: &str = "Idempotency-Key";
+
+/// The key under which a repeated request is answered again instead of being run again.
+#[derive(Debug)]
+pub struct Idempotency(pub Option<IdempotencyKey>);
+
+impl Input for Idempotency {
+    type Raw = Result<Option<IdempotencyKey>, BadIdempotencyKey>;
+
+    async fn read(parts: &mut Parts, _: Body, _: BodyLimits) -> Result<Self::Raw, Refusal> {
+        let mut values = parts.headers.get_all(HEADER).iter();
+        let Some(value) = values.next() else { return Ok(Ok(None)) };
+        if values.next().is_some() {
+            return Ok(Err(BadIdempotencyKey));
+        }
+        let key = value.to_str().map_err(|_| BadIdempotencyKey).and_then(IdempotencyKey::parse);
+        Ok(key.map(Some))
+    }
+
+    fn check(raw: Self::Raw) -> Result<Idempotency, Rejected> {
+        raw.map(Idempotency).map_err(|bad| {
+            let mut faults = Faults::default();
+            faults.at([HEADER]).push(bad.to_string());
+            Rejected::Faults(faults)
+        })
+    }
+
+    fn describe(operation: &mut Operation, _: &mut SchemaGenerator) {
+        operation.header(
+            HEADER,
+            "The same request with the same key within 24 hours is answered again without being \
+             run or charged again.",
+            json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,255}$" }),
+        );
+    }
+}

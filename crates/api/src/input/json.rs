@@ -1,0 +1,93 @@
+//! JSON bodies.
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::request::Parts;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::input::{BodyLimits, Input, Rejected, body, query};
+use crate::operation::{Operation, ParameterPlace};
+use crate::refusal::Refusal;
+
+/// A JSON body that has passed its published schema.
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Json<T> {
+    type Raw = Value;
+
+    async fn read(parts: &mut Parts, body: Body, limits: BodyLimits) -> Result<Value, Refusal> {
+        check_content_type(&parts.headers)?;
+        let bytes = body::read(&parts.headers, body, limits).await?;
+        serde_json::from_slice(&bytes).map_err(|_| Refusal::not_json())
+    }
+
+    fn check(raw: Value) -> Result<Json<T>, Rejected> {
+        Ok(Json(shape::parse(raw)?))
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.body::<T>("application/json", generator);
+        describe_refusals(operation, generator);
+    }
+}
+
+/// Fields in the query string, or in a JSON body: some clients cannot send a body with `DELETE`.
+#[derive(Debug)]
+pub struct QueryOrJson<T>(pub T);
+
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for QueryOrJson<T> {
+    type Raw = Value;
+
+    async fn read(parts: &mut Parts, body: Body, limits: BodyLimits) -> Result<Value, Refusal> {
+        if parts.uri.query().is_some_and(|query| !query.is_empty()) {
+            return query::read::<T>(parts);
+        }
+        let bytes = body::read(&parts.headers, body, limits).await?;
+        if bytes.is_empty() {
+            return query::read::<T>(parts);
+        }
+        check_content_type(&parts.headers)?;
+        serde_json::from_slice(&bytes).map_err(|_| Refusal::not_json())
+    }
+
+    fn check(raw: Value) -> Result<QueryOrJson<T>, Rejected> {
+        Ok(QueryOrJson(shape::parse(raw)?))
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.parameters::<T>(ParameterPlace::Query, generator);
+        operation.optional_body::<T>(generator);
+        operation.make_parameters_optional();
+        describe_refusals(operation, generator);
+    }
+}
+
+pub(super) fn describe_refusals(operation: &mut Operation, generator: &mut SchemaGenerator) {
+    query::describe_refusals(operation, generator);
+    operation.standard_refusal(408, "The body did not arrive in time", generator);
+    operation.standard_refusal(413, "The body is too large", generator);
+    operation.standard_refusal(415, "The body is not JSON", generator);
+}
+
+/// No content type at all is read as JSON.
+pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    if let Some(encoding) = headers.get(CONTENT_ENCODING)
+        && encoding != "identity"
+    {
+        let message = "Send the body without Content-Encoding.";
+        return Err(Refusal::wrong_content_type(message));
+    }
+    let Some(content_type) = headers.get(CONTENT_TYPE) else { return Ok(()) };
+    let text = content_type.to_str().unwrap_or("");
+    let essence = text.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    let is_json = essence == "application/json"
+        || (essence.starts_with("application/") && essence.ends_with("+json"));
+    if is_json {
+        return Ok(());
+    }
+    Err(Refusal::wrong_content_type("Invalid request content-type. Send application/json."))
+}

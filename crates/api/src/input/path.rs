@@ -1,0 +1,39 @@
+//! The variable parts of a path, checked like bodies.
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use shape::Shape;
+
+use crate::input::{BodyLimits, Input, Rejected, query};
+use crate::operation::{Operation, ParameterPlace};
+use crate::refusal::Refusal;
+
+/// The parameters of the path, after they have passed their published schema.
+#[derive(Debug)]
+pub struct Path<T>(pub T);
+
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Path<T> {
+    type Raw = Value;
+
+    async fn read(parts: &mut Parts, _: Body, _: BodyLimits) -> Result<Value, Refusal> {
+        let params = RawPathParams::from_request_parts(parts, &()).await.map_err(|_| {
+            let message = "The path is not valid. Percent-encode it as UTF-8.";
+            Refusal::bad_request("Invalid path", message)
+        })?;
+        let pairs = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Ok(Shape::of::<T>().coerce(pairs.collect()))
+    }
+
+    fn check(raw: Value) -> Result<Path<T>, Rejected> {
+        Ok(Path(shape::parse(raw)?))
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.parameters::<T>(ParameterPlace::Path, generator);
+        query::describe_refusals(operation, generator);
+    }
+}

@@ -1,0 +1,48 @@
+//! Query strings, checked like bodies.
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use shape::Shape;
+
+use crate::input::{BodyLimits, Input, Rejected};
+use crate::operation::{Operation, ParameterPlace};
+use crate::refusal::Refusal;
+
+/// The fields of the query string, after they have passed their published schema.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Query<T> {
+    type Raw = Value;
+
+    async fn read(parts: &mut Parts, _: Body, _: BodyLimits) -> Result<Value, Refusal> {
+        read::<T>(parts)
+    }
+
+    fn check(raw: Value) -> Result<Query<T>, Rejected> {
+        Ok(Query(shape::parse(raw)?))
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.parameters::<T>(ParameterPlace::Query, generator);
+        describe_refusals(operation, generator);
+    }
+}
+
+/// The query string as the JSON object that its schema describes.
+pub(super) fn read<T: JsonSchema + 'static>(parts: &Parts) -> Result<Value, Refusal> {
+    let axum::extract::Query(pairs) =
+        axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri).map_err(|_| {
+            let message = "The query string is not valid. Percent-encode it as UTF-8.";
+            Refusal::bad_request("Invalid query string", message)
+        })?;
+    Ok(Shape::of::<T>().coerce(pairs))
+}
+
+pub(super) fn describe_refusals(operation: &mut Operation, generator: &mut SchemaGenerator) {
+    operation.refusal::<wire::errors::ValidationError>(400, "The request is not valid", generator);
+    operation.standard_refusal(400, "The request could not be read", generator);
+}

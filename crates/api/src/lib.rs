@@ -1,0 +1,62 @@
+//! The HTTP surface: endpoints, extractors, refusals and the OpenAPI document.
+//!
+//! A request's path through the folders: [`transport`] accepts it and gives it an id, [`call`]
+//! reads its [`input`], finds out who its [`caller`] is and whether it may proceed, an endpoint of
+//! [`endpoints`] does the work, and a [`reply`] or a [`refusal`] goes back.
+//!
+//! This is the only crate that names a status, a header or a word of OpenAPI.
+
+pub mod admin;
+pub mod app;
+pub mod refusal;
+pub mod transport;
+pub mod version;
+
+pub mod call;
+pub mod caller;
+pub mod discovery;
+pub mod endpoint;
+mod endpoints;
+pub mod engines;
+pub mod input;
+pub mod model_headers;
+pub mod openapi;
+pub mod operation;
+pub mod origin;
+mod paid_chat;
+mod payment;
+pub mod proxy;
+pub mod reply;
+pub mod standing;
+
+use axum::Router;
+use axum::routing::get;
+use serde_json::Value;
+
+use crate::app::Shared;
+use crate::refusal::Refusal;
+
+/// Where the API lives; the segment is its major version.
+pub const BASE_PATH: &str = "/api/v1";
+
+/// Everything that the public listener serves.
+pub fn router(app: Shared) -> Router {
+    let endpoints = endpoints::all();
+    let document = axum::Json(openapi::document(&endpoints));
+    let mut api = Router::new().route("/openapi.json", get(async move || document.clone()));
+    for endpoint in endpoints {
+        api = api.route(endpoint.path, endpoint.route);
+    }
+    let routes = Router::new()
+        .nest(BASE_PATH, api)
+        .fallback(async || {
+            Refusal::not_found("Not found", "No such path. See /api/v1/openapi.json.")
+        })
+        .method_not_allowed_fallback(async || Refusal::method_not_allowed());
+    transport::wrap(routes, &app).with_state(app)
+}
+
+/// The OpenAPI document of everything under [`BASE_PATH`].
+pub fn document() -> Value {
+    openapi::document(&endpoints::all())
+}

@@ -1,0 +1,164 @@
+//! One operation of the OpenAPI document while it is being written.
+//!
+//! Whatever takes part in a call describes itself here: the credential, the input, the reply and
+//! the refusals. So the document cannot say something that the handler's signature does not.
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use wire::errors;
+
+/// What the document says of one endpoint.
+#[derive(Debug, Default)]
+pub struct Operation {
+    parameters: Vec<Value>,
+    body: Map<String, Value>,
+    body_is_required: bool,
+    responses: Map<String, Value>,
+    security: Option<Value>,
+}
+
+/// Where a parameter stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterPlace {
+    Path,
+    Query,
+}
+
+impl Operation {
+    /// Which credentials are accepted: `{}` among them where none is needed.
+    pub fn security(&mut self, security: Value) {
+        self.security = Some(security);
+    }
+
+    /// Adds each field of an object schema as a parameter.
+    pub fn parameters<T: JsonSchema>(
+        &mut self,
+        place: ParameterPlace,
+        generator: &mut SchemaGenerator,
+    ) {
+        let schema = T::json_schema(generator).to_value();
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            let mut field = field.clone();
+            let description = field.as_object_mut().and_then(|it| it.shift_remove("description"));
+            let mut parameter = json!({
+                "name": name,
+                "in": if place == ParameterPlace::Path { "path" } else { "query" },
+                "required": required.contains(&name.as_str()),
+                "schema": without_null(field),
+            });
+            if let Some(description) = description {
+                parameter["description"] = description;
+            }
+            self.parameters.push(parameter);
+        }
+    }
+
+    /// Adds a header that may be sent.
+    pub fn header(&mut self, name: &str, description: &str, schema: Value) {
+        self.parameters.push(json!({
+            "name": name,
+            "in": "header",
+            "required": false,
+            "schema": schema,
+            "description": description,
+        }));
+    }
+
+    pub fn body<T: JsonSchema>(&mut self, content_type: &str, generator: &mut SchemaGenerator) {
+        let schema = generator.subschema_for::<T>().to_value();
+        self.body.insert(content_type.to_owned(), json!({ "schema": schema }));
+        self.body_is_required = true;
+    }
+
+    /// A body that may be left out.
+    pub fn optional_body<T: JsonSchema>(&mut self, generator: &mut SchemaGenerator) {
+        self.body::<T>("application/json", generator);
+        self.body_is_required = false;
+    }
+
+    /// For parameters that may stand in the body instead.
+    pub fn make_parameters_optional(&mut self) {
+        for parameter in &mut self.parameters {
+            parameter["required"] = json!(false);
+        }
+    }
+
+    pub fn reply<T: JsonSchema>(&mut self, generator: &mut SchemaGenerator) {
+        let schema = generator.subschema_for::<T>().to_value();
+        self.response(200, "Done", "application/json", json!({ "schema": schema }));
+    }
+
+    /// A reply that is not JSON.
+    pub fn text_reply(&mut self, content_type: &str) {
+        self.response(200, "Done", content_type, json!({ "schema": { "type": "string" } }));
+    }
+
+    pub fn refusal<T: JsonSchema>(
+        &mut self,
+        status: u16,
+        meaning: &str,
+        generator: &mut SchemaGenerator,
+    ) {
+        let schema = generator.subschema_for::<T>().to_value();
+        self.response(status, meaning, "application/json", json!({ "schema": schema }));
+    }
+
+    pub fn standard_refusal(
+        &mut self,
+        status: u16,
+        meaning: &str,
+        generator: &mut SchemaGenerator,
+    ) {
+        self.refusal::<errors::StandardError>(status, meaning, generator);
+    }
+
+    /// Adds what was described to an operation that has its name already.
+    pub fn write_into(self, operation: &mut Value) {
+        if let Some(security) = self.security {
+            operation["security"] = security;
+        }
+        if !self.parameters.is_empty() {
+            operation["parameters"] = Value::Array(self.parameters);
+        }
+        if !self.body.is_empty() {
+            let required = self.body_is_required;
+            operation["requestBody"] = json!({ "required": required, "content": self.body });
+        }
+        let mut responses = self.responses;
+        responses.sort_keys();
+        operation["responses"] = Value::Object(responses);
+    }
+
+    /// Two meanings of one status stand side by side: `anyOf` their schemas.
+    fn response(&mut self, status: u16, meaning: &str, content_type: &str, content: Value) {
+        let response = self
+            .responses
+            .entry(status.to_string())
+            .or_insert_with(|| json!({ "description": meaning, "content": {} }));
+        let known = &mut response["content"][content_type];
+        if known.is_null() {
+            *known = content;
+        } else if *known != content {
+            let both = [known["schema"].clone(), content["schema"].clone()];
+            *known = json!({ "schema": { "anyOf": both } });
+        }
+    }
+}
+
+/// A parameter that is absent is left out, never null.
+fn without_null(mut schema: Value) -> Value {
+    if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
+        kinds.retain(|kind| kind != "null");
+        if let [only] = kinds.as_slice() {
+            schema["type"] = only.clone();
+        }
+    } else if let Some(branches) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        branches.retain(|branch| branch["type"] != "null");
+        if let [only] = branches.as_slice() {
+            schema = only.clone();
+        }
+    }
+    schema
+}

@@ -1,0 +1,83 @@
+//! Where a request came from: the peer, or what a trusted proxy says of it.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use axum::http::{Extensions, HeaderMap};
+
+/// The other end of the connection, put into each request by the server.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub SocketAddr);
+
+/// The address that limits and failures are counted for.
+///
+/// A proxy that the operator trusts appends the address it saw to `X-Forwarded-For`, so the last
+/// entry that is not itself a trusted proxy is the caller; whatever stands before it is hearsay.
+pub fn address(
+    extensions: &Extensions,
+    headers: &HeaderMap,
+    is_trusted: &dyn Fn(IpAddr) -> bool,
+) -> IpAddr {
+    let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
+    let peer = peer.to_canonical();
+    if !is_trusted(peer) {
+        return network(peer);
+    }
+    let forwarded: Vec<IpAddr> = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|entry| entry.trim().parse().ok())
+        .map(|address: IpAddr| address.to_canonical())
+        .collect();
+    let caller = forwarded.iter().rev().find(|address| !is_trusted(**address));
+    network(*caller.unwrap_or(&peer))
+}
+
+/// One household has a whole /64 of IPv6 addresses to call from; it counts as one.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => {
+            let mut segments = v6.segments();
+            segments[4..].fill(0);
+            IpAddr::V6(Ipv6Addr::from(segments))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(peer: &str, forwarded: &[&str], trusted: &[&str], expected: &str) {
+        let mut extensions = Extensions::new();
+        extensions.insert(Peer(SocketAddr::new(peer.parse().unwrap(), 1)));
+        let mut headers = HeaderMap::new();
+        for value in forwarded {
+            headers.append("x-forwarded-for", HeaderValue::from_str(value).unwrap());
+        }
+        let trusted: Vec<IpAddr> = trusted.iter().map(|it| it.parse().unwrap()).collect();
+        assert_eq!(
+            address(&extensions, &headers, &|it| trusted.contains(&it)).to_string(),
+            expected
+        );
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_is_believed() {
+        check("9.9.9.9", &["1.2.3.4"], &[], "9.9.9.9");
+        check("10.0.0.1", &["1.2.3.4"], &["10.0.0.1"], "1.2.3.4");
+        check("10.0.0.1", &["6.6.6.6, 1.2.3.4", "10.0.0.2"], &["10.0.0.1", "10.0.0.2"], "1.2.3.4");
+        check("10.0.0.1", &["nonsense"], &["10.0.0.1"], "10.0.0.1");
+    }
+
+    #[test]
+    fn addresses_are_compared_in_one_form() {
+        check("::ffff:9.9.9.9", &[], &[], "9.9.9.9");
+        check("2001:db8:1:2:3:4:5:6", &[], &[], "2001:db8:1:2::");
+    }
+}

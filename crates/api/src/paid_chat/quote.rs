@@ -1,0 +1,107 @@
+//! What a chat may cost at most, before any of it is done.
+
+use credits::{AMOUNT_MAX, Want};
+use domain::catalogue::TextSpec;
+use domain::pricing::TokenPrice;
+use engine::{ChatRequest, prompt_tokens};
+use money::Nano;
+
+use super::Candidate;
+
+/// The length of an answer that neither its caller nor its model bounds.
+const ANSWER_TOKENS_DEFAULT: u64 = 32_768;
+/// An account that cannot pay for this much of an answer is told so instead of being teased.
+const ANSWER_TOKENS_LEAST: u64 = 16;
+/// What an answer without a bound is taken to need when tokens a minute are counted. It is
+/// corrected when the answer is there.
+const ANSWER_TOKENS_RESERVED: u64 = 4_096;
+/// What chat templates and tokenizers add to short prompts.
+const PROMPT_TOKENS_SLACK: u64 = 16;
+
+/// The tokens of one request: estimated, and at most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Quote {
+    pub(super) prompt_estimate: u64,
+    prompt_max: u64,
+    /// For each choice.
+    pub(super) answer_max: u64,
+    pub(super) choices: u64,
+    pub(super) context: u64,
+    /// The caller said how long an answer may be.
+    is_bounded: bool,
+}
+
+impl Quote {
+    pub(super) fn of(request: &ChatRequest, text: &TextSpec) -> Quote {
+        let prompt_estimate = prompt_tokens(request);
+        // The estimate is within a third for the texts it is worst at.
+        let prompt_max = prompt_estimate + prompt_estimate / 2 + PROMPT_TOKENS_SLACK;
+        let context = text.context_tokens;
+        let room = context.saturating_sub(prompt_estimate).max(1);
+        let model_max = text.max_completion_tokens.unwrap_or(ANSWER_TOKENS_DEFAULT).min(room);
+        Quote {
+            prompt_estimate,
+            prompt_max: prompt_max.min(context),
+            answer_max: request.completion_tokens_max.unwrap_or(model_max),
+            choices: u64::from(request.choices_wanted()),
+            context,
+            is_bounded: request.completion_tokens_max.is_some(),
+        }
+    }
+
+    /// A quote by its numbers.
+    #[cfg(test)]
+    pub(super) const fn plain(prompt: u64, answer_max: u64, choices: u64, context: u64) -> Quote {
+        let (prompt_estimate, prompt_max) = (prompt, prompt);
+        Quote { prompt_estimate, prompt_max, answer_max, choices, context, is_bounded: true }
+    }
+
+    /// Even half of the estimate does not fit: not worth sending to an engine.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.context < self.prompt_estimate / 2
+    }
+
+    pub(super) fn overflow_message(&self) -> String {
+        format!(
+            "This model's maximum context length is {} tokens. However, your messages resulted in \
+             about {} tokens. Please reduce the length of the messages.",
+            self.context, self.prompt_estimate,
+        )
+    }
+
+    pub(super) fn tokens_reserved(&self) -> u64 {
+        let answer = if self.is_bounded {
+            self.answer_max
+        } else {
+            self.answer_max.min(ANSWER_TOKENS_RESERVED)
+        };
+        self.prompt_estimate.saturating_add(answer.saturating_mul(self.choices))
+    }
+
+    /// How long each choice may be for `funds`; no number if the answer is free.
+    pub(super) fn answer_within(&self, price: &TokenPrice, funds: Nano) -> Option<u64> {
+        price.completion_within(self.prompt_max, funds).map(|tokens| tokens / self.choices)
+    }
+
+    fn most(&self, price: &TokenPrice) -> Nano {
+        price.most(self.prompt_max, self.answer_max.saturating_mul(self.choices)).min(AMOUNT_MAX)
+    }
+
+    fn least(&self, price: &TokenPrice) -> Nano {
+        let answer = self.answer_max.min(ANSWER_TOKENS_LEAST);
+        price.most(self.prompt_max, answer.saturating_mul(self.choices)).min(AMOUNT_MAX)
+    }
+}
+
+/// How much to hold: enough for whichever model answers. Where the caller set no bound, less will
+/// do, and the answer ends when the money does.
+pub(super) fn want(first: &Candidate, others: &[Candidate]) -> Want {
+    let dearest = others.iter().map(|it| it.quote.most(&it.price)).max().unwrap_or(Nano::ZERO);
+    let most = first.quote.most(&first.price);
+    if first.quote.is_bounded && dearest <= most {
+        return Want::Exactly(most);
+    }
+    let least =
+        if first.quote.is_bounded { most } else { first.quote.least(&first.price).min(most) };
+    Want::UpTo { least, most: most.max(dearest) }
+}

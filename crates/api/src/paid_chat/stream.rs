@@ -1,0 +1,212 @@
+//! Streamed answers: a task owns the engine and the meter, and tells whoever listens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::catalogue::Model;
+use engine::{ChatChunk, ChatEvent, ChatStream, EngineError};
+use futures_util::StreamExt;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::meter::Meter;
+use super::purse::{Purse, Settled};
+use super::{Candidate, Work, nobody_left};
+use crate::refusal::Refusal;
+use crate::refusal::inference::Failure;
+use crate::transport::RequestId;
+
+/// Chunks that may wait for a slow listener before the engine is slowed down too.
+const STEPS_WAITING_MAX: usize = 64;
+/// A listener that takes nothing for this long has gone away.
+const STALL_MAX: Duration = Duration::from_secs(120);
+/// How long an engine that bills on is read after its listener has gone away.
+const DRAIN_MAX: Duration = Duration::from_secs(120);
+
+/// One thing to tell.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// The model has begun to answer.
+    Opened(Arc<Model>),
+    Chunk(ChatChunk),
+    /// The answer is whole, and its charge is durable. Nothing follows.
+    Done(Box<Settled>),
+    /// The answer broke off. Nothing follows.
+    Failed(Failure),
+}
+
+/// The steps of one answer. Dropping it is hanging up.
+pub(crate) struct Flow {
+    pub(crate) request_id: RequestId,
+    steps: Receiver<Step>,
+}
+
+/// Whether an answer has begun.
+pub(crate) enum Opened {
+    By(Arc<Model>),
+    /// Not yet; it may still fail.
+    NotYet,
+}
+
+impl Work {
+    /// Asks the models in turn, until one begins to answer.
+    pub(crate) fn stream(self) -> Flow {
+        let (sender, steps) = mpsc::channel(STEPS_WAITING_MAX);
+        let request_id = self.purse.request_id.clone();
+        let tasks = self.purse.app.tasks.clone();
+        tasks.spawn(async move {
+            let Work { candidates, purse } = self;
+            run(&candidates, purse, sender).await;
+        });
+        Flow { request_id, steps }
+    }
+}
+
+impl Flow {
+    /// Waits for the answer to begin, but not for ever: a failure in time has a status of its own.
+    pub(crate) async fn opened(&mut self, patience: Duration) -> Result<Opened, Refusal> {
+        match timeout(patience, self.next()).await {
+            Ok(Step::Opened(model)) => Ok(Opened::By(model)),
+            Ok(Step::Failed(failure)) => Err(failure.into_refusal(&self.request_id)),
+            Ok(Step::Chunk(_) | Step::Done(_)) => Err(Failure::Lost.into_refusal(&self.request_id)),
+            Err(_) => Ok(Opened::NotYet),
+        }
+    }
+
+    /// Steps that a test sends itself.
+    #[cfg(test)]
+    pub(crate) fn scripted() -> (Sender<Step>, Flow) {
+        let (sender, steps) = mpsc::channel(STEPS_WAITING_MAX);
+        (sender, Flow { request_id: RequestId::default(), steps })
+    }
+
+    pub(crate) async fn next(&mut self) -> Step {
+        self.steps.recv().await.unwrap_or(Step::Failed(Failure::Lost))
+    }
+
+    /// The next step, if it is there already.
+    pub(crate) fn ready(&mut self) -> Option<Step> {
+        self.steps.try_recv().ok()
+    }
+}
+
+async fn run(candidates: &[Candidate], purse: Purse, sender: Sender<Step>) {
+    let opened = tokio::select! {
+        opened = open(candidates, &purse) => opened,
+        () = sender.closed() => return purse.release(),
+    };
+    let (candidate, answer_max, stream) = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            purse.release();
+            let _ = sender.send(Step::Failed(Failure::Engine(error))).await;
+            return;
+        }
+    };
+    let _ = sender.send(Step::Opened(Arc::clone(&candidate.model))).await;
+    let meter = Meter::new(&candidate.quote, answer_max);
+    let mut reading = Reading { meter, sender: &sender, bills_after_hangup: false };
+    let end = reading.read(stream, &purse).await;
+    let settled = purse.settle(candidate, reading.meter.used()).await;
+    let last = match (end, settled) {
+        (End::Unheard, _) => return,
+        (End::Whole, Ok(settled)) => Step::Done(Box::new(settled)),
+        (End::Broken(error), Ok(_)) => Step::Failed(Failure::Engine(error)),
+        (_, Err(failure)) => Step::Failed(failure),
+    };
+    let _ = timeout(STALL_MAX, sender.send(last)).await;
+}
+
+/// The first candidate that begins to answer, with the bound that it was given.
+async fn open<'a>(
+    candidates: &'a [Candidate],
+    purse: &Purse,
+) -> Result<(&'a Candidate, Option<u64>, ChatStream), EngineError> {
+    let mut failure = nobody_left();
+    for candidate in candidates {
+        let Some(request) = candidate.within(purse.funds()) else { continue };
+        let answer_max = request.completion_tokens_max;
+        match candidate.engine.stream(request).await {
+            Ok(stream) => return Ok((candidate, answer_max, stream)),
+            Err(error) if error.may_fail_over() => failure = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(failure)
+}
+
+struct Reading<'a> {
+    meter: Meter,
+    sender: &'a Sender<Step>,
+    bills_after_hangup: bool,
+}
+
+/// Where the reading of an answer ended.
+enum End {
+    Whole,
+    Broken(EngineError),
+    /// Nobody listens any more.
+    Unheard,
+}
+
+impl Reading<'_> {
+    async fn read(&mut self, mut stream: ChatStream, purse: &Purse) -> End {
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = self.sender.closed() => {
+                    self.drain(stream, purse).await;
+                    return End::Unheard;
+                }
+                next = stream.next() => next,
+            };
+            let event = match next {
+                Some(Ok(event)) => event,
+                Some(Err(error)) => return End::Broken(error),
+                None => return End::Whole,
+            };
+            let Some(chunk) = self.note(event) else { continue };
+            let is_over = self.meter.is_over();
+            let told = if is_over { self.meter.closing() } else { chunk };
+            let telling = self.sender.send(Step::Chunk(told));
+            if !matches!(timeout(STALL_MAX, telling).await, Ok(Ok(()))) {
+                self.drain(stream, purse).await;
+                return End::Unheard;
+            }
+            if is_over {
+                return End::Whole;
+            }
+        }
+    }
+
+    /// Nobody listens. Stops the engine, unless it would be paid for the whole answer anyway:
+    /// then its own count is worth waiting for, within bounds.
+    async fn drain(&mut self, mut stream: ChatStream, purse: &Purse) {
+        if !self.bills_after_hangup {
+            return;
+        }
+        let Ok(_place) = purse.app.engines.drains.try_acquire() else { return };
+        let deadline = Instant::now() + DRAIN_MAX;
+        while let Ok(Some(Ok(event))) = timeout_at(deadline, stream.next()).await {
+            self.note(event);
+            if self.meter.is_over() {
+                return;
+            }
+        }
+    }
+
+    /// Counts an event; what is left to tell is a chunk.
+    fn note(&mut self, event: ChatEvent) -> Option<ChatChunk> {
+        match event {
+            ChatEvent::Served(served) => self.bills_after_hangup = served.bills_after_hangup,
+            ChatEvent::UpstreamId(_) => {}
+            ChatEvent::Progress(usage) => self.meter.note_progress(usage),
+            ChatEvent::Usage(usage) => self.meter.note_total(usage),
+            ChatEvent::Chunk(chunk) => {
+                self.meter.count(&chunk);
+                return Some(chunk);
+            }
+        }
+        None
+    }
+}

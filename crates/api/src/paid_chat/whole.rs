@@ -1,0 +1,77 @@
+//! Whole answers.
+
+use std::sync::Arc;
+
+use domain::catalogue::Model;
+use engine::{ChatAnswer, TokenMeter};
+use tokio::sync::oneshot;
+
+use super::believe::{Report, Used};
+use super::purse::{Purse, Settled};
+use super::{Candidate, Work, nobody_left};
+use crate::refusal::Refusal;
+use crate::refusal::inference::Failure;
+
+/// A whole answer that is paid.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub(crate) model: Arc<Model>,
+    pub(crate) answer: ChatAnswer,
+    pub(crate) settled: Settled,
+}
+
+impl Work {
+    /// Asks the models in turn. The work goes on, and is paid, even if nobody waits for it.
+    pub(crate) async fn answer(self) -> Result<Answered, Refusal> {
+        let (sender, receiver) = oneshot::channel();
+        let (tasks, request_id) = (self.purse.app.tasks.clone(), self.purse.request_id.clone());
+        tasks.spawn(async move {
+            let Work { candidates, purse } = self;
+            // A caller who went away has paid all the same.
+            let _ = sender.send(run(&candidates, purse).await);
+        });
+        let outcome = receiver.await.unwrap_or(Err(Failure::Lost));
+        outcome.map_err(|failure| failure.into_refusal(&request_id))
+    }
+}
+
+async fn run(candidates: &[Candidate], purse: Purse) -> Result<Answered, Failure> {
+    let mut failure = nobody_left();
+    for candidate in candidates {
+        let Some(request) = candidate.within(purse.funds()) else { continue };
+        let answer_max = request.completion_tokens_max;
+        match candidate.engine.answer(request).await {
+            Ok(answer) => {
+                let used = used(candidate, &answer, answer_max);
+                let settled = purse.settle(candidate, used).await?;
+                return Ok(Answered { model: Arc::clone(&candidate.model), answer, settled });
+            }
+            Err(error) => {
+                let may_go_on = error.may_fail_over();
+                failure = error;
+                if !may_go_on {
+                    break;
+                }
+            }
+        }
+    }
+    purse.release();
+    Err(Failure::Engine(failure))
+}
+
+fn used(candidate: &Candidate, answer: &ChatAnswer, answer_max: Option<u64>) -> Used {
+    let mut produced = 0;
+    for choice in &answer.choices {
+        let mut meter = TokenMeter::default();
+        for text in choice.texts() {
+            meter.push(text);
+        }
+        produced += meter.tokens();
+    }
+    let each = answer_max.unwrap_or(candidate.quote.answer_max);
+    Used {
+        report: answer.usage.map_or(Report::None, Report::Total),
+        produced,
+        answer_max: each.saturating_mul(candidate.quote.choices),
+    }
+}

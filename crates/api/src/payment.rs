@@ -1,0 +1,114 @@
+//! Money as callers see it: refusals to pay, the cost of a reply, and what is left.
+
+use credits::{LimitClass, Receipt, Rejection};
+use domain::catalogue::Model;
+use domain::pricing::{TokenCounts, TokenPrice};
+use engine::Usage;
+use ledger::{Charge, ChargeLine, HoldRefused};
+use money::{Currency, Nano, Per};
+use store::usage::UsageDetails;
+use wire::chat::{CompletionTokensDetails, Cost, PromptTokensDetails, TokenUsage};
+use wire::errors::SpendLimitError;
+
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// The header that tells what is left to spend, in US dollars' worth of work.
+pub(crate) const BALANCE_REMAINING: &str = "x-balance-remaining";
+
+/// What a caller is told whose work cannot be paid for.
+pub(crate) fn refuse_hold(app: &App, refused: HoldRefused) -> Refusal {
+    match refused {
+        HoldRefused::Unavailable => Refusal::unavailable(refused),
+        HoldRefused::Rejected(rejection) => match rejection {
+            Rejection::Insufficient { available, wanted } => {
+                Refusal::insufficient_balance(format!(
+                    "Insufficient USD or Diem balance to complete request. Up to ${wanted} is \
+                     needed and ${available} is available. Visit {} to add credits.",
+                    app.settings.public_url,
+                ))
+            }
+            Rejection::KeyLimit { class, limit, period, resets_at, .. } => {
+                let name = class.name();
+                Refusal::spend_limit(&SpendLimitError {
+                    error: format!(
+                        "API key {name} spend limit exceeded. Your account may still have {name} \
+                         balance, but this API key has reached its configured {name} spending \
+                         limit."
+                    ),
+                    code: match class {
+                        LimitClass::Usd => "API_KEY_USD_SPEND_LIMIT_EXCEEDED",
+                        LimitClass::Diem => "API_KEY_DIEM_SPEND_LIMIT_EXCEEDED",
+                    },
+                    limit: limit.as_f64(),
+                    limit_period: period.name(),
+                    resets_at: resets_at.map(|at| at.to_string()),
+                })
+            }
+            Rejection::TooManyHolds => Refusal::unavailable(rejection),
+            other => Refusal::internal(other),
+        },
+    }
+}
+
+/// The charge for work that is measured in tokens.
+pub(crate) fn token_charge(
+    model: &Model,
+    price: &TokenPrice,
+    usage: Usage,
+    details: UsageDetails,
+) -> Charge {
+    let lines = price.lines(counts(usage)).into_iter().map(|line| ChargeLine {
+        sku: format!("{}-llm-{}-mtoken", model.id, line.class.name()),
+        units: line.tokens,
+        price: line.price,
+        per: Per::Million,
+    });
+    let details = UsageDetails {
+        prompt_tokens: Some(usage.prompt()),
+        completion_tokens: Some(usage.completion()),
+        ..details
+    };
+    Charge {
+        lines: lines.collect(),
+        model: model.id.clone(),
+        details,
+        notes: "API Inference".to_owned(),
+    }
+}
+
+pub(crate) fn counts(usage: Usage) -> TokenCounts {
+    TokenCounts {
+        prompt: usage.prompt(),
+        cached: usage.cached(),
+        cache_write: usage.cache_creation(),
+        completion: usage.completion(),
+    }
+}
+
+/// The tokens of an answer as they are shown.
+pub(crate) fn token_usage(usage: Usage) -> TokenUsage {
+    TokenUsage {
+        prompt_tokens: usage.prompt(),
+        completion_tokens: usage.completion(),
+        total_tokens: usage.total(),
+        prompt_tokens_details: PromptTokensDetails {
+            cached_tokens: usage.cached(),
+            cache_creation_input_tokens: usage.cache_creation(),
+        },
+        completion_tokens_details: CompletionTokensDetails { reasoning_tokens: usage.reasoning() },
+    }
+}
+
+/// What a reply cost its caller: what was paid in DIEM, and what was paid in all else.
+pub(crate) fn cost(receipt: &Receipt) -> Cost {
+    let diem = receipt.paid(Currency::Diem);
+    let others = [Currency::Usd, Currency::Bundled, Currency::Vcu];
+    let usd = others.into_iter().fold(Nano::ZERO, |sum, it| sum.saturating_add(receipt.paid(it)));
+    Cost { usd: usd.as_f64(), diem: diem.as_f64() }
+}
+
+/// The value of [`BALANCE_REMAINING`]: all currencies together, since each buys the same work.
+pub(crate) fn balance_remaining(receipt: &Receipt) -> String {
+    receipt.remaining.total().to_string()
+}

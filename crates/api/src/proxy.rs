@@ -1,0 +1,66 @@
+//! The JSON-RPC proxy as handlers reach it: chains, prices, caps and requests under way.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use credits::OwnerId;
+use moment::Timestamp;
+use rpc::billing::CreditPrice;
+use rpc::caps::CreditCaps;
+use rpc::flights::Flights;
+use rpc::node::Nodes;
+use rpc::window::CREDITS_PER_DAY_MAX;
+use store::Store;
+use store::error::StoreError;
+use store::idempotency::AnswerKey;
+
+use crate::endpoints::crypto::keyed::Landed;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub struct Proxy {
+    pub chains: Arc<ChainShelf>,
+    pub(crate) caps: Arc<CreditCaps<OwnerId>>,
+    /// Requests with an idempotency key that are under way.
+    pub(crate) keyed: Arc<Flights<AnswerKey, Landed>>,
+}
+
+/// The chains on offer, replaced whole when the configuration is read again.
+pub struct ChainShelf {
+    chains: RwLock<Arc<Chains>>,
+}
+
+/// What the operator decides about the proxy.
+pub struct Chains {
+    pub nodes: Nodes,
+    pub price: CreditPrice,
+}
+
+impl Proxy {
+    /// Counts the credits of the last day again, so that a restart gives nobody a fresh cap.
+    pub async fn open(
+        chains: Arc<ChainShelf>,
+        store: &dyn Store,
+        now: Timestamp,
+    ) -> Result<Proxy, StoreError> {
+        let spent = store.spent_credits(now.minus(DAY)).await?;
+        let spent = spent.into_iter().map(|row| (row.owner, row.at, row.credits));
+        let caps = Arc::new(CreditCaps::rebuild(spent, CREDITS_PER_DAY_MAX, now));
+        Ok(Proxy { chains, caps, keyed: Arc::default() })
+    }
+}
+
+impl ChainShelf {
+    pub fn new(chains: Chains) -> ChainShelf {
+        ChainShelf { chains: RwLock::new(Arc::new(chains)) }
+    }
+
+    /// Requests under way keep the chains they began with.
+    pub fn replace(&self, chains: Chains) {
+        *self.chains.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(chains);
+    }
+
+    pub fn get(&self) -> Arc<Chains> {
+        Arc::clone(&self.chains.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,183 @@
+//! Every way the service says no, except where the specification has another envelope for it.
+//!
+//! This is the only place that pairs a cause with a status and words. The words tell the caller
+//! what to do; the cause of a failure of ours goes to the log and never to the caller.
+
+pub mod content;
+pub(crate) mod inference;
+pub(crate) mod proxy;
+pub mod render;
+pub mod x402;
+
+use std::time::Duration;
+
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use serde_json::Value;
+use shape::Faults;
+use wire::errors::{PayloadTooLarge, SpendLimitError, StandardError};
+use wire::x402::PaymentDiscovery;
+
+use crate::refusal::render::{BoxError, Rendered};
+
+/// A refusal in the standard envelope, or in one of its near relatives: validation, spend limit,
+/// payload too large.
+#[derive(Debug)]
+pub struct Refusal(Box<Rendered>);
+
+impl Refusal {
+    /// 400 with every fault of the request, each at its place.
+    pub fn invalid(faults: &Faults) -> Refusal {
+        let body = serde_json::json!({
+            "error": "Invalid request parameters",
+            "details": faults.details(),
+            "issues": faults.issues(),
+        });
+        Refusal::with_body(StatusCode::BAD_REQUEST, "Invalid request parameters", body)
+    }
+
+    /// 400 in words, where no single field is at fault.
+    pub fn bad_request(reason: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal::standard(StatusCode::BAD_REQUEST, reason, message, None)
+    }
+
+    pub fn not_json() -> Refusal {
+        Refusal::bad_request("Invalid JSON request", "Invalid JSON request")
+    }
+
+    pub fn unauthenticated(message: impl Into<String>) -> Refusal {
+        let refusal =
+            Refusal::standard(StatusCode::UNAUTHORIZED, "Authentication failed", message, None);
+        refusal.header("www-authenticate", "Bearer")
+    }
+
+    pub fn insufficient_balance(message: impl Into<String>) -> Refusal {
+        let code = Some("INSUFFICIENT_BALANCE");
+        Refusal::standard(StatusCode::PAYMENT_REQUIRED, "Insufficient balance", message, code)
+    }
+
+    /// 402 for a caller who showed no credential: how to get one, or how to pay without one.
+    pub fn discovery(body: &PaymentDiscovery, header: &str) -> Refusal {
+        let reason = "Payment required";
+        let refusal = Refusal::with_body(StatusCode::PAYMENT_REQUIRED, reason, to_value(body));
+        Refusal(Box::new(Rendered { is_discovery: true, ..*refusal.0 }))
+            .header("payment-required", header)
+    }
+
+    pub fn spend_limit(error: &SpendLimitError) -> Refusal {
+        let reason = "API key spend limit exceeded";
+        Refusal::with_body(StatusCode::PAYMENT_REQUIRED, reason, to_value(error))
+    }
+
+    pub fn not_found(reason: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal::standard(StatusCode::NOT_FOUND, reason, message, None)
+    }
+
+    pub fn method_not_allowed() -> Refusal {
+        let message = "This path does not support that method. See /api/v1/openapi.json.";
+        Refusal::standard(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", message, None)
+    }
+
+    pub fn gone(message: impl Into<String>) -> Refusal {
+        Refusal::standard(StatusCode::GONE, "Gone", message, None)
+    }
+
+    /// 408: the caller stopped sending in the middle of its body.
+    pub fn too_slow() -> Refusal {
+        let message = "The request body did not arrive in time. Send it again without pauses.";
+        Refusal::standard(StatusCode::REQUEST_TIMEOUT, "Request timeout", message, None)
+            .header("connection", "close")
+    }
+
+    pub fn body_too_large() -> Refusal {
+        let message = "Request body exceeds the maximum allowed size.";
+        Refusal::standard(StatusCode::PAYLOAD_TOO_LARGE, "Payload too large", message, None)
+            .header("connection", "close")
+    }
+
+    pub fn file_too_large() -> Refusal {
+        let error = "File exceeds the maximum allowed size of 25 MB.".to_owned();
+        let body = to_value(&PayloadTooLarge { code: "PAYLOAD_TOO_LARGE", error });
+        Refusal::with_body(StatusCode::PAYLOAD_TOO_LARGE, "Payload too large", body)
+            .header("connection", "close")
+    }
+
+    pub fn wrong_content_type(message: impl Into<String>) -> Refusal {
+        let reason = "Invalid request content-type";
+        Refusal::standard(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason, message, None)
+    }
+
+    pub fn rate_limited(message: impl Into<String>, retry_after: Duration) -> Refusal {
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        Refusal::standard(status, "Rate limit exceeded", message, None).retry_after(retry_after)
+    }
+
+    /// 503: something we stand on is not there right now.
+    pub fn unavailable(cause: impl Into<BoxError>) -> Refusal {
+        let message = "The service is temporarily unavailable. Please try again shortly.";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let refusal = Refusal::standard(status, "Service unavailable", message, None);
+        refusal.retry_after(Duration::from_secs(5)).caused_by(cause)
+    }
+
+    /// 503: the model is in the catalogue and answers nothing for now.
+    pub fn model_offline(message: impl Into<String>) -> Refusal {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Refusal::standard(status, "The model is temporarily offline", message, None)
+            .retry_after(Duration::from_secs(30))
+    }
+
+    /// 500: a bug of ours.
+    pub fn internal(cause: impl Into<BoxError>) -> Refusal {
+        let message = "An unknown error occurred";
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Refusal::standard(status, "Unknown error", message, None).caused_by(cause)
+    }
+
+    pub fn header(mut self, name: &'static str, value: &str) -> Refusal {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.0.headers.push((HeaderName::from_static(name), value));
+        }
+        self
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.0.status
+    }
+
+    pub(crate) fn into_rendered(self) -> Rendered {
+        *self.0
+    }
+
+    /// SDKs read `retry-after-ms`, then `Retry-After` in whole seconds; some read zero as "now".
+    fn retry_after(self, wait: Duration) -> Refusal {
+        let ms = wait.as_millis().max(1);
+        let seconds = ms.div_ceil(1000);
+        self.header("retry-after", &seconds.to_string()).header("retry-after-ms", &ms.to_string())
+    }
+
+    fn caused_by(mut self, cause: impl Into<BoxError>) -> Refusal {
+        self.0.cause = Some(cause.into());
+        self
+    }
+
+    fn standard(
+        status: StatusCode,
+        reason: &'static str,
+        message: impl Into<String>,
+        code: Option<&'static str>,
+    ) -> Refusal {
+        let body = to_value(&StandardError { error: message.into(), code });
+        Refusal::with_body(status, reason, body)
+    }
+
+    fn with_body(status: StatusCode, reason: &'static str, body: Value) -> Refusal {
+        Refusal(Box::new(Rendered::new(status, reason, body)))
+    }
+}
+
+fn to_value<T: serde::Serialize>(body: &T) -> Value {
+    serde_json::to_value(body).expect("refusal bodies are plain data")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! What a caller is told when an engine fails: before the answer began, and in the middle of it.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use engine::EngineError;
+use ledger::LedgerError;
+use wire::chat::{InferenceError, InferenceFault, InferenceRejection};
+
+use crate::refusal::{Refusal, to_value};
+use crate::transport::RequestId;
+
+/// Why an answer was not given, or not to its end.
+#[derive(Debug, Clone)]
+pub(crate) enum Failure {
+    Engine(EngineError),
+    /// The answer is there, and its charge could not be recorded.
+    Unrecorded(LedgerError),
+    /// A bug of ours ended the work.
+    Lost,
+}
+
+/// For an engine that does not say itself when to come back.
+const OVERLOAD_WAIT: Duration = Duration::from_secs(30);
+const OVERLOADED: &str = "The model is currently overloaded. Please try again later.";
+const OFFLINE: &str =
+    "The model is temporarily offline. Please try again later or use another model.";
+const FAILED: &str = "Inference processing failed";
+const TIMED_OUT: &str = "The request took too long to complete and was timed-out. For long-running \
+     inference requests, use the streaming API by setting `stream=true` in your request.";
+const POLICY: &str = "Your prompt violates the content policy of the service or the model provider";
+
+impl Failure {
+    /// For an answer that has not begun.
+    pub(crate) fn into_refusal(self, request_id: &RequestId) -> Refusal {
+        let error = match self {
+            Failure::Engine(error) => error,
+            Failure::Unrecorded(error) => return Refusal::unavailable(error),
+            Failure::Lost => return Refusal::internal("the work ended without a word"),
+        };
+        match error {
+            EngineError::Rejected { message } => {
+                let request_id = request_id.as_str().to_owned();
+                let body = to_value(&InferenceRejection { error: message, request_id });
+                Refusal::with_body(StatusCode::BAD_REQUEST, "Invalid request", body)
+            }
+            EngineError::ContextOverflow { message } => Refusal::context_overflow(message),
+            EngineError::ContentPolicy { message } => {
+                let code = Some("CONTENT_POLICY_VIOLATION");
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                let message = format!("{POLICY}: {message}");
+                Refusal::standard(status, "Content policy violation", message, code)
+            }
+            EngineError::Overloaded { retry_after } => {
+                let wait = retry_after.unwrap_or(OVERLOAD_WAIT);
+                Refusal::rate_limited(OVERLOADED, wait)
+            }
+            EngineError::Timeout { .. } => {
+                let status = StatusCode::GATEWAY_TIMEOUT;
+                Refusal::standard(status, "Request timeout", TIMED_OUT, None)
+            }
+            EngineError::Unreachable { .. } | EngineError::Misconfigured { .. } => {
+                Refusal::model_offline(OFFLINE).caused_by(error)
+            }
+            EngineError::BadAnswer { .. } => {
+                let status = StatusCode::INTERNAL_SERVER_ERROR;
+                Refusal::standard(status, FAILED, FAILED, None).caused_by(error)
+            }
+        }
+    }
+
+    /// For an answer whose status was sent long ago. The cause goes to the log, as that of a
+    /// refusal does.
+    pub(crate) fn into_event(self, request_id: &RequestId) -> InferenceError {
+        tracing::warn!(
+            http.request_id = request_id.as_str(),
+            error = ?self,
+            "a stream ended with an error"
+        );
+        let (message, kind, code) = match &self {
+            Failure::Engine(EngineError::Rejected { message }) => {
+                (message.as_str(), "invalid_request_error", "invalid_request")
+            }
+            Failure::Engine(EngineError::ContextOverflow { message }) => {
+                (message.as_str(), "invalid_request_error", CONTEXT_OVERFLOW)
+            }
+            Failure::Engine(EngineError::ContentPolicy { .. }) => {
+                (POLICY, "content_filter_error", "content_blocked_by_provider")
+            }
+            Failure::Engine(EngineError::Overloaded { .. }) => {
+                (OVERLOADED, "server_error", "model_overloaded")
+            }
+            Failure::Engine(EngineError::Timeout { .. }) => {
+                ("The model stopped answering.", "server_error", "timeout")
+            }
+            Failure::Engine(
+                EngineError::Unreachable { .. }
+                | EngineError::Misconfigured { .. }
+                | EngineError::BadAnswer { .. },
+            ) => (FAILED, "api_error", "upstream_error"),
+            Failure::Unrecorded(_) => {
+                ("The service is temporarily unavailable.", "server_error", "unavailable")
+            }
+            Failure::Lost => ("An unknown error occurred", "server_error", "internal_error"),
+        };
+        let retry_after = match &self {
+            Failure::Engine(EngineError::Overloaded { retry_after }) => {
+                Some(retry_after.unwrap_or(OVERLOAD_WAIT).as_secs().max(1))
+            }
+            _ => None,
+        };
+        let message = message.to_owned();
+        InferenceError { error: InferenceFault { message, kind, param: None, code, retry_after } }
+    }
+}
+
+const CONTEXT_OVERFLOW: &str = "context_length_exceeded";
+
+impl Refusal {
+    /// 400: the prompt and the answer do not fit into the model's context.
+    pub(crate) fn context_overflow(message: impl Into<String>) -> Refusal {
+        let error = InferenceFault {
+            message: message.into(),
+            kind: "invalid_request_error",
+            param: Some("messages"),
+            code: CONTEXT_OVERFLOW,
+            retry_after: None,
+        };
+        let body = to_value(&InferenceError { error });
+        Refusal::with_body(StatusCode::BAD_REQUEST, "Context length exceeded", body)
+    }
+}

@@ -1,0 +1,59 @@
+//! Turns a refusal of any envelope into a response.
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use hyper::ext::ReasonPhrase;
+use serde_json::Value;
+
+use crate::refusal::Refusal;
+
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A refusal without its envelope's type.
+#[derive(Debug)]
+pub(crate) struct Rendered {
+    pub(crate) status: StatusCode,
+    /// What HTTP/1.1 clients that show nothing else will show.
+    pub(crate) reason: &'static str,
+    pub(crate) body: Value,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) cause: Option<BoxError>,
+    /// Asking what things cost is no failure of the caller's.
+    pub(crate) is_discovery: bool,
+}
+
+/// Marks a response that does not count as the caller's failure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Discovery;
+
+impl Rendered {
+    pub(crate) fn new(status: StatusCode, reason: &'static str, body: Value) -> Rendered {
+        Rendered { status, reason, body, headers: Vec::new(), cause: None, is_discovery: false }
+    }
+}
+
+impl IntoResponse for Rendered {
+    fn into_response(self) -> Response {
+        if let Some(cause) = &self.cause {
+            tracing::error!(http.status = self.status.as_u16(), error = %cause, "{cause}");
+        }
+        let mut response = Response::new(Body::from(self.body.to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.extend(self.headers);
+        // The AI SDK shows nothing of our body but this phrase. HTTP/2 has none, and drops it.
+        response.extensions_mut().insert(ReasonPhrase::from_static(self.reason.as_bytes()));
+        if self.is_discovery {
+            response.extensions_mut().insert(Discovery);
+        }
+        response
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        self.into_rendered().into_response()
+    }
+}

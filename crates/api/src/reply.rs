@@ -1,0 +1,90 @@
+//! What a handler answers with, when it answers.
+
+pub(crate) mod sse;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::Response;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+/// An answer that knows how to document itself.
+pub trait Reply: Send {
+    fn into_response(self) -> Result<Response, Refusal>;
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator);
+}
+
+/// A JSON body with headers of its own.
+#[derive(Debug)]
+pub struct Answer<T> {
+    body: T,
+    headers: HeaderMap,
+}
+
+/// A listing as JSON, or as CSV for those who ask for it with `Accept: text/csv`.
+#[derive(Debug)]
+pub enum Table<T> {
+    Json(Answer<T>),
+    Csv(Answer<Csv>),
+}
+
+/// A CSV file to be saved.
+#[derive(Debug)]
+pub struct Csv {
+    pub file_name: String,
+    pub text: String,
+}
+
+impl<T> Answer<T> {
+    pub fn new(body: T) -> Answer<T> {
+        Answer { body, headers: HeaderMap::new() }
+    }
+
+    /// Adds a header. A value that cannot stand in a header is left out: headers repeat what
+    /// the body says, and an odd name in the catalogue must not fail a request.
+    pub fn header(mut self, name: &'static str, value: impl ToString) -> Answer<T> {
+        if let Ok(value) = HeaderValue::from_str(&value.to_string()) {
+            self.headers.insert(HeaderName::from_static(name), value);
+        }
+        self
+    }
+}
+
+impl<T: Serialize + JsonSchema + Send> Reply for Answer<T> {
+    fn into_response(self) -> Result<Response, Refusal> {
+        let body = serde_json::to_vec(&self.body).map_err(Refusal::internal)?;
+        Ok(respond(body.into(), self.headers, "application/json"))
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.reply::<T>(generator);
+    }
+}
+
+impl<T: Serialize + JsonSchema + Send> Reply for Table<T> {
+    fn into_response(self) -> Result<Response, Refusal> {
+        let csv = match self {
+            Table::Json(answer) => return answer.into_response(),
+            Table::Csv(answer) => answer,
+        };
+        let attachment = format!("attachment; filename=\"{}\"", csv.body.file_name);
+        let csv = csv.header("content-disposition", attachment);
+        Ok(respond(csv.body.text.into(), csv.headers, "text/csv; charset=utf-8"))
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.reply::<T>(generator);
+        operation.text_reply("text/csv");
+    }
+}
+
+fn respond(body: Body, headers: HeaderMap, content_type: &'static str) -> Response {
+    let mut response = Response::new(body);
+    *response.headers_mut() = headers;
+    let content_type = HeaderValue::from_static(content_type);
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+}

@@ -1,0 +1,62 @@
+//! Events go out as they come, silence is filled, and no stream just stops.
+
+use engine::ChatChunk;
+use http_body_util::BodyExt;
+use tokio::sync::mpsc;
+
+use super::*;
+use crate::refusal::inference::Failure;
+
+/// Writes a word for each step.
+struct Words;
+
+impl Teller for Words {
+    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
+        let word = match step {
+            Step::Opened(_) => "",
+            Step::Chunk(_) => "chunk ",
+            Step::Done(_) => "done ",
+            Step::Failed(_) => "failed ",
+        };
+        events.extend_from_slice(word.as_bytes());
+    }
+}
+
+fn start() -> (mpsc::Sender<Step>, Body) {
+    let (sender, flow) = Flow::scripted();
+    (sender, Events::of(flow, Words).0)
+}
+
+async fn next(body: &mut Body) -> Option<String> {
+    let frame = body.frame().await?.unwrap();
+    Some(String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_is_filled_with_comments() {
+    let (sender, mut body) = start();
+    assert_eq!(next(&mut body).await.unwrap(), ": keep-alive\n\n");
+    assert_eq!(next(&mut body).await.unwrap(), ": keep-alive\n\n");
+    sender.send(Step::Chunk(ChatChunk::default())).await.unwrap();
+    assert_eq!(next(&mut body).await.unwrap(), "chunk ");
+}
+
+#[tokio::test]
+async fn what_is_there_goes_out_at_once_and_the_last_step_ends_it() {
+    let (sender, mut body) = start();
+    for _ in 0..3 {
+        sender.send(Step::Chunk(ChatChunk::default())).await.unwrap();
+    }
+    assert_eq!(next(&mut body).await.unwrap(), "chunk chunk chunk ");
+    sender.send(Step::Failed(Failure::Lost)).await.unwrap();
+    assert_eq!(next(&mut body).await.unwrap(), "failed ");
+    assert_eq!(next(&mut body).await, None);
+}
+
+#[tokio::test]
+async fn work_that_ends_without_a_word_is_told_as_a_failure() {
+    let (sender, mut body) = start();
+    drop(sender);
+    assert_eq!(next(&mut body).await.unwrap(), "failed ");
+    assert_eq!(next(&mut body).await, None);
+}

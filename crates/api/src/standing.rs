@@ -1,0 +1,89 @@
+//! The headers that tell a caller where it stands: its rate limit and its balance.
+
+use access::Holder;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use credits::LimitClass;
+use domain::limits::window::{Exceeded, Standing};
+use money::Nano;
+
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// What the key could have spent before this request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BalanceBefore {
+    pub(crate) usd: Nano,
+    pub(crate) diem: Nano,
+}
+
+/// The smaller of what the account has and what the key's own limit leaves.
+pub(crate) fn balance(app: &App, holder: &Holder) -> BalanceBefore {
+    let balances = app.ledger.balances(holder.owner.id);
+    let terms = holder.key.terms();
+    let within = |class: LimitClass, available: Nano| match terms.limit(class) {
+        None => available,
+        Some(limit) => {
+            let usage = app.ledger.key_usage(&terms, class);
+            let left = limit.saturating_sub(usage.spent).saturating_sub(usage.reserved);
+            available.min(left).max(Nano::ZERO)
+        }
+    };
+    BalanceBefore {
+        usd: within(LimitClass::Usd, balances.usd),
+        diem: within(LimitClass::Diem, balances.diem),
+    }
+}
+
+pub(crate) fn write_balance(headers: &mut HeaderMap, balance: BalanceBefore) {
+    put(headers, "x-service-balance-usd", &balance.usd);
+    put(headers, "x-service-balance-diem", &balance.diem);
+}
+
+pub(crate) fn write_limits(headers: &mut HeaderMap, standing: &Standing, is_known_caller: bool) {
+    for (name, value) in limit_headers(standing) {
+        put(headers, name, &value);
+    }
+    put(headers, "x-ratelimit-type", &if is_known_caller { "user" } else { "global" });
+}
+
+/// The refusal of a request that came too fast.
+pub fn too_fast(exceeded: &Exceeded) -> Refusal {
+    let standing = exceeded.standing();
+    let wait = standing.until_reset();
+    let wait_s = wait.as_millis().div_ceil(1000);
+    let message = match exceeded {
+        Exceeded::Requests(Standing { allowed, .. }) => format!(
+            "Rate limit exceeded. {} requests a minute are allowed; try again in {wait_s}s.",
+            allowed.requests,
+        ),
+        Exceeded::Tokens(Standing { allowed, .. }) => format!(
+            "Rate limit exceeded. {} tokens a minute are allowed; try again in {wait_s}s.",
+            allowed.tokens.unwrap_or(0),
+        ),
+    };
+    Refusal::rate_limited(message, wait)
+}
+
+/// Mind the units, which are the specification's: requests reset at a Unix time, tokens reset
+/// after a number of seconds.
+fn limit_headers(standing: &Standing) -> Vec<(&'static str, String)> {
+    let resets_at_s = standing.resets_at.ms().div_euclid(1000) + 1;
+    let mut headers = vec![
+        ("x-ratelimit-limit-requests", standing.allowed.requests.to_string()),
+        ("x-ratelimit-remaining-requests", standing.requests_left.to_string()),
+        ("x-ratelimit-reset-requests", resets_at_s.to_string()),
+    ];
+    if let (Some(limit), Some(left)) = (standing.allowed.tokens, standing.tokens_left) {
+        let wait_s = standing.until_reset().as_millis().div_ceil(1000);
+        headers.push(("x-ratelimit-limit-tokens", limit.to_string()));
+        headers.push(("x-ratelimit-remaining-tokens", left.to_string()));
+        headers.push(("x-ratelimit-reset-tokens", wait_s.to_string()));
+    }
+    headers
+}
+
+fn put(headers: &mut HeaderMap, name: &'static str, value: &dyn ToString) {
+    if let Ok(value) = HeaderValue::from_str(&value.to_string()) {
+        headers.insert(HeaderName::from_static(name), value);
+    }
+}

@@ -1,0 +1,54 @@
+//! Calls from pages of any origin: credentials here are headers, never cookies.
+
+use std::time::Duration;
+
+use axum::http::{HeaderName, Method};
+use tower_http::cors::{Any, CorsLayer};
+
+/// What browsers may read of a response. The x402 clients need the payment headers.
+const EXPOSED: [&str; 32] = [
+    "cf-ray",
+    "content-disposition",
+    "deprecation",
+    "idempotent-replayed",
+    "link",
+    "payment-required",
+    "payment-response",
+    "retry-after",
+    "retry-after-ms",
+    "sunset",
+    "x-balance-remaining",
+    "x-next-cursor",
+    "x-pagination-limit",
+    "x-pagination-page",
+    "x-pagination-total",
+    "x-pagination-total-pages",
+    "x-payment-response",
+    "x-ratelimit-limit-requests",
+    "x-ratelimit-limit-tokens",
+    "x-ratelimit-remaining-requests",
+    "x-ratelimit-remaining-tokens",
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-reset-tokens",
+    "x-request-id",
+    "x-service-balance-diem",
+    "x-service-balance-usd",
+    "x-service-model-deprecation-date",
+    "x-service-model-deprecation-warning",
+    "x-service-model-id",
+    "x-service-rpc-cost-usd",
+    "x-service-rpc-credits",
+    "x-service-version",
+];
+
+pub(super) fn layer() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::DELETE])
+        // Any header: SDKs add their own (`x-stainless-*`), and the x402 client even sends
+        // `Access-Control-Expose-Headers`. The wildcard does not cover Authorization, so the
+        // layer repeats what the browser asks for.
+        .allow_headers(tower_http::cors::AllowHeaders::mirror_request())
+        .expose_headers(EXPOSED.map(HeaderName::from_static))
+        .max_age(Duration::from_secs(3600))
+}

@@ -1,0 +1,110 @@
+//! Accepts connections and serves them, HTTP/1.1 and HTTP/2 alike, until told to stop.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
+
+use crate::origin::Peer;
+
+/// Beyond this many, new connections wait in the kernel's queue.
+const CONNECTIONS_MAX: usize = 16_384;
+/// How long a client may take over its request line and headers, and how long it may keep a
+/// connection open without asking for anything.
+const HEADERS_TIMEOUT: Duration = Duration::from_secs(30);
+const HEADER_BYTES_MAX: usize = 64 * 1024;
+const HTTP2_STREAMS_MAX: u32 = 256;
+/// After a failed accept (out of file descriptors, say) there is no use in trying at once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves `router` until `stop`, then lets answers under way end, for at most `grace`.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    grace: Duration,
+) {
+    let graceful = GracefulShutdown::new();
+    let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            accepted = accept(&listener, &connections) => accepted,
+        };
+        match accepted {
+            Ok((stream, peer, permit)) => {
+                let connection = connect(stream, peer, router.clone());
+                let connection = graceful.watch(connection);
+                tasks.spawn(async move {
+                    if let Err(error) = connection.await {
+                        tracing::debug!(error = %error, "a connection ended early: {error}");
+                    }
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(error = %error, "a connection was not accepted: {error}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
+        tracing::warn!("some answers had not ended {}s after the stop", grace.as_secs());
+    }
+}
+
+async fn accept(
+    listener: &TcpListener,
+    connections: &Arc<Semaphore>,
+) -> std::io::Result<(TcpStream, Peer, OwnedSemaphorePermit)> {
+    let permit = Arc::clone(connections).acquire_owned().await.map_err(std::io::Error::other)?;
+    let (stream, peer) = listener.accept().await?;
+    // Tokens of a stream are small packets; each must leave at once.
+    stream.set_nodelay(true)?;
+    Ok((stream, Peer(peer), permit))
+}
+
+fn connect(
+    stream: TcpStream,
+    peer: Peer,
+    router: Router,
+) -> impl hyper_util::server::graceful::GracefulConnection<
+    Error = Box<dyn std::error::Error + Send + Sync>,
+> {
+    let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+        let mut request: Request = request.map(axum::body::Body::new);
+        request.extensions_mut().insert(peer);
+        let router = router.clone();
+        async move {
+            let response: Result<Response, Infallible> = router.oneshot(request).await;
+            response
+        }
+    });
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADERS_TIMEOUT)
+        .max_buf_size(HEADER_BYTES_MAX.max(8192))
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX))
+        .max_concurrent_streams(HTTP2_STREAMS_MAX)
+        .keep_alive_interval(Some(HEADERS_TIMEOUT));
+    builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned()
+}
