@@ -1,0 +1,8 @@
+//! One file per command: it makes an operation, has it performed, and prints the reply.
+
+pub(crate) mod accounts;
+pub(crate) mod config;
+pub(crate) mod init;
+pub(crate) mod keys;
+pub(crate) mod ledger;
+pub(crate) mod models;

@@ -1,0 +1,65 @@
+//! `tollgate ledger`: the journal of all money, recomputed and exported.
+
+use control::operation::{self, Operation};
+use control::reply::{JournalPage, Reply, Verification};
+use ledger::CSV_HEADER;
+
+use crate::args::{self, ExportFormat};
+use crate::failure::Failure;
+use crate::operator::{Operator, unexpected};
+use crate::output::{print, print_json, print_line};
+
+pub(crate) async fn run(
+    operator: &mut Operator<'_>,
+    command: &args::Ledger,
+) -> Result<(), Failure> {
+    match command {
+        args::Ledger::Verify(listing) => verify(operator, *listing).await,
+        args::Ledger::Export { format } => export(operator, *format).await,
+    }
+}
+
+async fn verify(operator: &mut Operator<'_>, listing: args::Listing) -> Result<(), Failure> {
+    let verification = operator.verify().await?;
+    if listing.json {
+        print_json(&verification)?;
+    } else {
+        print_verification(&verification)?;
+    }
+    if verification.differences.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+}
+
+fn print_verification(verification: &Verification) -> Result<(), Failure> {
+    let Verification { transfers, differences } = verification;
+    for difference in differences {
+        print_line(difference)?;
+    }
+    let verdict = match differences.len() {
+        0 => "every balance is right".to_owned(),
+        1 => "1 difference".to_owned(),
+        count => format!("{count} differences"),
+    };
+    print_line(&format!("{transfers} transfers: {verdict}"))
+}
+
+/// Prints page by page, so that a long journal needs little memory.
+async fn export(operator: &mut Operator<'_>, format: ExportFormat) -> Result<(), Failure> {
+    let format = match format {
+        ExportFormat::Csv => operation::ExportFormat::Csv,
+        ExportFormat::Json => operation::ExportFormat::Json,
+    };
+    if format == operation::ExportFormat::Csv {
+        print_line(CSV_HEADER)?;
+    }
+    let mut after_seq = 0;
+    loop {
+        let reply = operator.perform(Operation::ExportLedger { after_seq, format }).await?;
+        let Reply::Journal(JournalPage { lines, next_seq }) = reply else {
+            return Err(unexpected());
+        };
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        print(&text)?;
+        let Some(next) = next_seq else { return Ok(()) };
+        after_seq = next;
+    }
+}

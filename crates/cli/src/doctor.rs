@@ -1,0 +1,110 @@
+//! `tollgate doctor`: checks everything the configuration names and says how to fix it.
+
+mod configuration;
+mod database;
+mod directory;
+mod listeners;
+mod machine;
+mod nodes;
+mod providers;
+mod services;
+
+use serde::Serialize;
+
+use crate::args;
+use crate::failure::Failure;
+use crate::operator::Operator;
+use crate::output::{BAD, Cell, DOUBTFUL, GOOD, Listing, print_json};
+use crate::surroundings::Surroundings;
+
+/// The outcome of one check.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Finding {
+    pub(crate) check: String,
+    pub(crate) verdict: Verdict,
+    /// What was found.
+    pub(crate) found: String,
+    /// What to do about it.
+    pub(crate) fix: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    Ok,
+    Warning,
+    Failed,
+}
+
+impl Finding {
+    pub(crate) fn ok(check: impl Into<String>, found: impl Into<String>) -> Finding {
+        Finding { check: check.into(), verdict: Verdict::Ok, found: found.into(), fix: None }
+    }
+
+    pub(crate) fn warning(
+        check: impl Into<String>,
+        found: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Finding {
+        let fix = Some(fix.into());
+        Finding { check: check.into(), verdict: Verdict::Warning, found: found.into(), fix }
+    }
+
+    pub(crate) fn failed(
+        check: impl Into<String>,
+        found: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Finding {
+        let fix = Some(fix.into());
+        Finding { check: check.into(), verdict: Verdict::Failed, found: found.into(), fix }
+    }
+}
+
+pub(crate) async fn run(
+    surroundings: &Surroundings,
+    listing: args::Listing,
+) -> Result<(), Failure> {
+    let findings = examine(surroundings).await?;
+    if listing.json {
+        print_json(&findings)?;
+    } else {
+        print_findings(&findings)?;
+    }
+    let has_failed = findings.iter().any(|finding| finding.verdict == Verdict::Failed);
+    if has_failed { Err(Failure::Reported) } else { Ok(()) }
+}
+
+async fn examine(surroundings: &Surroundings) -> Result<Vec<Finding>, Failure> {
+    let sources = surroundings.sources(Vec::new());
+    let config = sources.read();
+    let mut operator = Operator::connect(surroundings).await?;
+    let mut findings = configuration::check(&sources, &config);
+    findings.push(directory::check(&surroundings.data_dir));
+    findings.extend(machine::check());
+    findings.extend(database::check(surroundings, &sources, &mut operator).await);
+    if let Ok(config) = &config {
+        findings.extend(listeners::check(&config.server, operator.is_running()));
+        findings.extend(providers::check(&config.providers).await);
+        findings.extend(services::check(config).await);
+        findings.extend(nodes::check(&config.rpc).await);
+    }
+    Ok(findings)
+}
+
+fn print_findings(findings: &[Finding]) -> Result<(), Failure> {
+    let mut table = Listing::new(&["", "CHECK", "FOUND", "TO DO"]);
+    for finding in findings {
+        let (word, style) = match finding.verdict {
+            Verdict::Ok => ("ok", GOOD),
+            Verdict::Warning => ("warning", DOUBTFUL),
+            Verdict::Failed => ("failed", BAD),
+        };
+        table.row([
+            Cell::styled(word, style),
+            (&finding.check).into(),
+            (&finding.found).into(),
+            finding.fix.clone().unwrap_or_default().into(),
+        ]);
+    }
+    table.print()
+}

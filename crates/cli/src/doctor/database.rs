@@ -1,0 +1,79 @@
+//! Whether the service answers, and whether its database is sound.
+
+use config::sections::store::Place;
+use config::sources::Sources;
+use control::operation::Operation;
+use control::reply::{Reply, Verification};
+
+use super::Finding;
+use crate::failure::Failure;
+use crate::operator::Operator;
+use crate::surroundings::Surroundings;
+
+pub(crate) async fn check(
+    surroundings: &Surroundings,
+    sources: &Sources,
+    operator: &mut Operator<'_>,
+) -> Vec<Finding> {
+    // A wrong configuration has been reported already.
+    let Ok(ground) = sources.read_ground() else { return Vec::new() };
+    let Place::Sqlite(file) = &ground.store.place else {
+        let fix = "write `url = \"sqlite:tollgate.db\"` in [store]";
+        return vec![Finding::failed(
+            "database",
+            "this release keeps its state in SQLite only",
+            fix,
+        )];
+    };
+    let mut findings = vec![service(operator).await];
+    let path = surroundings.data_dir.path.join(file);
+    if !operator.is_running() && !path.exists() {
+        let found = format!("{}, made on the first start", path.display());
+        findings.push(Finding::ok("database", found));
+        return findings;
+    }
+    findings.push(books(operator).await);
+    findings
+}
+
+async fn service(operator: &mut Operator<'_>) -> Finding {
+    if !operator.is_running() {
+        return Finding::ok("service", "not running");
+    }
+    match operator.perform(Operation::Ping).await {
+        Ok(Reply::Status(status)) if status.can_write => {
+            let found =
+                format!("running since {} as process {}", status.started_at, status.process);
+            Finding::ok("service", found)
+        }
+        Ok(_) => {
+            let fix = "free space on the disk of the data directory";
+            Finding::failed("service", "running, but cannot write and takes no money", fix)
+        }
+        Err(error) => Finding::failed("service", error.to_string(), "restart it"),
+    }
+}
+
+/// Opening the database also migrates it; recomputing the ledger reads every row of its journal.
+async fn books(operator: &mut Operator<'_>) -> Finding {
+    match operator.verify().await {
+        Ok(Verification { transfers, differences }) => match differences.first() {
+            None => Finding::ok(
+                "database",
+                format!("sound; {transfers} transfers, every balance right"),
+            ),
+            Some(first) => {
+                let fix =
+                    "stop charging, keep a copy of the database, and run `tollgate ledger verify`";
+                Finding::failed("database", first.clone(), fix)
+            }
+        },
+        Err(Failure::Unreachable(message)) => {
+            Finding::failed("database", message, "stop the other process, or wait until it answers")
+        }
+        Err(error) => {
+            let fix = "restore the database from a backup, or free space on its disk";
+            Finding::failed("database", error.to_string(), fix)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Whether the machine itself is fit: its clock and its limit of open files.
+
+use moment::{Clock, SystemClock, Timestamp};
+
+use super::Finding;
+
+/// No release of ours is older: a clock before this was never set.
+const EARLIEST: &str = "2026-01-01";
+/// Each stream needs two descriptors, one on either side.
+const OPEN_FILES_WANTED: u64 = 4096;
+
+pub(crate) fn check() -> Vec<Finding> {
+    let mut findings = vec![clock(SystemClock.now())];
+    let limits = std::fs::read_to_string("/proc/self/limits");
+    // Systems without this file have no other way to ask that is worth a dependency.
+    findings.extend(limits.ok().and_then(|limits| open_files(&limits)));
+    findings
+}
+
+fn clock(now: Timestamp) -> Finding {
+    let is_plausible = Timestamp::parse(EARLIEST).is_some_and(|earliest| earliest <= now);
+    if is_plausible {
+        return Finding::ok("clock", now.to_string());
+    }
+    let fix = "set it, and keep it right with NTP: signatures and expiry depend on it";
+    Finding::failed("clock", format!("{now} has passed long ago"), fix)
+}
+
+fn open_files(limits: &str) -> Option<Finding> {
+    let line = limits.lines().find(|line| line.starts_with("Max open files"))?;
+    let soft = line.trim_start_matches("Max open files").split_whitespace().next()?;
+    let is_enough = match soft.parse::<u64>() {
+        Ok(soft) => OPEN_FILES_WANTED <= soft,
+        Err(_) => soft == "unlimited",
+    };
+    if is_enough {
+        return Some(Finding::ok("open files", format!("up to {soft}")));
+    }
+    let fix =
+        format!("raise the limit: `ulimit -n {OPEN_FILES_WANTED}`, or LimitNOFILE= for systemd");
+    Some(Finding::warning("open files", format!("only {soft}"), fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Verdict;
+
+    #[track_caller]
+    fn check_limit(soft: &str, expected: Option<Verdict>) {
+        let text = format!(
+            "Limit    Soft Limit   Hard Limit   Units\nMax open files    {soft}    524288    files\n"
+        );
+        assert_eq!(open_files(&text).map(|finding| finding.verdict), expected);
+    }
+
+    #[test]
+    fn few_open_files_are_worth_a_warning() {
+        check_limit("1024", Some(Verdict::Warning));
+        check_limit("4096", Some(Verdict::Ok));
+        check_limit("unlimited", Some(Verdict::Ok));
+        assert_eq!(open_files("something else"), None);
+    }
+
+    #[test]
+    fn a_clock_that_was_never_set_fails() {
+        assert_eq!(clock(Timestamp::from_ms(0)).verdict, Verdict::Failed);
+        assert_eq!(clock(Timestamp::from_ms(1_800_000_000_000)).verdict, Verdict::Ok);
+    }
+}

@@ -1,0 +1,105 @@
+//! Performing an operation: through the socket of the running service, or on the database itself.
+
+use control::books;
+use control::operation::Operation;
+use control::reply::{ModelLine, Reply, Verification};
+use control::service::Service;
+use control::socket;
+use control::socket::client::Client;
+
+use crate::failure::Failure;
+use crate::surroundings::Surroundings;
+use crate::wiring;
+
+/// Somebody at the command line. Whether the service runs makes no difference to what they see.
+pub(crate) struct Operator<'a> {
+    surroundings: &'a Surroundings,
+    way: Way,
+}
+
+enum Way {
+    Running(Client),
+    /// Nothing runs, and the database is not needed yet.
+    Stopped,
+    Opened(Box<Service>),
+}
+
+impl<'a> Operator<'a> {
+    pub(crate) async fn connect(surroundings: &'a Surroundings) -> Result<Operator<'a>, Failure> {
+        let path = socket::path(&surroundings.data_dir.path);
+        let client = Client::connect(&path).await.map_err(|error| {
+            Failure::Unreachable(format!(
+                "cannot reach the service through {}: {error}; are you the user it runs as?",
+                path.display()
+            ))
+        })?;
+        let way = client.map_or(Way::Stopped, Way::Running);
+        Ok(Operator { surroundings, way })
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.way, Way::Running(_))
+    }
+
+    pub(crate) async fn perform(&mut self, operation: Operation) -> Result<Reply, Failure> {
+        if let Way::Stopped = self.way {
+            self.way = Way::Opened(Box::new(self.open().await?));
+        }
+        match &mut self.way {
+            Way::Running(client) => Ok(client.perform(&operation).await?),
+            Way::Opened(service) => Ok(service.perform(operation).await?),
+            Way::Stopped => unreachable!("the database was opened above"),
+        }
+    }
+
+    /// For what only makes sense while the service runs.
+    pub(crate) async fn perform_running(&mut self, operation: Operation) -> Result<Reply, Failure> {
+        if !self.is_running() {
+            let data_dir = self.surroundings.data_dir.path.display();
+            return Err(Failure::Unreachable(format!(
+                "no service runs on {data_dir}; start it with `tollgate serve`, or name its \
+                 directory with --data-dir"
+            )));
+        }
+        self.perform(operation).await
+    }
+
+    /// The catalogue of the running service, or else of the configuration. It needs no database.
+    pub(crate) async fn models(&mut self) -> Result<Vec<ModelLine>, Failure> {
+        if !self.is_running() {
+            let config = self.surroundings.sources(Vec::new()).read()?;
+            return Ok(config.models.iter().map(ModelLine::of).collect());
+        }
+        match self.perform(Operation::ListModels).await? {
+            Reply::Models(models) => Ok(models),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// What recomputing the ledger finds, even in one that is too damaged to be opened.
+    pub(crate) async fn verify(&mut self) -> Result<Verification, Failure> {
+        if let Way::Stopped = self.way {
+            let ground = self.surroundings.sources(Vec::new()).read_ground()?;
+            let store = wiring::open_store(&self.surroundings.data_dir.path, &ground.store)?;
+            return Ok(books::verify(store.as_ref()).await?);
+        }
+        match self.perform(Operation::VerifyLedger).await? {
+            Reply::Verified(verification) => Ok(verification),
+            _ => Err(unexpected()),
+        }
+    }
+
+    async fn open(&self) -> Result<Service, Failure> {
+        let ground = self.surroundings.sources(Vec::new()).read_ground()?;
+        let store = wiring::open_store(&self.surroundings.data_dir.path, &ground.store)?;
+        let service = wiring::stopped_service(store).await?;
+        let development = &ground.development;
+        service.found(development.enabled.then_some(development.starting_credit)).await?;
+        Ok(service)
+    }
+}
+
+/// A reply of another kind than was asked for.
+pub(crate) fn unexpected() -> Failure {
+    Failure::Unreachable("the service gave a strange answer; is it of another version?".to_owned())
+}

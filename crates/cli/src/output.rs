@@ -1,0 +1,124 @@
+//! Printing: tables for people, JSON for programs, colour only where it is wanted.
+
+use std::io::{self, ErrorKind, Write};
+
+use clap::builder::styling::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+const HEADING: Style = Style::new().bold();
+
+/// Writes a text to standard output. A reader that went away, as `head` does, is no failure.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut output = anstream::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
+    print(&format!("{line}\n"))
+}
+
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
+    print_line(&text)
+}
+
+/// Says why a command failed, on standard error.
+pub(crate) fn print_failure(failure: &Failure) {
+    let message = failure.to_string();
+    if message.is_empty() {
+        return;
+    }
+    // Nobody is left to tell if standard error is closed.
+    let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {message}");
+}
+
+/// Rows under headings, in columns as wide as their widest cell.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    headings: Vec<&'static str>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// A text and how it looks.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    pub(crate) fn styled(text: impl Into<String>, style: Style) -> Cell {
+        Cell { text: text.into(), style }
+    }
+}
+
+impl<T: ToString> From<T> for Cell {
+    fn from(text: T) -> Cell {
+        Cell { text: text.to_string(), style: Style::new() }
+    }
+}
+
+impl Listing {
+    pub(crate) fn new(headings: &[&'static str]) -> Listing {
+        Listing { headings: headings.to_vec(), rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    pub(crate) fn print(&self) -> Result<(), Failure> {
+        print(&self.to_text())
+    }
+
+    fn to_text(&self) -> String {
+        let headings = self.headings.iter().map(|heading| Cell::styled(*heading, HEADING));
+        let headings: Vec<Cell> = headings.collect();
+        let width = |column: usize| {
+            let lines = std::iter::once(&headings).chain(&self.rows);
+            let cells = lines.filter_map(|line| line.get(column));
+            cells.map(|cell| cell.text.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+        let lines = std::iter::once(&headings).chain(&self.rows);
+        lines.map(|cells| line(cells, &widths)).collect()
+    }
+}
+
+fn line(cells: &[Cell], widths: &[usize]) -> String {
+    let mut text = String::new();
+    for (index, cell) in cells.iter().enumerate() {
+        let Cell { text: content, style } = cell;
+        text.push_str(&format!("{style}{content}{style:#}"));
+        let is_last = index + 1 == cells.len();
+        if !is_last {
+            let filled = content.chars().count();
+            let gap = widths.get(index).map_or(0, |width| width.saturating_sub(filled)) + 2;
+            text.extend(std::iter::repeat_n(' ', gap));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let mut listing = Listing::new(&["NAME", "KIND"]);
+        listing.row(["a".into(), "x".into()]);
+        listing.row(["längster".into(), Cell::styled("y", BAD)]);
+        let plain = anstream::adapter::strip_str(&listing.to_text()).to_string();
+        assert_eq!(plain, "NAME      KIND\na         x\nlängster  y\n");
+    }
+}

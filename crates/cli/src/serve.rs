@@ -1,0 +1,232 @@
+//! `tollgate serve`: opens what is needed, listens, and ends in good order.
+
+mod housekeeping;
+mod listeners;
+mod logging;
+mod signals;
+mod welcome;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::app::{App, Settings};
+use api::engines::Engines;
+use api::proxy::{ChainShelf, Proxy};
+use config::read::Config;
+use config::sections::chat::Chat;
+use config::sections::limits::Limits;
+use config::sections::server::Server;
+use config::sources::FlagSetting;
+use control::service::{Reload, Service};
+use control::socket;
+use domain::limits::failures::Failures;
+use domain::limits::window::Limiter;
+use domain::secret::SECRET_BYTES_MAX;
+use domain::shelf::Shelf;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::listeners::Listeners;
+use self::signals::Signals;
+use self::welcome::Welcome;
+use crate::args;
+use crate::failure::Failure;
+use crate::surroundings::Surroundings;
+use crate::wiring::{self, Offer};
+
+/// The first ADMIN key, if the operator chooses it.
+const ADMIN_KEY: &str = "TOLLGATE_ADMIN_KEY";
+/// Shorter ones are guessed within days.
+const CHOSEN_KEY_CHARS_MIN: usize = 16;
+/// What is still written after the requests have ended.
+const LAST_WRITES_MAX: Duration = Duration::from_secs(5);
+
+pub(crate) async fn run(surroundings: &Surroundings, serve: args::Serve) -> Result<(), Failure> {
+    let flags = flags(serve);
+    let config = surroundings.sources(flags.clone()).read()?;
+    logging::start(&config.log)?;
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
+    let (server, chat) = (config.server.clone(), config.chat.clone());
+    let (limits, keep_usage_days) = (config.limits.clone(), config.store.keep_usage_days);
+    let mut signals = Signals::listen()?;
+    // Bound first: a port in use must not cost the operator the key that is shown only once.
+    let listeners = Listeners::bind(&server).await?;
+    let chosen_key = chosen_key(surroundings)?;
+    let engines = Arc::new(Engines::default());
+    let chains = wiring::chains(&config.rpc).map_err(Failure::Failed)?;
+    let chains = Arc::new(ChainShelf::new(chains));
+    let offer = (Arc::clone(&engines), Arc::clone(&chains));
+    let service = open(surroundings, flags, config, offer, chosen_key).await?;
+    let service = Arc::new(service);
+    let control = bind_control(&socket::path(&surroundings.data_dir.path))?;
+    let first_key = service.first_key(chosen_key).await?;
+
+    let tasks = TaskTracker::new();
+    let stop = CancellationToken::new();
+    let address = listeners.api_address;
+    let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
+    let app = app(&service, (engines, proxy), settings(&server, &limits, chat, address), &tasks);
+    listeners.serve(app, &tasks, &stop)?;
+    tasks.spawn(control.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
+    tasks.spawn(housekeeping::keep(Arc::clone(&service), stop.clone()));
+    if let Some(days) = keep_usage_days {
+        tasks.spawn(housekeeping::prune_usage(Arc::clone(&service), days, stop.clone()));
+    }
+    tasks.spawn(housekeeping::watch_chains(chains, stop.clone()));
+    Welcome { address, first_key, is_key_chosen: chosen_key.is_some() }.print()?;
+
+    signals.until_stopped(&service.reload).await;
+    tracing::info!("stopping: requests under way may end");
+    stop.cancel();
+    tasks.close();
+    wind_down(&tasks, server.shutdown_grace, &mut signals).await;
+    housekeeping::last(&service).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// The operator's own ADMIN key, which must be one that a header can carry.
+fn chosen_key(surroundings: &Surroundings) -> Result<Option<&str>, Failure> {
+    let Some(key) = surroundings.environment.get(ADMIN_KEY) else { return Ok(None) };
+    let is_plain = key.chars().all(|letter| letter.is_ascii_graphic());
+    let is_long = CHOSEN_KEY_CHARS_MIN <= key.len() && key.len() <= SECRET_BYTES_MAX;
+    if is_plain && is_long {
+        return Ok(Some(key));
+    }
+    Err(Failure::Failed(format!(
+        "{ADMIN_KEY} must be {CHOSEN_KEY_CHARS_MIN} to {SECRET_BYTES_MAX} letters, digits and \
+         signs, without spaces"
+    )))
+}
+
+fn flags(serve: args::Serve) -> Vec<FlagSetting> {
+    let given = [
+        ("--listen", "listen", serve.listen),
+        ("--admin-listen", "admin_listen", serve.admin_listen),
+    ];
+    let setting = |(flag, key, value): (&'static str, &'static str, Option<String>)| {
+        Some(FlagSetting { flag, section: "server", key, value: value? })
+    };
+    given.into_iter().filter_map(setting).collect()
+}
+
+fn bind_control(path: &Path) -> Result<socket::server::Server, Failure> {
+    socket::server::Server::bind(path).map_err(|error| {
+        let path = path.display();
+        // The usual cause is the operating system's limit of about a hundred characters.
+        Failure::Failed(format!(
+            "cannot make the control socket {path}: {error}; a shorter --data-dir may help"
+        ))
+    })
+}
+
+/// Opens the database, begins it if it is new, and puts the catalogue in force.
+async fn open(
+    surroundings: &Surroundings,
+    flags: Vec<FlagSetting>,
+    config: Config,
+    (engines, chains): (Arc<Engines>, Arc<ChainShelf>),
+    chosen_key: Option<&str>,
+) -> Result<Service, Failure> {
+    let shelf = Arc::new(Shelf::default());
+    let offer = (Arc::clone(&engines), chains);
+    let reload = reload(surroundings.clone(), flags, Arc::clone(&shelf), offer);
+    let data_dir = &surroundings.data_dir.path;
+    let store = wiring::open_store(data_dir, &config.store).map_err(|failure| match failure {
+        Failure::Unreachable(_) => Failure::Failed(format!(
+            "the database in {} is in use: another tollgate runs there; stop it, or choose \
+             another directory with --data-dir",
+            data_dir.display()
+        )),
+        other => other,
+    })?;
+    let service = wiring::service(store, Arc::clone(&shelf), reload, chosen_key).await?;
+    let development = &config.development;
+    service.found(development.enabled.then_some(development.starting_credit)).await?;
+    put_in_force(config, &shelf, &engines).map_err(Failure::Failed)?;
+    Ok(service)
+}
+
+/// Reads the whole configuration again, and takes the catalogue from it if all of it is right.
+fn reload(
+    surroundings: Surroundings,
+    flags: Vec<FlagSetting>,
+    shelf: Arc<Shelf>,
+    (engines, chains): (Arc<Engines>, Arc<ChainShelf>),
+) -> Reload {
+    Arc::new(move || {
+        let config = surroundings.sources(flags.clone()).read().map_err(|it| it.to_string())?;
+        let fresh_chains = wiring::chains(&config.rpc)?;
+        let count = put_in_force(config, &shelf, &engines)?;
+        chains.replace(fresh_chains);
+        Ok(count)
+    })
+}
+
+/// Requests under way keep the catalogue and the engines they began with.
+fn put_in_force(config: Config, shelf: &Shelf, engines: &Engines) -> Result<usize, String> {
+    let count = config.models.len();
+    let offer = Offer::of(config)?;
+    // Engines first: a model that is listed can then be run.
+    engines.replace(offer.engines);
+    shelf.replace(offer.catalogue);
+    Ok(count)
+}
+
+fn app(
+    service: &Service,
+    (engines, proxy): (Arc<Engines>, Arc<Proxy>),
+    settings: Settings,
+    tasks: &TaskTracker,
+) -> Arc<App> {
+    Arc::new(App {
+        settings,
+        catalogue: Arc::clone(&service.catalogue),
+        engines,
+        proxy,
+        keys: Arc::clone(&service.keys),
+        ledger: Arc::clone(&service.ledger),
+        store: Arc::clone(&service.store),
+        limiter: Limiter::default(),
+        failures: Failures::default(),
+        clock: Arc::clone(&service.clock),
+        entropy: Arc::clone(&service.entropy),
+        tasks: tasks.clone(),
+    })
+}
+
+fn settings(server: &Server, limits: &Limits, chat: Chat, address: SocketAddr) -> Settings {
+    let proxies = server.trusted_proxies.clone();
+    Settings {
+        public_url: server.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
+        host_name: host_name(),
+        is_trusted_proxy: Arc::new(move |address| {
+            proxies.iter().any(|range| range.contains(address))
+        }),
+        blocks_failures: limits.block_failures,
+        system_prompt: chat.system_prompt,
+    }
+}
+
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
+}
+
+/// Waits for requests under way, but neither for ever nor against a second signal.
+async fn wind_down(tasks: &TaskTracker, grace: Duration, signals: &mut Signals) {
+    let grace = grace + LAST_WRITES_MAX;
+    tokio::select! {
+        ended = tokio::time::timeout(grace, tasks.wait()) => {
+            if ended.is_err() {
+                tracing::warn!("some work had not ended after {} s", grace.as_secs());
+            }
+        }
+        () = signals.stop() => tracing::warn!("told twice to stop: stopping at once"),
+    }
+}

@@ -1,0 +1,138 @@
+//! What the service does of its own accord, every now and then.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::proxy::ChainShelf;
+use control::service::Service;
+use store::write::{Group, Write};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+/// What expired is moved, and a full disk is tried again.
+const TEND_EVERY: Duration = Duration::from_secs(1);
+/// Uses of keys are for listings, which nobody reads by the second.
+const NOTE_EVERY: Duration = Duration::from_secs(30);
+/// The whole of memory is compared with the database.
+const RECONCILE_EVERY: Duration = Duration::from_secs(60);
+/// Kept answers live for a day, so that a few minutes more do no harm.
+const DROP_ANSWERS_EVERY: Duration = Duration::from_secs(10);
+/// So many expired answers go at once: more than callers within the limits can add meanwhile.
+const ANSWERS_DROPPED_MAX: usize = 1000;
+/// Old usage rows go in small portions, so that no charge waits long behind them.
+const PRUNE_EVERY: Duration = Duration::from_secs(10);
+const USAGE_ROWS_PRUNED_MAX: usize = 5_000;
+/// A node that was moved to another chain is noticed within this time.
+const CHECK_CHAINS_EVERY: Duration = Duration::from_secs(300);
+
+/// Tends the ledger, reconciles it and notes uses of keys until `stop`.
+pub(crate) async fn keep(service: Arc<Service>, stop: CancellationToken) {
+    let mut tend = steady(TEND_EVERY);
+    let mut note = steady(NOTE_EVERY);
+    let mut reconcile = steady(RECONCILE_EVERY);
+    let mut drop_answers = steady(DROP_ANSWERS_EVERY);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = tend.tick() => tend_ledger(&service).await,
+            _ = note.tick() => note_uses(&service).await,
+            _ = reconcile.tick() => reconcile_ledger(&service).await,
+            _ = drop_answers.tick() => drop_expired_answers(&service).await,
+        }
+    }
+}
+
+/// Asks every chain node which chain it serves, at once and every now and then, until `stop`.
+pub(crate) async fn watch_chains(chains: Arc<ChainShelf>, stop: CancellationToken) {
+    let mut check = steady(CHECK_CHAINS_EVERY);
+    loop {
+        let checked = async {
+            check.tick().await;
+            chains.get().nodes.check_chains().await;
+        };
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = checked => {}
+        }
+    }
+}
+
+/// Drops usage rows that are older than the operator wants to keep, until `stop`.
+pub(crate) async fn prune_usage(service: Arc<Service>, days: i64, stop: CancellationToken) {
+    let mut prune = steady(PRUNE_EVERY);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = prune.tick() => {}
+        }
+        let before_day = service.clock.now().day() - days;
+        let write = Write::PruneUsage { before_day, rows_max: USAGE_ROWS_PRUNED_MAX };
+        if let Err(error) = service.store.commit(Group::of(write)).await {
+            tracing::warn!(%error, "old usage rows were not dropped: {error}");
+        }
+    }
+}
+
+/// What must be written before the database is closed.
+pub(crate) async fn last(service: &Service) {
+    note_uses(service).await;
+}
+
+fn steady(period: Duration) -> Interval {
+    let mut interval = interval(period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
+}
+
+async fn tend_ledger(service: &Service) {
+    if let Err(error) = service.ledger.tend().await {
+        tracing::warn!(%error, "the ledger could not be tended: {error}");
+    }
+    let status = service.ledger.status();
+    gauge("ledger_running", f64::from(u8::from(status.is_running)));
+    gauge("ledger_open_holds", count(status.open_holds));
+    gauge("ledger_oldest_hold_seconds", status.oldest_hold.unwrap_or_default().as_secs_f64());
+    gauge("ledger_unwritten_groups", count(status.unwritten_groups));
+    metrics::counter!("ledger_settled_total").absolute(status.settled_total);
+    gauge("ledger_written_off_nano", status.written_off_nano_total as f64);
+    gauge("store_queued_groups", count(service.store.queued()));
+}
+
+async fn reconcile_ledger(service: &Service) {
+    match service.ledger.reconcile().await {
+        Ok(reconciled) => {
+            gauge("reconcile_diff_nano", reconciled.difference_nano as f64);
+            if reconciled.difference_nano != 0 {
+                let difference = reconciled.difference_nano;
+                tracing::error!(
+                    reconcile.diff_nano = %difference,
+                    "the books differ by {difference} nano: run `tollgate ledger verify`"
+                );
+            }
+        }
+        Err(error) => tracing::warn!(%error, "the ledger could not be reconciled: {error}"),
+    }
+}
+
+async fn drop_expired_answers(service: &Service) {
+    let (now, rows_max) = (service.clock.now(), ANSWERS_DROPPED_MAX);
+    let dropped =
+        service.store.commit(Group::of(Write::DropExpiredAnswers { now, rows_max })).await;
+    if let Err(error) = dropped {
+        tracing::warn!(%error, "expired answers were not dropped: {error}");
+    }
+}
+
+async fn note_uses(service: &Service) {
+    if let Err(error) = service.keys.note_uses().await {
+        tracing::warn!(%error, "uses of keys were not noted: {error}");
+    }
+}
+
+fn gauge(name: &'static str, value: f64) {
+    metrics::gauge!(name).set(value);
+}
+
+fn count(number: usize) -> f64 {
+    number as f64
+}

@@ -1,0 +1,72 @@
+//! The two listeners: the API for callers, health and metrics for the operator.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::app::Shared;
+use api::transport::server::serve;
+use config::sections::server::Server;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::failure::Failure;
+
+/// From a cached answer to a long generation.
+const SECONDS_BUCKETS: &[f64] =
+    &[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0];
+
+pub(crate) struct Listeners {
+    /// Where the API really is, when port 0 was asked for.
+    pub(crate) api_address: SocketAddr,
+    api: TcpListener,
+    admin: TcpListener,
+    /// How long answers under way may go on after the stop.
+    grace: Duration,
+}
+
+impl Listeners {
+    pub(crate) async fn bind(server: &Server) -> Result<Listeners, Failure> {
+        let api = bind("listen", server.listen).await?;
+        let admin = bind("admin_listen", server.admin_listen).await?;
+        let grace = server.shutdown_grace;
+        Ok(Listeners { api_address: api.local_addr()?, api, admin, grace })
+    }
+
+    /// Starts serving both, as tasks that end after `stop`.
+    pub(crate) fn serve(
+        self,
+        app: Shared,
+        tasks: &TaskTracker,
+        stop: &CancellationToken,
+    ) -> Result<(), Failure> {
+        let builder = PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), SECONDS_BUCKETS);
+        let metrics = builder
+            .and_then(PrometheusBuilder::install_recorder)
+            .map_err(|error| Failure::Failed(format!("cannot gather metrics: {error}")))?;
+        tracing::info!("health and metrics on http://{}", self.admin.local_addr()?);
+        let render = Arc::new(move || {
+            metrics.run_upkeep();
+            metrics.render()
+        });
+        let admin = api::admin::router(Arc::clone(&app), render);
+        let listeners = [(self.admin, admin), (self.api, api::router(app))];
+        for (listener, router) in listeners {
+            tasks.spawn(serve(listener, router, tasks.clone(), stop.clone(), self.grace));
+        }
+        Ok(())
+    }
+}
+
+async fn bind(key: &str, address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let flag = key.replace('_', "-");
+        Failure::Failed(format!(
+            "cannot listen on {address}: {error}; stop what uses it, or choose another address \
+             with --{flag} or `{key}` in [server]"
+        ))
+    })
+}

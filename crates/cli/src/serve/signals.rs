@@ -1,0 +1,56 @@
+//! What the operating system asks of the service.
+
+use control::service::Reload;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::failure::Failure;
+
+/// The signals the service listens to. SIGTERM and SIGINT stop it, SIGHUP reloads the catalogue.
+pub(crate) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    /// From here on no signal is lost, even one that comes before anybody waits.
+    pub(crate) fn listen() -> Result<Signals, Failure> {
+        let listen = |kind: SignalKind| {
+            signal(kind).map_err(|error| Failure::Failed(format!("cannot hear signals: {error}")))
+        };
+        Ok(Signals {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            hang_up: listen(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for a signal to stop, and reloads the catalogue whenever that is asked.
+    pub(crate) async fn until_stopped(&mut self, reload: &Reload) {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+                _ = self.hang_up.recv() => {
+                    let reload = reload.clone();
+                    // Files are read beside the requests, not before them.
+                    match tokio::task::spawn_blocking(move || reload()).await {
+                        Ok(Ok(models)) => tracing::info!(models, "reloaded {models} models"),
+                        Ok(Err(problem)) => {
+                            tracing::error!("the catalogue was not reloaded: {problem}");
+                        }
+                        Err(error) => tracing::error!("the catalogue was not reloaded: {error}"),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for a signal to stop, whatever else is asked.
+    pub(crate) async fn stop(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What the operator reads when the service is ready.
+
+use std::net::SocketAddr;
+
+use crate::failure::Failure;
+use crate::output::print;
+
+pub(crate) struct Welcome {
+    pub(crate) address: SocketAddr,
+    /// The first ADMIN key, on the start that made it.
+    pub(crate) first_key: Option<String>,
+    /// Whether the operator chose that key, and so knows it.
+    pub(crate) is_key_chosen: bool,
+}
+
+impl Welcome {
+    pub(crate) fn print(&self) -> Result<(), Failure> {
+        print(&self.to_text())
+    }
+
+    /// The line that scripts wait for comes last: by then everything else has been said.
+    fn to_text(&self) -> String {
+        let address = reachable(self.address);
+        let mut text = String::new();
+        if let Some(key) = &self.first_key {
+            let shown = if self.is_key_chosen { "$TOLLGATE_ADMIN_KEY" } else { key };
+            if !self.is_key_chosen {
+                text.push_str(&format!("ADMIN key, shown only now: {key}\n"));
+            }
+            text.push_str(&format!(
+                "try it: curl -H \"Authorization: Bearer {shown}\" http://{address}/api/v1/models\n"
+            ));
+        }
+        text.push_str(&format!("listening on http://{}\n", self.address));
+        text
+    }
+}
+
+/// An address that means "all of them" is no address to send a request to.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    if !address.ip().is_unspecified() {
+        return address;
+    }
+    let loopback = if address.is_ipv4() { "127.0.0.1" } else { "::1" };
+    loopback.parse().map_or(address, |ip| SocketAddr::new(ip, address.port()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(address: &str, first_key: Option<&str>, is_key_chosen: bool, expected: &str) {
+        let first_key = first_key.map(str::to_owned);
+        let welcome = Welcome { address: address.parse().unwrap(), first_key, is_key_chosen };
+        assert_eq!(welcome.to_text(), expected);
+    }
+
+    #[test]
+    fn the_first_start_shows_the_key_and_a_line_to_try() {
+        check(
+            "0.0.0.0:80",
+            Some("K"),
+            false,
+            "ADMIN key, shown only now: K\n\
+             try it: curl -H \"Authorization: Bearer K\" http://127.0.0.1:80/api/v1/models\n\
+             listening on http://0.0.0.0:80\n",
+        );
+    }
+
+    #[test]
+    fn a_chosen_key_is_never_shown() {
+        check(
+            "127.0.0.1:80",
+            Some("K"),
+            true,
+            "try it: curl -H \"Authorization: Bearer $TOLLGATE_ADMIN_KEY\" \
+             http://127.0.0.1:80/api/v1/models\nlistening on http://127.0.0.1:80\n",
+        );
+    }
+
+    #[test]
+    fn later_starts_only_say_where_they_listen() {
+        check("[::]:80", None, false, "listening on http://[::]:80\n");
+    }
+}

@@ -1,0 +1,133 @@
+//! Putting the parts together: the store, the ledger, the keys, the catalogue and its engines.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use access::KeyRing;
+use api::engines::EngineSet;
+use api::proxy::{ChainShelf, Chains, Proxy};
+use config::read::Config;
+use config::sections::rpc::Rpc;
+use config::sections::store::{Place, Store as StoreSection};
+use control::founding::pepper;
+use control::service::{Reload, Service};
+use credits::Rules;
+use domain::catalogue::Catalogue;
+use domain::entropy::Entropy;
+use domain::shelf::Shelf;
+use ledger::Ledger;
+use moment::{Clock, SystemClock};
+use money::Nano;
+use rpc::billing::CreditPrice;
+use rpc::networks::Network;
+use rpc::node::{NodeLimits, Nodes};
+use store::Store;
+use store::sqlite::{Options, Sqlite};
+use switchboard::Ground;
+
+use crate::failure::Failure;
+use crate::randomness::SystemEntropy;
+
+/// Opens the database, and makes the data directory if this is the first time.
+pub(crate) fn open_store(
+    data_dir: &Path,
+    section: &StoreSection,
+) -> Result<Arc<dyn Store>, Failure> {
+    let Place::Sqlite(file) = &section.place else {
+        return Err(Failure::Failed(
+            "this release keeps its state in SQLite only; write `url = \"sqlite:tollgate.db\"` in \
+             [store]"
+                .to_owned(),
+        ));
+    };
+    // Others have no business here: the directory holds balances and the socket.
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(data_dir);
+    made.map_err(|error| {
+        Failure::Failed(format!(
+            "cannot make the data directory {}: {error}; choose another one with --data-dir",
+            data_dir.display()
+        ))
+    })?;
+    Ok(Arc::new(Sqlite::open(&Options::durable(data_dir.join(file)))?))
+}
+
+/// A service that does not listen: what a command works on while nothing runs.
+pub(crate) async fn stopped_service(store: Arc<dyn Store>) -> Result<Service, Failure> {
+    let reload: Reload = Arc::new(|| Err("no service is running".to_owned()));
+    service(store, Arc::new(Shelf::default()), reload, None).await
+}
+
+/// The service over an open database. `chosen_key` is a secret of the operator's own form.
+pub(crate) async fn service(
+    store: Arc<dyn Store>,
+    catalogue: Arc<Shelf>,
+    reload: Reload,
+    chosen_key: Option<&str>,
+) -> Result<Service, Failure> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    let pepper = pepper(store.as_ref(), entropy.as_ref()).await?;
+    let keys = KeyRing::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy), pepper);
+    let keys = match chosen_key {
+        Some(secret) => keys.with_chosen(secret),
+        None => keys,
+    };
+    let parts = (Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy));
+    let ledger = Ledger::open(parts.0, parts.1, parts.2, Rules::default()).await?;
+    let started_at = clock.now();
+    Ok(Service {
+        store,
+        ledger: Arc::new(ledger),
+        keys: Arc::new(keys),
+        catalogue,
+        reload,
+        clock,
+        entropy,
+        started_at,
+    })
+}
+
+/// The chain nodes and the price of a credit, as one configuration says.
+pub(crate) fn chains(rpc: &Rpc) -> Result<Chains, String> {
+    let networks = rpc.networks.iter().filter_map(|network| {
+        let urls = network.urls.iter().map(|url| url.expose().to_owned()).collect();
+        Some((Network::parse(network.slug)?, urls))
+    });
+    let limits = NodeLimits { hedge_after: rpc.hedge_after, ..NodeLimits::default() };
+    let nodes = Nodes::new(networks, limits, Arc::new(SystemClock));
+    let nodes = nodes.map_err(|error| format!("[rpc.networks]: {error}"))?;
+    let price = Nano::from_nanos(rpc.price_nano_usd_per_credit);
+    let price = CreditPrice::new(price)
+        .ok_or("[rpc] price_nano_usd_per_credit must be between 0 and 1000000000")?;
+    Ok(Chains { nodes, price })
+}
+
+/// The JSON-RPC proxy over an open database.
+pub(crate) async fn proxy(
+    chains: Arc<ChainShelf>,
+    service: &Service,
+) -> Result<Arc<Proxy>, Failure> {
+    let proxy = Proxy::open(chains, service.store.as_ref(), service.clock.now()).await?;
+    Ok(Arc::new(proxy))
+}
+
+/// The catalogue and the engines that run it, as one configuration says.
+pub(crate) struct Offer {
+    pub(crate) catalogue: Catalogue,
+    pub(crate) engines: EngineSet,
+}
+
+impl Offer {
+    /// From a configuration that was read without faults.
+    pub(crate) fn of(config: Config) -> Result<Offer, String> {
+        let ground = Ground { clock: Arc::new(SystemClock), entropy: Arc::new(SystemEntropy) };
+        let engines = switchboard::connect(&config.providers, &config.models, &ground)?;
+        let catalogue = Catalogue::build(config.models).map_err(|faults| {
+            let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            lines.join("\n")
+        })?;
+        Ok(Offer { catalogue, engines })
+    }
+}

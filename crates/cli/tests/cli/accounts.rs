@@ -1,0 +1,102 @@
+//! `accounts`: the same answers whether the service runs or not.
+
+use serde_json::json;
+
+use crate::harness::Home;
+
+#[test]
+fn the_first_account_is_there_with_its_starting_credit() {
+    let home = Home::new();
+    let account = home.json(&["accounts", "show", "default", "--json"]);
+    assert_eq!(account["balances"]["USD"], "10");
+    assert_eq!(account["keys"], 0);
+    // Nothing is given twice, by whatever command comes next.
+    let account = home.json(&["accounts", "show", "default", "--json"]);
+    assert_eq!(account["balances"]["USD"], "10");
+}
+
+#[test]
+fn without_development_mode_there_is_no_starting_credit() {
+    let home = Home::with_config("[development]\nenabled = false\n");
+    let account = home.json(&["accounts", "show", "default", "--json"]);
+    assert_eq!(account["balances"]["USD"], "0");
+}
+
+#[test]
+fn credit_is_exact_and_adds_up() {
+    let home = Home::new();
+    home.ok(&["accounts", "create", "acme"]);
+    home.ok(&["accounts", "credit", "acme", "0.000000001"]);
+    home.ok(&["accounts", "credit", "acme", "5"]);
+    home.ok(&["accounts", "credit", "acme", "2", "--currency", "diem"]);
+    home.ok(&["accounts", "credit", "acme", "3", "--currency", "bundled"]);
+    let account = home.json(&["accounts", "credit", "acme", "1.5", "--currency", "vcu", "--json"]);
+    let expected =
+        json!({ "USD": "5.000000001", "DIEM": "2", "BUNDLED_CREDITS": "3", "VCU": "1.5" });
+    assert_eq!(account["balances"], expected);
+    assert_eq!(account["allowances"], json!({ "diemPerDay": "2", "bundledPerMonth": "3" }));
+    // An allowance is set, not added to, and zero ends it.
+    let account = home.json(&["accounts", "credit", "acme", "0", "--currency", "diem", "--json"]);
+    assert_eq!(account["balances"]["DIEM"], "0");
+}
+
+#[test]
+fn wrong_amounts_are_refused_with_what_to_write() {
+    let home = Home::new();
+    let cases = [
+        ("-5", "without a sign"),
+        ("0", "above zero"),
+        ("0.00", "above zero"),
+        ("0.0000000001", "at most 9 digits after the point"),
+        ("99999999999999999999", "smaller amount"),
+        ("1e5", "plain decimal"),
+        ("NaN", "plain decimal"),
+        ("", "plain decimal"),
+    ];
+    for (amount, saying) in cases {
+        home.fails(&["accounts", "credit", "default", amount], 2, &[saying]);
+    }
+    home.fails(&["accounts", "credit", "default", "9000000000"], 1, &["error:"]);
+    home.fails(&["keys", "create", "--type", "admin", "--limit-usd", "-1"], 2, &["without a sign"]);
+    let account = home.json(&["accounts", "show", "default", "--json"]);
+    assert_eq!(account["balances"]["USD"], "10");
+}
+
+#[test]
+fn unknown_taken_and_impossible_names_are_refused() {
+    let home = Home::new();
+    home.ok(&["accounts", "create", "acme"]);
+    home.fails(&["accounts", "create", "acme"], 1, &["already there"]);
+    home.fails(&["accounts", "show", "acne"], 1, &["there is no account `acne`", "accounts list"]);
+    home.fails(&["accounts", "create", "a b"], 1, &["letters, digits"]);
+    home.fails(&["accounts", "create", ""], 1, &["letters, digits"]);
+}
+
+#[test]
+fn a_running_service_gives_the_same_answers() {
+    let home = Home::new();
+    home.ok(&["accounts", "create", "acme"]);
+    home.ok(&["accounts", "credit", "acme", "7"]);
+    let questions: [&[&str]; 4] = [
+        &["accounts", "list", "--json"],
+        &["accounts", "list"],
+        &["accounts", "show", "acme", "--json"],
+        &["accounts", "show", "acme"],
+    ];
+    let stopped = questions.map(|question| home.ok(question));
+    let running = home.serve();
+    let served = questions.map(|question| home.ok(question));
+    assert_eq!(served, stopped);
+    home.ok(&["accounts", "credit", "acme", "1"]);
+    assert!(running.stop().success());
+    let account = home.json(&["accounts", "show", "acme", "--json"]);
+    assert_eq!(account["balances"]["USD"], "8");
+}
+
+#[test]
+fn an_account_is_put_under_other_limits() {
+    let home = Home::new();
+    let account = home.json(&["accounts", "tier", "default", "staff", "--json"]);
+    assert_eq!(account["tier"], "staff");
+    home.fails(&["accounts", "tier", "default", "royal"], 1, &["default, partner, staff"]);
+}

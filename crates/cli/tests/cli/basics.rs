@@ -1,0 +1,53 @@
+//! The command line itself: help, usage and what needs no service.
+
+use crate::harness::Home;
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    let home = Home::new();
+    home.fails(&["frobnicate"], 2, &["unrecognized subcommand"]);
+    home.fails(&["keys", "create"], 2, &["--type"]);
+    home.fails(&["keys", "create", "--type", "root"], 2, &["inference, admin"]);
+    home.fails(&["keys", "revoke", "not-an-id"], 2, &["invalid value"]);
+    let help = home.ok(&["--help"]);
+    for command in ["serve", "init", "keys", "accounts", "models", "ledger", "config", "doctor"] {
+        assert!(help.contains(command), "{help}");
+    }
+}
+
+#[test]
+fn the_document_is_printed_as_json() {
+    let document = Home::new().json(&["openapi"]);
+    assert_eq!(document["openapi"], "3.1.0");
+    assert!(document["paths"].as_object().is_some_and(|paths| !paths.is_empty()));
+}
+
+#[test]
+fn completions_know_the_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = Home::new().ok(&["completions", shell]);
+        assert!(script.contains("accounts"), "{shell}");
+    }
+}
+
+#[test]
+fn output_to_a_pipe_has_no_colours() {
+    let outcome = Home::new().run(&["doctor"]);
+    assert!(!outcome.stdout.contains('\u{1b}'), "{}", outcome.stdout);
+}
+
+/// The configuration names networks without depending on the proxy.
+#[test]
+fn configured_networks_are_those_of_the_proxy() {
+    let mut known: Vec<&str> =
+        rpc::networks::Network::all().map(|network| network.slug()).collect();
+    known.sort_unstable();
+    assert_eq!(config::sections::rpc::NETWORKS, known);
+}
+
+/// Nor does it depend on the engines whose dialects it names.
+#[test]
+fn configured_dialects_are_those_of_the_engines() {
+    let known = config::sections::provider::Dialect::NAMES;
+    assert_eq!(known, engine_upstream::Quirks::NAMES);
+}
