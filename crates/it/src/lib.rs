@@ -1,0 +1,1 @@
+//! The HTTP tests live in `tests/it`.

@@ -1,0 +1,149 @@
+//! `/api_keys`: making, listing, changing and revoking keys.
+
+use expect_test::expect;
+use serde_json::{Value, json};
+use testkit::app::TestApp;
+
+#[tokio::test]
+async fn a_key_is_shown_once_and_known_by_its_end_afterwards() {
+    let app = TestApp::start().await;
+    let body = json!({
+        "apiKeyType": "INFERENCE",
+        "description": "for the tests",
+        "consumptionLimit": {"usd": 12.34, "diem": null},
+        "limitPeriod": "MONTH",
+        "expiresAt": "2027-01-31",
+    });
+    let made = app.create_key(&body).await;
+    let secret = made["apiKey"].as_str().unwrap();
+    assert!(secret.starts_with("SERVICE_INFERENCE_KEY_"), "{secret}");
+    assert_eq!(made["consumptionLimit"], json!({"usd": 12.34, "diem": null, "vcu": null}));
+    assert_eq!(made["expiresAt"], "2027-01-31T00:00:00.000Z");
+
+    let id = made["id"].as_str().unwrap();
+    let shown = app.admin().get(&format!("/api_keys/{id}")).await.ok();
+    let key = &shown["data"];
+    assert_eq!(key["last6Chars"], secret[secret.len() - 6..]);
+    assert_eq!(key["limitPeriod"], "MONTH");
+    assert_eq!(key["lastUsedAt"], Value::Null);
+    assert_eq!(
+        key["usage"]["trailingSevenDays"],
+        json!({"usd": "0.0000", "vcu": "0.0000", "diem": "0.0000"})
+    );
+    assert_eq!(key["currentPeriodUsage"], json!({"usd": "0.0000", "diem": "0.0000"}));
+    assert!(!shown.to_string().contains(secret));
+}
+
+#[tokio::test]
+async fn the_list_shows_every_key_of_the_account_and_no_others() {
+    let app = TestApp::start().await;
+    app.create_key(&json!({"apiKeyType": "ADMIN", "description": "second"})).await;
+    let stranger = app.another_account("stranger").await;
+    let list = app.admin().get("/api_keys").await.ok();
+    let names: Vec<&str> = list["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["description"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["second", "first"]);
+    assert_eq!(list["data"][1]["lastUsedAt"], app.clock.now_text());
+
+    let theirs = stranger.get("/api_keys").await.ok()["data"][0]["id"].as_str().unwrap().to_owned();
+    let reply = app.admin().get(&format!("/api_keys/{theirs}")).await;
+    reply.expect(expect![[r#"400 {"error":"API key not found"}"#]]);
+    let reply = app.admin().delete(&format!("/api_keys?id={theirs}")).await;
+    reply.expect(expect![[r#"400 {"error":"API key could not be found"}"#]]);
+}
+
+#[tokio::test]
+async fn a_change_touches_only_what_it_names() {
+    let app = TestApp::start().await;
+    let body =
+        json!({"apiKeyType": "INFERENCE", "description": "old", "consumptionLimit": {"usd": 5}});
+    let made = app.create_key(&body).await;
+    let change =
+        json!({"id": made["id"], "description": "new", "expiresAt": "2030-01-01T00:00:00Z"});
+    let changed = app.admin().patch("/api_keys", &change).await.ok();
+    assert_eq!(changed["data"]["description"], "new");
+    assert_eq!(changed["data"]["consumptionLimits"]["usd"], 5.0);
+    assert_eq!(changed["data"]["expiresAt"], "2030-01-01T00:00:00.000Z");
+
+    let clear = json!({"id": made["id"], "expiresAt": "", "consumptionLimit": {}});
+    let cleared = app.admin().patch("/api_keys", &clear).await.ok();
+    assert_eq!(cleared["data"]["expiresAt"], Value::Null);
+    assert_eq!(cleared["data"]["consumptionLimits"]["usd"], Value::Null);
+}
+
+#[tokio::test]
+async fn every_fault_of_a_new_key_is_reported_at_once() {
+    let app = TestApp::start().await;
+    let body = json!({
+        "apiKeyType": "ROOT",
+        "description": "x".repeat(65),
+        "consumptionLimit": {"usd": -1},
+        "limitPeriod": 7,
+    });
+    app.admin().post("/api_keys", &body).await.expect(expect![[r#"400 {"error":"Invalid request parameters","details":{"_errors":[],"apiKeyType":{"_errors":["Invalid enum value. Expected 'INFERENCE' | 'ADMIN', received 'ROOT'"]},"description":{"_errors":["Must contain at most 64 character(s)"]},"consumptionLimit":{"_errors":[],"usd":{"_errors":["Must be at least 0"]}},"limitPeriod":{"_errors":["Expected string, received number"]}},"issues":[{"code":"invalid_enum_value","options":["INFERENCE","ADMIN"],"received":"ROOT","path":["apiKeyType"],"message":"Invalid enum value. Expected 'INFERENCE' | 'ADMIN', received 'ROOT'"},{"code":"too_big","maximum":64,"type":"string","inclusive":true,"exact":false,"path":["description"],"message":"Must contain at most 64 character(s)"},{"code":"too_small","minimum":0,"type":"number","inclusive":true,"exact":false,"path":["consumptionLimit","usd"],"message":"Must be at least 0"},{"code":"invalid_union","path":["limitPeriod"],"message":"Expected string, received number"}]}"#]]);
+    let body = json!({
+        "apiKeyType": "ADMIN",
+        "description": "",
+        "consumptionLimit": {"usd": 0.000_000_000_1},
+        "expiresAt": "2001-01-01",
+    });
+    app.admin().post("/api_keys", &body).await.expect(expect![[r#"400 {"error":"Invalid request parameters","details":{"_errors":[],"consumptionLimit":{"_errors":[],"usd":{"_errors":["write at most 9 digits after the point"]}},"expiresAt":{"_errors":["Must be in the future"]}},"issues":[{"code":"custom","path":["consumptionLimit","usd"],"message":"write at most 9 digits after the point"},{"code":"custom","path":["expiresAt"],"message":"Must be in the future"}]}"#]]);
+}
+
+#[tokio::test]
+async fn unknown_fields_are_ignored_and_null_is_absent() {
+    let app = TestApp::start().await;
+    let body = json!({
+        "apiKeyType": "INFERENCE", "description": "lenient", "limitPeriod": null,
+        "expiresAt": null, "consumptionLimit": null, "somethingNew": {"deep": [1]},
+    });
+    let made = app.create_key(&body).await;
+    assert_eq!(made["limitPeriod"], "EPOCH");
+    assert_eq!(made["expiresAt"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_key_can_be_revoked_by_a_body_too() {
+    let app = TestApp::start().await;
+    let made = app.create_key(&json!({"apiKeyType": "INFERENCE", "description": "x"})).await;
+    let body = json!({"id": made["id"]});
+    let reply = app.admin().json(axum::http::Method::DELETE, "/api_keys", &body).await;
+    reply.expect(expect![[r#"200 {"success":true}"#]]);
+    let again = app.admin().json(axum::http::Method::DELETE, "/api_keys", &body).await;
+    again.expect(expect![[r#"400 {"error":"API key could not be found"}"#]]);
+}
+
+#[tokio::test]
+async fn rate_limits_name_every_model() {
+    let app = TestApp::start().await;
+    let reply = app.inference().await.get("/api_keys/rate_limits").await.ok();
+    let data = &reply["data"];
+    assert_eq!(data["apiTier"], json!({"id": "default", "isCharged": true}));
+    assert_eq!(data["accessPermitted"], true);
+    assert_eq!(data["balances"]["USD"], 10.0);
+    let limits = data["rateLimits"].as_array().unwrap();
+    let models = app.anonymous().get("/models?type=all").await.ok();
+    assert_eq!(limits.len(), models["data"].as_array().unwrap().len());
+}
+
+#[tokio::test]
+async fn a_refusal_for_going_too_fast_is_in_the_log_under_both_paths() {
+    let app = TestApp::start().await;
+    let body = json!({"apiKeyType": "INFERENCE", "description": "many"});
+    for _ in 0..20 {
+        assert_eq!(app.admin().post("/api_keys", &body).await.status, 200);
+    }
+    let refused = app.admin().post("/api_keys", &body).await;
+    assert_eq!(refused.status, 429);
+    app.settle_tasks().await;
+    for path in ["/api_keys/rate_limit_logs", "/api_keys/rate_limits/log"] {
+        let log = app.admin().get(path).await.ok();
+        assert_eq!(log["data"].as_array().unwrap().len(), 1, "{log}");
+        assert_eq!(log["data"][0]["modelId"], "endpoint:api/v1/api_keys");
+        assert_eq!(log["data"][0]["rateLimitType"], "RPM");
+    }
+}

@@ -1,0 +1,145 @@
+//! `POST /completions`: a text goes in, and what comes after it out.
+
+use expect_test::expect;
+use serde_json::{Value, json};
+use testkit::app::TestApp;
+use testkit::client::TestReply;
+use testkit::upstream::Script;
+
+const PATH: &str = "/completions";
+
+/// A whole answer of an upstream.
+pub(crate) fn text(text: &str, usage: &Value) -> Script {
+    let choice = json!({"index": 0, "text": text, "finish_reason": "stop", "logprobs": null});
+    let answer = json!({"id": "up-1", "object": "text_completion", "choices": [choice],
+        "usage": usage});
+    Script::json(200, &answer)
+}
+
+/// A stream of these texts; it ends well, with a usage.
+fn texts(texts: &[&str]) -> Script {
+    let chunk = |text: &str, finish: Option<&str>| {
+        let choice = json!({"index": 0, "text": text, "finish_reason": finish});
+        json!({"id": "up-1", "choices": [choice]}).to_string()
+    };
+    let mut events: Vec<String> = texts.iter().map(|text| chunk(text, None)).collect();
+    events.push(chunk("", Some("stop")));
+    events.push(json!({"id": "up-1", "choices": [], "usage": usage()}).to_string());
+    events.push("[DONE]".to_owned());
+    Script::events(events)
+}
+
+fn usage() -> Value {
+    json!({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7})
+}
+
+async fn post(app: &TestApp, more: &Value) -> TestReply {
+    let mut body = json!({"model": "kimi-k3", "prompt": "fn add("});
+    for (name, value) in more.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    app.admin().post(PATH, &body).await
+}
+
+#[tokio::test]
+async fn a_text_is_continued_and_charged_by_the_token() {
+    let app = TestApp::start().await;
+    app.upstream.play(text("a, b)", &usage()));
+    let reply = post(&app, &json!({"suffix": "{}", "stop": "\n", "max_tokens": 9})).await;
+    reply.expect(expect![[r#"200 {"id":"cmpl-f53c1028e6364a19739a2d22238ceb38","object":"text_completion","created":1794744000,"model":"kimi-k3","choices":[{"index":0,"text":"a, b)","logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":0,"cache_creation_input_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"cost":{"usd":0.0000158,"diem":0.0}}"#]]);
+    expect![[r#"{"model":"kimi-k3","prompt":"fn add(","suffix":"{}","max_tokens":9,"temperature":1.0,"top_p":1.0,"stop":["\n"]}"#]].assert_eq(&app.upstream.seen()[0].to_string());
+    assert_eq!(reply.header("x-service-model-id"), "kimi-k3");
+    assert_eq!(reply.header("x-balance-remaining"), "9.9999842");
+    assert_eq!(app.spent().await.to_string(), "0.0000158");
+}
+
+#[tokio::test]
+async fn a_caller_who_says_no_length_gets_a_short_text() {
+    let app = TestApp::start().await;
+    app.upstream.play(text("a", &usage()));
+    post(&app, &json!({"prompt": ["fn add("]})).await.ok();
+    assert_eq!(app.upstream.seen()[0]["max_tokens"], 16);
+    assert_eq!(app.upstream.seen()[0]["prompt"], "fn add(");
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_usage_on_the_last_choice() {
+    let app = TestApp::start().await;
+    app.upstream.play(texts(&["a, ", "b)"]));
+    let reply = post(&app, &json!({"stream": true})).await;
+    expect![[r#"
+        data: {"id":"cmpl-f53c1028e6364a19739a2d22238ceb38","object":"text_completion","created":1794744000,"model":"kimi-k3","choices":[{"index":0,"text":"a, ","logprobs":null,"finish_reason":null}]}
+
+        data: {"id":"cmpl-f53c1028e6364a19739a2d22238ceb38","object":"text_completion","created":1794744000,"model":"kimi-k3","choices":[{"index":0,"text":"b)","logprobs":null,"finish_reason":null}]}
+
+        data: {"id":"cmpl-f53c1028e6364a19739a2d22238ceb38","object":"text_completion","created":1794744000,"model":"kimi-k3","choices":[{"index":0,"text":"","logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":0,"cache_creation_input_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"cost":{"usd":0.0000158,"diem":0.0}}
+
+        data: [DONE]
+
+    "#]].assert_eq(&reply.text());
+    assert_eq!(app.spent().await.to_string(), "0.0000158");
+}
+
+#[tokio::test]
+async fn a_stream_that_was_asked_to_tells_its_usage_apart() {
+    let app = TestApp::start().await;
+    app.upstream.play(texts(&["a"]));
+    let options = json!({"include_usage": true});
+    let reply = post(&app, &json!({"stream": true, "stream_options": options})).await.text();
+    let chunks: Vec<&str> = reply.split_terminator("\n\n").collect();
+    assert_eq!(chunks.last(), Some(&"data: [DONE]"));
+    assert!(chunks[chunks.len() - 2].contains(r#""choices":[],"usage":{"#), "{reply}");
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_an_error_without_an_end_mark() {
+    let app = TestApp::start().await;
+    let script = texts(&["one ", "two ", "three "]);
+    let cut = script.body().len() / 3;
+    app.upstream.play(script.cut(cut));
+    let reply = post(&app, &json!({"stream": true})).await.text();
+    assert!(reply.contains(r#"data: {"error":{"#), "{reply}");
+    assert!(!reply.contains("[DONE]"), "{reply}");
+    assert!(app.spent().await.is_positive());
+}
+
+#[tokio::test]
+async fn an_upstream_that_reports_no_usage_is_not_free() {
+    let app = TestApp::start().await;
+    app.upstream.play(text("some words that were made", &Value::Null));
+    let answer = post(&app, &json!({})).await.ok();
+    assert_ne!(answer["usage"]["completion_tokens"], 0);
+    assert!(app.spent().await.is_positive());
+}
+
+#[tokio::test]
+async fn what_is_not_offered_is_refused_at_its_field() {
+    let app = TestApp::start().await;
+    let bad = [
+        ("prompt", json!({"prompt": ""})),
+        ("prompt", json!({"prompt": []})),
+        ("prompt", json!({"prompt": ["a", "b"]})),
+        ("prompt", json!({"prompt": [1, 2]})),
+        ("echo", json!({"echo": true})),
+        ("best_of", json!({"best_of": 2})),
+        ("logprobs", json!({"logprobs": 1})),
+        ("logprobs", json!({"logprobs": 6})),
+        ("max_tokens", json!({"max_tokens": 0})),
+        ("max_tokens", json!({"model": "llama-3.3-70b", "max_tokens": 16385})),
+    ];
+    for (field, more) in bad {
+        let reply = post(&app, &more).await;
+        assert_eq!(reply.status, 400, "{more}");
+        assert!(reply.json()["details"][field].is_object(), "{more}: {}", reply.text());
+    }
+    assert!(app.upstream.seen().is_empty());
+}
+
+#[tokio::test]
+async fn an_account_without_money_is_told_so() {
+    let app = TestApp::start().await;
+    let poor = app.another_account("poor").await;
+    let reply = poor.post(PATH, &json!({"model": "kimi-k3", "prompt": "a"})).await;
+    assert_eq!((reply.status, &reply.json()["code"]), (402, &json!("INSUFFICIENT_BALANCE")));
+    assert!(app.upstream.seen().is_empty());
+}

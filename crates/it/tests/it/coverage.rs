@@ -1,0 +1,172 @@
+//! Every operation is called as it should be, without a credential, and with bad input.
+//!
+//! The list below has an entry for each operation of the document; one that is missing fails.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use testkit::app::TestApp;
+use testkit::client::{Client, TestReply};
+
+use crate::completions;
+use crate::embeddings::embedder::{Embedder, embed_with};
+
+/// How to call one operation well and badly. `{key}` in a path or body stands for a key's id.
+struct Example {
+    operation: &'static str,
+    good: Sent,
+    /// Operations without input have nothing to get wrong.
+    bad: Option<Sent>,
+}
+
+struct Sent {
+    method: Method,
+    path: &'static str,
+    body: Option<Value>,
+}
+
+fn get(path: &'static str) -> Sent {
+    Sent { method: Method::GET, path, body: None }
+}
+
+fn send(method: Method, path: &'static str, body: Value) -> Sent {
+    Sent { method, path, body: Some(body) }
+}
+
+fn chat(messages: Value) -> Sent {
+    let body = json!({"model": "default_code", "messages": messages});
+    send(Method::POST, "/chat/completions", body)
+}
+
+fn respond(input: Value) -> Sent {
+    send(Method::POST, "/responses", json!({"model": "default_code", "input": input}))
+}
+
+fn complete(prompt: Value) -> Sent {
+    send(Method::POST, "/completions", json!({"model": "default_code", "prompt": prompt}))
+}
+
+fn embed(input: Value) -> Sent {
+    let body = json!({"model": "text-embedding-3-small", "input": input});
+    send(Method::POST, "/embeddings", body)
+}
+
+fn examples() -> Vec<Example> {
+    let example = |operation, good, bad| Example { operation, good, bad };
+    vec![
+        example(
+            "create_chat_completion",
+            chat(json!([{"role": "user", "content": "Hi"}])),
+            Some(chat(json!([]))),
+        ),
+        example("create_completion", complete(json!("Hi")), Some(complete(json!([])))),
+        example("create_response", respond(json!("Hi")), Some(respond(json!([])))),
+        example("create_embedding", embed(json!("Hi")), Some(embed(json!([])))),
+        example("list_models", get("/models"), Some(get("/models?type=smell"))),
+        example("list_model_traits", get("/models/traits"), Some(get("/models/traits?type=x"))),
+        example(
+            "list_compatibility_mapping",
+            get("/models/compatibility_mapping"),
+            Some(get("/models/compatibility_mapping?type=code")),
+        ),
+        example("get_model", get("/models/default"), Some(get("/models/%ff"))),
+        example("list_api_keys", get("/api_keys"), None),
+        example(
+            "create_api_key",
+            send(Method::POST, "/api_keys", json!({"apiKeyType": "INFERENCE", "description": "a"})),
+            Some(send(Method::POST, "/api_keys", json!({"apiKeyType": 1}))),
+        ),
+        example(
+            "update_api_key",
+            send(Method::PATCH, "/api_keys", json!({"id": "{key}", "description": "b"})),
+            Some(send(Method::PATCH, "/api_keys", json!({"description": 1}))),
+        ),
+        example(
+            "delete_api_key",
+            send(Method::DELETE, "/api_keys", json!({"id": "{key}"})),
+            Some(send(Method::DELETE, "/api_keys", json!({"id": ""}))),
+        ),
+        example("get_rate_limits", get("/api_keys/rate_limits"), None),
+        example("list_rate_limit_logs", get("/api_keys/rate_limit_logs"), None),
+        example("list_rate_limits_log", get("/api_keys/rate_limits/log"), None),
+        example("get_api_key", get("/api_keys/{key}"), Some(get("/api_keys/none"))),
+        example("get_balance", get("/billing/balance"), None),
+        example("list_usage", get("/billing/usage"), Some(get("/billing/usage?limit=0"))),
+        example(
+            "list_usage_history",
+            get("/billing/usage-history"),
+            Some(get("/billing/usage-history?pageSize=9")),
+        ),
+        example(
+            "get_usage_analytics",
+            get("/billing/usage-analytics"),
+            Some(get("/billing/usage-analytics?lookback=week")),
+        ),
+        example("list_rpc_networks", get("/crypto/rpc/networks"), None),
+        example(
+            "call_rpc",
+            send(
+                Method::POST,
+                "/crypto/rpc/base-mainnet",
+                json!({"jsonrpc": "2.0", "id": 1, "method": "eth_blockNumber", "params": []}),
+            ),
+            Some(send(Method::POST, "/crypto/rpc/base-mainnet", json!({"id": 1, "method": 2}))),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn every_operation_is_called_well_and_badly() {
+    let document = api::document();
+    let mut examples = examples();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let id = operation["operationId"].as_str().unwrap();
+            let found = examples.iter().position(|it| it.operation == id);
+            let Some(index) = found else { panic!("{id} ({method} {path}) has no example here") };
+            check(&examples.swap_remove(index), operation).await;
+        }
+    }
+    let left: Vec<&str> = examples.iter().map(|it| it.operation).collect();
+    assert!(left.is_empty(), "examples of operations that are no more: {left:?}");
+}
+
+async fn check(example: &Example, operation: &Value) {
+    let app = TestApp::start().await;
+    let key = app.create_key(&json!({"apiKeyType": "INFERENCE", "description": "example"})).await;
+    let key = key["id"].as_str().unwrap();
+    let Example { operation: id, good, bad } = example;
+    if *id == "create_completion" {
+        app.upstream.play(completions::text(" there", &Value::Null));
+    }
+    if *id == "create_embedding" {
+        embed_with(&app, Embedder::counting());
+    }
+
+    let reply = call(&app.admin(), good, key).await;
+    assert_eq!(reply.status, 200, "{id}: {}", reply.text());
+
+    let anyone_may = operation["security"].as_array().unwrap().contains(&json!({}));
+    let reply = call(&app.anonymous(), good, key).await;
+    let expected: &[u16] = if anyone_may { &[200] } else { &[401, 402] };
+    assert!(expected.contains(&reply.status), "{id} without a credential: {}", reply.text());
+
+    let takes_input = operation.get("parameters").or(operation.get("requestBody")).is_some();
+    assert_eq!(takes_input, bad.is_some(), "{id} takes input, or does not, unlike its example");
+    if let Some(bad) = bad {
+        let reply = call(&app.admin(), bad, key).await;
+        assert_eq!(reply.status, 400, "{id} with bad input: {}", reply.text());
+        assert!(reply.json()["error"].is_string());
+    }
+}
+
+async fn call(client: &Client, sent: &Sent, key: &str) -> TestReply {
+    let path = sent.path.replace("{key}", key);
+    match &sent.body {
+        None => client.send(sent.method.clone(), &path, axum::body::Body::empty()).await,
+        Some(body) => {
+            let body = body.to_string().replace("{key}", key);
+            let body: Value = serde_json::from_str(&body).unwrap();
+            client.json(sent.method.clone(), &path, &body).await
+        }
+    }
+}

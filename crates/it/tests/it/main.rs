@@ -1,0 +1,23 @@
+//! HTTP behaviour, grouped as the specification is. One binary, so that it links once.
+
+#![expect(clippy::unwrap_used, reason = "a broken test must stop at once")]
+
+mod api_keys;
+mod auth;
+mod bad_input;
+mod billing;
+mod chat;
+mod chat_money;
+mod chat_sockets;
+mod chat_streams;
+mod completions;
+mod connections;
+mod coverage;
+mod crypto;
+mod crypto_keyed;
+mod embeddings;
+mod limits;
+mod models;
+mod openapi;
+mod responses;
+mod transport;

@@ -1,0 +1,40 @@
+//! The document: fresh, served, and complete.
+
+use expect_test::expect_file;
+use testkit::app::TestApp;
+
+/// `UPDATE_EXPECT=1 cargo test -p it openapi`, or `cargo xtask openapi`, writes it anew.
+#[test]
+fn the_committed_document_is_the_one_that_the_code_describes() {
+    let text = serde_json::to_string_pretty(&api::document()).unwrap() + "\n";
+    expect_file!["../../../../openapi.json"].assert_eq(&text);
+}
+
+#[tokio::test]
+async fn the_service_publishes_the_document() {
+    let app = TestApp::start().await;
+    let path = "/api/v1/openapi.json";
+    let reply =
+        app.anonymous().send_raw(axum::http::Method::GET, path, axum::body::Body::empty()).await;
+    assert_eq!(reply.ok(), api::document());
+}
+
+#[test]
+fn every_operation_says_what_it_is() {
+    let document = api::document();
+    let mut ids = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            for field in ["operationId", "summary"] {
+                let text = operation[field].as_str().unwrap_or("");
+                assert!(!text.is_empty(), "{method} {path} lacks {field}");
+            }
+            assert!(operation["responses"]["200"].is_object(), "{method} {path} never succeeds");
+            ids.push(operation["operationId"].as_str().unwrap().to_owned());
+        }
+    }
+    let count = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "operation ids are unique");
+}

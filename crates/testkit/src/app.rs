@@ -1,0 +1,344 @@
+//! The whole service in memory, without sockets.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use access::KeyRing;
+use api::app::{App, Settings, Shared};
+use api::engines::Engines;
+use axum::Router;
+use config::environment::Environment;
+use config::read::Config;
+use config::sources::{Request, Sources};
+use credits::{EntryId, LimitPeriod, OwnerId, Rules, Want};
+use domain::access::KeyKind;
+use domain::catalogue::Catalogue;
+use domain::entropy::{Entropy, time_ordered_id};
+use domain::limits::failures::Failures;
+use domain::limits::window::Limiter;
+use domain::secret::Pepper;
+use domain::shelf::Shelf;
+use ledger::{Charge, ChargeLine, Ledger};
+use moment::{Clock, ManualClock, Timestamp};
+use money::{Currency, Nano, Per, Price};
+use serde_json::Value;
+use store::Store;
+use store::key::KeySettings;
+use store::owner::{Owner, OwnerKind};
+use store::sqlite::{Options, Sqlite};
+use store::usage::UsageDetails;
+use store::write::{Group, Write};
+use switchboard::Ground;
+use tempfile::TempDir;
+use tokio_util::task::TaskTracker;
+
+use crate::client::Client;
+use crate::contract::Contract;
+use crate::flaky::Flaky;
+use crate::node::{self, StubNode};
+use crate::seed::Seeded;
+use crate::upstream::StubUpstream;
+
+/// The moment at which every test begins, unless it says otherwise.
+const BEGINNING: &str = "2026-11-15T12:00:00.000Z";
+const SEED: u64 = 0x7011_6a7e;
+
+/// A running service with the account `default`, ten dollars and an ADMIN key.
+pub struct TestApp {
+    pub app: Shared,
+    pub clock: TestClock,
+    /// What runs every text and embedding model.
+    pub upstream: StubUpstream,
+    /// The node of every chain.
+    pub node: StubNode,
+    router: Router,
+    contract: Arc<Contract>,
+    admin_secret: String,
+    owner: OwnerId,
+    _folder: TempDir,
+}
+
+/// The clock that the service goes by.
+#[derive(Clone)]
+pub struct TestClock(pub Arc<ManualClock>);
+
+impl TestApp {
+    pub async fn start() -> TestApp {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options::scratch(folder.path().join("tollgate.db"));
+        let store: Arc<dyn Store> = Arc::new(Sqlite::open(&options).unwrap());
+        TestApp::over(store, folder).await
+    }
+
+    /// A service that started well and then lost its database.
+    pub async fn with_failing_store() -> TestApp {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options::scratch(folder.path().join("tollgate.db"));
+        let store = Arc::new(Flaky::over(Arc::new(Sqlite::open(&options).unwrap())));
+        let app = TestApp::over(store.clone(), folder).await;
+        store.fail();
+        app
+    }
+
+    /// A service whose configuration is the fixture, changed.
+    pub async fn configured(change: impl Fn(&str) -> String) -> TestApp {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options::scratch(folder.path().join("tollgate.db"));
+        let store: Arc<dyn Store> = Arc::new(Sqlite::open(&options).unwrap());
+        TestApp::with_fixture(store, folder, &change(FIXTURE)).await
+    }
+
+    /// The service over any store.
+    pub async fn over(store: Arc<dyn Store>, folder: TempDir) -> TestApp {
+        TestApp::with_fixture(store, folder, FIXTURE).await
+    }
+
+    async fn with_fixture(store: Arc<dyn Store>, folder: TempDir, fixture: &str) -> TestApp {
+        let clock = Arc::new(ManualClock::at(Timestamp::parse(BEGINNING).unwrap()));
+        let entropy = Arc::new(Seeded::new(SEED));
+        let now: Arc<dyn Clock> = clock.clone();
+        let random: Arc<dyn Entropy> = entropy.clone();
+        let ledger = Ledger::open(store.clone(), now.clone(), random.clone(), Rules::default());
+        let upstream = StubUpstream::start().await;
+        let config = configuration(&fixture.replace(NOWHERE, &upstream.base_url()));
+        let ground = Ground { clock: now.clone(), entropy: random.clone() };
+        let engines = switchboard::connect(&config.providers, &config.models, &ground).unwrap();
+        let node = StubNode::start().await;
+        let proxy = node::proxy(&node, store.as_ref(), now.clone()).await;
+        let app = Arc::new(App {
+            settings: settings(),
+            catalogue: Arc::new(Shelf::new(Catalogue::build(config.models).unwrap())),
+            engines: Arc::new(Engines::new(engines)),
+            proxy: Arc::new(proxy),
+            keys: Arc::new(KeyRing::new(
+                store.clone(),
+                now.clone(),
+                random.clone(),
+                Pepper([7; 32]),
+            )),
+            ledger: Arc::new(ledger.await.unwrap()),
+            store,
+            limiter: Limiter::default(),
+            failures: Failures::default(),
+            clock: now,
+            entropy: random,
+            tasks: TaskTracker::new(),
+        });
+        let owner = add_account(&app, "default").await;
+        let entry = EntryId(time_ordered_id(app.clock.now(), app.entropy.as_ref()));
+        let credit = (Currency::Usd, Nano::from_units(10));
+        app.ledger.grant(entry, owner, credit, None, Vec::new()).await.unwrap();
+        let (_, admin_secret) =
+            app.keys.create(owner, KeyKind::Admin, key_settings("first")).await.unwrap();
+        TestApp {
+            router: api::router(app.clone()),
+            contract: Arc::new(Contract::new(api::document())),
+            clock: TestClock(clock),
+            upstream,
+            node,
+            app,
+            admin_secret,
+            owner,
+            _folder: folder,
+        }
+    }
+
+    /// The same service after its process ended and started again.
+    pub async fn restart(&mut self) {
+        let App { store, clock, entropy, .. } = &*self.app;
+        let (store, clock) = (Arc::clone(store), Arc::clone(clock));
+        let parts = (Arc::clone(&store), Arc::clone(&clock), Arc::clone(entropy));
+        let ledger = Ledger::open(parts.0, parts.1, parts.2, Rules::default()).await.unwrap();
+        let proxy = node::proxy(&self.node, store.as_ref(), Arc::clone(&clock)).await;
+        let pepper = Pepper([7; 32]);
+        let keys = KeyRing::new(Arc::clone(&store), clock.clone(), Arc::clone(entropy), pepper);
+        self.app = Arc::new(App {
+            settings: self.app.settings.clone(),
+            catalogue: Arc::clone(&self.app.catalogue),
+            engines: Arc::clone(&self.app.engines),
+            proxy: Arc::new(proxy),
+            keys: Arc::new(keys),
+            ledger: Arc::new(ledger),
+            store,
+            limiter: Limiter::default(),
+            failures: Failures::default(),
+            clock,
+            entropy: Arc::clone(entropy),
+            tasks: TaskTracker::new(),
+        });
+        self.router = api::router(self.app.clone());
+    }
+
+    /// A caller without a credential.
+    pub fn anonymous(&self) -> Client {
+        Client::new(self.router.clone(), self.contract.clone())
+    }
+
+    /// The caller with the first ADMIN key.
+    pub fn admin(&self) -> Client {
+        self.anonymous().bearer(&self.admin_secret)
+    }
+
+    /// A caller with a fresh INFERENCE key.
+    pub async fn inference(&self) -> Client {
+        let settings = key_settings("inference");
+        let made = self.app.keys.create(self.owner, KeyKind::Inference, settings).await;
+        self.anonymous().bearer(&made.unwrap().1)
+    }
+
+    /// The ADMIN caller of another account, which has no money.
+    pub async fn another_account(&self, name: &str) -> Client {
+        let owner = add_account(&self.app, name).await;
+        let made = self.app.keys.create(owner, KeyKind::Admin, key_settings(name)).await;
+        self.anonymous().bearer(&made.unwrap().1)
+    }
+
+    /// The ADMIN caller of another account, which has so many dollars.
+    pub async fn funded_account(&self, name: &str, usd: &str) -> (OwnerId, Client) {
+        let owner = add_account(&self.app, name).await;
+        self.credit(owner, Currency::Usd, usd).await;
+        let made = self.app.keys.create(owner, KeyKind::Admin, key_settings(name)).await;
+        (owner, self.anonymous().bearer(&made.unwrap().1))
+    }
+
+    pub async fn credit(&self, owner: OwnerId, currency: Currency, amount: &str) {
+        let entry = EntryId(time_ordered_id(self.app.clock.now(), self.app.entropy.as_ref()));
+        let credit = (currency, Nano::parse(amount).unwrap());
+        self.app.ledger.grant(entry, owner, credit, None, Vec::new()).await.unwrap();
+    }
+
+    /// The account `default`.
+    pub fn owner(&self) -> OwnerId {
+        self.owner
+    }
+
+    /// Waits for all work to end, checks that the books are right and nothing is held, and returns
+    /// what the account `default` has spent of its ten dollars.
+    pub async fn spent(&self) -> Nano {
+        self.settle_tasks().await;
+        let status = self.app.ledger.status();
+        assert_eq!(status.open_holds, 0, "every hold must end");
+        let report = ledger::verify(self.app.store.as_ref()).await.unwrap();
+        assert!(report.is_clean(), "{:?}", report.violations);
+        let left = self.app.ledger.balances(self.owner).usd;
+        assert!(!left.is_negative(), "a balance is never negative");
+        Nano::from_units(10).checked_sub(left).unwrap()
+    }
+
+    pub fn admin_secret(&self) -> &str {
+        &self.admin_secret
+    }
+
+    /// Makes a key through the API and returns its `data`.
+    pub async fn create_key(&self, body: &Value) -> Value {
+        self.admin().post("/api_keys", body).await.ok()["data"].clone()
+    }
+
+    /// Charges the first key for one unit of work at this price.
+    pub async fn charge(&self, usd: &str) {
+        let holder = self.app.keys.open(&self.admin_secret).await.unwrap();
+        let amount = Nano::parse(usd).unwrap();
+        let hold = self.app.ledger.hold(holder.payer(), Want::Exactly(amount)).unwrap();
+        let line = ChargeLine {
+            sku: "test-model-image".to_owned(),
+            units: 1,
+            price: Price::parse(usd, Per::One).unwrap(),
+            per: Per::One,
+        };
+        let details = UsageDetails { request_id: "f".repeat(32), ..UsageDetails::default() };
+        let charge = Charge {
+            lines: vec![line],
+            model: "test-model".to_owned(),
+            details,
+            notes: "API Inference".to_owned(),
+        };
+        self.app.ledger.settle(hold, charge).await.unwrap();
+    }
+
+    /// Waits for work that outlives its request.
+    pub async fn settle_tasks(&self) {
+        self.app.tasks.close();
+        self.app.tasks.wait().await;
+        self.app.tasks.reopen();
+    }
+}
+
+impl TestClock {
+    pub fn advance_s(&self, seconds: u64) {
+        self.0.advance(Duration::from_secs(seconds));
+    }
+
+    pub fn now_text(&self) -> String {
+        self.0.now().to_string()
+    }
+
+    pub fn now_s(&self) -> i64 {
+        self.0.now().seconds()
+    }
+
+    pub fn now_plus_s(&self, seconds: u64) -> String {
+        self.0.now().plus(Duration::from_secs(seconds)).to_string()
+    }
+}
+
+/// What stands before the callers' own system prompts.
+pub const SYSTEM_PROMPT: &str = "Be brief.";
+
+/// A catalogue with every type of model and every stage of a model's life.
+pub const FIXTURE: &str = include_str!("../fixtures/catalogue.toml");
+
+/// Where the fixture's first provider is until a test puts a stub in its place.
+const NOWHERE: &str = "http://127.0.0.1:1/v1";
+
+/// The catalogue of a configuration.
+pub fn catalogue(toml: &str) -> Catalogue {
+    let models = configuration(toml).models;
+    Catalogue::build(models).unwrap_or_else(|faults| panic!("{faults:?}"))
+}
+
+fn configuration(toml: &str) -> Config {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tollgate.toml");
+    std::fs::write(&file, toml).unwrap();
+    let request = Request {
+        file: Some(file),
+        environment: Environment::default(),
+        flags: Vec::new(),
+        folder: folder.path().to_owned(),
+    };
+    Sources::gather(&request).read().unwrap_or_else(|invalid| panic!("{invalid}"))
+}
+
+fn settings() -> Settings {
+    Settings {
+        public_url: "http://testhost".to_owned(),
+        host_name: "testhost".to_owned(),
+        is_trusted_proxy: Arc::new(|_| false),
+        blocks_failures: true,
+        system_prompt: SYSTEM_PROMPT.to_owned(),
+    }
+}
+
+fn key_settings(description: &str) -> KeySettings {
+    KeySettings {
+        description: description.to_owned(),
+        limit_usd: None,
+        limit_diem: None,
+        limit_period: LimitPeriod::Epoch,
+        expires: None,
+    }
+}
+
+async fn add_account(app: &App, name: &str) -> OwnerId {
+    let now = app.clock.now();
+    let id = OwnerId(time_ordered_id(now, app.entropy.as_ref()));
+    let owner = Owner {
+        id,
+        kind: OwnerKind::Account,
+        name: name.to_owned(),
+        tier: "default".to_owned(),
+        created: now,
+    };
+    app.store.commit(Group::of(Write::AddOwner(owner))).await.unwrap();
+    id
+}

@@ -1,0 +1,68 @@
+//! Holds replies against the document: what is published is what is sent.
+
+use axum::http::Method;
+use serde_json::Value;
+use shape::Shape;
+
+/// The published document, ready to check replies.
+pub struct Contract {
+    document: Value,
+}
+
+impl Contract {
+    pub fn new(document: Value) -> Contract {
+        Contract { document }
+    }
+
+    /// Panics unless the reply is one that the document promises for the operation. Paths that are
+    /// no operation promise nothing but the standard error.
+    #[track_caller]
+    pub fn check(&self, method: &Method, path: &str, status: u16, reply: &Reply<'_>) {
+        let Some(operation) = self.operation(method, path) else { return };
+        let operation_id = operation["operationId"].as_str().unwrap_or("?");
+        let responses = &operation["responses"];
+        let response = &responses[status.to_string()];
+        assert!(!response.is_null(), "{operation_id} does not document the status {status}");
+        let content_type = reply.content_type.split(';').next().unwrap_or("");
+        let schema = &response["content"][content_type]["schema"];
+        assert!(!schema.is_null(), "{operation_id} {status} does not document {content_type}");
+        let Reply { json: Some(json), .. } = reply else { return };
+        let shape = self.shape(schema);
+        if let Err(faults) = shape.check_reply(json) {
+            panic!("{operation_id} {status} does not keep its schema: {faults}\n{json}");
+        }
+    }
+
+    /// The operation that a request goes to.
+    pub fn operation(&self, method: &Method, path: &str) -> Option<&Value> {
+        let path = path.split('?').next()?.strip_prefix("/api/v1")?;
+        let paths = self.document["paths"].as_object()?;
+        let exact = paths.get(path);
+        let item = exact.or_else(|| {
+            paths.iter().find(|(template, _)| matches(template, path)).map(|(_, item)| item)
+        })?;
+        item.get(method.as_str().to_lowercase())
+    }
+
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    fn shape(&self, schema: &Value) -> Shape {
+        // The schema refers into the document, so it is checked from within it.
+        let mut document = self.document.clone();
+        document["x-checked"] = schema.clone();
+        Shape::from_document(&document, "#/x-checked").unwrap()
+    }
+}
+
+/// What of a reply the document speaks about.
+pub struct Reply<'a> {
+    pub content_type: &'a str,
+    pub json: Option<&'a Value>,
+}
+
+fn matches(template: &str, path: &str) -> bool {
+    let Some((fixed, _)) = template.split_once('{') else { return false };
+    path.starts_with(fixed) && fixed.len() < path.len()
+}

@@ -1,0 +1,15 @@
+//! What tests stand on: an app in memory, callers, clocks and fake upstreams.
+//!
+//! A [`TestApp`] is the whole service without sockets: requests go straight into its router. Every
+//! JSON reply is held against the schema that the document publishes for it, in every test.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a broken test must stop at once")]
+
+pub mod app;
+pub mod client;
+pub mod contract;
+pub mod flaky;
+pub mod node;
+pub mod seed;
+pub mod stream;
+pub mod upstream;

@@ -1,0 +1,130 @@
+//! A chain node on the loopback that answers from a script.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use api::proxy::{ChainShelf, Chains, Proxy};
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use moment::Clock;
+use rpc::billing::CreditPrice;
+use rpc::networks::Network;
+use rpc::node::{NodeLimits, Nodes};
+use serde_json::{Value, json};
+use store::Store;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+/// Longer than any request of a test takes to arrive.
+const ARRIVAL_MAX: Duration = Duration::from_secs(30);
+
+/// From the calls of a request to a status and a body.
+pub type NodeScript = Box<dyn Fn(&Value) -> (u16, Value) + Send + Sync>;
+
+/// A running node; it stops when it is dropped.
+pub struct StubNode {
+    pub url: String,
+    shared: Arc<Shared>,
+    _serving: AbortOnDropHandle<()>,
+}
+
+struct Shared {
+    script: Mutex<Arc<NodeScript>>,
+    seen: Mutex<Vec<Value>>,
+    /// Each answer waits for a permit.
+    gate: Semaphore,
+}
+
+impl StubNode {
+    /// A node that answers every call with its method as the result.
+    pub async fn start() -> StubNode {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let script: NodeScript = Box::new(|calls| (200, each(calls, result)));
+        let shared = Arc::new(Shared {
+            script: Mutex::new(Arc::new(script)),
+            seen: Mutex::default(),
+            gate: Semaphore::new(Semaphore::MAX_PERMITS >> 1),
+        });
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
+        let serving = async move { axum::serve(listener, router).await.unwrap() };
+        let serving = AbortOnDropHandle::new(TaskTracker::new().spawn(serving));
+        StubNode { url, shared, _serving: serving }
+    }
+
+    pub fn script(&self, script: impl Fn(&Value) -> (u16, Value) + Send + Sync + 'static) {
+        *self.shared.script.lock().unwrap() = Arc::new(Box::new(script));
+    }
+
+    /// Requests that have arrived, oldest first.
+    pub fn seen(&self) -> Vec<Value> {
+        self.shared.seen.lock().unwrap().clone()
+    }
+
+    /// Holds every answer back until [`StubNode::let_go`].
+    pub fn hold_back(&self) {
+        self.shared.gate.forget_permits(Semaphore::MAX_PERMITS);
+    }
+
+    pub fn let_go(&self) {
+        self.shared.gate.add_permits(Semaphore::MAX_PERMITS >> 1);
+    }
+
+    /// Waits until so many requests have arrived.
+    pub async fn arrived(&self, count: usize) {
+        let all = async {
+            while self.seen().len() < count {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(ARRIVAL_MAX, all).await.expect("the requests should have arrived");
+    }
+}
+
+/// The answer to each call of a request, whether it is one or a batch.
+pub fn each(calls: &Value, answer: impl Fn(&Value) -> Value) -> Value {
+    match calls {
+        Value::Array(calls) => Value::Array(calls.iter().map(answer).collect()),
+        call => answer(call),
+    }
+}
+
+/// The method is its own result.
+pub fn result(call: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": call["id"], "result": call["method"]})
+}
+
+pub fn error(call: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": call["id"], "error": {"code": code, "message": message}})
+}
+
+/// The networks that these addresses serve, at the usual price.
+pub fn chains(networks: &[(&str, &[&str])], clock: Arc<dyn Clock>) -> Chains {
+    let networks = networks.iter().map(|(slug, urls)| {
+        let urls = urls.iter().map(|url| (*url).to_owned()).collect();
+        (Network::parse(slug).unwrap(), urls)
+    });
+    let nodes = Nodes::new(networks, NodeLimits::default(), clock).unwrap();
+    Chains { nodes, price: CreditPrice::DEFAULT }
+}
+
+/// A proxy whose networks are all served by one node.
+pub(crate) async fn proxy(node: &StubNode, store: &dyn Store, clock: Arc<dyn Clock>) -> Proxy {
+    let slugs = ["base-mainnet", "ethereum-mainnet", "starknet-mainnet", "zksync-mainnet"];
+    let urls = [node.url.as_str()];
+    let networks = slugs.map(|slug| (slug, urls.as_slice()));
+    let now = clock.now();
+    let chains = Arc::new(ChainShelf::new(chains(&networks, clock)));
+    Proxy::open(chains, store, now).await.unwrap()
+}
+
+async fn answer(State(shared): State<Arc<Shared>>, body: String) -> (StatusCode, String) {
+    let calls: Value = serde_json::from_str(&body).unwrap();
+    shared.seen.lock().unwrap().push(calls.clone());
+    shared.gate.acquire().await.unwrap().forget();
+    let script = Arc::clone(&shared.script.lock().unwrap());
+    let (status, body) = script(&calls);
+    (StatusCode::from_u16(status).unwrap(), body.to_string())
+}

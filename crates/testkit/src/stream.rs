@@ -1,0 +1,53 @@
+//! A reply that is read event by event, and can be hung up on.
+
+use axum::body::{Body, HttpBody};
+use axum::http::HeaderMap;
+use http_body_util::BodyExt;
+use serde_json::Value;
+
+/// An answer on its way. Dropping it is hanging up.
+pub struct StreamReply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    body: Body,
+    buffer: String,
+}
+
+impl StreamReply {
+    pub(crate) fn new(status: u16, headers: HeaderMap, body: Body) -> StreamReply {
+        StreamReply { status, headers, body, buffer: String::new() }
+    }
+
+    /// The data of the next event, or nothing at the end. Comments are passed over.
+    pub async fn next(&mut self) -> Option<String> {
+        loop {
+            while let Some(end) = self.buffer.find("\n\n") {
+                let event: String = self.buffer.drain(..end + 2).collect();
+                if let Some(data) = event.trim_end().strip_prefix("data: ") {
+                    return Some(data.to_owned());
+                }
+            }
+            if self.body.is_end_stream() {
+                return None;
+            }
+            let frame = self.body.frame().await?.unwrap();
+            self.buffer.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
+        }
+    }
+
+    /// All events to the end.
+    pub async fn rest(&mut self) -> Vec<String> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            events.push(event);
+        }
+        events
+    }
+}
+
+/// What the chunks of a stream say together: the text of the first choice.
+pub fn text_of(events: &[String]) -> String {
+    let chunk = |event: &String| serde_json::from_str::<Value>(event).ok();
+    let text = |chunk: Value| chunk["choices"][0]["delta"]["content"].as_str().map(str::to_owned);
+    events.iter().filter_map(chunk).filter_map(text).collect()
+}

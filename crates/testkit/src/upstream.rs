@@ -1,0 +1,254 @@
+//! An upstream on the loopback that speaks OpenAI's protocol from a script, with faults.
+//!
+//! Each connection carries one request. Scripts are played in the order in which they were given;
+//! when none is left, [`Script::hello`] is.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+/// A running upstream; it stops when it is dropped.
+pub struct StubUpstream {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    _serving: AbortOnDropHandle<()>,
+}
+
+struct Shared {
+    scripts: Mutex<VecDeque<Script>>,
+    seen: Mutex<Vec<Value>>,
+    /// One permit for each request that has arrived.
+    arrivals: Semaphore,
+    /// One permit for each request whose sender went away before its end.
+    hangups: Semaphore,
+}
+
+/// What to answer one request with.
+#[derive(Debug, Clone)]
+pub struct Script {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    content_type: &'static str,
+    pieces: Vec<Vec<u8>>,
+    /// The connection breaks after so many bytes of the body.
+    cut: Option<usize>,
+    /// Each piece waits for a permit.
+    pace: Option<Arc<Semaphore>>,
+}
+
+impl StubUpstream {
+    pub async fn start() -> StubUpstream {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            scripts: Mutex::default(),
+            seen: Mutex::default(),
+            arrivals: Semaphore::new(0),
+            hangups: Semaphore::new(0),
+        });
+        let served = Arc::clone(&shared);
+        let serving = async move {
+            let connections = TaskTracker::new();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                connections.spawn(serve(stream, Arc::clone(&served)));
+            }
+        };
+        let _serving = AbortOnDropHandle::new(TaskTracker::new().spawn(serving));
+        StubUpstream { address, shared, _serving }
+    }
+
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Adds a script after those that are not played yet.
+    pub fn play(&self, script: Script) {
+        self.shared.scripts.lock().unwrap().push_back(script);
+    }
+
+    /// The bodies of all requests so far.
+    pub fn seen(&self) -> Vec<Value> {
+        self.shared.seen.lock().unwrap().clone()
+    }
+
+    /// Waits for a request that nobody has waited for yet.
+    pub async fn arrival(&self) {
+        self.shared.arrivals.acquire().await.unwrap().forget();
+    }
+
+    /// Waits until a sender goes away before its answer has ended.
+    pub async fn hangup(&self) {
+        self.shared.hangups.acquire().await.unwrap().forget();
+    }
+}
+
+impl Script {
+    /// A short answer, whole or as a stream, as the request asks.
+    pub fn hello() -> Script {
+        Script::json(
+            200,
+            &completion(
+                "Hello there!",
+                &json!({"prompt_tokens": 20, "completion_tokens": 3, "total_tokens": 23}),
+            ),
+        )
+    }
+
+    pub fn json(status: u16, body: &Value) -> Script {
+        Script {
+            status,
+            headers: Vec::new(),
+            content_type: "application/json",
+            pieces: vec![body.to_string().into_bytes()],
+            cut: None,
+            pace: None,
+        }
+    }
+
+    /// A stream of events, each given by its data.
+    pub fn events<I: IntoIterator<Item = S>, S: ToString>(events: I) -> Script {
+        let event = |data: S| format!("data: {}\n\n", data.to_string()).into_bytes();
+        let pieces = events.into_iter().map(event).collect();
+        Script { content_type: "text/event-stream", pieces, ..Script::json(200, &Value::Null) }
+    }
+
+    /// A stream that says these words one by one and ends well, with or without a usage.
+    pub fn words(words: &[&str], usage: Option<Value>) -> Script {
+        let mut events: Vec<String> =
+            words.iter().map(|word| delta(&json!({"content": word}), None).to_string()).collect();
+        events.push(delta(&json!({}), Some("stop")).to_string());
+        if let Some(usage) = usage {
+            events.push(json!({"id": "up-1", "choices": [], "usage": usage}).to_string());
+        }
+        events.push("[DONE]".to_owned());
+        Script::events(events)
+    }
+
+    /// Bytes that are no protocol at all.
+    pub fn raw(bytes: Vec<u8>) -> Script {
+        Script { pieces: vec![bytes], ..Script::events(Vec::<String>::new()) }
+    }
+
+    pub fn header(mut self, name: &'static str, value: &str) -> Script {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// Breaks the connection after so many bytes of the body.
+    pub fn cut(self, bytes: usize) -> Script {
+        Script { cut: Some(bytes), ..self }
+    }
+
+    /// Sends a piece for each permit.
+    pub fn paced(self, pace: &Arc<Semaphore>) -> Script {
+        Script { pace: Some(Arc::clone(pace)), ..self }
+    }
+
+    /// The whole body, as it is sent if nothing goes wrong.
+    pub fn body(&self) -> Vec<u8> {
+        self.pieces.concat()
+    }
+
+    pub fn piece_count(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// The same answer for a caller who asked for a stream.
+    fn streamed(self) -> Script {
+        let is_answer = self.status == 200 && self.content_type == "application/json";
+        let Ok(answer) = serde_json::from_slice::<Value>(&self.body()) else { return self };
+        let Some(text) = answer["choices"][0]["message"]["content"].as_str() else { return self };
+        if !is_answer {
+            return self;
+        }
+        let (headers, pace) = (self.headers, self.pace);
+        Script { headers, pace, ..Script::words(&[text], Some(answer["usage"].clone())) }
+    }
+}
+
+/// A whole answer.
+pub fn completion(text: &str, usage: &Value) -> Value {
+    json!({
+        "id": "up-1", "object": "chat.completion", "created": 1, "model": "upstream-name",
+        "system_fingerprint": "fp_1",
+        "choices": [{"index": 0, "finish_reason": "stop", "logprobs": null,
+            "message": {"role": "assistant", "content": text}}],
+        "usage": usage,
+    })
+}
+
+/// One chunk of a stream.
+pub fn delta(delta: &Value, finish_reason: Option<&str>) -> Value {
+    json!({
+        "id": "up-1", "object": "chat.completion.chunk", "created": 1, "model": "upstream-name",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
+    })
+}
+
+async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
+    let Some(request) = read_request(&mut stream).await else { return };
+    let script = shared.scripts.lock().unwrap().pop_front().unwrap_or_else(Script::hello);
+    let wants_stream = request["stream"] == true;
+    let script = if wants_stream { script.streamed() } else { script };
+    shared.seen.lock().unwrap().push(request);
+    shared.arrivals.add_permits(1);
+    if play(&mut stream, script).await.is_none() {
+        shared.hangups.add_permits(1);
+    }
+}
+
+/// The JSON body of the request.
+async fn read_request(stream: &mut TcpStream) -> Option<Value> {
+    let mut bytes = Vec::new();
+    loop {
+        let head_end = bytes.windows(4).position(|it| it == b"\r\n\r\n").map(|it| it + 4);
+        if let Some(head_end) = head_end {
+            let head = String::from_utf8_lossy(&bytes[..head_end]).to_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length:"))?;
+            let length: usize = length.trim().parse().ok()?;
+            if head_end + length <= bytes.len() {
+                return serde_json::from_slice(&bytes[head_end..head_end + length]).ok();
+            }
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+}
+
+/// Nothing if the sender went away before the end.
+async fn play(stream: &mut TcpStream, script: Script) -> Option<()> {
+    let mut head = format!(
+        "HTTP/1.1 {} Scripted\r\ncontent-type: {}\r\nconnection: close\r\n",
+        script.status, script.content_type
+    );
+    for (name, value) in &script.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes()).await.ok()?;
+    let mut left = script.cut.unwrap_or(usize::MAX);
+    for piece in &script.pieces {
+        if let Some(pace) = &script.pace {
+            let mut nothing = [0; 1];
+            tokio::select! {
+                permit = pace.acquire() => permit.unwrap().forget(),
+                _ = stream.read(&mut nothing) => return None,
+            }
+        }
+        let sent = &piece[..piece.len().min(left)];
+        stream.write_all(sent).await.ok()?;
+        left -= sent.len();
+        if left == 0 {
+            break;
+        }
+    }
+    stream.shutdown().await.ok()
+}
