@@ -1,0 +1,84 @@
+//! Which crates of ours may use which, as a table. A crate that is not in it may not exist.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::command;
+
+/// What each crate may use of ours, from the bottom up.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("money", &[]),
+    ("moment", &[]),
+    ("shape", &[]),
+    ("engine", &[]),
+    ("credits", &["money", "moment"]),
+    ("wire", &["money"]),
+    ("domain", &["money", "moment"]),
+    ("engine-upstream", &["engine", "moment"]),
+    ("rpc", &["money", "moment"]),
+    ("wallet", &["money", "moment"]),
+    ("store", &["credits", "domain", "moment", "money"]),
+    ("ledger", &["credits", "domain", "moment", "money", "store"]),
+    ("access", &["credits", "domain", "ledger", "moment", "money", "store"]),
+    ("config", &["domain", "moment", "money"]),
+    ("control", &["access", "credits", "domain", "ledger", "moment", "money", "store"]),
+    (
+        "api",
+        &[
+            "access", "credits", "domain", "engine", "ledger", "moment", "money", "rpc", "shape",
+            "store", "wire",
+        ],
+    ),
+    ("switchboard", &["api", "config", "domain", "engine", "engine-upstream", "moment"]),
+    ("testkit", ANYTHING),
+    ("it", ANYTHING),
+    ("bench", ANYTHING),
+    ("cli", ANYTHING),
+    ("xtask", &[]),
+];
+
+/// The crates that wire or test the others.
+const ANYTHING: &[&str] = &["*"];
+/// Only these may be built with the test harness inside.
+const MAY_USE_TESTKIT: [&str; 2] = ["it", "bench"];
+
+pub(crate) fn problems(root: &Path) -> Result<Vec<String>, String> {
+    let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    let metadata = command::output(root, "cargo", &arguments)?;
+    let metadata: Value = serde_json::from_str(&metadata)
+        .map_err(|error| format!("`cargo metadata` printed something else than JSON: {error}"))?;
+    Ok(check(&metadata))
+}
+
+pub(crate) fn check(metadata: &Value) -> Vec<String> {
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let ours: Vec<&str> = packages.iter().filter_map(|it| it["name"].as_str()).collect();
+    let mut problems = Vec::new();
+    for package in packages {
+        let name = package["name"].as_str().unwrap_or_default();
+        let Some((_, allowed)) = MAY_USE.iter().find(|(known, _)| *known == name) else {
+            problems.push(format!("{name}: give the crate a line in xtask's table of layers"));
+            continue;
+        };
+        for used in normal_dependencies(package).filter(|it| ours.contains(it)) {
+            if !is_allowed(name, allowed, used) {
+                problems.push(format!("{name}: must not depend on {used}"));
+            }
+        }
+    }
+    problems
+}
+
+fn is_allowed(name: &str, allowed: &[&str], used: &str) -> bool {
+    if used == "testkit" {
+        return MAY_USE_TESTKIT.contains(&name);
+    }
+    allowed == ANYTHING || allowed.contains(&used)
+}
+
+/// What tests alone use does not shape the product.
+fn normal_dependencies(package: &Value) -> impl Iterator<Item = &str> {
+    let dependencies = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
+    dependencies.iter().filter(|it| it["kind"] != "dev").filter_map(|it| it["name"].as_str())
+}

@@ -1,0 +1,37 @@
+//! What `Cargo.lock` may not contain, and what it contains twice.
+
+use std::collections::BTreeMap;
+
+/// One TLS stack (rustls with ring), and none that needs a C library or a long C build.
+const BANNED: [&str; 4] = ["openssl", "openssl-sys", "native-tls", "aws-lc-sys"];
+
+pub(crate) fn banned(lock: &str) -> Vec<String> {
+    let is_banned = |(name, _): &(&str, &str)| BANNED.contains(name);
+    let problem = |(name, version): (&str, &str)| {
+        format!("Cargo.lock: {name} {version} is banned; `cargo tree -i {name}` shows who wants it")
+    };
+    packages(lock).filter(is_banned).map(problem).collect()
+}
+
+/// Each crate that is there in several versions, as `name: 1.0.0, 2.0.0`.
+pub(crate) fn duplicates(lock: &str) -> Vec<String> {
+    let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, version) in packages(lock) {
+        versions.entry(name).or_default().push(version);
+    }
+    let several = versions.into_iter().filter(|(_, versions)| 1 < versions.len());
+    several.map(|(name, versions)| format!("{name}: {}", versions.join(", "))).collect()
+}
+
+/// The names and versions; in a lock file each name is followed by its version.
+fn packages(lock: &str) -> impl Iterator<Item = (&str, &str)> {
+    lock.split("[[package]]").skip(1).filter_map(|package| {
+        let name = quoted(package, "name = ")?;
+        let version = quoted(package, "version = ")?;
+        Some((name, version))
+    })
+}
+
+fn quoted<'a>(package: &'a str, key: &str) -> Option<&'a str> {
+    package.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('"')?.strip_suffix('"'))
+}

@@ -1,0 +1,44 @@
+//! Checks of the repository itself: `cargo xtask tidy`, and `cargo xtask openapi`.
+
+mod command;
+mod hosts;
+mod layers;
+mod links;
+mod lockfile;
+mod openapi;
+mod reach;
+mod sources;
+mod tidy;
+mod tree;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask <command>
+
+  tidy     check layering, file shape, dependencies and links; list every problem
+  openapi  rewrite openapi.json from the running code";
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1);
+    let outcome = match task.as_deref() {
+        Some("tidy") => tidy::run(),
+        Some("openapi") => openapi::rewrite(),
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(summary) => say(&mut io::stdout(), &summary, ExitCode::SUCCESS),
+        Err(message) => say(&mut io::stderr(), &message, ExitCode::FAILURE),
+    }
+}
+
+/// A closed pipe is the only way to fail here, and then nobody is listening.
+fn say(stream: &mut dyn Write, text: &str, code: ExitCode) -> ExitCode {
+    match writeln!(stream, "{text}") {
+        Ok(()) => code,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! What a crate reaches through everything it depends on, directly or not.
+
+use std::path::Path;
+
+use crate::command;
+
+/// The crates of rules and shapes: values in, values out.
+const PURE: [&str; 8] =
+    ["money", "credits", "moment", "wire", "shape", "domain", "engine", "wallet"];
+/// What would bring a clock, a socket or a disk into them.
+const IMPURE: [&str; 4] = ["tokio", "axum", "reqwest", "rusqlite"];
+/// The most packages that the binary may be built from, ours included.
+const PACKAGES_MAX: usize = 250;
+
+pub(crate) fn problems(root: &Path) -> Result<Vec<String>, String> {
+    let mut problems = Vec::new();
+    for package in PURE {
+        let reached = packages_of(root, package)?;
+        for impure in IMPURE.iter().filter(|it| reached.iter().any(|name| name == *it)) {
+            problems.push(format!("{package}: reaches {impure}, and must stay free of it"));
+        }
+    }
+    let packages = packages_of(root, "cli")?.len();
+    if PACKAGES_MAX < packages {
+        problems.push(format!("cli: {packages} packages, and the budget is {PACKAGES_MAX}"));
+    }
+    Ok(problems)
+}
+
+fn packages_of(root: &Path, package: &str) -> Result<Vec<String>, String> {
+    let shape = ["--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}"];
+    let arguments = [&["tree", "--package", package], shape.as_slice()].concat();
+    let mut names: Vec<String> = Vec::new();
+    for line in command::output(root, "cargo", &arguments)?.lines() {
+        let name_and_version: Vec<&str> = line.split_whitespace().take(2).collect();
+        if let [name, _] = name_and_version.as_slice() {
+            names.push((*name).to_owned());
+        }
+    }
+    names.sort();
+    names.dedup();
+    Ok(names)
+}

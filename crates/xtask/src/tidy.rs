@@ -1,0 +1,28 @@
+//! `cargo xtask tidy`: every check, every problem, one answer.
+
+use crate::{hosts, layers, links, lockfile, reach, sources, tree};
+
+pub(crate) fn run() -> Result<String, String> {
+    let root = tree::root();
+    let files = tree::text_files(&root)?;
+    let mut problems = layers::problems(&root)?;
+    problems.extend(reach::problems(&root)?);
+    let lock = files.iter().find(|file| file.path == "Cargo.lock");
+    let lock = lock.map(|file| file.text.as_str()).ok_or("Cargo.lock is not in the repository")?;
+    problems.extend(lockfile::banned(lock));
+    for file in &files {
+        problems.extend(sources::problems(file));
+        problems.extend(hosts::problems(file));
+        problems.extend(links::problems(&root, file));
+    }
+    if !problems.is_empty() {
+        return Err(format!("{}\n{} problem(s)", problems.join("\n"), problems.len()));
+    }
+    let duplicates = lockfile::duplicates(lock);
+    Ok(format!("{}tidy: {} files, no problems", notes(&duplicates), files.len()))
+}
+
+/// Two versions of one crate cost build time and are sometimes out of our hands: told, not refused.
+fn notes(duplicates: &[String]) -> String {
+    duplicates.iter().map(|it| format!("note: several versions of {it}\n")).collect()
+}
