@@ -1,0 +1,27 @@
+# The two commands are `make run` and `make test`; the rest is for daily work.
+# Options for the service go into ARGS: make run ARGS="--listen 127.0.0.1:9000"
+
+ARGS ?=
+.DEFAULT_GOAL := help
+.PHONY: help run build test fmt lint bench
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+run: ## install what is missing, build, and serve
+	@./scripts/run.sh $(ARGS)
+
+build: ## install what is missing and build the release binary
+	@./scripts/build.sh
+
+test: ## install what the tests need and run all of them
+	@./scripts/test.sh
+
+fmt: ## format the code
+	cargo fmt --all
+
+lint: ## what `make test` checks before it runs anything
+	@./scripts/lint.sh
+
+bench: ## measure durable settles a second
+	cargo run --release --package bench --bin settles

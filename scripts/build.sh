@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Builds the release binary, after installing what is missing, and prints where it is.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
+# shellcheck source=scripts/toolchain.sh
+. scripts/toolchain.sh
+
+ensure_toolchain
+say "building"
+cargo build --release --locked --package cli >&2
+echo "$(target_dir)/release/tollgate"

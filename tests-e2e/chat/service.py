@@ -1,0 +1,56 @@
+"""The service under test with a scripted upstream behind it, and its callers' keys."""
+
+import unittest
+
+from chat.upstream import EMBEDDING_INPUTS_MAX, Upstream
+from server import Server
+
+CONFIG = """
+[[provider]]
+id = "scripted"
+kind = "openai"
+base_url = "{url}"
+max_embedding_inputs = {inputs_max}
+
+[[model]]
+id = "small-text"
+type = "text"
+provider = "scripted"
+tier = "XS"
+context_tokens = 8192
+max_completion_tokens = 2048
+traits = ["default"]
+capabilities = ["tools", "json_schema", "vision", "reasoning"]
+price = {{ input_usd_per_million = "1.00", output_usd_per_million = "4.00", cache_input_usd_per_million = "0.50" }}
+
+[[model]]
+id = "large-text"
+type = "text"
+provider = "scripted"
+tier = "L"
+context_tokens = 8192
+price = {{ input_usd_per_million = "1.00", output_usd_per_million = "4.00" }}
+
+[[model]]
+id = "small-embedding"
+type = "embedding"
+provider = "scripted"
+dimensions = 3
+price = {{ input_usd_per_million = "1.00", output_usd_per_million = "1.00" }}
+"""
+# The account `default` may ask `large-text` so often in a minute.
+LARGE_REQUESTS_PER_MINUTE = 20
+
+
+class ServiceCase(unittest.TestCase):
+    """Starts one service for all tests of a class."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.upstream = cls.enterClassContext(Upstream())
+        config = CONFIG.format(url=cls.upstream.url, inputs_max=EMBEDDING_INPUTS_MAX)
+        cls.server = cls.enterClassContext(Server(config=config))
+        cls.key = cls.server.create_key("inference")
+        cls.admin = cls.server.create_key("admin")
+        cls.server.create_account("poor")
+        cls.poor = cls.server.create_key("inference", account="poor")

@@ -1,0 +1,134 @@
+"""A Tollgate of the test's own: the built binary on free ports, with a data directory that goes away."""
+
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+START_SECONDS_MAX = 30
+STOP_SECONDS_MAX = 15
+COMMAND_SECONDS_MAX = 30
+
+
+class Server:
+    """Runs `tollgate serve`; use it in a `with` statement so that it always ends."""
+
+    def __init__(self, binary=None, config=""):
+        self.binary = binary or os.environ["TOLLGATE"]
+        self.config = config
+        self.output = []
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="tollgate-e2e-")
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if getattr(self, "process", None) is not None:
+            self._end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def stop(self):
+        """Asks the service to end, as a supervisor would, and returns its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(STOP_SECONDS_MAX)
+
+    def kill(self):
+        """Ends the service as a power cut would: at once, with nothing said."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+    def start_again(self):
+        """Starts the service on the data that an earlier one left."""
+        self._start()
+
+    def command(self, *arguments):
+        """Runs another `tollgate` command against this service and returns what it printed."""
+        line = [self.binary, *arguments, *self._place()]
+        run = subprocess.run(
+            line, capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX, env=self._environment()
+        )
+        if run.returncode != 0:
+            raise AssertionError(f"{line} ended with {run.returncode}: {run.stderr}")
+        return run.stdout
+
+    def create_account(self, name):
+        self.command("accounts", "create", name)
+
+    def create_key(self, kind, account="default"):
+        arguments = ["keys", "create", "--type", kind, "--account", account, "--json"]
+        return json.loads(self.command(*arguments))["apiKey"]
+
+    def _start(self):
+        path = os.path.join(self.folder, "tollgate.toml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.config)
+        line = [self.binary, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
+        self.log = open(os.path.join(self.folder, "log"), "w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            line + self._place(),
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=self._environment(),
+        )
+        self.url = self._wait_for_address()
+        self.api = f"{self.url}/api/v1"
+
+    def _place(self):
+        data = os.path.join(self.folder, "data")
+        return ["--data-dir", data, "--config", os.path.join(self.folder, "tollgate.toml")]
+
+    def _environment(self):
+        """The caller's own settings must not reach the service under test."""
+        return {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE")}
+
+    def _wait_for_address(self):
+        lines = queue.Queue()
+        threading.Thread(target=self._read, args=(lines,), daemon=True).start()
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while True:
+            try:
+                line = lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise AssertionError(f"no address in {START_SECONDS_MAX} s: {self.tail()}") from None
+            if line is None:
+                raise AssertionError(f"the service ended before it listened: {self.tail()}")
+            found = re.search(r"listening on (http://\S+)", line)
+            if found:
+                return found.group(1).rstrip("/")
+
+    def _read(self, lines):
+        for line in self.process.stdout:
+            self.output.append(line)
+            lines.put(line)
+        lines.put(None)
+
+    def _end(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(STOP_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+    def tail(self):
+        """What the service said, for the message of a failed test."""
+        self.log.flush()
+        with open(self.log.name, encoding="utf-8", errors="replace") as file:
+            return "".join(self.output) + file.read()[-4000:]
