@@ -47,11 +47,15 @@ pub async fn serve(
         };
         match accepted {
             Ok((stream, peer, permit)) => {
-                let connection = connect(stream, peer, router.clone());
+                let heard = CancellationToken::new();
+                let connection = connect(stream, peer, router.clone(), heard.clone());
                 let connection = graceful.watch(connection);
                 tasks.spawn(async move {
-                    if let Err(error) = connection.await {
-                        tracing::debug!(error = %error, "a connection ended early: {error}");
+                    tokio::select! {
+                        ended = connection => if let Err(error) = ended {
+                            tracing::debug!(error = %error, "a connection ended early: {error}");
+                        },
+                        () = silence(heard) => tracing::debug!("a connection asked for nothing"),
                     }
                     drop(permit);
                 });
@@ -65,6 +69,14 @@ pub async fn serve(
     drop(listener);
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
         tracing::warn!("some answers had not ended {}s after the stop", grace.as_secs());
+    }
+}
+
+/// Ends if no request has come in time. Until the first bytes tell HTTP/1.1 from HTTP/2, neither
+/// protocol's own timeout runs, and a silent connection would keep its place for ever.
+async fn silence(heard: CancellationToken) {
+    if tokio::time::timeout(HEADERS_TIMEOUT, heard.cancelled()).await.is_ok() {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -83,10 +95,12 @@ fn connect(
     stream: TcpStream,
     peer: Peer,
     router: Router,
+    heard: CancellationToken,
 ) -> impl hyper_util::server::graceful::GracefulConnection<
     Error = Box<dyn std::error::Error + Send + Sync>,
 > {
     let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+        heard.cancel();
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(peer);
         let router = router.clone();

@@ -102,3 +102,15 @@ async fn stopping_lets_idle_connections_go_and_ends() {
     running.server.await.unwrap();
     assert!(TcpStream::connect(running.address).await.is_err(), "nobody listens any more");
 }
+
+#[tokio::test(start_paused = true)]
+async fn connections_that_say_nothing_or_half_a_word_are_closed() {
+    let running = start().await;
+    for said in ["", "P", "GET /api/v1/models HTTP/1.1\r\nhost:"] {
+        let mut stream = TcpStream::connect(running.address).await.unwrap();
+        stream.write_all(said.as_bytes()).await.unwrap();
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).await.unwrap();
+        assert_eq!(rest, b"", "after {said:?}");
+    }
+}

@@ -73,3 +73,14 @@ async fn bad_keys_are_counted_for_the_address_they_come_from() {
     assert_eq!(app.anonymous().get("/models").await.status, 429);
     assert_eq!(app.admin().get("/api_keys").await.status, 200, "a good key is its own caller");
 }
+
+#[tokio::test]
+async fn the_balance_shown_is_no_more_than_the_keys_own_limit_leaves() {
+    let app = TestApp::start().await;
+    let limited =
+        json!({"apiKeyType": "INFERENCE", "description": "x", "consumptionLimit": {"usd": 2.5}});
+    let made = app.create_key(&limited).await;
+    let caller = app.anonymous().bearer(made["apiKey"].as_str().unwrap());
+    let reply = caller.get("/api_keys/rate_limits").await;
+    assert_eq!(reply.header("x-service-balance-usd"), "2.5");
+}
