@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &["money"]),
     ("domain", &["money", "moment"]),
     ("engine-upstream", &["engine", "moment"]),
+    ("engine-onnx", &["media"]),
     ("rpc", &["money", "moment"]),
     ("wallet", &["money", "moment"]),
     ("store", &["credits", "domain", "moment", "money"]),

@@ -1,0 +1,5 @@
+//! Models that are ONNX graphs, run on the CPU by the pinned ONNX Runtime library.
+
+mod runtime;
+
+pub use runtime::{Error, Runtime};

@@ -1,0 +1,89 @@
+//! The ONNX Runtime library, loaded once per process, and the sessions that run in it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use ort::environment::{Environment, GlobalThreadPoolOptions};
+use ort::logging::LogLevel;
+use ort::session::Session;
+use ort::session::builder::SessionBuilder;
+
+/// The library allows one environment per process, so every `Runtime` shares this one.
+static LOADED: Mutex<Option<Runtime>> = Mutex::new(None);
+
+/// The loaded library. Every session shares its threads, so that models which answer at the
+/// same time do not take more cores than were given. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    library: PathBuf,
+    threads: usize,
+    environment: Environment,
+}
+
+/// Why a graph cannot be loaded or run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("cannot use the ONNX Runtime library {}: {cause}", path.display())]
+    Library { path: PathBuf, cause: String },
+    #[error("cannot load the model {}: {cause}", path.display())]
+    Model { path: PathBuf, cause: String },
+    #[error("the model failed: {0}")]
+    Run(#[from] ort::Error),
+}
+
+impl Runtime {
+    /// Loads the library, or gives back the one that this process has already loaded. Another
+    /// library or another number of threads is refused then, for the first choice is final.
+    pub fn load(library: &Path, threads: usize) -> Result<Runtime, Error> {
+        let refused = |cause: String| Error::Library { path: library.to_owned(), cause };
+        let mut loaded = LOADED.lock().map_err(|_| refused("an earlier load panicked".into()))?;
+        if let Some(runtime) = loaded.as_ref() {
+            if runtime.library != library || runtime.threads != threads {
+                let first = runtime.library.display();
+                let used = runtime.threads;
+                return Err(refused(format!("{first} is loaded already, with {used} threads")));
+            }
+            return Ok(runtime.clone());
+        }
+        let environment = environment(library, threads).map_err(refused)?;
+        let runtime = Runtime { library: library.to_owned(), threads, environment };
+        *loaded = Some(runtime.clone());
+        Ok(runtime)
+    }
+
+    /// A session for the graph in a file.
+    pub fn session(&self, model: &Path) -> Result<Session, Error> {
+        let refused =
+            |cause: ort::Error| Error::Model { path: model.to_owned(), cause: cause.to_string() };
+        self.builder()?.commit_from_file(model).map_err(refused)
+    }
+
+    /// What a session for a graph that is built in memory starts from.
+    pub fn builder(&self) -> Result<SessionBuilder, Error> {
+        Ok(Session::builder(&self.environment)?)
+    }
+
+    /// How many threads all sessions together may use.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
+fn environment(library: &Path, threads: usize) -> Result<Environment, String> {
+    let builder = ort::init_from(library).map_err(|error| error.to_string())?;
+    let built = GlobalThreadPoolOptions::default()
+        .with_intra_threads(threads)
+        .and_then(|options| options.with_inter_threads(1))
+        // Threads that spin while they wait would take the cores from the text engine.
+        .and_then(|options| options.with_spin_control(false))
+        .and_then(|options| {
+            builder
+                .with_name("tollgate")
+                .with_telemetry(false)
+                .with_global_thread_pool(options)
+                .build()
+        });
+    let environment = built.map_err(|error| error.to_string())?;
+    environment.set_log_level(LogLevel::Error);
+    Ok(environment)
+}
