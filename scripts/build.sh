@@ -9,5 +9,5 @@ cd "$(dirname "$0")/.."
 
 ensure_toolchain
 say "building"
-cargo build --release --locked --package cli >&2
+cargo build --release --locked --package tollgate >&2
 echo "$(target_dir)/release/tollgate"

@@ -8,6 +8,8 @@ use moment::Timestamp;
 use money::Nano;
 use uuid::Uuid;
 
+use crate::engine;
+
 /// As many characters as the API allows.
 const DESCRIPTION_CHARS_MAX: usize = 64;
 
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Config(Config),
     /// Checks everything the configuration names and says how to fix it.
     Doctor(Listing),
+    /// Runs models on this machine. `serve` starts it; it ends when its standard input does.
+    Engine(engine::Options),
     /// Prints the OpenAPI document.
     Openapi,
     /// Prints a completion script for a shell.

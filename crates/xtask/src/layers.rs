@@ -32,10 +32,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("switchboard", &["api", "config", "domain", "engine", "engine-upstream", "moment"]),
+    // The engines share nothing with the gateway: they are another process.
+    ("engine-local", &["engine-onnx", "engine-text", "media", "weights"]),
     ("testkit", ANYTHING),
     ("it", ANYTHING),
     ("bench", ANYTHING),
     ("cli", ANYTHING),
+    ("tollgate", &["cli", "engine-local"]),
     ("xtask", &[]),
 ];
 

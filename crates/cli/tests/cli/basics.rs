@@ -16,6 +16,12 @@ fn wrong_usage_exits_with_2() {
 }
 
 #[test]
+fn a_build_without_an_engine_says_so() {
+    let engine = ["engine", "--socket", "engine.sock", "--models-dir", "models"];
+    Home::new().fails(&engine, 1, &["this build has no engine", "`tollgate`"]);
+}
+
+#[test]
 fn the_document_is_printed_as_json() {
     let document = Home::new().json(&["openapi"]);
     assert_eq!(document["openapi"], "3.1.0");

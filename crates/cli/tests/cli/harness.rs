@@ -114,7 +114,7 @@ impl Home {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
         command
             .args(arguments)
             .current_dir(self.path())

@@ -1,0 +1,84 @@
+//! Everything the program does but the built-in engine: configuration, wiring and commands.
+
+mod args;
+mod commands;
+mod doctor;
+pub mod engine;
+mod failure;
+mod operator;
+mod output;
+mod randomness;
+mod serve;
+mod surroundings;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::args::{Cli, Command};
+use crate::engine::Engine;
+use crate::failure::Failure;
+use crate::operator::Operator;
+use crate::surroundings::Surroundings;
+
+/// Does what the command line says, with the engine that this program was built with.
+pub fn run(engine: Engine) -> ExitCode {
+    match perform(Cli::parse(), engine) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::print_failure(&failure);
+            failure.exit_code()
+        }
+    }
+}
+
+fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
+    let surroundings = Surroundings::look(&cli.place)?;
+    match cli.command {
+        Command::Engine(options) => engine.run(options),
+        Command::Serve(serve) => {
+            runtime(Builder::new_multi_thread())?.block_on(serve::run(&surroundings, serve))
+        }
+        Command::Init(init) => commands::init::run(&surroundings, &init),
+        Command::Config(command) => commands::config::run(&surroundings, &command),
+        Command::Openapi => output::print_json(&api::document()),
+        Command::Completions { shell } => completions(shell),
+        operated => {
+            runtime(Builder::new_current_thread())?.block_on(operate(&surroundings, operated))
+        }
+    }
+}
+
+/// The commands that look at a service or change it.
+async fn operate(surroundings: &Surroundings, command: Command) -> Result<(), Failure> {
+    if let Command::Doctor(listing) = command {
+        return doctor::run(surroundings, listing).await;
+    }
+    let mut operator = Operator::connect(surroundings).await?;
+    match command {
+        Command::Keys(command) => commands::keys::run(&mut operator, command).await,
+        Command::Accounts(command) => commands::accounts::run(&mut operator, command).await,
+        Command::Models(command) => commands::models::run(&mut operator, &command).await,
+        Command::Ledger(command) => commands::ledger::run(&mut operator, &command).await,
+        Command::Serve(_)
+        | Command::Init(_)
+        | Command::Config(_)
+        | Command::Doctor(_)
+        | Command::Openapi
+        | Command::Engine(_)
+        | Command::Completions { .. } => unreachable!("these do without an operator"),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "tollgate", &mut script);
+    output::print(&String::from_utf8_lossy(&script))
+}
+
+fn runtime(mut builder: Builder) -> Result<Runtime, Failure> {
+    let built = builder.enable_all().build();
+    built.map_err(|error| Failure::Failed(format!("cannot start the runtime: {error}")))
+}

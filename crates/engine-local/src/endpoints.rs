@@ -1,0 +1,3 @@
+//! One file per endpoint.
+
+pub(crate) mod health;

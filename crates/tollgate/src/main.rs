@@ -1,0 +1,21 @@
+//! The shipped program: the gateway, and the engine that it starts as a child process.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use cli::engine::{Engine, Options};
+
+fn main() -> ExitCode {
+    cli::run(Engine::BuiltIn(serve))
+}
+
+fn serve(options: Options) -> Result<(), String> {
+    let options = engine_local::Options {
+        socket: options.socket,
+        models_dir: options.models_dir,
+        threads: options.threads.map(usize::from),
+        idle_unload: Duration::from_secs(options.idle_unload_s),
+        memory_bytes_max: options.memory_max_mb.map(|megabytes| megabytes.saturating_mul(1 << 20)),
+    };
+    engine_local::serve(options).map_err(|error| error.to_string())
+}
