@@ -11,6 +11,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("money", &[]),
     ("moment", &[]),
     ("shape", &[]),
+    ("weights", &[]),
     ("engine", &[]),
     ("credits", &["money", "moment"]),
     ("wire", &["money"]),

@@ -1,0 +1,99 @@
+//! Where the files of a model lie.
+
+use std::path::{Path, PathBuf};
+
+use crate::manifest::{FileSpec, manifest};
+
+/// The folder of a model, whether or not anything is in it.
+pub fn folder(models_dir: &Path, id: &str) -> PathBuf {
+    models_dir.join(id)
+}
+
+/// The folder of a model whose files are all there, with those of everything it needs.
+///
+/// A file gets its name only after its hash was checked, so that here its size is enough.
+pub fn installed(models_dir: &Path, id: &str) -> Result<PathBuf, Missing> {
+    let entries = manifest().with_needs(id);
+    if entries.is_empty() {
+        return Err(Missing::Unknown { id: id.to_owned() });
+    }
+    for entry in entries {
+        let folder = folder(models_dir, &entry.id);
+        let absent = entry.files.iter().find(|file| !is_there(&folder, file));
+        if let Some(file) = absent {
+            let file = file.name.clone();
+            return Err(Missing::NotFetched { id: entry.id.clone(), file });
+        }
+        if entry.files.is_empty() {
+            return Err(Missing::Platform { id: entry.id.clone() });
+        }
+    }
+    Ok(folder(models_dir, id))
+}
+
+pub(crate) fn is_there(folder: &Path, file: &FileSpec) -> bool {
+    std::fs::metadata(folder.join(&file.name))
+        .is_ok_and(|found| found.is_file() && found.len() == file.bytes)
+}
+
+/// Why a model cannot be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Missing {
+    #[error("there is no built-in model {id}; `tollgate models list` shows those there are")]
+    Unknown { id: String },
+    #[error("{id} is not fetched yet ({file} is missing); run `tollgate models pull {id}`")]
+    NotFetched { id: String, file: String },
+    #[error("{id} is not published for this platform")]
+    Platform { id: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files of the right size without any content take no room.
+    fn place(models_dir: &Path, id: &str) {
+        for entry in manifest().with_needs(id) {
+            for file in &entry.files {
+                let path = folder(models_dir, &entry.id).join(&file.name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::File::create(path).unwrap().set_len(file.bytes).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_is_installed_when_all_its_files_are_there() {
+        let models_dir = tempfile::tempdir().unwrap();
+        place(models_dir.path(), "smollm2-135m");
+        let folder = models_dir.path().join("smollm2-135m");
+        assert_eq!(installed(models_dir.path(), "smollm2-135m"), Ok(folder));
+    }
+
+    #[test]
+    fn a_short_file_is_a_missing_one() {
+        let models_dir = tempfile::tempdir().unwrap();
+        place(models_dir.path(), "smollm2-135m");
+        let name = "SmolLM2-135M-Instruct.Q4_1.gguf".to_owned();
+        let path = models_dir.path().join("smollm2-135m").join(&name);
+        std::fs::File::options().write(true).open(path).unwrap().set_len(1).unwrap();
+        let missing = Missing::NotFetched { id: "smollm2-135m".to_owned(), file: name };
+        assert_eq!(installed(models_dir.path(), "smollm2-135m"), Err(missing));
+    }
+
+    #[test]
+    fn a_model_is_missing_what_it_needs() {
+        let models_dir = tempfile::tempdir().unwrap();
+        place(models_dir.path(), "moonshine-tiny");
+        assert!(installed(models_dir.path(), "moonshine-tiny").is_ok());
+        std::fs::remove_dir_all(models_dir.path().join("onnxruntime")).unwrap();
+        let missing = installed(models_dir.path(), "moonshine-tiny").unwrap_err();
+        assert!(matches!(missing, Missing::NotFetched { id, .. } if id == "onnxruntime"));
+    }
+
+    #[test]
+    fn an_unknown_model_says_where_to_look() {
+        let missing = installed(Path::new("/nowhere"), "gpt-5").unwrap_err();
+        assert_eq!(missing, Missing::Unknown { id: "gpt-5".to_owned() });
+    }
+}
