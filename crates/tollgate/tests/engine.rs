@@ -1,5 +1,7 @@
 //! `tollgate engine` as its parent sees it: a process that answers on a socket and goes with it.
 
+#![expect(clippy::unwrap_used, reason = "tests end at the first surprise")]
+
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
