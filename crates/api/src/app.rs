@@ -7,7 +7,7 @@ use access::{Holder, KeyRing};
 use domain::catalogue::Model;
 use domain::entropy::Entropy;
 use domain::limits::failures::Failures;
-use domain::limits::tiers::{LimitClass, Tier};
+use domain::limits::tiers::{LimitClass, Tier, Tiers};
 use domain::limits::window::{Admission, Exceeded, Limiter, Subject};
 use domain::shelf::Shelf;
 use ledger::Ledger;
@@ -18,7 +18,7 @@ use store::write::{Group, Write};
 use tokio_util::task::TaskTracker;
 
 use crate::call::StandingCell;
-use crate::caller::{self, Principal};
+use crate::caller::Principal;
 use crate::engines::Engines;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
@@ -57,6 +57,7 @@ pub struct Settings {
     pub host_name: String,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub is_trusted_proxy: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
+    pub tiers: Arc<Tiers>,
     /// Whether callers who fail too often are blocked for a while.
     pub blocks_failures: bool,
     /// Stands before the caller's own system prompts, unless the caller declines; may be empty.
@@ -74,7 +75,7 @@ impl App {
         standing: &StandingCell,
     ) -> Result<Admission, Refusal> {
         let now = self.clock.now();
-        let tier = caller::tier(Some(holder));
+        let tier = self.tier(Some(holder));
         let subject = Subject::new(holder.owner.id, &model.id);
         let allowed = tier.allowed(LimitClass::of(model));
         let admitted = self.limiter.admit(subject, allowed, tokens, now);
@@ -89,11 +90,17 @@ impl App {
         })
     }
 
+    /// The set of limits that a caller is in.
+    pub(crate) fn tier(&self, holder: Option<&Holder>) -> &Tier {
+        let name = holder.map_or("", |holder| &holder.owner.tier);
+        self.settings.tiers.named_or_ordinary(name)
+    }
+
     /// Writes a refusal into the caller's log. Nobody waits for it, and losing one is harmless.
     pub(crate) fn log_limit_hit(
         &self,
         holder: &Holder,
-        tier: Tier,
+        tier: &Tier,
         counted: String,
         exceeded: &Exceeded,
         at: Timestamp,

@@ -15,7 +15,7 @@ use domain::limits::window::{Standing, Subject};
 use moment::Timestamp;
 
 use crate::app::{App, Shared};
-use crate::caller::{Credential, Principal, tier};
+use crate::caller::{Credential, Principal};
 use crate::input::{BodyLimits, Input};
 use crate::origin;
 use crate::refusal::Refusal;
@@ -146,7 +146,7 @@ fn admit(
     address: IpAddr,
     now: Timestamp,
 ) -> Result<Standing, (Standing, Refusal)> {
-    let tier = tier(holder);
+    let tier = app.tier(holder);
     let subject = match holder {
         Some(holder) => Subject::new(holder.owner.id, class),
         None => Subject::new(address, class),

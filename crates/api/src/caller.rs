@@ -9,7 +9,6 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use credits::KeyId;
 use domain::access::KeyKind;
-use domain::limits::tiers::Tier;
 use schemars::SchemaGenerator;
 use serde_json::json;
 
@@ -124,12 +123,6 @@ impl Credential for Customer {
         operation.refusal::<wire::errors::SpendLimitError>(402, meaning, generator);
         operation.standard_refusal(402, meaning, generator);
     }
-}
-
-/// The set of limits that a caller is in.
-pub(crate) fn tier(holder: Option<&Holder>) -> Tier {
-    // A tier that a later release named is not known here; the ordinary limits are safe.
-    holder.and_then(|holder| Tier::parse(&holder.owner.tier)).unwrap_or(Tier::Default)
 }
 
 /// The secret in `Authorization: Bearer <secret>`.

@@ -1,5 +1,7 @@
 //! Performing an operation: through the socket of the running service, or on the database itself.
 
+use std::sync::Arc;
+
 use control::books;
 use control::operation::Operation;
 use control::reply::{ModelLine, Reply, Verification};
@@ -92,7 +94,7 @@ impl<'a> Operator<'a> {
     async fn open(&self) -> Result<Service, Failure> {
         let ground = self.surroundings.sources(Vec::new()).read_ground()?;
         let store = wiring::open_store(&self.surroundings.data_dir.path, &ground.store)?;
-        let service = wiring::stopped_service(store).await?;
+        let service = wiring::stopped_service(store, Arc::new(ground.tiers)).await?;
         let development = &ground.development;
         service.found(development.enabled.then_some(development.starting_credit)).await?;
         Ok(service)

@@ -22,6 +22,7 @@ use config::sources::FlagSetting;
 use control::service::{Reload, Service};
 use control::socket;
 use domain::limits::failures::Failures;
+use domain::limits::tiers::Tiers;
 use domain::limits::window::Limiter;
 use domain::secret::SECRET_BYTES_MAX;
 use domain::shelf::Shelf;
@@ -69,7 +70,9 @@ pub(crate) async fn run(surroundings: &Surroundings, serve: args::Serve) -> Resu
     let stop = CancellationToken::new();
     let address = listeners.api_address;
     let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
-    let app = app(&service, (engines, proxy), settings(&server, &limits, chat, address), &tasks);
+    let tiers = Arc::clone(&service.tiers);
+    let settings = settings(&server, (&limits, tiers), chat, address);
+    let app = app(&service, (engines, proxy), settings, &tasks);
     listeners.serve(app, &tasks, &stop)?;
     tasks.spawn(control.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
     tasks.spawn(housekeeping::keep(Arc::clone(&service), stop.clone()));
@@ -133,6 +136,7 @@ async fn open(
     chosen_key: Option<&str>,
 ) -> Result<Service, Failure> {
     let shelf = Arc::new(Shelf::default());
+    let tiers = Arc::new(config.tiers.clone());
     let offer = (Arc::clone(&engines), chains);
     let reload = reload(surroundings.clone(), flags, Arc::clone(&shelf), offer);
     let data_dir = &surroundings.data_dir.path;
@@ -144,7 +148,7 @@ async fn open(
         )),
         other => other,
     })?;
-    let service = wiring::service(store, Arc::clone(&shelf), reload, chosen_key).await?;
+    let service = wiring::service(store, (Arc::clone(&shelf), tiers), reload, chosen_key).await?;
     let development = &config.development;
     service.found(development.enabled.then_some(development.starting_credit)).await?;
     put_in_force(config, &shelf, &engines).map_err(Failure::Failed)?;
@@ -199,7 +203,12 @@ fn app(
     })
 }
 
-fn settings(server: &Server, limits: &Limits, chat: Chat, address: SocketAddr) -> Settings {
+fn settings(
+    server: &Server,
+    (limits, tiers): (&Limits, Arc<Tiers>),
+    chat: Chat,
+    address: SocketAddr,
+) -> Settings {
     let proxies = server.trusted_proxies.clone();
     Settings {
         public_url: server.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
@@ -207,6 +216,7 @@ fn settings(server: &Server, limits: &Limits, chat: Chat, address: SocketAddr) -
         is_trusted_proxy: Arc::new(move |address| {
             proxies.iter().any(|range| range.contains(address))
         }),
+        tiers,
         blocks_failures: limits.block_failures,
         system_prompt: chat.system_prompt,
     }

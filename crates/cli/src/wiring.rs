@@ -16,6 +16,7 @@ use control::service::{Reload, Service};
 use credits::Rules;
 use domain::catalogue::Catalogue;
 use domain::entropy::Entropy;
+use domain::limits::tiers::Tiers;
 use domain::shelf::Shelf;
 use ledger::Ledger;
 use moment::{Clock, SystemClock};
@@ -54,15 +55,18 @@ pub(crate) fn open_store(
 }
 
 /// A service that does not listen: what a command works on while nothing runs.
-pub(crate) async fn stopped_service(store: Arc<dyn Store>) -> Result<Service, Failure> {
+pub(crate) async fn stopped_service(
+    store: Arc<dyn Store>,
+    tiers: Arc<Tiers>,
+) -> Result<Service, Failure> {
     let reload: Reload = Arc::new(|| Err("no service is running".to_owned()));
-    service(store, Arc::new(Shelf::default()), reload, None).await
+    service(store, (Arc::new(Shelf::default()), tiers), reload, None).await
 }
 
 /// The service over an open database. `chosen_key` is a secret of the operator's own form.
 pub(crate) async fn service(
     store: Arc<dyn Store>,
-    catalogue: Arc<Shelf>,
+    (catalogue, tiers): (Arc<Shelf>, Arc<Tiers>),
     reload: Reload,
     chosen_key: Option<&str>,
 ) -> Result<Service, Failure> {
@@ -82,6 +86,7 @@ pub(crate) async fn service(
         ledger: Arc::new(ledger),
         keys: Arc::new(keys),
         catalogue,
+        tiers,
         reload,
         clock,
         entropy,

@@ -1,6 +1,7 @@
 //! From the tree of all layers to typed settings, with every fault at once.
 
 use domain::catalogue::Model;
+use domain::limits::tiers::{Tier, Tiers};
 
 use crate::catalogue;
 use crate::fault::{Fault, Faults, Invalid, did_you_mean};
@@ -22,7 +23,7 @@ use crate::sections::search::{self, Search};
 use crate::sections::server::{self, Server};
 use crate::sections::store::{self, Store};
 use crate::sections::x402::{self, X402};
-use crate::sections::{self, top};
+use crate::sections::{self, tier, top};
 use crate::sources::{Sources, finished};
 
 /// Everything the operator can say, checked.
@@ -33,6 +34,7 @@ pub struct Config {
     pub development: Development,
     pub store: Store,
     pub limits: Limits,
+    pub tiers: Tiers,
     pub media: Media,
     pub engine: Engine,
     pub chat: Chat,
@@ -60,6 +62,7 @@ impl Sources {
         let development = development::read(&top.section(&development::SECTION));
         let store = store::read(&top.section(&store::SECTION));
         let limits = limits::read(&top.section(&limits::SECTION));
+        let tiers = top.tiers();
         let media = media::read(&top.section(&media::SECTION));
         let engine = engine::read(&top.section(&engine::SECTION));
         let chat = chat::read(&top.section(&chat::SECTION));
@@ -77,6 +80,7 @@ impl Sources {
                 development: development?,
                 store: store?,
                 limits: limits?,
+                tiers,
                 media: media?,
                 engine: engine?,
                 chat: chat?,
@@ -99,7 +103,8 @@ impl Sources {
         let top = Top { table: &self.table, faults: &faults };
         let store = store::read(&top.section(&store::SECTION));
         let development = development::read(&top.section(&development::SECTION));
-        let ground = || Some(Ground { store: store?, development: development? });
+        let tiers = top.tiers();
+        let ground = || Some(Ground { store: store?, development: development?, tiers });
         finished(ground(), faults)
     }
 }
@@ -109,6 +114,7 @@ impl Sources {
 pub struct Ground {
     pub store: Store,
     pub development: Development,
+    pub tiers: Tiers,
 }
 
 struct Top<'a> {
@@ -187,6 +193,21 @@ impl<'a> Top<'a> {
             providers.push(provider);
         }
         providers
+    }
+
+    fn tiers(&self) -> Tiers {
+        let mut written: Vec<Tier> = Vec::new();
+        for reader in self.entries(&tier::SECTION) {
+            let Some(tier) = tier::read(&reader) else { continue };
+            if written.iter().any(|earlier| earlier.name() == tier.name()) {
+                reader.fault("id", format!("a second [[tier]] has the id `{}`", tier.name()));
+                continue;
+            }
+            written.push(tier);
+        }
+        let mut tiers = Tiers::default();
+        written.into_iter().for_each(|tier| tiers.set(tier));
+        tiers
     }
 
     /// The files were read while gathering; here only the form of the list is checked.

@@ -12,6 +12,7 @@ pub mod scrape;
 pub mod search;
 pub mod server;
 pub mod store;
+pub mod tier;
 pub mod top;
 pub mod x402;
 
@@ -37,6 +38,7 @@ const BEFORE_MODELS: &[&Section] = &[
     &development::SECTION,
     &store::SECTION,
     &limits::SECTION,
+    &tier::SECTION,
     &media::SECTION,
     &engine::SECTION,
     &chat::SECTION,

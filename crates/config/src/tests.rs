@@ -5,6 +5,7 @@ mod faults;
 mod layers;
 mod parsing;
 mod secrets;
+mod tiers;
 
 use std::path::Path;
 

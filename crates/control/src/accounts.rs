@@ -2,7 +2,6 @@
 
 use credits::{AllowanceKind, EntryId, OwnerId};
 use domain::entropy::time_ordered_id;
-use domain::limits::tiers::Tier;
 use money::{Currency, Nano};
 use store::error::StoreError;
 use store::owner::{Owner, OwnerKind};
@@ -84,8 +83,8 @@ impl Service {
         name: &str,
         tier: &str,
     ) -> Result<AccountReport, OperationError> {
-        let Some(tier) = Tier::parse(tier) else {
-            let names: Vec<&str> = Tier::ALL.iter().map(|tier| tier.name()).collect();
+        let Some(tier) = self.tiers.find(tier) else {
+            let names: Vec<&str> = self.tiers.names().collect();
             let message = format!("there is no tier `{tier}`; choose from {}", names.join(", "));
             return Err(OperationError::Refused(message));
         };

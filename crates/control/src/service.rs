@@ -5,6 +5,7 @@ use std::sync::Arc;
 use access::KeyRing;
 use domain::catalogue::Selection;
 use domain::entropy::Entropy;
+use domain::limits::tiers::Tiers;
 use domain::shelf::Shelf;
 use ledger::Ledger;
 use moment::{Clock, Timestamp};
@@ -24,6 +25,8 @@ pub struct Service {
     pub ledger: Arc<Ledger>,
     pub keys: Arc<KeyRing>,
     pub catalogue: Arc<Shelf>,
+    /// The sets of rate limits that an account may be put under.
+    pub tiers: Arc<Tiers>,
     pub reload: Reload,
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,

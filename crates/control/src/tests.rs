@@ -100,6 +100,7 @@ async fn open(folder: &TempDir) -> Service {
         store,
         keys: Arc::new(keys),
         catalogue: Arc::new(Shelf::default()),
+        tiers: Arc::default(),
         reload: Arc::new(|| Err("the file is wrong".to_owned())),
         clock,
         entropy,

@@ -314,6 +314,7 @@ fn settings() -> Settings {
         public_url: "http://testhost".to_owned(),
         host_name: "testhost".to_owned(),
         is_trusted_proxy: Arc::new(|_| false),
+        tiers: Arc::default(),
         blocks_failures: true,
         system_prompt: SYSTEM_PROMPT.to_owned(),
     }

@@ -100,3 +100,21 @@ fn an_account_is_put_under_other_limits() {
     assert_eq!(account["tier"], "staff");
     home.fails(&["accounts", "tier", "default", "royal"], 1, &["default, partner, staff"]);
 }
+
+#[test]
+fn an_account_is_put_under_limits_of_the_operators_own() {
+    let home = Home::with_config(
+        "[server]\nlisten = \"127.0.0.1:0\"\nadmin_listen = \"127.0.0.1:0\"\n\
+         [[tier]]\nid = \"gold\"\ngeneral_requests = 0\n",
+    );
+    let account = home.json(&["accounts", "tier", "default", "gold", "--json"]);
+    assert_eq!(account["tier"], "gold");
+    let running = home.serve();
+    let key = running.first_key().unwrap();
+    let (status, body) = running.get("/api/v1/api_keys", &key);
+    assert_eq!(status, 429, "{body}");
+    home.ok(&["accounts", "tier", "default", "default"]);
+    assert_eq!(running.get("/api/v1/api_keys", &key).0, 200);
+    home.fails(&["accounts", "tier", "default", "royal"], 1, &["gold"]);
+    assert!(running.stop().success());
+}

@@ -49,55 +49,134 @@ pub struct Allowed {
 }
 
 /// A named set of limits; an account has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tier {
+    name: String,
+    like: BuiltIn,
+    /// What the operator decided otherwise.
+    changes: Vec<(LimitClass, Allowed)>,
+}
+
+impl Tier {
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn allowed(&self, class: LimitClass) -> Allowed {
+        let changed = self.changes.iter().find(|(changed, _)| *changed == class);
+        changed.map_or_else(|| self.like.allowed(class), |(_, allowed)| *allowed)
+    }
+
+    /// The same with other bounds for one class of requests.
+    #[must_use]
+    pub fn with(mut self, class: LimitClass, allowed: Allowed) -> Tier {
+        self.changes.retain(|(changed, _)| *changed != class);
+        self.changes.push((class, allowed));
+        self
+    }
+}
+
+/// The tiers that there are: those of the specification, and the operator's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tiers {
+    /// The ordinary one first.
+    tiers: Vec<Tier>,
+}
+
+impl Default for Tiers {
+    fn default() -> Tiers {
+        Tiers { tiers: BuiltIn::ALL.into_iter().map(BuiltIn::tier).collect() }
+    }
+}
+
+impl Tiers {
+    /// Adds one, or puts it in the place of the one with its name.
+    pub fn set(&mut self, tier: Tier) {
+        match self.tiers.iter_mut().find(|known| known.name == tier.name) {
+            Some(known) => *known = tier,
+            None => self.tiers.push(tier),
+        }
+    }
+
+    pub fn find(&self, name: &str) -> Option<&Tier> {
+        self.tiers.iter().find(|tier| tier.name == name)
+    }
+
+    /// The tier of that name, or the ordinary one: a tier that was taken out of the configuration
+    /// must not let its accounts go without limits.
+    pub fn named_or_ordinary(&self, name: &str) -> &Tier {
+        self.find(name).unwrap_or(&self.tiers[0])
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tiers.iter().map(Tier::name)
+    }
+}
+
+/// A tier that the specification prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tier {
+pub enum BuiltIn {
     Default,
     Partner,
     /// Those who run the service: a partner's limits, and ten times the calls to chain nodes.
     Staff,
 }
 
-impl Tier {
-    pub const ALL: [Tier; 3] = [Tier::Default, Tier::Partner, Tier::Staff];
+impl BuiltIn {
+    pub const ALL: [BuiltIn; 3] = [BuiltIn::Default, BuiltIn::Partner, BuiltIn::Staff];
+    pub const NAMES: &[&str] = &["default", "partner", "staff"];
 
-    pub fn parse(name: &str) -> Option<Tier> {
-        Tier::ALL.into_iter().find(|tier| tier.name() == name)
+    pub fn parse(name: &str) -> Option<BuiltIn> {
+        BuiltIn::ALL.into_iter().find(|tier| tier.name() == name)
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Tier::Default => "default",
-            Tier::Partner => "partner",
-            Tier::Staff => "staff",
+            BuiltIn::Default => "default",
+            BuiltIn::Partner => "partner",
+            BuiltIn::Staff => "staff",
         }
     }
 
-    pub fn allowed(self, class: LimitClass) -> Allowed {
+    /// The tier as it is printed.
+    pub fn tier(self) -> Tier {
+        self.named(self.name())
+    }
+
+    /// A tier of another name that begins with the same limits.
+    pub fn named(self, name: &str) -> Tier {
+        Tier { name: name.to_owned(), like: self, changes: Vec::new() }
+    }
+
+    fn allowed(self, class: LimitClass) -> Allowed {
         let requests = |requests| Allowed { requests, tokens: None };
         match class {
             LimitClass::Text(size) => self.text(size),
-            LimitClass::Image => requests(if self == Tier::Default { 20 } else { 60 }),
-            LimitClass::Audio => requests(if self == Tier::Default { 60 } else { 120 }),
+            LimitClass::Image => requests(if self == BuiltIn::Default { 20 } else { 60 }),
+            LimitClass::Audio => requests(if self == BuiltIn::Default { 60 } else { 120 }),
             LimitClass::Embedding => requests(500),
             LimitClass::VideoQueue | LimitClass::AudioQueue => requests(40),
             LimitClass::VideoRetrieve | LimitClass::AudioRetrieve => requests(120),
             LimitClass::Augment | LimitClass::KeyCreation => requests(20),
-            LimitClass::CryptoRpc => requests(if self == Tier::Staff { 1_000 } else { 100 }),
+            LimitClass::CryptoRpc => requests(if self == BuiltIn::Staff { 1_000 } else { 100 }),
             LimitClass::General => requests(3_000),
         }
     }
 
     fn text(self, size: ModelTier) -> Allowed {
         let (requests, tokens) = match (self, size) {
-            (Tier::Default, ModelTier::Xs) => (500, 1_000_000),
-            (Tier::Default, ModelTier::S) => (75, 750_000),
-            (Tier::Default, ModelTier::M) => (50, 750_000),
-            (Tier::Default, ModelTier::L) => (20, 500_000),
-            (Tier::Partner | Tier::Staff, ModelTier::Xs) => (500, 2_000_000),
-            (Tier::Partner | Tier::Staff, ModelTier::S) => (150, 1_500_000),
-            (Tier::Partner | Tier::Staff, ModelTier::M) => (100, 1_500_000),
-            (Tier::Partner | Tier::Staff, ModelTier::L) => (60, 1_000_000),
+            (BuiltIn::Default, ModelTier::Xs) => (500, 1_000_000),
+            (BuiltIn::Default, ModelTier::S) => (75, 750_000),
+            (BuiltIn::Default, ModelTier::M) => (50, 750_000),
+            (BuiltIn::Default, ModelTier::L) => (20, 500_000),
+            (BuiltIn::Partner | BuiltIn::Staff, ModelTier::Xs) => (500, 2_000_000),
+            (BuiltIn::Partner | BuiltIn::Staff, ModelTier::S) => (150, 1_500_000),
+            (BuiltIn::Partner | BuiltIn::Staff, ModelTier::M) => (100, 1_500_000),
+            (BuiltIn::Partner | BuiltIn::Staff, ModelTier::L) => (60, 1_000_000),
         };
         Allowed { requests, tokens: Some(tokens) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use wire::api_keys::{
 
 use crate::app::Shared;
 use crate::call::Call;
-use crate::caller::{KeyHolder, tier};
+use crate::caller::KeyHolder;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::billing::balance::can_consume;
 use crate::input::Nothing;
@@ -28,7 +28,7 @@ async fn get_rate_limits(
     call: Call<KeyHolder, Nothing>,
 ) -> Result<Answer<RateLimitsReply>, Refusal> {
     let KeyHolder(holder) = &call.caller;
-    let tier = tier(Some(holder.as_ref()));
+    let tier = app.tier(Some(holder.as_ref()));
     let balances = app.ledger.balances(holder.owner.id);
     let catalogue = app.catalogue.get();
     let models = catalogue.list(Selection::All, call.now);
@@ -47,7 +47,7 @@ async fn get_rate_limits(
     Ok(Answer::new(RateLimitsReply { data }))
 }
 
-fn model_limits(model: &Model, tier: Tier) -> ModelRateLimits {
+fn model_limits(model: &Model, tier: &Tier) -> ModelRateLimits {
     let allowed = tier.allowed(LimitClass::of(model));
     let mut rate_limits = vec![RateLimit { amount: allowed.requests, kind: RateLimitKind::Rpm }];
     if let Some(amount) = allowed.tokens {

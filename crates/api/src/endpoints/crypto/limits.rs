@@ -7,13 +7,12 @@ use moment::Timestamp;
 use rpc::window::CapReached;
 
 use crate::app::App;
-use crate::caller::tier;
 use crate::refusal::Refusal;
 use crate::refusal::proxy::Cap;
 
 /// Counts one request, however many calls are in it.
 pub(super) fn admit(app: &App, holder: &Holder, now: Timestamp) -> Result<(), Refusal> {
-    let (tier, class) = (tier(Some(holder)), LimitClass::CryptoRpc);
+    let (tier, class) = (app.tier(Some(holder)), LimitClass::CryptoRpc);
     let subject = Subject::new(holder.owner.id, class);
     let admitted = app.limiter.admit(subject, tier.allowed(class), 0, now);
     admitted.map(|_| ()).map_err(|exceeded| {

@@ -1,0 +1,35 @@
+//! Rate limits of the operator's own.
+
+use domain::catalogue::Tier as ModelTier;
+use domain::limits::tiers::{Allowed, LimitClass};
+use expect_test::expect;
+
+use super::Scene;
+
+const LARGE: LimitClass = LimitClass::Text(ModelTier::L);
+
+#[test]
+fn a_tier_of_the_operators_own_is_read() {
+    let scene = Scene::with_config(
+        "[[tier]]\nid = \"gold\"\nlike = \"partner\"\ntext_l_requests = 600\nimage_requests = 0\n",
+    );
+    let config = scene.config();
+    let gold = config.tiers.find("gold").unwrap();
+    assert_eq!(gold.allowed(LARGE), Allowed { requests: 600, tokens: Some(1_000_000) });
+    assert_eq!(gold.allowed(LimitClass::Image), Allowed { requests: 0, tokens: None });
+    assert_eq!(gold.allowed(LimitClass::Audio), Allowed { requests: 120, tokens: None });
+}
+
+#[test]
+fn faults_of_tiers_are_told_together() {
+    let scene = Scene::with_config(
+        "[[tier]]\nid = \"gold\"\n[[tier]]\nid = \"gold\"\nlike = \"silver\"\n\
+         [[tier]]\nid = \"gold\"\n[[tier]]\ntext_l_requests = -1\n",
+    );
+    scene.check_faults(&expect![[r#"
+        tollgate.toml:5: `like` in [[tier]] must be one of "default", "partner", "staff", not "silver"
+        tollgate.toml:7: a second [[tier]] has the id `gold`
+        tollgate.toml:8: `id` is missing in [[tier]]
+        tollgate.toml:9: `text_l_requests` in [[tier]] must be a whole number from 0 to 1000000000000, not -1
+    "#]]);
+}
