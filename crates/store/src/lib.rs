@@ -9,6 +9,7 @@ use credits::{EntryId, KeyId, OwnerId};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
 
+use crate::claim::{Claim, ClaimId, CreditedSum};
 use crate::error::StoreError;
 use crate::idempotency::{AnswerKey, Kept};
 use crate::journal::{Books, Entry};
@@ -21,6 +22,7 @@ use crate::usage::{
 };
 use crate::write::Group;
 
+pub mod claim;
 pub mod conformance;
 pub mod error;
 pub mod idempotency;
@@ -97,6 +99,14 @@ pub trait Store: Send + Sync {
 
     /// The credits of the JSON-RPC proxy since a moment, by owner and quarter of an hour.
     fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>>;
+
+    fn claim(&self, id: ClaimId) -> Answer<'_, Option<Claim>>;
+
+    /// Claims that are neither credited nor failed, the oldest first.
+    fn unfinished_claims(&self) -> Answer<'_, Vec<Claim>>;
+
+    /// What was credited for claims, by network.
+    fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>>;
 
     /// The journal after a sequence number, oldest first: for export and for verification.
     fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>>;

@@ -7,6 +7,7 @@
 use credits::{KeyId, OwnerId, Record};
 use moment::Timestamp;
 
+use crate::claim::{Claim, ClaimId, ClaimStep};
 use crate::idempotency::{AnswerKey, KeptAnswer};
 use crate::key::{ApiKey, KeySettings};
 use crate::limit_hit::LimitHit;
@@ -73,6 +74,19 @@ pub enum Write {
         rows_max: usize,
     },
     AddSentTransaction(SentTransaction),
+    /// A payment becomes ours to settle. One that failed is taken up again; one in any other state
+    /// is a duplicate.
+    OpenClaim(Claim),
+    AdvanceClaim {
+        claim: ClaimId,
+        step: ClaimStep,
+        at: Timestamp,
+    },
+    /// Forgets claims that failed before a moment, at most `rows_max` at once.
+    DropFailedClaims {
+        before: Timestamp,
+        rows_max: usize,
+    },
     /// Adds a setting, and is a duplicate if it is there.
     AddSetting {
         name: String,

@@ -7,6 +7,7 @@ use credits::{EntryId, KeyId, OwnerId};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
 
+use store::claim::{Claim, ClaimId, CreditedSum};
 use store::error::StoreError;
 use store::idempotency::{AnswerKey, Kept};
 use store::journal::{Books, Entry};
@@ -124,6 +125,18 @@ impl Store for Flaky {
 
     fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>> {
         self.pass(self.inner.spent_credits(since))
+    }
+
+    fn claim(&self, id: ClaimId) -> Answer<'_, Option<Claim>> {
+        self.pass(self.inner.claim(id))
+    }
+
+    fn unfinished_claims(&self) -> Answer<'_, Vec<Claim>> {
+        self.pass(self.inner.unfinished_claims())
+    }
+
+    fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>> {
+        self.pass(self.inner.credited_claims())
     }
 
     fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>> {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use credits::{EntryId, KeyId, OwnerId};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
+use store::claim::{Claim, ClaimId, CreditedSum};
 use store::error::StoreError;
 use store::idempotency::{AnswerKey, Kept};
 use store::journal::{Books, Entry};
@@ -111,6 +112,15 @@ impl Store for Faulty {
     }
     fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>> {
         self.inner.spent_credits(since)
+    }
+    fn claim(&self, id: ClaimId) -> Answer<'_, Option<Claim>> {
+        self.inner.claim(id)
+    }
+    fn unfinished_claims(&self) -> Answer<'_, Vec<Claim>> {
+        self.inner.unfinished_claims()
+    }
+    fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>> {
+        self.inner.credited_claims()
     }
     fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>> {
         self.inner.journal(after_seq, limit)

@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use crate::Store;
 
+mod claims;
 mod fixture;
 mod groups;
 mod journal;
@@ -23,7 +24,7 @@ pub struct Case {
 pub type Running<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 pub fn cases() -> Vec<Case> {
-    [owners::CASES, keys::CASES, groups::CASES, journal::CASES, usage::CASES, rpc::CASES]
+    [owners::CASES, keys::CASES, groups::CASES, journal::CASES, usage::CASES, rpc::CASES, claims::CASES]
         .into_iter()
         .flatten()
         .map(|(name, run)| Case { name, run: *run })

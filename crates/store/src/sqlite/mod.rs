@@ -10,6 +10,7 @@ use credits::{EntryId, KeyId, OwnerId};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
 
+use crate::claim::{Claim, ClaimId, CreditedSum};
 use crate::error::StoreError;
 use crate::idempotency::{AnswerKey, Kept};
 use crate::journal::{Books, Entry};
@@ -28,6 +29,7 @@ use crate::write::Group;
 use crate::{Answer, Commit, Store};
 
 mod accounts;
+mod claims;
 mod columns;
 mod fault;
 mod journal;
@@ -219,6 +221,18 @@ impl Store for Sqlite {
 
     fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>> {
         self.ask(move |connection| rpc::spent_credits(connection, since))
+    }
+
+    fn claim(&self, id: ClaimId) -> Answer<'_, Option<Claim>> {
+        self.ask(move |connection| claims::claim(connection, id))
+    }
+
+    fn unfinished_claims(&self) -> Answer<'_, Vec<Claim>> {
+        self.ask(claims::unfinished)
+    }
+
+    fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>> {
+        self.ask(claims::credited)
     }
 
     fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>> {

@@ -6,6 +6,7 @@ use rusqlite::{CachedStatement, Connection, params};
 
 use crate::error::StoreError;
 use crate::sqlite::accounts::AccountRows;
+use crate::sqlite::claims;
 use crate::sqlite::columns::{allowance_name, units_of};
 use crate::sqlite::owners;
 use crate::sqlite::rpc;
@@ -110,6 +111,13 @@ impl<'batch> Posting<'batch> {
                 rpc::drop_expired_answers(connection, *now, *rows_max)
             }
             Write::AddSentTransaction(sent) => rpc::add_sent_transaction(connection, sent),
+            Write::OpenClaim(claim) => claims::open(connection, claim),
+            Write::AdvanceClaim { claim, step, at } => {
+                claims::advance(connection, *claim, step, *at)
+            }
+            Write::DropFailedClaims { before, rows_max } => {
+                claims::drop_failed(connection, *before, *rows_max)
+            }
             Write::AddSetting { name, value } => owners::add_setting(connection, name, value),
             Write::PutSetting { name, value } => owners::put_setting(connection, name, value),
         }

@@ -1,0 +1,132 @@
+//! Payments on their way to a chain: one row each, written before the chain is asked anything.
+//!
+//! ```text
+//! VERIFIED ──► SUBMITTED ──► CREDITED
+//!     │            │  ▲          ▲
+//!     │            ▼  │          │
+//!     │         UNKNOWN ─────────┤
+//!     ▼            ▼             │
+//!   FAILED ◄───────┴── (taken up again: back to VERIFIED)
+//! ```
+
+use credits::EntryId;
+use moment::Timestamp;
+use money::Nano;
+
+/// The most claims that one answer carries.
+pub const CLAIMS_MAX: usize = 1000;
+
+/// The name of a payment, which follows from what its payer signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClaimId(pub [u8; 20]);
+
+/// A payment that somebody sent us, and how far it has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    pub id: ClaimId,
+    /// In CAIP-2 form, such as `eip155:8453`.
+    pub network: String,
+    pub asset: String,
+    /// In its canonical form.
+    pub payer: String,
+    /// What the chain spends once: the nonce of an authorization, or the hash of a message.
+    pub nonce: [u8; 32],
+    pub pay_to: String,
+    /// What the payer signed for, in base units of the token.
+    pub units: u64,
+    /// What the payer signed, as JSON: enough to ask the chain about it at any later time.
+    pub payment: String,
+    pub state: ClaimState,
+    /// What was sent, or is about to be.
+    pub sent: SentPayment,
+    /// What came of it, once it is credited.
+    pub credit: Option<ClaimCredit>,
+    /// Why it failed, in the protocol's word.
+    pub reason: Option<String>,
+    pub created: Timestamp,
+    pub changed: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ClaimState {
+    /// It is signed and keeps the terms. Nothing was sent for it.
+    Verified,
+    /// It was sent, or may have been.
+    Submitted,
+    /// It was sent, and waiting for it ended without an answer from the chain.
+    Unknown,
+    /// It is on the chain and in the ledger.
+    Credited,
+    /// It moved nothing and will not by what was sent. The payer may try it again.
+    Failed,
+}
+
+/// What is sent for a payment. All of it is there before any of it is sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SentPayment {
+    /// The transaction's name on its chain; absent while a facilitator has not told it.
+    pub transaction: Option<String>,
+    /// The signed transaction, where it is ours to send.
+    pub raw: Option<Vec<u8>>,
+    /// Its place among the transactions of its sender.
+    pub sequence: Option<u64>,
+    /// The chain's newest block before it was sent: nothing of it can be older.
+    pub since_block: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClaimCredit {
+    pub entry: EntryId,
+    /// What moved, and was credited with it.
+    pub amount: Nano,
+}
+
+/// A step that a claim takes. One from a state that does not allow it is
+/// [`StoreError::Missing`](crate::error::StoreError).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClaimStep {
+    Submit(SentPayment),
+    /// A transaction that was learnt only now is noted.
+    LoseSight {
+        transaction: Option<String>,
+    },
+    /// Written with the credit in one group.
+    Credit {
+        transaction: String,
+        credit: ClaimCredit,
+    },
+    Fail {
+        reason: String,
+    },
+}
+
+/// What credited claims of one network come to: the books must have received as much from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreditedSum {
+    pub network: String,
+    pub claims: u64,
+    pub amount: Nano,
+}
+
+impl ClaimState {
+    pub fn name(self) -> &'static str {
+        match self {
+            ClaimState::Verified => "VERIFIED",
+            ClaimState::Submitted => "SUBMITTED",
+            ClaimState::Unknown => "UNKNOWN",
+            ClaimState::Credited => "CREDITED",
+            ClaimState::Failed => "FAILED",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<ClaimState> {
+        let all = [
+            ClaimState::Verified,
+            ClaimState::Submitted,
+            ClaimState::Unknown,
+            ClaimState::Credited,
+            ClaimState::Failed,
+        ];
+        all.into_iter().find(|state| state.name() == name)
+    }
+}

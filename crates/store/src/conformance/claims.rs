@@ -1,0 +1,219 @@
+//! Payments on their way to a chain: claimed once, never credited twice, never forgotten too early.
+
+use money::Nano;
+
+use crate::Store;
+use crate::claim::{
+    Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, CreditedSum, SentPayment,
+};
+use crate::conformance::Cases;
+use crate::conformance::fixture::{at, done, entry_id, refused};
+use crate::error::StoreError;
+use crate::write::Write;
+
+pub(crate) const CASES: Cases = &[
+    ("a claim is found as it was opened", |store| Box::pin(opened(store))),
+    ("a payment is claimed once", |store| Box::pin(claimed_once(store))),
+    ("what the chain spends once is claimed once, whatever its id", |store| {
+        Box::pin(spent_once(store))
+    }),
+    ("what is sent is in the claim before it is sent", |store| Box::pin(submitted(store))),
+    ("a claim is credited from any unfinished state, and then never changes", |store| {
+        Box::pin(credited(store))
+    }),
+    ("a claim that failed can be taken up again and has forgotten what was sent", |store| {
+        Box::pin(taken_up_again(store))
+    }),
+    ("steps that a state does not allow are refused", |store| Box::pin(forbidden(store))),
+    ("unfinished claims are listed, the oldest first", |store| Box::pin(unfinished(store))),
+    ("credits are summed by network", |store| Box::pin(summed(store))),
+    ("only claims that failed long ago are dropped", |store| Box::pin(dropped(store))),
+];
+
+fn id(number: u8) -> ClaimId {
+    ClaimId([number; 20])
+}
+
+fn claim(number: u8) -> Claim {
+    Claim {
+        id: id(number),
+        network: "eip155:8453".into(),
+        asset: "0xa".into(),
+        payer: format!("0x{number}"),
+        nonce: [number; 32],
+        pay_to: "0xb".into(),
+        units: 5_000_000,
+        payment: "{}".into(),
+        state: ClaimState::Verified,
+        sent: SentPayment::default(),
+        credit: None,
+        reason: None,
+        created: at(i64::from(number)),
+        changed: at(i64::from(number)),
+    }
+}
+
+fn open(number: u8) -> Write {
+    Write::OpenClaim(claim(number))
+}
+
+fn advance(number: u8, step: ClaimStep) -> Write {
+    Write::AdvanceClaim { claim: id(number), step, at: at(100) }
+}
+
+fn sent() -> SentPayment {
+    SentPayment {
+        transaction: Some("0xff".into()),
+        raw: Some(vec![2, 3]),
+        sequence: Some(7),
+        since_block: Some(40),
+    }
+}
+
+fn submit(number: u8) -> Write {
+    advance(number, ClaimStep::Submit(sent()))
+}
+
+fn fail(number: u8) -> Write {
+    advance(number, ClaimStep::Fail { reason: "insufficient_funds".into() })
+}
+
+fn credit(number: u8, units: i32) -> Write {
+    let (entry, amount) = (entry_id(u128::from(number)), Nano::from_units(units));
+    let credit = ClaimCredit { entry, amount };
+    advance(number, ClaimStep::Credit { transaction: "0xff".into(), credit })
+}
+
+async fn found(store: &dyn Store, number: u8) -> Claim {
+    store.claim(id(number)).await.expect("asked").expect("the claim is there")
+}
+
+async fn opened(store: &dyn Store) {
+    assert_eq!(store.claim(id(1)).await.expect("asked"), None);
+    done(store, vec![open(1)]).await;
+    assert_eq!(found(store, 1).await, claim(1));
+}
+
+async fn claimed_once(store: &dyn Store) {
+    done(store, vec![open(1)]).await;
+    for step in [submit(1), advance(1, ClaimStep::LoseSight { transaction: None }), credit(1, 5)] {
+        assert!(matches!(refused(store, vec![open(1)]).await, StoreError::Duplicate(_)));
+        done(store, vec![step]).await;
+    }
+    assert!(matches!(refused(store, vec![open(1)]).await, StoreError::Duplicate(_)));
+}
+
+async fn spent_once(store: &dyn Store) {
+    done(store, vec![open(1)]).await;
+    let other = Claim { id: id(2), ..claim(1) };
+    let error = refused(store, vec![Write::OpenClaim(other)]).await;
+    assert!(matches!(error, StoreError::Duplicate(_)), "{error}");
+}
+
+async fn submitted(store: &dyn Store) {
+    done(store, vec![open(1), submit(1)]).await;
+    let submitted = found(store, 1).await;
+    assert_eq!((submitted.state, &submitted.sent), (ClaimState::Submitted, &sent()));
+    done(store, vec![advance(1, ClaimStep::LoseSight { transaction: None })]).await;
+    let unknown = found(store, 1).await;
+    assert_eq!((unknown.state, unknown.sent), (ClaimState::Unknown, sent()));
+    let learnt = ClaimStep::LoseSight { transaction: Some("0xee".into()) };
+    done(store, vec![advance(1, learnt)]).await;
+    assert_eq!(found(store, 1).await.sent.transaction.as_deref(), Some("0xee"));
+}
+
+async fn credited(store: &dyn Store) {
+    for number in [1, 2, 3] {
+        done(store, vec![open(number)]).await;
+    }
+    done(store, vec![submit(2), submit(3)]).await;
+    done(store, vec![advance(3, ClaimStep::LoseSight { transaction: None })]).await;
+    for number in [1, 2, 3] {
+        done(store, vec![credit(number, 5)]).await;
+        let credited = found(store, number).await;
+        assert_eq!(credited.state, ClaimState::Credited);
+        let amount = credited.credit.map(|credit| credit.amount);
+        assert_eq!(amount, Some(Nano::from_units(5)));
+        for step in [submit(number), fail(number), credit(number, 6)] {
+            assert!(matches!(refused(store, vec![step]).await, StoreError::Missing(_)));
+        }
+    }
+}
+
+async fn taken_up_again(store: &dyn Store) {
+    done(store, vec![open(1), submit(1)]).await;
+    done(store, vec![fail(1)]).await;
+    let failed = found(store, 1).await;
+    assert_eq!(failed.reason.as_deref(), Some("insufficient_funds"));
+    assert_eq!(failed.sent, sent());
+    let again = Claim { created: at(200), changed: at(200), ..claim(1) };
+    done(store, vec![Write::OpenClaim(again.clone())]).await;
+    assert_eq!(found(store, 1).await, again);
+}
+
+async fn forbidden(store: &dyn Store) {
+    let error = refused(store, vec![submit(1)]).await;
+    assert!(matches!(error, StoreError::Missing(_)), "{error}");
+    done(store, vec![open(1)]).await;
+    let lost = advance(1, ClaimStep::LoseSight { transaction: None });
+    let error = refused(store, vec![lost]).await;
+    assert!(matches!(error, StoreError::Missing(_)), "{error}");
+    done(store, vec![submit(1)]).await;
+    let error = refused(store, vec![submit(1)]).await;
+    assert!(matches!(error, StoreError::Missing(_)), "{error}");
+    done(store, vec![fail(1)]).await;
+    for step in [submit(1), fail(1), credit(1, 5)] {
+        assert!(matches!(refused(store, vec![step]).await, StoreError::Missing(_)));
+    }
+}
+
+async fn unfinished(store: &dyn Store) {
+    for number in [3, 1, 2, 4, 5] {
+        done(store, vec![open(number)]).await;
+    }
+    done(store, vec![submit(2), submit(3), fail(4), credit(5, 5)]).await;
+    done(store, vec![advance(3, ClaimStep::LoseSight { transaction: None })]).await;
+    let listed = store.unfinished_claims().await.expect("asked");
+    let listed: Vec<_> = listed.iter().map(|claim| (claim.id, claim.state)).collect();
+    let expected = [
+        (id(1), ClaimState::Verified),
+        (id(2), ClaimState::Submitted),
+        (id(3), ClaimState::Unknown),
+    ];
+    assert_eq!(listed, expected);
+}
+
+async fn summed(store: &dyn Store) {
+    let solana = Claim { network: "solana:5eykt".into(), ..claim(3) };
+    done(store, vec![open(1), open(2), Write::OpenClaim(solana), open(4)]).await;
+    done(store, vec![credit(1, 5), credit(2, 6), credit(3, 7)]).await;
+    let sum = |network: &str, claims, units| CreditedSum {
+        network: network.into(),
+        claims,
+        amount: Nano::from_units(units),
+    };
+    assert_eq!(
+        store.credited_claims().await.expect("asked"),
+        [sum("eip155:8453", 2, 11), sum("solana:5eykt", 1, 7)]
+    );
+}
+
+async fn dropped(store: &dyn Store) {
+    for number in [1, 2, 3, 4] {
+        done(store, vec![open(number)]).await;
+    }
+    done(store, vec![fail(1), fail(2), credit(3, 5)]).await;
+    let drop = |ms, rows_max| vec![Write::DropFailedClaims { before: at(ms), rows_max }];
+    done(store, drop(100, 10)).await;
+    assert!(store.claim(id(1)).await.expect("asked").is_some());
+    done(store, drop(101, 1)).await;
+    let mut left = 0;
+    for number in [1, 2, 3, 4] {
+        left += usize::from(store.claim(id(number)).await.expect("asked").is_some());
+    }
+    assert_eq!(left, 3);
+    done(store, drop(101, 10)).await;
+    for (number, is_there) in [(1, false), (2, false), (3, true), (4, true)] {
+        assert_eq!(store.claim(id(number)).await.expect("asked").is_some(), is_there);
+    }
+}

@@ -1,0 +1,148 @@
+//! Payments on their way to a chain: the rows and the questions.
+
+use credits::EntryId;
+use moment::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::claim::{
+    CLAIMS_MAX, Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, CreditedSum, SentPayment,
+};
+use crate::error::StoreError;
+use crate::sqlite::columns::{id_or_none, nano, nano_or_none, parsed, time};
+use crate::sqlite::writer::Fault;
+
+const COLUMNS: &str = "id, network, asset, payer, nonce, pay_to, units, payment, state, \
+     transaction_id, raw, sequence, since_block, reason, credited_nano, entry, created_ms, \
+     changed_ms";
+
+/// Adds a claim, or takes up one that failed. Any other that is there is a duplicate.
+pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), Fault> {
+    let sql = "INSERT INTO claim (id, network, asset, payer, nonce, pay_to, units, payment, state, \
+               created_ms, changed_ms) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'VERIFIED', ?9, ?9) \
+               ON CONFLICT (id) DO UPDATE SET pay_to = excluded.pay_to, units = excluded.units, \
+               payment = excluded.payment, state = 'VERIFIED', transaction_id = NULL, raw = NULL, \
+               sequence = NULL, since_block = NULL, reason = NULL, \
+               created_ms = excluded.created_ms, changed_ms = excluded.changed_ms \
+               WHERE state = 'FAILED'";
+    let opened = connection.prepare_cached(sql)?.execute(params![
+        claim.id.0,
+        claim.network,
+        claim.asset,
+        claim.payer,
+        claim.nonce,
+        claim.pay_to,
+        claim.units,
+        claim.payment,
+        claim.created.ms()
+    ])?;
+    if opened == 1 {
+        return Ok(());
+    }
+    Err(Fault::Refused(StoreError::Duplicate("this payment is claimed".to_owned())))
+}
+
+pub(crate) fn advance(
+    connection: &Connection,
+    id: ClaimId,
+    step: &ClaimStep,
+    at: Timestamp,
+) -> Result<(), Fault> {
+    let (id, at_ms) = (id.0, at.ms());
+    let changed = match step {
+        ClaimStep::Submit(sent) => {
+            let sql = "UPDATE claim SET state = 'SUBMITTED', transaction_id = ?3, raw = ?4, \
+                       sequence = ?5, since_block = ?6, changed_ms = ?2 \
+                       WHERE id = ?1 AND state = 'VERIFIED'";
+            let SentPayment { transaction, raw, sequence, since_block } = sent;
+            let values = params![id, at_ms, transaction, raw, sequence, since_block];
+            connection.prepare_cached(sql)?.execute(values)?
+        }
+        ClaimStep::LoseSight { transaction } => {
+            let sql = "UPDATE claim SET state = 'UNKNOWN', \
+                       transaction_id = coalesce(?3, transaction_id), changed_ms = ?2 \
+                       WHERE id = ?1 AND state IN ('SUBMITTED', 'UNKNOWN')";
+            connection.prepare_cached(sql)?.execute(params![id, at_ms, transaction])?
+        }
+        ClaimStep::Credit { transaction, credit } => {
+            let sql = "UPDATE claim SET state = 'CREDITED', transaction_id = ?3, entry = ?4, \
+                       credited_nano = ?5, reason = NULL, changed_ms = ?2 \
+                       WHERE id = ?1 AND state IN ('VERIFIED', 'SUBMITTED', 'UNKNOWN')";
+            let (entry, nanos) = (credit.entry.0.as_bytes(), credit.amount.nanos());
+            let values = params![id, at_ms, transaction, entry, nanos];
+            connection.prepare_cached(sql)?.execute(values)?
+        }
+        ClaimStep::Fail { reason } => {
+            let sql = "UPDATE claim SET state = 'FAILED', reason = ?3, changed_ms = ?2 \
+                       WHERE id = ?1 AND state IN ('VERIFIED', 'SUBMITTED', 'UNKNOWN')";
+            connection.prepare_cached(sql)?.execute(params![id, at_ms, reason])?
+        }
+    };
+    if changed == 1 {
+        return Ok(());
+    }
+    Err(Fault::Refused(StoreError::Missing("no such payment waits for this step")))
+}
+
+pub(crate) fn drop_failed(
+    connection: &Connection,
+    before: Timestamp,
+    rows_max: usize,
+) -> Result<(), Fault> {
+    let sql = "DELETE FROM claim WHERE id IN (SELECT id FROM claim \
+               WHERE state = 'FAILED' AND changed_ms < ?1 ORDER BY changed_ms LIMIT ?2)";
+    connection.prepare_cached(sql)?.execute(params![before.ms(), rows_max])?;
+    Ok(())
+}
+
+pub(crate) fn claim(connection: &Connection, id: ClaimId) -> rusqlite::Result<Option<Claim>> {
+    let sql = format!("SELECT {COLUMNS} FROM claim WHERE id = ?1");
+    connection.prepare_cached(&sql)?.query_row([id.0], claim_at).optional()
+}
+
+pub(crate) fn unfinished(connection: &Connection) -> rusqlite::Result<Vec<Claim>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM claim WHERE state IN ('VERIFIED', 'SUBMITTED', 'UNKNOWN') \
+         ORDER BY created_ms, id LIMIT ?1"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map([CLAIMS_MAX], claim_at)?.collect()
+}
+
+pub(crate) fn credited(connection: &Connection) -> rusqlite::Result<Vec<CreditedSum>> {
+    let sql = "SELECT network, count(*), sum(credited_nano) FROM claim \
+               WHERE state = 'CREDITED' GROUP BY network ORDER BY network";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| {
+        Ok(CreditedSum { network: row.get(0)?, claims: row.get(1)?, amount: nano(row, 2)? })
+    })?;
+    rows.collect()
+}
+
+fn claim_at(row: &Row<'_>) -> rusqlite::Result<Claim> {
+    let credit = match (id_or_none(row, 15)?, nano_or_none(row, 14)?) {
+        (Some(entry), Some(amount)) => Some(ClaimCredit { entry: EntryId(entry), amount }),
+        _ => None,
+    };
+    Ok(Claim {
+        id: ClaimId(row.get(0)?),
+        network: row.get(1)?,
+        asset: row.get(2)?,
+        payer: row.get(3)?,
+        nonce: row.get(4)?,
+        pay_to: row.get(5)?,
+        units: row.get(6)?,
+        payment: row.get(7)?,
+        state: parsed(row, 8, ClaimState::parse)?,
+        sent: SentPayment {
+            transaction: row.get(9)?,
+            raw: row.get(10)?,
+            sequence: row.get(11)?,
+            since_block: row.get(12)?,
+        },
+        credit,
+        reason: row.get(13)?,
+        created: time(row, 16)?,
+        changed: time(row, 17)?,
+    })
+}
