@@ -1,10 +1,12 @@
 //! The payment in a header: three shapes on the wire, one type here.
 
+use alloy_primitives::U256;
+use moment::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::encoding::{base64_bytes, hex_bytes, json_header};
-use crate::evm::Authorization;
+use crate::evm::{Authorization, SETTLE_MARGIN_S};
 use crate::network::Network;
 use crate::refusal::PaymentRefusal;
 use crate::solana::TRANSACTION_BYTES_MAX;
@@ -45,6 +47,11 @@ impl Payment {
         let json = json_header(header).ok_or(PaymentRefusal::Malformed(
             "send the payment payload as base64 of a JSON object, at most 16 KiB",
         ))?;
+        Payment::read(json)
+    }
+
+    /// Reads a payload that is JSON already, such as one that [`Payment::payload`] wrote.
+    pub fn read(json: Value) -> Result<Payment, PaymentRefusal> {
         let envelope: Envelope = serde_json::from_value(json).map_err(|_| {
             PaymentRefusal::Malformed("`x402Version` must be a number, and `payload` must be there")
         })?;
@@ -67,9 +74,20 @@ impl Payment {
         })
     }
 
-    /// The body that asks a facilitator to verify or settle this payment. It is written anew in
-    /// the second version, whatever shape the client used, and around our own requirement.
-    pub fn facilitator_request(&self, requirement: &Requirement) -> Value {
+    /// The last moment at which an authorization can still be settled; none where time is no part
+    /// of what was signed.
+    pub fn last_moment(&self) -> Option<Timestamp> {
+        let Proof::Evm { authorization, .. } = &self.proof else {
+            return None;
+        };
+        let end_s = authorization.valid_before.saturating_sub(U256::from(SETTLE_MARGIN_S));
+        let end_ms = i64::try_from(end_s).ok()?.checked_mul(1000)?;
+        Some(Timestamp::from_ms(end_ms))
+    }
+
+    /// The payload in the second version, whatever shape the client used, around our own
+    /// requirement.
+    pub fn payload(&self, requirement: &Requirement) -> Value {
         let payload = match &self.proof {
             Proof::Evm { authorization, signature } => json!({
                 "signature": alloy_primitives::hex::encode_prefixed(signature),
@@ -81,9 +99,14 @@ impl Payment {
                 json!({ "transaction": encoded })
             }
         };
+        json!({ "x402Version": 2, "accepted": requirement, "payload": payload })
+    }
+
+    /// The body that asks a facilitator to verify or settle this payment.
+    pub fn facilitator_request(&self, requirement: &Requirement) -> Value {
         json!({
             "x402Version": 2,
-            "paymentPayload": { "x402Version": 2, "accepted": requirement, "payload": payload },
+            "paymentPayload": self.payload(requirement),
             "paymentRequirements": requirement,
         })
     }

@@ -1,6 +1,7 @@
 //! The verdict on a payment: judged against the operator's terms, before anything is settled.
 
 use moment::Timestamp;
+use sha2::{Digest, Sha256};
 
 use crate::address::WalletAddress;
 use crate::amount::TokenAmount;
@@ -23,6 +24,17 @@ pub struct VerifiedPayment {
     /// What will move, which is what may be credited.
     pub amount: TokenAmount,
     pub settlement: Settlement,
+}
+
+impl VerifiedPayment {
+    /// What the chain spends once for this payer: the authorization's nonce, or the hash of the
+    /// message.
+    pub fn nonce(&self) -> [u8; 32] {
+        match &self.settlement {
+            Settlement::Evm(payment) => payment.authorization.nonce,
+            Settlement::Solana(payment) => Sha256::digest(payment.message()).into(),
+        }
+    }
 }
 
 /// What putting the payment on its chain takes.

@@ -22,6 +22,10 @@ pub struct PaymentId {
 }
 
 impl PaymentId {
+    pub fn bytes(self) -> [u8; DIGEST_BYTES] {
+        self.digest
+    }
+
     /// A token spends each nonce of a payer once.
     pub(crate) fn of_authorization(
         network: Network,

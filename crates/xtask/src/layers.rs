@@ -22,14 +22,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wallet", &["money", "moment"]),
     ("store", &["credits", "domain", "moment", "money"]),
     ("ledger", &["credits", "domain", "moment", "money", "store"]),
+    ("settle", &["credits", "domain", "ledger", "moment", "money", "store", "wallet"]),
     ("access", &["credits", "domain", "ledger", "moment", "money", "store"]),
     ("config", &["domain", "moment", "money"]),
     ("control", &["access", "credits", "domain", "ledger", "moment", "money", "store"]),
     (
         "api",
         &[
-            "access", "credits", "domain", "engine", "ledger", "moment", "money", "rpc", "shape",
-            "store", "wire",
+            "access", "credits", "domain", "engine", "ledger", "moment", "money", "rpc", "settle",
+            "shape", "store", "wallet", "wire",
         ],
     ),
     ("switchboard", &["api", "config", "domain", "engine", "engine-upstream", "moment"]),

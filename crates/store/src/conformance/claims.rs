@@ -3,9 +3,7 @@
 use money::Nano;
 
 use crate::Store;
-use crate::claim::{
-    Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, CreditedSum, SentPayment,
-};
+use crate::claim::{Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, CreditedSum, SentPayment};
 use crate::conformance::Cases;
 use crate::conformance::fixture::{at, done, entry_id, refused};
 use crate::error::StoreError;

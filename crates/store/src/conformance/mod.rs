@@ -24,11 +24,19 @@ pub struct Case {
 pub type Running<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 pub fn cases() -> Vec<Case> {
-    [owners::CASES, keys::CASES, groups::CASES, journal::CASES, usage::CASES, rpc::CASES, claims::CASES]
-        .into_iter()
-        .flatten()
-        .map(|(name, run)| Case { name, run: *run })
-        .collect()
+    [
+        owners::CASES,
+        keys::CASES,
+        groups::CASES,
+        journal::CASES,
+        usage::CASES,
+        rpc::CASES,
+        claims::CASES,
+    ]
+    .into_iter()
+    .flatten()
+    .map(|(name, run)| Case { name, run: *run })
+    .collect()
 }
 
 type Cases = &'static [(&'static str, for<'a> fn(&'a dyn Store) -> Running<'a>)];

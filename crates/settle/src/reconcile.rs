@@ -1,0 +1,82 @@
+//! Claims that nobody waits for: after a restart, and after a request was told to come back later.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::{self, StreamExt};
+use store::error::StoreError;
+use store::write::{Group, Write};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use crate::payments::Payments;
+
+/// How often the chain is asked about unfinished claims.
+const RECONCILE_EVERY: Duration = Duration::from_secs(5);
+/// Claims that are asked about side by side.
+const CLAIMS_AT_ONCE: usize = 8;
+/// Failed claims are kept this long, for whoever asks what became of a payment.
+const FAILED_KEPT: Duration = Duration::from_secs(7 * 86_400);
+const FAILED_DROPPED_MAX: usize = 1000;
+
+/// What a round over the unfinished claims found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Round {
+    pub credited: usize,
+    pub failed: usize,
+    /// They stay as they are until the chain answers.
+    pub waiting: usize,
+}
+
+impl Payments {
+    /// Asks the chain about every unfinished claim that nobody waits for, and finishes what can be
+    /// finished.
+    pub async fn reconcile(&self) -> Result<Round, StoreError> {
+        let claims = self.desk.store.unfinished_claims().await?;
+        let landings = claims.into_iter().filter_map(|claim| {
+            if self.flights.is_under_way(claim.id) {
+                return None;
+            }
+            let desk = Arc::clone(&self.desk);
+            Some(async move {
+                let landing =
+                    self.flights.board(claim.id, || async move { desk.resume(claim).await });
+                match landing {
+                    Some(landing) => landing.landed().await,
+                    None => None,
+                }
+            })
+        });
+        let mut outcomes = stream::iter(landings).buffer_unordered(CLAIMS_AT_ONCE);
+        let mut round = Round::default();
+        while let Some(outcome) = outcomes.next().await {
+            match outcome {
+                Some(Ok(_)) => round.credited += 1,
+                Some(Err(refused)) if refused.is_final() => round.failed += 1,
+                _ => round.waiting += 1,
+            }
+        }
+        metrics::gauge!("settle_waiting_claims").set(round.waiting as f64);
+        Ok(round)
+    }
+
+    /// Reconciles at once and every few seconds, until `stop`.
+    pub async fn keep(self, stop: CancellationToken) {
+        let mut round = interval(RECONCILE_EVERY);
+        round.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = round.tick() => {}
+            }
+            if let Err(error) = self.reconcile().await {
+                tracing::warn!(%error, "payments could not be reconciled: {error}");
+            }
+            let before = self.desk.clock.now().minus(FAILED_KEPT);
+            let write = Write::DropFailedClaims { before, rows_max: FAILED_DROPPED_MAX };
+            if let Err(error) = self.desk.store.commit(Group::of(write)).await {
+                tracing::warn!(%error, "failed payments were not forgotten: {error}");
+            }
+        }
+    }
+}
