@@ -2,3 +2,7 @@
 
 pub mod books;
 pub mod samples;
+
+/// The allocator that the program runs with, so that what is measured is what is shipped.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -68,6 +68,10 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     pub(crate) fn total(&self) -> Nano {
         // The amounts add up to the total of the bill, which fits.
         Nano::sum(self.amounts.iter().copied()).unwrap_or(Nano::MAX)
@@ -80,15 +84,14 @@ impl Draft {
         for row in &mut self.rows {
             (row.charge, row.at) = (receipt.charge, at);
         }
-        let (currencies, paid) = paid_by_currency(receipt);
-        let is_whole = currencies.len() == 1 && receipt.written_off == Nano::ZERO;
-        if is_whole {
+        if let Some(currency) = only_currency(receipt) {
             self.rows.retain(|row| row.amount.is_positive());
             for row in &mut self.rows {
-                row.currency = currencies[0];
+                row.currency = currency;
             }
             return self.rows;
         }
+        let (currencies, paid) = paid_by_currency(receipt);
         let shares = spread(&self.amounts, &paid);
         let mut rows: Vec<UsageRow> = Vec::with_capacity(shares.len());
         for (index, share) in shares.iter().enumerate() {
@@ -108,6 +111,13 @@ impl Draft {
         }
         rows
     }
+}
+
+/// The currency that paid for all of it, if one did.
+fn only_currency(receipt: &Receipt) -> Option<Currency> {
+    let currency = receipt.legs.first()?.lot.currency;
+    let is_only = receipt.legs.iter().all(|leg| leg.lot.currency == currency);
+    (is_only && receipt.written_off == Nano::ZERO).then_some(currency)
 }
 
 /// Lots of the same currency count together, in the order in which they paid.

@@ -112,7 +112,7 @@ impl Ledger {
         &self,
         entry: EntryId,
         command: Command,
-        mut also: Vec<Write>,
+        also: Vec<Write>,
         told: impl FnOnce(&Outcome, Timestamp) -> Vec<UsageRow> + Send,
     ) -> Result<Option<Outcome>, LedgerError> {
         let store = &self.shared.store;
@@ -121,9 +121,9 @@ impl Ledger {
         }
         let carried_out = {
             let mut live = self.shared.lock();
-            self.shared.carry_out(&mut live, &command, |applied, now| {
-                also.extend(told(&applied.outcome, now).into_iter().map(Write::AddUsage));
-                also
+            self.shared.carry_out(&mut live, &command, Vec::new(), |applied, now, writes| {
+                writes.extend(also);
+                writes.extend(told(&applied.outcome, now).into_iter().map(Write::AddUsage));
             })
         };
         match carried_out {

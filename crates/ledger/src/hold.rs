@@ -27,11 +27,12 @@ impl Ledger {
     pub fn hold(&self, payer: Payer, want: Want) -> Result<Hold, HoldRefused> {
         let id = HoldId(self.shared.fresh_id());
         let mut live = self.shared.lock();
-        if UNSETTLED_MAX <= live.core.open_holds() + live.in_flight {
+        if UNSETTLED_MAX <= live.core.open_holds() + self.shared.in_flight() {
             return Err(HoldRefused::Unavailable);
         }
         let command = Command::Hold { hold: id, payer, want, kind: HoldKind::Request };
-        let (applied, watched) = self.shared.carry_out(&mut live, &command, |_, _| Vec::new())?;
+        let carried_out = self.shared.carry_out(&mut live, &command, Vec::new(), |_, _, _| {});
+        let (applied, watched) = carried_out?;
         if let Some(opened) = watched {
             // The first hold of a day opens the day's allowance. If that is not written, neither is
             // the settle that comes after it, and that is where it is noticed.

@@ -82,7 +82,9 @@ impl Ledger {
     ) -> Result<Outcome, LedgerError> {
         let (applied, watched) = {
             let mut live = self.shared.lock();
-            self.shared.carry_out(&mut live, command, |applied, now| also(&applied.outcome, now))?
+            self.shared.carry_out(&mut live, command, Vec::new(), |applied, now, writes| {
+                writes.extend(also(&applied.outcome, now));
+            })?
         };
         if let Some(watched) = watched {
             watched.await?;

@@ -1,5 +1,6 @@
 //! The state behind the lock: the core, and whether what it decides reaches the disk.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use credits::{Applied, Command, EntryId, Record, Rules};
@@ -33,6 +34,9 @@ pub(crate) struct Shared {
     pub(crate) rules: Rules,
     /// A `std::sync::Mutex`: it is held for a microsecond and never across an await.
     live: Mutex<Live>,
+    /// Groups that were handed in and whose fate is not yet known. Counted up under the lock, and
+    /// down without it: an answer that comes back has nobody to wait for.
+    in_flight: AtomicUsize,
     pub(crate) baseline: Mutex<Option<Baseline>>,
 }
 
@@ -41,8 +45,6 @@ pub(crate) struct Live {
     pub(crate) standing: Standing,
     /// Counts reloads: holds of an earlier generation are unknown to the core.
     pub(crate) generation: u64,
-    /// Groups that were handed in and whose fate is not yet known.
-    pub(crate) in_flight: usize,
     /// Groups in flight whose waiter went away; whoever tends the ledger waits for them.
     pub(crate) unwatched: Vec<Commit>,
     /// The last entry of the journal that the core knows to be there or on its way.
@@ -87,7 +89,6 @@ impl Ledger {
             core,
             standing: Standing::Running,
             generation: 0,
-            in_flight: 0,
             unwatched: Vec::new(),
             last: LastEntry::Loaded { seq: books.last_seq },
             settled: 0,
@@ -95,7 +96,8 @@ impl Ledger {
             latest: clock.now(),
         };
         let (live, baseline) = (Mutex::new(live), Mutex::new(None));
-        let shared = Arc::new(Shared { store, clock, entropy, rules, live, baseline });
+        let in_flight = AtomicUsize::new(0);
+        let shared = Arc::new(Shared { store, clock, entropy, rules, live, in_flight, baseline });
         Ok(Ledger { shared })
     }
 }
@@ -120,7 +122,12 @@ impl Shared {
         time_ordered_id(self.clock.now(), &*self.entropy)
     }
 
-    /// Decides one command and hands its records in, with `also` in the same group.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::SeqCst)
+    }
+
+    /// Decides one command and hands its records in, with what `also` adds in the same group.
+    /// `writes` is empty, and has room where the caller could make it before it took the lock.
     ///
     /// The answer is durable once what it is watched by resolves; `None` means that there was
     /// nothing to write.
@@ -128,50 +135,44 @@ impl Shared {
         self: &Arc<Shared>,
         live: &mut Live,
         command: &Command,
-        also: impl FnOnce(&Applied, Timestamp) -> Vec<Write>,
+        mut writes: Vec<Write>,
+        also: impl FnOnce(&Applied, Timestamp, &mut Vec<Write>),
     ) -> Result<(Applied, Option<Watched>), HoldRefused> {
         live.refuse_if_stopped()?;
         let now = live.advance(self.now());
         let mut applied = live.core.apply(command, now)?;
-        let also = also(&applied, now);
         let records = std::mem::take(&mut applied.records);
-        let watched = self.hand_in(live, records, also);
+        live.note_last(&records);
+        writes.extend(records.into_iter().map(Write::Journal));
+        also(&applied, now, &mut writes);
+        let watched = self.hand_in(writes);
         Ok((applied, watched))
     }
 
-    fn hand_in(
-        self: &Arc<Shared>,
-        live: &mut Live,
-        records: Vec<Record>,
-        also: Vec<Write>,
-    ) -> Option<Watched> {
-        if records.is_empty() && also.is_empty() {
+    fn hand_in(self: &Arc<Shared>, writes: Vec<Write>) -> Option<Watched> {
+        if writes.is_empty() {
             return None;
         }
-        let last = records.iter().rev().find_map(|record| match record {
-            Record::Transfer(transfer) => Some((transfer.entry, transfer.leg)),
-            _ => None,
-        });
-        if let Some((entry, leg)) = last {
-            live.last = LastEntry::HandedIn { entry, leg };
-        }
-        let mut writes: Vec<Write> = records.into_iter().map(Write::Journal).collect();
-        writes.extend(also);
-        live.in_flight += 1;
+        self.in_flight.fetch_add(1, Ordering::SeqCst);
         let commit = self.store.commit(Group { writes });
         Some(Watched::new(Arc::clone(self), commit))
     }
 
     /// Notes what became of a group. A lost one stops the ledger.
     pub(crate) fn resolved(&self, outcome: Result<(), StoreError>) -> Result<(), LedgerError> {
+        let noted = outcome.map_err(|error| self.stop(&error));
+        // Last, so that whoever sees nothing in flight sees the stop as well.
+        self.in_flight.fetch_sub(1, Ordering::SeqCst);
+        noted
+    }
+
+    fn stop(&self, error: &StoreError) -> LedgerError {
         let mut live = self.lock();
-        live.in_flight -= 1;
-        let Err(error) = outcome else { return Ok(()) };
         if live.standing == Standing::Running {
             tracing::error!(%error, "a group was not written, so charging is paused: {error}");
         }
         live.standing = Standing::Stopped;
-        Err(LedgerError::Unavailable)
+        LedgerError::Unavailable
     }
 }
 
@@ -180,6 +181,16 @@ impl Live {
         match self.standing {
             Standing::Running => Ok(()),
             Standing::Stopped => Err(HoldRefused::Unavailable),
+        }
+    }
+
+    fn note_last(&mut self, records: &[Record]) {
+        let last = records.iter().rev().find_map(|record| match record {
+            Record::Transfer(transfer) => Some((transfer.entry, transfer.leg)),
+            _ => None,
+        });
+        if let Some((entry, leg)) = last {
+            self.last = LastEntry::HandedIn { entry, leg };
         }
     }
 

@@ -55,7 +55,7 @@ impl Ledger {
             is_running: live.standing == Standing::Running,
             open_holds: live.core.open_holds(),
             oldest_hold: live.core.oldest_hold_at().map(|made_at| now.since(made_at)),
-            unwritten_groups: live.in_flight,
+            unwritten_groups: self.shared.in_flight(),
             settled_total: live.settled,
             written_off_nano_total: live.written_off_nano,
         }

@@ -12,6 +12,9 @@ use crate::hold::Hold;
 use crate::live::{Ledger, Live, Shared};
 use crate::watch::Watched;
 
+/// The records of a charge that one lot pays and a key counts: a transfer and the key's counter.
+const RECORDS_USUAL: usize = 2;
+
 impl Ledger {
     /// Charges what the work cost, at most once: the charge has the id of its hold.
     ///
@@ -54,6 +57,7 @@ impl Ledger {
         // Refused from here on, the hold is released when it is dropped: after the lock, which is
         // declared later, has been let go.
         let draft = charge.draft(&hold.payer).map_err(|_| Rejection::InvalidAmount)?;
+        let writes = Vec::with_capacity(RECORDS_USUAL + draft.len() + also.len());
         let mut live = self.shared.lock();
         if live.generation != hold.generation {
             hold.close();
@@ -61,12 +65,11 @@ impl Ledger {
         }
         let entry = EntryId(hold.id.0);
         let command = Command::Settle { entry, hold: hold.id, amount: draft.total() };
-        let settled = self.shared.carry_out(&mut live, &command, |applied, now| {
-            let mut writes = also;
+        let settled = self.shared.carry_out(&mut live, &command, writes, |applied, now, writes| {
             if let Outcome::Settled(receipt) = &applied.outcome {
                 writes.extend(draft.paid(receipt, now).into_iter().map(Write::AddUsage));
             }
-            writes
+            writes.extend(also);
         });
         if settled.is_ok() {
             hold.close();
@@ -82,7 +85,7 @@ fn hold_again(shared: &Arc<Shared>, live: &mut Live, hold: &Hold) -> Result<(), 
     let want = Want::UpTo { least: Nano::ZERO, most: hold.amount };
     let kind = HoldKind::Request;
     let command = Command::Hold { hold: hold.id, payer: hold.payer, want, kind };
-    let (_, watched) = shared.carry_out(live, &command, |_, _| Vec::new())?;
+    let (_, watched) = shared.carry_out(live, &command, Vec::new(), |_, _, _| {})?;
     if let Some(opened) = watched {
         opened.leave(&mut live.unwatched);
     }

@@ -47,7 +47,7 @@ impl Ledger {
     async fn recover(&self) -> Result<(), LedgerError> {
         let generation = {
             let live = self.shared.lock();
-            if 0 < live.in_flight {
+            if 0 < self.shared.in_flight() {
                 return Err(LedgerError::Unavailable);
             }
             live.generation
@@ -80,7 +80,7 @@ impl Ledger {
                     return Ok(());
                 }
                 let command = Command::Sweep { entry: EntryId(self.shared.fresh_id()) };
-                self.shared.carry_out(&mut live, &command, |_, _| Vec::new())
+                self.shared.carry_out(&mut live, &command, Vec::new(), |_, _, _| {})
             };
             let (applied, watched) = swept?;
             let Some(watched) = watched else { return Ok(()) };

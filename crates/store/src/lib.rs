@@ -43,7 +43,8 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Se
 pub type Commit = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
 
 pub trait Store: Send + Sync {
-    /// Hands a group in, without waiting. Groups are written in the order of these calls.
+    /// Hands a group in, without waiting. Groups are written in the order of these calls, at once
+    /// when the answer is polled or dropped.
     fn commit(&self, group: Group) -> Commit;
 
     /// How many groups wait to be written.

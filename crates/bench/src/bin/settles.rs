@@ -46,16 +46,17 @@ async fn measure(directory: &Path, span: Duration) {
     let (store, ledger) = open(directory).await;
     println!("opened in {:.1?}", started.elapsed());
     println!(
-        "{:>8} {:>10} {:>12} {:>12} {:>12} {:>12}",
-        "clients", "settles/s", "hold p50", "hold p99", "settle p50", "settle p99"
+        "{:>8} {:>10} {:>10} {:>10} {:>10} {:>12} {:>12}",
+        "clients", "settles/s", "hold p50", "hold p99", "hold p999", "settle p50", "settle p99"
     );
     for clients in CLIENTS {
         let (mut holds, mut settles, took) = run(&ledger, clients, span).await;
         let rate = settles.len() as f64 / took.as_secs_f64();
         println!(
-            "{clients:>8} {rate:>10.0} {:>12.2?} {:>12.2?} {:>12.1?} {:>12.1?}",
+            "{clients:>8} {rate:>10.0} {:>10.2?} {:>10.2?} {:>10.1?} {:>12.1?} {:>12.1?}",
             holds.permille(500),
             holds.permille(990),
+            holds.permille(999),
             settles.permille(500),
             settles.permille(990)
         );

@@ -132,13 +132,7 @@ impl Drop for Sqlite {
 
 impl Store for Sqlite {
     fn commit(&self, group: Group) -> Commit {
-        let queued = self.queue.push(group);
-        Box::pin(async move {
-            match queued {
-                Ok(done) => done.await.unwrap_or(Err(StoreError::Closed)),
-                Err(error) => Err(error),
-            }
-        })
+        Box::pin(self.queue.push(group))
     }
 
     fn queued(&self) -> usize {

@@ -1,6 +1,9 @@
 //! The groups that wait for the writer, in the order in which they were handed in.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
 
 use tokio::sync::oneshot;
 
@@ -16,14 +19,15 @@ pub(crate) const QUEUED_GROUPS_MAX: usize = 65_536;
 pub(crate) struct Queue {
     state: Mutex<State>,
     filled: Condvar,
+    /// Waking costs a system call, so it is left out where nobody sleeps. Set under the lock, by
+    /// the writer, and taken back by whoever wakes it.
+    is_writer_asleep: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct State {
     waiting: Vec<Waiting>,
     is_closed: bool,
-    /// Waking costs a system call, so it is left out where nobody sleeps.
-    is_writer_asleep: bool,
 }
 
 #[derive(Debug)]
@@ -32,11 +36,26 @@ pub(crate) struct Waiting {
     pub(crate) done: oneshot::Sender<Result<(), StoreError>>,
 }
 
+type Outcome = Result<(), StoreError>;
+
+/// A group in the queue. The writer is woken when this is first polled, or dropped: whoever pushes
+/// under a lock does so in well under a microsecond, and pays for the wake after letting it go.
+#[derive(Debug)]
+pub(crate) struct Pushed {
+    queue: Arc<Queue>,
+    done: Result<oneshot::Receiver<Outcome>, StoreError>,
+    is_told: bool,
+}
+
 impl Queue {
-    pub(crate) fn push(
-        &self,
-        group: Group,
-    ) -> Result<oneshot::Receiver<Result<(), StoreError>>, StoreError> {
+    pub(crate) fn push(self: &Arc<Queue>, group: Group) -> Pushed {
+        let (done, receiver) = oneshot::channel();
+        let refused = self.add(Waiting { group, done }).err();
+        let done = refused.map_or(Ok(receiver), Err);
+        Pushed { queue: Arc::clone(self), done, is_told: false }
+    }
+
+    fn add(&self, waiting: Waiting) -> Result<(), StoreError> {
         let mut state = self.lock();
         if state.is_closed {
             return Err(StoreError::Closed);
@@ -44,27 +63,23 @@ impl Queue {
         if QUEUED_GROUPS_MAX <= state.waiting.len() {
             return Err(StoreError::Busy);
         }
-        let (done, receiver) = oneshot::channel();
-        state.waiting.push(Waiting { group, done });
-        let wakes = std::mem::take(&mut state.is_writer_asleep);
-        drop(state);
-        if wakes {
-            self.filled.notify_one();
-        }
-        Ok(receiver)
+        state.waiting.push(waiting);
+        Ok(())
     }
 
-    /// Waits for work and takes all of it; `None` once the queue is closed and empty.
-    pub(crate) fn take(&self) -> Option<Vec<Waiting>> {
+    /// Waits for work and takes all of it, leaving `emptied` in its place so that the list need not
+    /// grow anew while others wait to push. False once the queue is closed and empty.
+    pub(crate) fn take(&self, emptied: &mut Vec<Waiting>) -> bool {
         let mut state = self.lock();
         loop {
             if !state.waiting.is_empty() {
-                return Some(std::mem::take(&mut state.waiting));
+                std::mem::swap(&mut state.waiting, emptied);
+                return true;
             }
             if state.is_closed {
-                return None;
+                return false;
             }
-            state.is_writer_asleep = true;
+            self.is_writer_asleep.store(true, Ordering::SeqCst);
             state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -86,7 +101,47 @@ impl Queue {
         self.lock().waiting.len()
     }
 
+    /// The flag was set under the lock that the push took afterwards, so a writer that fell asleep
+    /// before the push is seen here, and one that falls asleep after it has seen the group.
+    fn wake_writer(&self) {
+        let is_asleep = self.is_writer_asleep.load(Ordering::SeqCst);
+        if is_asleep && self.is_writer_asleep.swap(false, Ordering::SeqCst) {
+            self.filled.notify_one();
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pushed {
+    fn tell_writer(&mut self) {
+        if !self.is_told {
+            self.is_told = true;
+            self.queue.wake_writer();
+        }
+    }
+}
+
+/// Resolves once the group is durable, or will never be.
+impl Future for Pushed {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        self.tell_writer();
+        match &mut self.done {
+            Ok(done) => {
+                let outcome = ready!(Pin::new(done).poll(context));
+                Poll::Ready(outcome.unwrap_or(Err(StoreError::Closed)))
+            }
+            Err(error) => Poll::Ready(Err(error.clone())),
+        }
+    }
+}
+
+impl Drop for Pushed {
+    fn drop(&mut self) {
+        self.tell_writer();
     }
 }

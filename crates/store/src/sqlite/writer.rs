@@ -53,12 +53,13 @@ impl Drop for AbandonOnExit {
 pub(crate) fn run(connection: Connection, queue: Arc<Queue>) {
     let _abandon = AbandonOnExit(Arc::clone(&queue));
     let mut writer = Writer { connection, memory: Memory::default(), writes_in_log: 0 };
-    while let Some(batch) = queue.take() {
+    let mut batch = Vec::new();
+    while queue.take(&mut batch) {
         let started = Instant::now();
         let outcomes = writer.commit(&batch);
         metrics::histogram!("store_commit_seconds").record(started.elapsed().as_secs_f64());
         metrics::histogram!("store_batch_groups").record(batch.len() as f64);
-        for (waiting, outcome) in batch.into_iter().zip(outcomes) {
+        for (waiting, outcome) in batch.drain(..).zip(outcomes) {
             writer.writes_in_log += waiting.group.writes.len();
             // A waiter that went away does not undo what it asked for.
             let _ = waiting.done.send(outcome);
