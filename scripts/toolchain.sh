@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure of a C compiler (for SQLite) and a Rust toolchain that is new enough. To be sourced.
+# Makes sure of a C compiler (for SQLite), of what builds the codecs (cmake, make), and of a Rust toolchain that is new enough. To be sourced.
 
 rust_wanted() { sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml; }
 
@@ -48,6 +48,9 @@ install_rust() {
 ensure_toolchain() {
   local missing=()
   have cc || missing+=(gcc libc6-dev)
+  have c++ || missing+=(g++)
+  have cmake || missing+=(cmake)
+  have make || missing+=(make)
   have curl || missing+=(curl)
   [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki ] || [ -e /etc/ssl/cert.pem ] ||
     missing+=(ca-certificates)

@@ -1,5 +1,6 @@
 //! Models that are ONNX graphs, run on the CPU by the pinned ONNX Runtime library.
 
+pub mod embedding;
 mod runtime;
 
 pub use runtime::{Error, Runtime};

@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &["money"]),
     ("domain", &["money", "moment"]),
     ("engine-upstream", &["engine", "moment"]),
+    ("media", &[]),
     ("engine-onnx", &["media"]),
     ("rpc", &["money", "moment"]),
     ("wallet", &["money", "moment"]),

@@ -1,0 +1,115 @@
+//! Sentence embeddings: a BERT encoder, the mean over its tokens, normalised.
+
+mod batch;
+mod bert;
+mod pooling;
+mod tokens;
+mod worker;
+
+use std::path::Path;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+
+use self::bert::Bert;
+use self::tokens::Tokens;
+use self::worker::Job;
+use crate::runtime::{Error as RuntimeError, Runtime};
+
+/// More requests than this at once are turned away.
+const JOBS_MAX: usize = 256;
+
+/// A loaded model. Requests from any number of threads are computed together, in batches of
+/// inputs that are about as long as each other.
+pub struct Embedder {
+    tokens: Tokens,
+    dimensions: usize,
+    jobs: SyncSender<Job>,
+}
+
+/// What happens to an input that is longer than the model can read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Overflow {
+    Refuse,
+    Truncate,
+}
+
+/// One vector per input, in the order of the inputs, and what they count as.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embeddings {
+    pub vectors: Vec<Vec<f32>>,
+    pub tokens: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddingError {
+    #[error("input {index} has {tokens} tokens, and {tokens_max} is the most")]
+    TooLong { index: usize, tokens: usize, tokens_max: usize },
+    #[error("input {index} has the token {token}, which the model does not know")]
+    UnknownToken { index: usize, token: u32 },
+    #[error("too many requests at once, try again")]
+    Busy,
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    #[error("the embedding model failed: {0}")]
+    Failed(String),
+}
+
+impl Embedder {
+    /// Loads `model.fp16.safetensors` or `model.safetensors`, `config.json` and `tokenizer.json`.
+    pub fn load(runtime: &Runtime, folder: &Path) -> Result<Embedder, EmbeddingError> {
+        let bert = Bert::load(runtime, folder)?;
+        let tokens = Tokens::load(folder, bert.tokens_max())?;
+        let dimensions = bert.dimensions();
+        let (jobs, queue) = sync_channel(JOBS_MAX);
+        worker::start(bert, queue).map_err(|error| EmbeddingError::Failed(error.to_string()))?;
+        Ok(Embedder { tokens, dimensions, jobs })
+    }
+
+    pub fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// The longest input that the model can read, in tokens.
+    pub fn tokens_max(&self) -> usize {
+        self.tokens.tokens_max()
+    }
+
+    /// Computes one vector per input; blocks until they are there.
+    pub fn embed(&self, inputs: &[&str], overflow: Overflow) -> Result<Embeddings, EmbeddingError> {
+        let mut encoded = Vec::with_capacity(inputs.len());
+        for (index, input) in inputs.iter().enumerate() {
+            encoded.push(self.tokens.encode(index, input, overflow)?);
+        }
+        self.run(encoded)
+    }
+
+    /// The same for inputs that are token ids already, without the marks at both ends.
+    pub fn embed_tokens(
+        &self,
+        inputs: &[&[u32]],
+        overflow: Overflow,
+    ) -> Result<Embeddings, EmbeddingError> {
+        let mut encoded = Vec::with_capacity(inputs.len());
+        for (index, input) in inputs.iter().enumerate() {
+            encoded.push(self.tokens.wrap(index, input, overflow)?);
+        }
+        self.run(encoded)
+    }
+
+    fn run(&self, inputs: Vec<Vec<i32>>) -> Result<Embeddings, EmbeddingError> {
+        let tokens = inputs.iter().map(Vec::len).sum();
+        if inputs.is_empty() {
+            return Ok(Embeddings { vectors: Vec::new(), tokens });
+        }
+        let (reply, answer) = sync_channel(1);
+        self.jobs.try_send(Job { inputs, reply }).map_err(|error| match error {
+            TrySendError::Full(_) => EmbeddingError::Busy,
+            TrySendError::Disconnected(_) => stopped(),
+        })?;
+        let vectors = answer.recv().map_err(|_| stopped())?.map_err(EmbeddingError::Failed)?;
+        Ok(Embeddings { vectors, tokens })
+    }
+}
+
+fn stopped() -> EmbeddingError {
+    EmbeddingError::Failed("its thread has stopped".to_owned())
+}

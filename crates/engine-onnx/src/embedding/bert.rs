@@ -1,0 +1,94 @@
+//! A BERT encoder, built as a graph from the weights in a safetensors file.
+//!
+//! The models are published as weights, not as graphs. The graph here uses the runtime's fused
+//! operators, which an export from a training framework does not.
+
+mod graph;
+mod weights;
+
+use std::fs;
+use std::path::Path;
+
+use ort::session::Session;
+use ort::value::TensorRef;
+use serde::Deserialize;
+
+use self::weights::Weights;
+use super::{EmbeddingError, pooling};
+use crate::runtime::{Error as RuntimeError, Runtime};
+
+/// The half-size file is preferred where both are there; both compute in 32 bits.
+const WEIGHT_FILES: [&str; 2] = ["model.fp16.safetensors", "model.safetensors"];
+
+pub(super) struct Bert {
+    session: Session,
+    config: Config,
+}
+
+/// What the graph's shape depends on, from `config.json`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Config {
+    hidden_size: usize,
+    num_attention_heads: usize,
+    num_hidden_layers: usize,
+    max_position_embeddings: usize,
+    layer_norm_eps: f32,
+}
+
+impl Bert {
+    pub(super) fn load(runtime: &Runtime, folder: &Path) -> Result<Bert, EmbeddingError> {
+        let file = folder.join("config.json");
+        let text = fs::read(&file).map_err(|error| unreadable(&file, &error))?;
+        let config: Config =
+            serde_json::from_slice(&text).map_err(|error| unreadable(&file, &error))?;
+        let candidates = WEIGHT_FILES.map(|it| folder.join(it));
+        let file = candidates.iter().find(|it| it.exists()).unwrap_or(&candidates[0]);
+        let bytes = fs::read(file).map_err(|error| unreadable(file, &error))?;
+        let weights = Weights::parse(&bytes).map_err(|cause| unreadable(file, &cause))?;
+        let model = graph::build(&config, &weights).map_err(|error| match error {
+            graph::BuildError::Weights(cause) => unreadable(file, &cause),
+            graph::BuildError::Graph(cause) => EmbeddingError::Runtime(cause.into()),
+        })?;
+        let session = model.into_session(&runtime.builder()?).map_err(RuntimeError::from)?;
+        Ok(Bert { session, config })
+    }
+
+    pub(super) fn tokens_max(&self) -> usize {
+        self.config.max_position_embeddings
+    }
+
+    pub(super) fn dimensions(&self) -> usize {
+        self.config.hidden_size
+    }
+
+    /// One vector per input; the inputs are padded to the longest of them.
+    pub(super) fn embed(&mut self, inputs: &[&[i32]]) -> Result<Vec<Vec<f32>>, RuntimeError> {
+        let longest = inputs.iter().map(|it| it.len()).max().unwrap_or(0);
+        let shape = [inputs.len(), longest];
+        let mut ids = vec![0_i32; inputs.len() * longest];
+        let mut mask = vec![0_i32; inputs.len() * longest];
+        for (row, input) in inputs.iter().enumerate() {
+            let row = row * longest;
+            ids[row..row + input.len()].copy_from_slice(input);
+            mask[row..row + input.len()].fill(1);
+        }
+        let segments = vec![0_i32; ids.len()];
+        let outputs = self.session.run(ort::inputs! {
+            graph::IDS => TensorRef::from_array_view((shape, ids.as_slice()))?,
+            graph::SEGMENTS => TensorRef::from_array_view((shape, segments.as_slice()))?,
+            graph::MASK => TensorRef::from_array_view((shape, mask.as_slice()))?,
+        })?;
+        let (_, states) = outputs[graph::OUTPUT].try_extract_tensor::<f32>()?;
+        let dimensions = self.config.hidden_size;
+        let rows = states.chunks_exact(longest * dimensions);
+        let vectors = rows.zip(inputs);
+        Ok(vectors
+            .map(|(row, input)| pooling::mean_normalised(row, dimensions, input.len()))
+            .collect())
+    }
+}
+
+fn unreadable(file: &Path, cause: &impl ToString) -> EmbeddingError {
+    let cause = cause.to_string();
+    EmbeddingError::Runtime(RuntimeError::Model { path: file.to_owned(), cause })
+}

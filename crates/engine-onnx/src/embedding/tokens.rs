@@ -1,0 +1,84 @@
+//! From text to the numbers that the model reads.
+
+use std::path::Path;
+
+use tokenizers::Tokenizer;
+
+use super::{EmbeddingError, Overflow};
+
+pub(super) struct Tokens {
+    tokenizer: Tokenizer,
+    vocabulary: u32,
+    /// The marks that stand before and after every input.
+    first: u32,
+    last: u32,
+    tokens_max: usize,
+}
+
+impl Tokens {
+    pub(super) fn load(folder: &Path, tokens_max: usize) -> Result<Tokens, EmbeddingError> {
+        let file = folder.join("tokenizer.json");
+        let failed = |cause: &str| EmbeddingError::Failed(format!("{}: {cause}", file.display()));
+        let mut tokenizer =
+            Tokenizer::from_file(&file).map_err(|error| failed(&error.to_string()))?;
+        tokenizer.with_padding(None);
+        tokenizer.with_truncation(None).map_err(|error| failed(&error.to_string()))?;
+        let mark = |text: &str| tokenizer.token_to_id(text).ok_or_else(|| failed("no such mark"));
+        let (first, last) = (mark("[CLS]")?, mark("[SEP]")?);
+        let vocabulary = u32::try_from(tokenizer.get_vocab_size(true)).unwrap_or(u32::MAX);
+        Ok(Tokens { tokenizer, vocabulary, first, last, tokens_max })
+    }
+
+    pub(super) fn tokens_max(&self) -> usize {
+        self.tokens_max
+    }
+
+    pub(super) fn encode(
+        &self,
+        index: usize,
+        input: &str,
+        overflow: Overflow,
+    ) -> Result<Vec<i32>, EmbeddingError> {
+        // A token has at least one byte of text or stands for a stretch that has no token, so
+        // text that is much longer than this is too long whatever it says. The rest of it is
+        // not looked at, for tokenising megabytes takes seconds.
+        let bytes_max = self.tokens_max * BYTES_PER_TOKEN_MAX;
+        let is_hopeless = bytes_max < input.len();
+        if is_hopeless && overflow == Overflow::Refuse {
+            let tokens = input.len() / BYTES_PER_TOKEN_MAX;
+            return Err(EmbeddingError::TooLong { index, tokens, tokens_max: self.tokens_max });
+        }
+        let input =
+            if is_hopeless { &input[..input.floor_char_boundary(bytes_max)] } else { input };
+        let encoding = self
+            .tokenizer
+            .encode_fast(input, false)
+            .map_err(|error| EmbeddingError::Failed(format!("tokenizing: {error}")))?;
+        self.wrap(index, encoding.get_ids(), overflow)
+    }
+
+    /// Puts the marks around tokens, and cuts or refuses what is too long.
+    pub(super) fn wrap(
+        &self,
+        index: usize,
+        ids: &[u32],
+        overflow: Overflow,
+    ) -> Result<Vec<i32>, EmbeddingError> {
+        const MARKS: usize = 2;
+        let tokens = ids.len() + MARKS;
+        let tokens_max = self.tokens_max;
+        if tokens_max < tokens && overflow == Overflow::Refuse {
+            return Err(EmbeddingError::TooLong { index, tokens, tokens_max });
+        }
+        if let Some(unknown) = ids.iter().find(|it| self.vocabulary <= **it) {
+            return Err(EmbeddingError::UnknownToken { index, token: *unknown });
+        }
+        let kept = &ids[..ids.len().min(tokens_max - MARKS)];
+        let whole = std::iter::once(&self.first).chain(kept).chain(std::iter::once(&self.last));
+        Ok(whole.map(|it| it.cast_signed()).collect())
+    }
+}
+
+/// The longest word that a WordPiece tokenizer looks up has 100 characters of up to four bytes,
+/// and becomes one token; longer ones become one unknown token, which is why this is not exact.
+const BYTES_PER_TOKEN_MAX: usize = 400;

@@ -1,0 +1,118 @@
+//! The thread that owns a model and computes what waits, in batches.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::thread;
+
+use super::batch;
+use super::bert::Bert;
+
+/// The inputs of one request, as tokens.
+pub(super) struct Job {
+    pub(super) inputs: Vec<Vec<i32>>,
+    pub(super) reply: SyncSender<Result<Vec<Vec<f32>>, String>>,
+}
+
+/// A request under way.
+struct Open {
+    number: u64,
+    vectors: Vec<Vec<f32>>,
+    missing: usize,
+    reply: SyncSender<Result<Vec<Vec<f32>>, String>>,
+}
+
+/// An input that waits for its turn.
+struct Waiting {
+    job: u64,
+    index: usize,
+    tokens: Vec<i32>,
+}
+
+/// What the thread knows: every waiting input belongs to an open request.
+struct Worker {
+    bert: Bert,
+    open: Vec<Open>,
+    waiting: VecDeque<Waiting>,
+    jobs_begun: u64,
+}
+
+/// Starts the thread; it ends when nobody can send jobs any more.
+pub(super) fn start(bert: Bert, queue: Receiver<Job>) -> io::Result<()> {
+    let worker = Worker { bert, open: Vec::new(), waiting: VecDeque::new(), jobs_begun: 0 };
+    thread::Builder::new().name("embedding".to_owned()).spawn(move || worker.run(&queue))?;
+    Ok(())
+}
+
+impl Worker {
+    fn run(mut self, queue: &Receiver<Job>) {
+        loop {
+            if self.waiting.is_empty() {
+                let Ok(job) = queue.recv() else {
+                    return;
+                };
+                self.begin(job);
+            }
+            // Requests that came meanwhile join the next batch.
+            while let Ok(job) = queue.try_recv() {
+                self.begin(job);
+            }
+            self.step();
+        }
+    }
+
+    fn begin(&mut self, job: Job) {
+        self.jobs_begun += 1;
+        let number = self.jobs_begun;
+        let inputs = job.inputs.len();
+        let waiting = job.inputs.into_iter().enumerate();
+        self.waiting.extend(waiting.map(|(index, tokens)| Waiting { job: number, index, tokens }));
+        let vectors = vec![Vec::new(); inputs];
+        self.open.push(Open { number, vectors, missing: inputs, reply: job.reply });
+    }
+
+    /// Computes one batch and answers the requests that it completes.
+    fn step(&mut self) {
+        let lengths: Vec<usize> = self.waiting.iter().map(|it| it.tokens.len()).collect();
+        let picked = batch::pick(&lengths);
+        let mut chosen = Vec::with_capacity(picked.len());
+        for index in picked.into_iter().rev() {
+            chosen.extend(self.waiting.remove(index));
+        }
+        let tokens: Vec<&[i32]> = chosen.iter().map(|it| it.tokens.as_slice()).collect();
+        match self.bert.embed(&tokens) {
+            Ok(vectors) => {
+                for (waiting, vector) in chosen.into_iter().zip(vectors) {
+                    self.deliver(&waiting, vector);
+                }
+            }
+            Err(error) => {
+                for waiting in &chosen {
+                    self.fail(waiting.job, &error.to_string());
+                }
+            }
+        }
+    }
+
+    fn deliver(&mut self, waiting: &Waiting, vector: Vec<f32>) {
+        let Some(position) = self.open.iter().position(|it| it.number == waiting.job) else {
+            return;
+        };
+        let open = &mut self.open[position];
+        open.vectors[waiting.index] = vector;
+        open.missing -= 1;
+        if open.missing == 0 {
+            let done = self.open.swap_remove(position);
+            // Whoever asked may have gone; then nobody needs the answer.
+            let _ = done.reply.send(Ok(done.vectors));
+        }
+    }
+
+    fn fail(&mut self, job: u64, cause: &str) {
+        self.waiting.retain(|it| it.job != job);
+        if let Some(position) = self.open.iter().position(|it| it.number == job) {
+            let failed = self.open.swap_remove(position);
+            let _ = failed.reply.send(Err(cause.to_owned()));
+        }
+    }
+}

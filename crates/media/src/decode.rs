@@ -1,0 +1,170 @@
+//! A sound file as mono samples at one rate, in blocks.
+
+use symphonia::core::codecs::audio::AudioDecoder;
+use symphonia::core::errors::Error as SymphoniaError;
+
+use crate::resample::Resampler;
+use crate::sniff::Container;
+use crate::source::{Limits, SoundError, Source, refusal};
+
+/// About how many samples a block has; the last one has fewer.
+const BLOCK_SAMPLES: usize = 8_192;
+/// Slower than a telephone or faster than a studio is damage or malice.
+const SAMPLE_RATES: std::ops::RangeInclusive<u32> = 4_000..=384_000;
+/// Real files have a bad packet here and there; a file with more of them is refused.
+const BAD_PACKETS_MAX: usize = 16;
+/// Files declare up to this much more than they hold: encoders pad, and count packets whole.
+const DECLARED_SLACK_S: f64 = 0.25;
+
+/// Decodes as it is iterated: it holds one packet and one block at a time, never the whole sound.
+/// After an error it ends.
+pub struct Decoder<'a> {
+    source: Source<'a>,
+    codec: Box<dyn AudioDecoder>,
+    limits: Limits,
+    sample_rate: u32,
+    resampler: Option<Resampler>,
+    interleaved: Vec<f32>,
+    mono: Vec<f32>,
+    block: Vec<f32>,
+    decoded_s: f64,
+    bad_packets: usize,
+    is_over: bool,
+}
+
+impl<'a> Decoder<'a> {
+    /// Opens a file; `sample_rate` is what the blocks shall have.
+    pub fn open(
+        file: &'a [u8],
+        sample_rate: u32,
+        limits: &Limits,
+    ) -> Result<Decoder<'a>, SoundError> {
+        let source = Source::open(file, limits)?;
+        let codec = source.decoder()?;
+        Ok(Decoder {
+            source,
+            codec,
+            limits: *limits,
+            sample_rate,
+            resampler: None,
+            interleaved: Vec::new(),
+            mono: Vec::new(),
+            block: Vec::new(),
+            decoded_s: 0.0,
+            bad_packets: 0,
+            is_over: false,
+        })
+    }
+
+    pub fn container(&self) -> Container {
+        self.source.container
+    }
+
+    /// How long the sound decoded so far is; at the end, how long the sound is.
+    pub fn decoded_s(&self) -> f64 {
+        self.decoded_s
+    }
+
+    /// Fills the block; false at the end of the sound.
+    fn fill(&mut self) -> Result<bool, SoundError> {
+        while self.block.len() < BLOCK_SAMPLES {
+            let Some(packet) = self.source.packet()? else {
+                self.finish()?;
+                return Ok(false);
+            };
+            let rate = match self.codec.decode(&packet) {
+                Ok(buffer) => {
+                    let channels = buffer.spec().channels().count();
+                    if self.limits.channels_max < channels {
+                        let channels_max = self.limits.channels_max;
+                        return Err(SoundError::TooManyChannels { channels, channels_max });
+                    }
+                    buffer.copy_to_vec_interleaved(&mut self.interleaved);
+                    mix(&self.interleaved, channels, &mut self.mono);
+                    buffer.spec().rate()
+                }
+                Err(SymphoniaError::DecodeError(_) | SymphoniaError::ResetRequired)
+                    if self.bad_packets < BAD_PACKETS_MAX =>
+                {
+                    self.bad_packets += 1;
+                    continue;
+                }
+                Err(error) => return Err(refusal(error)),
+            };
+            self.resample(rate)?;
+        }
+        Ok(true)
+    }
+
+    /// Moves the mixed samples into the block, at the wanted rate.
+    fn resample(&mut self, rate: u32) -> Result<(), SoundError> {
+        if self.mono.is_empty() {
+            return Ok(());
+        }
+        if !SAMPLE_RATES.contains(&rate) {
+            return Err(SoundError::Unsupported(format!("it has {rate} samples a second")));
+        }
+        self.decoded_s += self.mono.len() as f64 / f64::from(rate);
+        if f64::from(self.limits.seconds_max) < self.decoded_s {
+            return Err(SoundError::TooLong { seconds_max: self.limits.seconds_max });
+        }
+        let rate_before = self.resampler.as_ref().map(Resampler::rate_in);
+        if rate_before != Some(rate) {
+            if let Some(mut last) = self.resampler.take() {
+                last.finish(&mut self.block);
+            }
+            self.resampler = Some(Resampler::new(rate, self.sample_rate)?);
+        }
+        if let Some(resampler) = &mut self.resampler {
+            resampler.push(&self.mono, &mut self.block);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SoundError> {
+        if let Some(mut resampler) = self.resampler.take() {
+            resampler.finish(&mut self.block);
+        }
+        if self.decoded_s == 0.0 {
+            return Err(SoundError::Silent);
+        }
+        let is_short = match declared_s(&self.source) {
+            Some(declared_s) => self.decoded_s + DECLARED_SLACK_S < declared_s,
+            None => false,
+        };
+        if is_short { Err(SoundError::Truncated) } else { Ok(()) }
+    }
+}
+
+impl Iterator for Decoder<'_> {
+    type Item = Result<Vec<f32>, SoundError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        match self.fill() {
+            Ok(is_more) => self.is_over = !is_more,
+            Err(error) => {
+                self.is_over = true;
+                return Some(Err(error));
+            }
+        }
+        let block = std::mem::take(&mut self.block);
+        (!block.is_empty()).then_some(Ok(block))
+    }
+}
+
+/// The mean of the channels. What is no number counts as silence.
+fn mix(interleaved: &[f32], channels: usize, mono: &mut Vec<f32>) {
+    let mean = |frame: &[f32]| frame.iter().sum::<f32>() / frame.len() as f32;
+    let sane = |sample: f32| if sample.is_finite() { sample.clamp(-1.0, 1.0) } else { 0.0 };
+    mono.clear();
+    mono.extend(interleaved.chunks_exact(channels.max(1)).map(|frame| sane(mean(frame))));
+}
+
+/// How long the file says that its sound is, where it says so before the sound.
+fn declared_s(source: &Source<'_>) -> Option<f64> {
+    let rate = source.codec.sample_rate.filter(|it| SAMPLE_RATES.contains(it))?;
+    Some(source.track.num_frames? as f64 / f64::from(rate))
+}

@@ -1,0 +1,103 @@
+//! FLAC with 16-bit samples: our header, and frames from flacenc.
+
+use flacenc::bitsink::ByteSink;
+use flacenc::component::{BitRepr, StreamInfo};
+use flacenc::config;
+use flacenc::error::{Verified, Verify};
+use flacenc::source::{Fill, FrameBuf};
+
+use super::{EncodeError, pcm};
+
+const FORMAT: &str = "flac";
+const BLOCK_SAMPLES: usize = 4_096;
+/// flacenc takes no shorter block, so a shorter end is filled with silence.
+const BLOCK_SAMPLES_MIN: usize = 64;
+const SAMPLE_BITS: usize = 16;
+/// What flacenc and the subset of FLAC that can be streamed allow.
+const SAMPLE_RATE_MAX: u32 = 96_000;
+
+pub(super) struct Flac {
+    config: Verified<config::Encoder>,
+    info: StreamInfo,
+    header: Vec<u8>,
+    waiting: Vec<i32>,
+    frames: usize,
+}
+
+impl Flac {
+    pub(super) fn new(sample_rate: u32, samples: Option<u64>) -> Result<Flac, EncodeError> {
+        if sample_rate == 0 || SAMPLE_RATE_MAX < sample_rate {
+            return Err(EncodeError::SampleRate { format: FORMAT, sample_rate });
+        }
+        let config = config::Encoder::default().into_verified().map_err(|(_, it)| failed(it))?;
+        let info = StreamInfo::new(sample_rate as usize, 1, SAMPLE_BITS).map_err(failed)?;
+        let header = header(sample_rate, samples.map_or(0, padded));
+        Ok(Flac { config, info, header, waiting: Vec::new(), frames: 0 })
+    }
+
+    pub(super) fn push(&mut self, samples: &[f32]) -> Result<Vec<u8>, EncodeError> {
+        let mut bytes = std::mem::take(&mut self.header);
+        self.waiting.extend(samples.iter().map(|it| i32::from(pcm::integer(*it))));
+        let whole = self.waiting.len() / BLOCK_SAMPLES * BLOCK_SAMPLES;
+        let blocks: Vec<i32> = self.waiting.drain(..whole).collect();
+        for block in blocks.chunks(BLOCK_SAMPLES) {
+            self.append_frame(block, &mut bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    pub(super) fn finish(mut self) -> Result<Vec<u8>, EncodeError> {
+        let mut bytes = std::mem::take(&mut self.header);
+        let mut last = std::mem::take(&mut self.waiting);
+        if !last.is_empty() {
+            let length = padded(last.len() as u64) as usize;
+            last.resize(length, 0);
+            self.append_frame(&last, &mut bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    fn append_frame(&mut self, block: &[i32], bytes: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let mut buffer = FrameBuf::with_size(1, block.len()).map_err(failed)?;
+        buffer.fill_interleaved(block).map_err(failed)?;
+        let config = &self.config;
+        let frame = flacenc::encode_fixed_size_frame(config, &buffer, self.frames, &self.info);
+        let mut sink = ByteSink::new();
+        frame.map_err(failed)?.write(&mut sink).map_err(failed)?;
+        bytes.extend_from_slice(sink.as_slice());
+        self.frames += 1;
+        Ok(())
+    }
+}
+
+/// How many samples a file holds once a last block that is too short has been filled up.
+fn padded(samples: u64) -> u64 {
+    let last = samples % BLOCK_SAMPLES as u64;
+    if last == 0 { samples } else { samples - last + last.max(BLOCK_SAMPLES_MIN as u64) }
+}
+
+/// The mark and the STREAMINFO block (RFC 9639, section 8.2); zero stands for what is not known:
+/// the sizes of frames, the number of samples of a sound under way, the checksum.
+fn header(sample_rate: u32, samples: u64) -> Vec<u8> {
+    const LAST_BLOCK_STREAMINFO: u8 = 0x80;
+    const STREAMINFO_BYTES: u8 = 34;
+    const CHECKSUM_BYTES: usize = 16;
+    const SAMPLES_BITS: u32 = 36;
+    let block = (BLOCK_SAMPLES as u16).to_be_bytes();
+    // Twenty bits of rate, three of channels less one, five of bits less one, the samples.
+    let packed = (u64::from(sample_rate) << 44)
+        | ((SAMPLE_BITS as u64 - 1) << SAMPLES_BITS)
+        | (samples & ((1 << SAMPLES_BITS) - 1));
+    let mut header = b"fLaC".to_vec();
+    header.extend_from_slice(&[LAST_BLOCK_STREAMINFO, 0, 0, STREAMINFO_BYTES]);
+    header.extend_from_slice(&block);
+    header.extend_from_slice(&block);
+    header.extend_from_slice(&[0; 6]);
+    header.extend_from_slice(&packed.to_be_bytes());
+    header.extend_from_slice(&[0; CHECKSUM_BYTES]);
+    header
+}
+
+fn failed(cause: impl ToString) -> EncodeError {
+    EncodeError::Failed { format: FORMAT, cause: cause.to_string() }
+}

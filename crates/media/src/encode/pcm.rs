@@ -1,0 +1,13 @@
+//! Samples as signed 16-bit integers, little end first.
+
+pub(super) fn append(samples: &[f32], bytes: &mut Vec<u8>) {
+    bytes.reserve(samples.len() * 2);
+    for sample in samples {
+        bytes.extend_from_slice(&integer(*sample).to_le_bytes());
+    }
+}
+
+/// The nearest 16-bit integer; what is no number is silence.
+pub(super) fn integer(sample: f32) -> i16 {
+    (sample.clamp(-1.0, 1.0) * f32::from(i16::MAX)).round() as i16
+}
