@@ -72,6 +72,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::Proof;
 
     fn holder() -> Arc<Holder> {
         let settings = KeySettings {
@@ -100,7 +101,7 @@ mod tests {
             tier: String::new(),
             created,
         };
-        Arc::new(Holder { key, owner })
+        Arc::new(Holder { proof: Proof::Key(Box::new(key)), owner })
     }
 
     #[test]

@@ -1,14 +1,16 @@
-//! Who a credential stands for: API keys, looked up through a cache that never lies.
+//! Who a credential stands for: API keys, looked up through a cache that never lies, and wallets.
 //!
 //! Keys are made, changed and revoked here and nowhere else, so the cache is told of every change
 //! before the change is acknowledged: a revoked key stops working at once.
 
 mod cache;
+mod holder;
+pub mod wallets;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use credits::{KeyId, OwnerId, Payer};
+use credits::{KeyId, OwnerId};
 use domain::access::KeyKind;
 use domain::entropy::{Entropy, time_ordered_id};
 use domain::secret::{self, Pepper, Recognised, SECRET_BYTES_MAX, SecretDigest};
@@ -16,20 +18,13 @@ use moment::{Clock, Timestamp};
 use store::Store;
 use store::error::StoreError;
 use store::key::{ApiKey, KeySettings};
-use store::owner::Owner;
 use store::write::{Group, Write};
 
 use crate::cache::Cache;
+pub use crate::holder::{Holder, Proof};
 
 /// The most keys of one owner that open anything.
 pub const ACTIVE_KEYS_MAX: usize = 500;
-
-/// A key and the account that it opens.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
-    pub key: ApiKey,
-    pub owner: Owner,
-}
 
 /// Why a secret opens nothing.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -58,13 +53,6 @@ pub struct KeyRing {
     cache: Cache,
     /// Keys used since this was last written down, and when.
     uses: Mutex<HashMap<KeyId, Timestamp>>,
-}
-
-impl Holder {
-    /// Who pays for a call with this key, and within which limits.
-    pub fn payer(&self) -> Payer {
-        Payer { owner: self.owner.id, key: Some(self.key.terms()) }
-    }
 }
 
 impl KeyRing {
@@ -98,13 +86,14 @@ impl KeyRing {
             None => self.fetch(digest).await?,
         };
         let now = self.clock.now();
-        if holder.key.revoked.is_some() {
+        let key = holder.key().ok_or(KeyRefused::Unknown)?;
+        if key.revoked.is_some() {
             return Err(KeyRefused::Revoked);
         }
-        if !holder.key.is_active(now) {
+        if !key.is_active(now) {
             return Err(KeyRefused::Expired);
         }
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner).insert(holder.key.id, now);
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner).insert(key.id, now);
         Ok(holder)
     }
 
@@ -182,7 +171,7 @@ impl KeyRing {
         let ticket = self.cache.ticket();
         let found = self.store.find_key(digest).await?;
         let (key, owner) = found.ok_or(KeyRefused::Unknown)?;
-        let holder = Arc::new(Holder { key, owner });
+        let holder = Arc::new(Holder { proof: Proof::Key(Box::new(key)), owner });
         self.cache.put(ticket, digest, Arc::clone(&holder));
         Ok(holder)
     }

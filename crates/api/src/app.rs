@@ -111,7 +111,7 @@ impl App {
         };
         let hit = LimitHit {
             owner: holder.owner.id,
-            key: Some(holder.key.id),
+            key: holder.key().map(|key| key.id),
             model: counted,
             tier: tier.name().to_owned(),
             kind: kind.to_owned(),

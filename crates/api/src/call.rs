@@ -6,7 +6,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
-use access::Holder;
+use access::{Holder, Proof};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -128,7 +128,11 @@ where
 }
 
 fn principal(holder: Option<&Holder>, address: IpAddr) -> Principal {
-    holder.map_or(Principal::Address(address), |holder| Principal::Key(holder.key.id))
+    match holder.map(|holder| &holder.proof) {
+        Some(Proof::Key(key)) => Principal::Key(key.id),
+        Some(Proof::Wallet(wallet)) => Principal::Wallet(*wallet),
+        None => Principal::Address(address),
+    }
 }
 
 fn refuse_if_blocked(app: &App, principal: Principal, now: Timestamp) -> Result<(), Refusal> {

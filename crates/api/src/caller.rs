@@ -11,6 +11,7 @@ use credits::KeyId;
 use domain::access::KeyKind;
 use schemars::SchemaGenerator;
 use serde_json::json;
+use wallet::WalletAddress;
 
 use crate::app::App;
 use crate::discovery;
@@ -34,6 +35,7 @@ pub trait Credential: Sized + Send + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Principal {
     Key(KeyId),
+    Wallet(WalletAddress),
     Address(IpAddr),
 }
 
@@ -86,9 +88,9 @@ impl Credential for KeyHolder {
 impl Credential for Admin {
     async fn present(app: &App, headers: &HeaderMap) -> Result<Admin, Refusal> {
         let KeyHolder(holder) = KeyHolder::present(app, headers).await?;
-        match holder.key.kind {
-            KeyKind::Admin => Ok(Admin(holder)),
-            KeyKind::Inference => Err(Refusal::unauthenticated("Admin API key required")),
+        match holder.key().map(|key| key.kind) {
+            Some(KeyKind::Admin) => Ok(Admin(holder)),
+            _ => Err(Refusal::unauthenticated("Admin API key required")),
         }
     }
 

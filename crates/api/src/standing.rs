@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use credits::LimitClass;
 use domain::limits::window::{Exceeded, Standing};
 use money::Nano;
+use store::key::ApiKey;
 
 use crate::app::App;
 use crate::refusal::Refusal;
@@ -19,7 +20,9 @@ pub(crate) struct BalanceBefore {
 /// The smaller of what the account has and what the key's own limit leaves.
 pub(crate) fn balance(app: &App, holder: &Holder) -> BalanceBefore {
     let balances = app.ledger.balances(holder.owner.id);
-    let terms = holder.key.terms();
+    let Some(terms) = holder.key().map(ApiKey::terms) else {
+        return BalanceBefore { usd: balances.usd, diem: balances.diem };
+    };
     let within = |class: LimitClass, available: Nano| match terms.limit(class) {
         None => available,
         Some(limit) => {

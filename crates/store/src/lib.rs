@@ -17,6 +17,7 @@ use crate::key::ApiKey;
 use crate::limit_hit::LimitHit;
 use crate::owner::{Owner, OwnerKind};
 use crate::rpc::{SentTransaction, SpentCredits};
+use crate::statement::Statement;
 use crate::usage::{
     Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
 };
@@ -32,7 +33,9 @@ pub mod limit_hit;
 pub mod owner;
 pub mod rpc;
 pub mod sqlite;
+pub mod statement;
 pub mod usage;
+pub mod wallet;
 pub mod write;
 
 /// An answer under way.
@@ -56,6 +59,7 @@ pub trait Store: Send + Sync {
 
     fn owner(&self, id: OwnerId) -> Answer<'_, Option<Owner>>;
 
+    /// A wallet that is linked to an account finds the account.
     fn find_owner<'a>(&'a self, kind: OwnerKind, name: &'a str) -> Answer<'a, Option<Owner>>;
 
     /// Owners of a kind by name, after the given name.
@@ -92,6 +96,9 @@ pub trait Store: Send + Sync {
     fn usage_by_model(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<ModelUsage>>;
 
     fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>>;
+
+    /// The owner's money, newest first, after the first `skip` lines.
+    fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> Answer<'_, Statement>;
 
     fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept>;
 

@@ -14,6 +14,7 @@ use crate::limit_hit::LimitHit;
 use crate::owner::Owner;
 use crate::rpc::SentTransaction;
 use crate::usage::UsageRow;
+use crate::wallet::{UsedNonce, WalletLink};
 
 #[derive(Debug, Clone, Default)]
 pub struct Group {
@@ -38,6 +39,8 @@ pub enum Write {
         rows_max: usize,
     },
     AddOwner(Owner),
+    /// Adds an owner unless it is there, by its id or by its name.
+    EnsureOwner(Owner),
     SetTier {
         owner: OwnerId,
         tier: String,
@@ -62,7 +65,17 @@ pub enum Write {
         key: KeyId,
         at: Timestamp,
     },
+    /// Left out for an owner that is not there: a wallet that never paid.
     AddLimitHit(LimitHit),
+    /// A duplicate if the wallet used it before.
+    UseNonce(UsedNonce),
+    /// At most `rows_max` go at once, so that nobody waits long behind it.
+    DropExpiredNonces {
+        now: Timestamp,
+        rows_max: usize,
+    },
+    /// A duplicate if the wallet is linked, or has an owner of its own.
+    LinkWallet(WalletLink),
     /// Keeps an answer under its key, in place of any other there.
     KeepAnswer {
         key: AnswerKey,

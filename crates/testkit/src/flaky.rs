@@ -15,6 +15,7 @@ use store::key::ApiKey;
 use store::limit_hit::LimitHit;
 use store::owner::{Owner, OwnerKind};
 use store::rpc::{SentTransaction, SpentCredits};
+use store::statement::Statement;
 use store::usage::{
     Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
 };
@@ -113,6 +114,10 @@ impl Store for Flaky {
 
     fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>> {
         self.pass(self.inner.usage_by_key(owner, days))
+    }
+
+    fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> Answer<'_, Statement> {
+        self.pass(self.inner.statement(owner, skip, size))
     }
 
     fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept> {

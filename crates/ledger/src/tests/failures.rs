@@ -15,6 +15,7 @@ use store::limit_hit::LimitHit;
 use store::owner::{Owner, OwnerKind};
 use store::rpc::{SentTransaction, SpentCredits};
 use store::sqlite::Sqlite;
+use store::statement::Statement;
 use store::usage::{
     Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
 };
@@ -103,6 +104,9 @@ impl Store for Faulty {
     }
     fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>> {
         self.inner.usage_by_key(owner, days)
+    }
+    fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> Answer<'_, Statement> {
+        self.inner.statement(owner, skip, size)
     }
     fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept> {
         self.inner.kept_answer(key)

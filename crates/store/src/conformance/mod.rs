@@ -14,6 +14,7 @@ mod keys;
 mod owners;
 mod rpc;
 mod usage;
+mod wallets;
 
 /// One check, to be run on a store of its own.
 pub struct Case {
@@ -32,6 +33,7 @@ pub fn cases() -> Vec<Case> {
         usage::CASES,
         rpc::CASES,
         claims::CASES,
+        wallets::CASES,
     ]
     .into_iter()
     .flatten()

@@ -22,6 +22,7 @@ use crate::sqlite::fault::refusal;
 use crate::sqlite::lock::Lock;
 use crate::sqlite::queue::Queue;
 use crate::sqlite::readers::Readers;
+use crate::statement::Statement;
 use crate::usage::{
     Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
 };
@@ -41,9 +42,11 @@ mod queue;
 mod readers;
 mod rpc;
 mod schema;
+mod statement;
 mod sums;
 mod usage;
 mod usage_tail;
+mod wallets;
 mod writer;
 
 #[cfg(test)]
@@ -202,6 +205,10 @@ impl Store for Sqlite {
 
     fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>> {
         self.ask(move |connection| usage::by_key(connection, owner, days))
+    }
+
+    fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> Answer<'_, Statement> {
+        self.ask(move |connection| statement::statement(connection, owner, skip, size))
     }
 
     fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept> {

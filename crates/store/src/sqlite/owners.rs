@@ -117,7 +117,7 @@ pub(crate) fn touch_key(connection: &Connection, key: KeyId, at_ms: i64) -> rusq
 
 pub(crate) fn add_limit_hit(connection: &Connection, hit: &LimitHit) -> Result<(), Fault> {
     let sql = "INSERT INTO limit_hit (owner, key, model, tier, kind, at_ms) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+               SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM owner WHERE id = ?1)";
     connection.prepare_cached(sql)?.execute(params![
         hit.owner.0.as_bytes(),
         hit.key.map(|key| key.0.into_bytes()),
@@ -158,6 +158,15 @@ pub(crate) fn find_owner(
     name: &str,
 ) -> rusqlite::Result<Option<Owner>> {
     let sql = format!("SELECT {OWNER_COLUMNS} FROM owner WHERE kind = ?1 AND name = ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_row([kind.name(), name], |row| owner_at(row, 0)).optional()?;
+    if found.is_some() || kind == OwnerKind::Account {
+        return Ok(found);
+    }
+    let sql = format!(
+        "SELECT {OWNER_COLUMNS} FROM wallet_link JOIN owner ON owner.id = wallet_link.owner \
+         WHERE wallet_link.kind = ?1 AND address = ?2"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
     statement.query_row([kind.name(), name], |row| owner_at(row, 0)).optional()
 }

@@ -13,6 +13,7 @@ use crate::sqlite::rpc;
 use crate::sqlite::sums::Sums;
 use crate::sqlite::usage::PRUNED_BEFORE_DAY;
 use crate::sqlite::usage_tail::UsageTail;
+use crate::sqlite::wallets;
 use crate::sqlite::writer::Fault;
 use crate::usage::UsageRow;
 use crate::write::{Group, Write};
@@ -91,6 +92,7 @@ impl<'batch> Posting<'batch> {
                 prune_usage(connection, *before_day, *rows_max)
             }
             Write::AddOwner(owner) => owners::add_owner(connection, owner),
+            Write::EnsureOwner(owner) => wallets::ensure_owner(connection, owner),
             Write::SetTier { owner, tier } => owners::set_tier(connection, *owner, tier),
             Write::AddKey { key, active_keys_max } => {
                 owners::add_key(connection, key, *active_keys_max)
@@ -106,6 +108,11 @@ impl<'batch> Posting<'batch> {
                 Ok(())
             }
             Write::AddLimitHit(hit) => owners::add_limit_hit(connection, hit),
+            Write::UseNonce(used) => wallets::use_nonce(connection, used),
+            Write::DropExpiredNonces { now, rows_max } => {
+                wallets::drop_expired_nonces(connection, *now, *rows_max)
+            }
+            Write::LinkWallet(link) => wallets::link_wallet(connection, link),
             Write::KeepAnswer { key, answer } => rpc::keep_answer(connection, key, answer),
             Write::DropExpiredAnswers { now, rows_max } => {
                 rpc::drop_expired_answers(connection, *now, *rows_max)

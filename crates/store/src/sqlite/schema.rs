@@ -7,12 +7,13 @@ use crate::sqlite::fault::refusal;
 
 /// Step `n` of this list brings a database from version `n` to `n + 1`. Steps that were released
 /// are never edited: a change is a new step.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../migrations/0001_create_owners.sql"),
     include_str!("../../migrations/0002_create_journal.sql"),
     include_str!("../../migrations/0003_create_usage.sql"),
     include_str!("../../migrations/0004_create_rpc.sql"),
     include_str!("../../migrations/0005_create_claims.sql"),
+    include_str!("../../migrations/0006_create_wallets.sql"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.

@@ -123,7 +123,10 @@ pub(crate) fn by_key(
 }
 
 /// Days whose details are being dropped show none of them, so that sums and rows agree.
-fn without_pruned(connection: &Connection, filter: &UsageFilter) -> rusqlite::Result<UsageFilter> {
+pub(crate) fn without_pruned(
+    connection: &Connection,
+    filter: &UsageFilter,
+) -> rusqlite::Result<UsageFilter> {
     let pruned = setting(connection, PRUNED_BEFORE_DAY)?;
     let day = pruned.and_then(|bytes| bytes.try_into().ok()).map(i64::from_le_bytes);
     let Some(day) = day else { return Ok(*filter) };

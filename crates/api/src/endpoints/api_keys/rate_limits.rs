@@ -3,6 +3,7 @@
 use domain::catalogue::{Model, Selection};
 use domain::limits::tiers::{LimitClass, Tier};
 use moment::Timestamp;
+use store::key::ApiKey;
 use wire::api_keys::{
     ApiTier, ModelRateLimits, RateLimit, RateLimitKind, RateLimits, RateLimitsReply, TierBalances,
 };
@@ -40,11 +41,15 @@ async fn get_rate_limits(
             diem: balances.diem.as_f64(),
             bundled_credits: balances.bundled.as_f64(),
         },
-        key_expiration: holder.key.settings.expires.map(|expires| expires.to_string()),
+        key_expiration: holder.key().and_then(expiry),
         next_epoch_begins: Timestamp::start_of_day(call.now.day() + 1).to_string(),
         rate_limits: models.map(|model| model_limits(model, tier)).collect(),
     };
     Ok(Answer::new(RateLimitsReply { data }))
+}
+
+fn expiry(key: &ApiKey) -> Option<String> {
+    key.settings.expires.map(|expires| expires.to_string())
 }
 
 fn model_limits(model: &Model, tier: &Tier) -> ModelRateLimits {
