@@ -1,8 +1,20 @@
 //! The weights of the built-in models: which files they consist of, where they lie, and how they
 //! get there. Nothing here runs a model.
 
+mod archive;
+mod digest;
+mod download;
+mod entry;
+mod fault;
 mod manifest;
 mod place;
+mod progress;
+mod puller;
+mod registry;
 
+pub use fault::PullError;
 pub use manifest::{FileSpec, Kind, Manifest, ModelFiles, Package, Part, Registry, manifest};
 pub use place::{Missing, folder, installed};
+pub use progress::Progress;
+pub use puller::{Puller, Settings, State};
+pub use registry::Registries;

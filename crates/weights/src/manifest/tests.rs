@@ -89,3 +89,16 @@ fn what_is_needed_comes_first_and_once() {
     assert_eq!(ids, ["onnxruntime", "tts-hibari", "tts-kokoro"]);
     assert!(manifest.with_needs("nothing").is_empty());
 }
+
+#[test]
+fn no_archive_is_shared_by_two_entries() {
+    // Each entry is fetched under its own lock, in its own scratch folder.
+    let manifest = committed();
+    let mut owners = std::collections::HashMap::new();
+    for model in manifest.models() {
+        for part in model.files.iter().flat_map(|file| &file.parts) {
+            let owner = owners.entry(&part.archive).or_insert(&model.id);
+            assert_eq!(*owner, &model.id, "{} is used by both", part.archive);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Copying with a hash taken on the way.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+const BLOCK_BYTES: usize = 128 * 1024;
+
+/// What was copied, by its length and hash.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    pub(crate) bytes: u64,
+    pub(crate) sha256: String,
+}
+
+/// Takes the fingerprint of everything that passes.
+#[derive(Default)]
+pub(crate) struct Fingerprinter {
+    bytes: u64,
+    hash: Sha256,
+}
+
+impl Fingerprinter {
+    pub(crate) fn take(&mut self, block: &[u8]) {
+        self.bytes = self.bytes.saturating_add(u64::try_from(block.len()).unwrap_or(u64::MAX));
+        self.hash.update(block);
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn finish(self) -> Fingerprint {
+        let digest = self.hash.finalize();
+        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Fingerprint { bytes: self.bytes, sha256 }
+    }
+}
+
+/// Appends everything from `input` to `output`, and tells how much there is so far.
+pub(crate) fn copy(
+    mut input: impl Read,
+    mut output: impl Write,
+    fingerprinter: &mut Fingerprinter,
+    tell: &dyn Fn(u64),
+) -> io::Result<()> {
+    let mut block = vec![0; BLOCK_BYTES];
+    loop {
+        let count = match input.read(&mut block) {
+            Ok(0) => return Ok(()),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        fingerprinter.take(&block[..count]);
+        output.write_all(&block[..count])?;
+        tell(fingerprinter.bytes());
+    }
+}
+
+/// The fingerprint of a file up to its present end.
+pub(crate) fn read_file(path: &Path, fingerprinter: &mut Fingerprinter) -> io::Result<()> {
+    copy(File::open(path)?, io::sink(), fingerprinter, &|_| {})
+}

@@ -1,0 +1,64 @@
+//! How far a fetch is.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A reading of how far a fetch is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    pub done_bytes: u64,
+    pub total_bytes: u64,
+}
+
+impl Progress {
+    /// Between 0 and 100, and 100 only when all is there.
+    pub fn percent(self) -> u64 {
+        let done = u128::from(self.done_bytes.min(self.total_bytes));
+        let percent = (done * 100).checked_div(u128::from(self.total_bytes));
+        percent.and_then(|percent| u64::try_from(percent).ok()).unwrap_or(100)
+    }
+}
+
+/// What one fetch writes and others read.
+#[derive(Debug)]
+pub(crate) struct Gauge {
+    done_bytes: AtomicU64,
+    total_bytes: u64,
+}
+
+impl Gauge {
+    pub(crate) fn new(total_bytes: u64) -> Gauge {
+        Gauge { done_bytes: AtomicU64::new(0), total_bytes }
+    }
+
+    pub(crate) fn set(&self, done_bytes: u64) {
+        self.done_bytes.store(done_bytes.min(self.total_bytes), Ordering::Relaxed);
+    }
+
+    pub(crate) fn read(&self) -> Progress {
+        Progress {
+            done_bytes: self.done_bytes.load(Ordering::Relaxed),
+            total_bytes: self.total_bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(done_bytes: u64, total_bytes: u64, percent: u64) {
+        assert_eq!(Progress { done_bytes, total_bytes }.percent(), percent);
+    }
+
+    #[test]
+    fn percents_are_rounded_down_and_never_pass_the_end() {
+        check(0, 3, 0);
+        check(2, 3, 66);
+        check(299, 300, 99);
+        check(3, 3, 100);
+        check(9, 3, 100);
+        check(0, 0, 100);
+        check(u64::MAX - 1, u64::MAX, 99);
+    }
+}

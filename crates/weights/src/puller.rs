@@ -1,0 +1,217 @@
+//! Fetches models, each of them once however many ask, and tells how far it is.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, TryLockError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use reqwest::Client;
+use tokio_util::task::TaskTracker;
+
+use crate::entry::{Entry, SCRATCH};
+use crate::fault::PullError;
+use crate::manifest::{Manifest, ModelFiles};
+use crate::place::{folder, is_there};
+use crate::progress::{Gauge, Progress};
+use crate::registry::Registries;
+
+/// Where models are kept, and where they come from.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub models_dir: PathBuf,
+    /// A directory laid out like `models_dir`, which is looked into first.
+    pub weights_from: Option<PathBuf>,
+    pub registries: Registries,
+}
+
+/// Where a model stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    Ready,
+    Fetching(Progress),
+    NotFetched,
+    /// The last try failed, and why.
+    Failed(String),
+}
+
+pub struct Puller {
+    manifest: &'static Manifest,
+    settings: Settings,
+    client: Client,
+    tasks: TaskTracker,
+    desk: Mutex<Desk>,
+}
+
+#[derive(Default)]
+struct Desk {
+    under_way: HashMap<String, UnderWay>,
+    /// A model never leaves by itself, so that it is looked for once.
+    ready: HashSet<String>,
+    failed: HashMap<String, String>,
+}
+
+#[derive(Clone)]
+struct UnderWay {
+    gauge: Arc<Gauge>,
+    done: Shared<BoxFuture<'static, Result<(), PullError>>>,
+}
+
+/// Another process fetches the same model; this is how often we look whether it is done.
+const LOCK_WAIT: Duration = Duration::from_millis(200);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// A source that sends nothing for so long is gone.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+impl Puller {
+    pub fn new(
+        manifest: &'static Manifest,
+        settings: Settings,
+        tasks: TaskTracker,
+    ) -> Result<Puller, String> {
+        // An error means that somebody installed one before us, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(SILENCE_MAX)
+            .build()
+            .map_err(|error| format!("cannot make an HTTP client: {error}"))?;
+        Ok(Puller { manifest, settings, client, tasks, desk: Mutex::default() })
+    }
+
+    pub fn manifest(&self) -> &'static Manifest {
+        self.manifest
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Where a model stands, with everything it needs.
+    pub fn state(&self, id: &str) -> State {
+        let entries = self.manifest.with_needs(id);
+        if entries.is_empty() {
+            return State::NotFetched;
+        }
+        let (mut done_bytes, mut total_bytes) = (0, 0);
+        let (mut is_under_way, mut is_whole, mut failure) = (false, true, None);
+        for entry in entries {
+            total_bytes += entry.bytes();
+            if self.is_ready(entry) {
+                done_bytes += entry.bytes();
+                continue;
+            }
+            is_whole = false;
+            let desk = self.desk();
+            if let Some(under_way) = desk.under_way.get(&entry.id) {
+                is_under_way = true;
+                done_bytes += under_way.gauge.read().done_bytes;
+            }
+            failure = failure.or_else(|| desk.failed.get(&entry.id).cloned());
+        }
+        match failure {
+            _ if is_whole => State::Ready,
+            _ if is_under_way => State::Fetching(Progress { done_bytes, total_bytes }),
+            Some(failure) => State::Failed(failure),
+            None => State::NotFetched,
+        }
+    }
+
+    /// Fetches a model and everything it needs. It goes on even if nobody waits any more.
+    pub async fn pull(self: &Arc<Self>, id: &str) -> Result<(), PullError> {
+        let entries = self.manifest.with_needs(id);
+        if entries.is_empty() {
+            return Err(PullError::Unknown { id: id.to_owned() });
+        }
+        for entry in entries {
+            self.start(entry).await?;
+        }
+        Ok(())
+    }
+
+    /// The fetch of one entry: the one under way, or a new one.
+    fn start(
+        self: &Arc<Self>,
+        model: &'static ModelFiles,
+    ) -> Shared<BoxFuture<'static, Result<(), PullError>>> {
+        if self.is_ready(model) {
+            return futures_util::future::ready(Ok(())).boxed().shared();
+        }
+        let mut desk = self.desk();
+        if let Some(under_way) = desk.under_way.get(&model.id) {
+            return under_way.done.clone();
+        }
+        let gauge = Arc::new(Gauge::new(model.bytes()));
+        let puller = Arc::clone(self);
+        let gauge_of_task = Arc::clone(&gauge);
+        let task = self.tasks.spawn(async move { puller.run(model, gauge_of_task).await });
+        let done = async move {
+            let cut_short = |_| PullError::CutShort { id: model.id.clone() };
+            task.await.map_err(cut_short)?
+        };
+        let done = done.boxed().shared();
+        desk.under_way.insert(model.id.clone(), UnderWay { gauge, done: done.clone() });
+        done
+    }
+
+    async fn run(&self, model: &'static ModelFiles, gauge: Arc<Gauge>) -> Result<(), PullError> {
+        let outcome = self.fetch(model, gauge).await;
+        let mut desk = self.desk();
+        desk.under_way.remove(&model.id);
+        match &outcome {
+            Ok(()) => desk.failed.remove(&model.id),
+            Err(error) => desk.failed.insert(model.id.clone(), error.to_string()),
+        };
+        outcome
+    }
+
+    async fn fetch(&self, model: &'static ModelFiles, gauge: Arc<Gauge>) -> Result<(), PullError> {
+        if model.files.is_empty() {
+            return Err(PullError::Platform { id: model.id.clone() });
+        }
+        let _lock = self.lock(model).await?;
+        let (manifest, settings, client) = (self.manifest, &self.settings, &self.client);
+        Entry { manifest, model, settings, client, gauge }.fetch().await
+    }
+
+    /// Held while a model is fetched, so that two processes do not write the same files.
+    async fn lock(&self, model: &ModelFiles) -> Result<File, PullError> {
+        let scratch = self.settings.models_dir.join(SCRATCH);
+        let path = scratch.join(format!("{}.lock", model.id));
+        let disk = |error| {
+            let (id, path) = (model.id.clone(), path.clone());
+            PullError::Disk { id, path, error: Arc::new(error) }
+        };
+        std::fs::create_dir_all(&scratch).map_err(disk)?;
+        let file = File::create(&path).map_err(disk)?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(LOCK_WAIT).await,
+                Err(TryLockError::Error(error)) => return Err(disk(error)),
+            }
+        }
+    }
+
+    fn is_ready(&self, model: &ModelFiles) -> bool {
+        if self.desk().ready.contains(&model.id) {
+            return true;
+        }
+        let folder = folder(&self.settings.models_dir, &model.id);
+        let is_whole =
+            !model.files.is_empty() && model.files.iter().all(|file| is_there(&folder, file));
+        if is_whole {
+            self.desk().ready.insert(model.id.clone());
+        }
+        is_whole
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Where a package registry keeps an archive.
+
+use reqwest::{Client, Url};
+use serde::Deserialize;
+
+use crate::download::host;
+use crate::fault::Fault;
+use crate::manifest::{Package, Registry};
+
+/// The list of one package's files is a few kilobytes; some have thousands of versions.
+const INDEX_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The registries that this machine uses. Which ones these are is the operator's business, so that
+/// no address is written here.
+#[derive(Debug, Clone, Default)]
+pub struct Registries {
+    /// A Python package index, such as `PIP_INDEX_URL` names it.
+    pub python: Option<Url>,
+    /// A Node package registry, as `npm config get registry` prints it.
+    pub npm: Option<Url>,
+}
+
+impl Registries {
+    pub(crate) async fn locate(&self, client: &Client, package: &Package) -> Result<Url, Fault> {
+        match package.registry {
+            Registry::Python => {
+                let index = self.python.as_ref().ok_or_else(|| Fault::Source(NO_PYTHON.into()))?;
+                in_index(client, index, package).await
+            }
+            Registry::Npm => {
+                let registry = self.npm.as_ref().ok_or_else(|| Fault::Source(NO_NPM.into()))?;
+                below(registry, &format!("{}/-/{}", package.name, package.archive))
+            }
+        }
+    }
+}
+
+const NO_PYTHON: &str = "no Python package index is known: set PIP_INDEX_URL, or \
+                         `python_index_url` in [engine]";
+const NO_NPM: &str = "no Node package registry is known: set npm_config_registry, or \
+                      `npm_registry_url` in [engine]";
+
+/// Looks an archive up in the "simple" index that pip uses, in either of its two forms.
+async fn in_index(client: &Client, index: &Url, package: &Package) -> Result<Url, Fault> {
+    let page = below(index, &format!("{}/", package.name))?;
+    let accept = "application/vnd.pypi.simple.v1+json, text/html;q=0.5";
+    let request = client.get(page.clone()).header("accept", accept);
+    let unreachable = |_| Fault::Unreachable(format!("{} cannot be reached", host(&page)));
+    let mut response = request.send().await.map_err(unreachable)?;
+    if !response.status().is_success() {
+        let message = format!("{} answers {} for {}", host(&page), response.status(), package.name);
+        return Err(Fault::Source(message));
+    }
+    // Links are relative to where the page really is.
+    let page = response.url().clone();
+    let mut body = Vec::new();
+    let broken = |_| Fault::Source(format!("{} broke off", host(&page)));
+    while let Some(piece) = response.chunk().await.map_err(broken)? {
+        if INDEX_BYTES_MAX < body.len() + piece.len() {
+            return Err(Fault::Source(format!("the index of {} is too long", package.name)));
+        }
+        body.extend_from_slice(&piece);
+    }
+    let link = link_in(&String::from_utf8_lossy(&body), &package.archive);
+    let found = link.and_then(|link| page.join(&link).ok());
+    let found = found.ok_or_else(|| {
+        Fault::Source(format!("{} does not have {}", host(&page), package.archive))
+    })?;
+    Ok(with_login_of(index, found))
+}
+
+fn link_in(page: &str, archive: &str) -> Option<String> {
+    if let Ok(listed) = serde_json::from_str::<Listed>(page) {
+        return listed.files.into_iter().find(|file| file.filename == archive).map(|it| it.url);
+    }
+    let links = page.split("href=").skip(1).filter_map(|rest| {
+        let quote = rest.chars().next().filter(|letter| matches!(letter, '"' | '\''))?;
+        rest[1..].split(quote).next()
+    });
+    let is_it = |link: &&str| {
+        let plain = link.split(['#', '?']).next().unwrap_or_default();
+        plain.rsplit('/').next() == Some(archive)
+    };
+    links.into_iter().find(is_it).map(|link| link.replace("&amp;", "&"))
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    files: Vec<ListedFile>,
+}
+
+#[derive(Deserialize)]
+struct ListedFile {
+    filename: String,
+    url: String,
+}
+
+fn below(base: &Url, path: &str) -> Result<Url, Fault> {
+    let text = format!("{}/{path}", base.as_str().trim_end_matches('/'));
+    Url::parse(&text).map_err(|_| Fault::Source(format!("{} is no address", host(base))))
+}
+
+/// An index that wants a name and a password wants them for its files too.
+fn with_login_of(index: &Url, mut link: Url) -> Url {
+    if link.host_str() == index.host_str() && link.username().is_empty() {
+        // Neither fails on a URL that has a host.
+        let _ = link.set_username(index.username());
+        let _ = link.set_password(index.password());
+    }
+    link
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
