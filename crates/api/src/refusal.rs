@@ -126,6 +126,13 @@ impl Refusal {
             .retry_after(Duration::from_secs(30))
     }
 
+    /// 503: the model will answer soon.
+    pub fn model_not_ready(message: impl Into<String>, retry_after: Duration) -> Refusal {
+        let (status, code) = (StatusCode::SERVICE_UNAVAILABLE, Some("MODEL_NOT_READY"));
+        Refusal::standard(status, "The model is not ready yet", message, code)
+            .retry_after(retry_after)
+    }
+
     /// 500: a bug of ours.
     pub fn internal(cause: impl Into<BoxError>) -> Refusal {
         let message = "An unknown error occurred";

@@ -10,11 +10,12 @@ mod video;
 
 use domain::catalogue::{Catalogue, Model, ModelSpec, ModelType, Named};
 
-use crate::fault::Faults;
+use crate::fault::{Faults, Invalid};
 use crate::key::{Form, Key, Section};
-use crate::node::{Node, Table, Value};
+use crate::node::{self, Node, Table, Value};
 use crate::origin::Origin;
 use crate::reader::Reader;
+use crate::sources::finished;
 
 /// The keys of a model and of the tables inside it, for the reference and the commented file.
 pub const SECTIONS: &[&Section] = &[
@@ -76,6 +77,14 @@ pub fn read(table: &Table, providers: &[&str], faults: &Faults) -> Vec<Model> {
         }
     }
     models
+}
+
+/// Reads entries that were compiled in, all of the one provider.
+pub fn parse(name: &str, text: &str, provider: &str) -> Result<Vec<Model>, Invalid> {
+    let faults = Faults::default();
+    let table = node::parse(name, text, &faults);
+    let models = read(&table, &[provider], &faults);
+    finished(Some(models), faults)
 }
 
 fn read_item(item: &Node, providers: &[&str], faults: &Faults) -> Option<Model> {

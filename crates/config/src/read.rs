@@ -67,7 +67,10 @@ impl Sources {
         let engine = engine::read(&top.section(&engine::SECTION));
         let chat = chat::read(&top.section(&chat::SECTION));
         let providers = top.providers(&vault);
-        let models = catalogue::read(&self.table, &top.provider_ids(), &faults);
+        let mut provider_ids = top.provider_ids();
+        // The built-in engine needs no entry of its own.
+        provider_ids.push(provider::BUILT_IN);
+        let models = catalogue::read(&self.table, &provider_ids, &faults);
         let x402 = x402::read(&top.section(&x402::SECTION), &vault);
         let rpc = rpc::read(&top.section(&rpc::SECTION), &vault);
         let search = search::read(&top.section(&search::SECTION), &vault);

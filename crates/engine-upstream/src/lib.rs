@@ -27,7 +27,9 @@ pub use anthropic::Thinking;
 pub use pool::{Dice, Pool, Route, RouteReport, Standing};
 pub use quirks::{OutputCap, Quirks, ReasoningStyle};
 pub use transport::Timeouts;
-pub use upstream::{Concurrency, Protocol, SetupError, Upstream, UpstreamSettings};
+pub use upstream::{
+    Concurrency, LocalProcess, Protocol, Readiness, SetupError, Upstream, UpstreamSettings,
+};
 
 #[cfg(test)]
 mod tests;

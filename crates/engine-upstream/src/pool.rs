@@ -22,6 +22,7 @@ pub(crate) use gate::Gate;
 pub use breaker::Standing;
 
 use crate::Upstream;
+use crate::upstream::Readiness;
 use choice::{Candidate, choose};
 use lease::{Lease, Track};
 
@@ -42,6 +43,7 @@ pub struct Pool<E: ?Sized> {
 pub struct Route<E: ?Sized> {
     engine: Arc<E>,
     gate: Arc<Gate>,
+    readiness: Option<Readiness>,
     track: Arc<Track>,
 }
 
@@ -58,7 +60,7 @@ impl<E: ?Sized> Route<E> {
     /// `weight` is its share of the load; a route of weight 0 stands by for the others.
     pub fn new(engine: Arc<E>, upstream: &Upstream, model: &str, weight: u32) -> Route<E> {
         let track = Arc::new(Track::new(upstream.served(model), weight));
-        Route { engine, gate: upstream.gate(), track }
+        Route { engine, gate: upstream.gate(), readiness: upstream.readiness(), track }
     }
 }
 
@@ -110,6 +112,10 @@ impl<E: ?Sized> Pool<E> {
     where
         F: Future<Output = Result<T, EngineError>> + 'a,
     {
+        // Not being ready is no failure: it says nothing about the route's health.
+        if let Some(readiness) = &route.readiness {
+            readiness(&route.track.served().model)?;
+        }
         let lease = Lease::take(&route.track, &self.clock);
         let place = route.gate.enter().await?;
         let lease = lease.with_place(place);

@@ -1,9 +1,10 @@
 //! One provider: where it is, how it is spoken to, and how much of it may be used at once.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{ChatEngine, EmbeddingEngine, Served};
+use engine::{ChatEngine, EmbeddingEngine, EngineError, Served};
 use reqwest::Client;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
@@ -30,7 +31,21 @@ pub struct UpstreamSettings {
     pub embedding_inputs_max: usize,
     /// It charges for an answer even if we hang up in the middle.
     pub bills_after_hangup: bool,
+    /// A process of this machine, which is reached otherwise and may not be ready.
+    pub local: Option<LocalProcess>,
 }
+
+/// An engine that runs beside us and that we start ourselves.
+#[derive(Clone)]
+pub struct LocalProcess {
+    /// The Unix socket it listens on; the host of `base_url` means nothing then.
+    pub socket: PathBuf,
+    /// Whether it can run a model of its own now; asked before each request.
+    pub readiness: Readiness,
+}
+
+/// Says that a model can be run, or why not yet.
+pub type Readiness = Arc<dyn Fn(&str) -> Result<(), EngineError> + Send + Sync>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
@@ -76,6 +91,7 @@ pub struct Upstream {
     timeouts: Timeouts,
     embedding_inputs_max: usize,
     bills_after_hangup: bool,
+    readiness: Option<Readiness>,
     gate: Arc<Gate>,
 }
 
@@ -88,7 +104,8 @@ impl Upstream {
             return Err(SetupError::BaseUrl { id: settings.id, base_url });
         }
         let headers = headers(&settings)?;
-        let client = client(settings.timeouts.connect)
+        let socket = settings.local.as_ref().map(|local| local.socket.clone());
+        let client = client(settings.timeouts.connect, socket)
             .map_err(|cause| SetupError::Client { id: settings.id.clone(), cause })?;
         Ok(Upstream {
             id: settings.id,
@@ -99,6 +116,7 @@ impl Upstream {
             timeouts: settings.timeouts,
             embedding_inputs_max: settings.embedding_inputs_max,
             bills_after_hangup: settings.bills_after_hangup,
+            readiness: settings.local.map(|local| local.readiness),
             gate: Arc::new(Gate::new(settings.concurrency)),
         })
     }
@@ -147,6 +165,10 @@ impl Upstream {
         }
     }
 
+    pub(crate) fn readiness(&self) -> Option<Readiness> {
+        self.readiness.clone()
+    }
+
     pub(crate) fn gate(&self) -> Arc<Gate> {
         Arc::clone(&self.gate)
     }
@@ -191,14 +213,17 @@ fn headers(settings: &UpstreamSettings) -> Result<HeaderMap, SetupError> {
 /// closes while we send looks like a failure in the middle of the work, so we leave first.
 const IDLE_MAX: Duration = Duration::from_secs(4);
 
-fn client(connect_timeout: Duration) -> Result<Client, reqwest::Error> {
+fn client(connect_timeout: Duration, socket: Option<PathBuf>) -> Result<Client, reqwest::Error> {
     // An error means that somebody installed one before us, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder()
+    let builder = Client::builder()
         .connect_timeout(connect_timeout)
         .tcp_nodelay(true)
         .pool_idle_timeout(IDLE_MAX)
         // A redirect would send the prompt and the key to somebody the operator did not name.
-        .redirect(Policy::none())
-        .build()
+        .redirect(Policy::none());
+    match socket {
+        Some(socket) => builder.unix_socket(socket).build(),
+        None => builder.build(),
+    }
 }

@@ -23,6 +23,10 @@ pub enum EngineError {
     #[error("the engine is overloaded{}", in_seconds(*.retry_after))]
     Overloaded { retry_after: Option<Duration> },
 
+    /// It will do the work soon: it is starting, or still fetching what the model consists of.
+    #[error("the engine is not ready yet: {message}")]
+    NotReady { message: String, retry_after: Duration },
+
     /// No connection came about, so the engine never saw the request.
     #[error("the engine cannot be reached: {cause}")]
     Unreachable { cause: String },
@@ -49,6 +53,7 @@ impl EngineError {
             | EngineError::ContextOverflow { .. }
             | EngineError::ContentPolicy { .. } => false,
             EngineError::Overloaded { .. }
+            | EngineError::NotReady { .. }
             | EngineError::Unreachable { .. }
             | EngineError::Timeout { .. }
             | EngineError::BadAnswer { .. }

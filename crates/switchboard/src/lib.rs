@@ -3,24 +3,31 @@
 //! Each provider becomes one upstream, whose models share its connections and its places; each
 //! model becomes a pool over its routes.
 
+pub mod builtin;
+
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use api::engines::EngineSet;
 use config::secret::Secret;
-use config::sections::provider::{self, Provider, ProviderKind};
+use config::sections::provider::{self, BUILT_IN, Provider, ProviderKind};
 use domain::catalogue::{Model, ModelSpec};
 use domain::entropy::Entropy;
 use engine::{ChatEngine, EmbeddingEngine};
 use engine_upstream::{
-    Concurrency, Dice, Pool, Protocol, Quirks, Route, SetupError, Thinking, Timeouts, Upstream,
-    UpstreamSettings,
+    Concurrency, Dice, LocalProcess, Pool, Protocol, Quirks, Route, SetupError, Thinking, Timeouts,
+    Upstream, UpstreamSettings,
 };
 use moment::Clock;
 
 /// How long an answer may get where neither the caller nor the catalogue says, for protocols that
 /// want a number.
 const COMPLETION_TOKENS_MAX: u64 = 4096;
+
+const LOCAL_SILENCE_MAX: Duration = Duration::from_secs(600);
+const LOCAL_REQUESTS_MAX: usize = 64;
+const LOCAL_EMBEDDING_INPUTS_MAX: usize = 256;
 
 /// What engines tell the time and throw dice with.
 #[derive(Clone)]
@@ -29,13 +36,15 @@ pub struct Ground {
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// The engines of every model that a provider here can run.
+/// The engines of every model that a provider here can run. `local` is the engine's process on
+/// this machine, where there is one.
 pub fn connect(
     providers: &[Provider],
     models: &[Model],
+    local: Option<&LocalProcess>,
     ground: &Ground,
 ) -> Result<EngineSet, String> {
-    let upstreams = upstreams(providers).map_err(|error| error.to_string())?;
+    let upstreams = upstreams(providers, local).map_err(|error| error.to_string())?;
     let mut engines = EngineSet::default();
     for model in models {
         match &model.spec {
@@ -68,14 +77,44 @@ pub fn connect(
 }
 
 /// The providers whose protocol is spoken, by id.
-fn upstreams(providers: &[Provider]) -> Result<HashMap<&str, Upstream>, SetupError> {
+fn upstreams<'a>(
+    providers: &'a [Provider],
+    local: Option<&LocalProcess>,
+) -> Result<HashMap<&'a str, Upstream>, SetupError> {
     let mut upstreams = HashMap::new();
+    if let Some(local) = local {
+        upstreams.insert(BUILT_IN, Upstream::new(local_settings(BUILT_IN, local))?);
+    }
     for provider in providers {
-        if let Some(settings) = settings(provider) {
+        let settings = match (provider.kind, local) {
+            (ProviderKind::Local, Some(local)) => Some(local_settings(&provider.id, local)),
+            _ => settings(provider),
+        };
+        if let Some(settings) = settings {
             upstreams.insert(provider.id.as_str(), Upstream::new(settings)?);
         }
     }
     Ok(upstreams)
+}
+
+/// The engine of this machine is bounded by its own queue, and slow to begin: a model may have to
+/// be loaded, and a long prompt read, before the first word.
+fn local_settings(id: &str, local: &LocalProcess) -> UpstreamSettings {
+    UpstreamSettings {
+        id: id.to_owned(),
+        protocol: Protocol::OpenAi(Quirks::VLLM),
+        base_url: "http://engine/v1".to_owned(),
+        api_key: None,
+        headers: Vec::new(),
+        timeouts: Timeouts { first_event: LOCAL_SILENCE_MAX, ..Timeouts::default() },
+        concurrency: Concurrency {
+            requests_max: Some(LOCAL_REQUESTS_MAX),
+            ..Concurrency::default()
+        },
+        embedding_inputs_max: LOCAL_EMBEDDING_INPUTS_MAX,
+        bills_after_hangup: false,
+        local: Some(local.clone()),
+    }
 }
 
 fn settings(provider: &Provider) -> Option<UpstreamSettings> {
@@ -106,6 +145,7 @@ fn settings(provider: &Provider) -> Option<UpstreamSettings> {
         },
         embedding_inputs_max: provider.max_embedding_inputs,
         bills_after_hangup: provider.bills_after_hangup,
+        local: None,
     })
 }
 

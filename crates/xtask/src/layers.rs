@@ -34,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "shape", "store", "wallet", "wire",
         ],
     ),
+    ("supervisor", &["engine", "weights"]),
     ("switchboard", &["api", "config", "domain", "engine", "engine-upstream", "moment"]),
     // The engines share nothing with the gateway: they are another process.
     ("engine-local", &["engine-onnx", "engine-text", "media", "weights"]),

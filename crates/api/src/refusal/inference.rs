@@ -55,6 +55,9 @@ impl Failure {
                 let wait = retry_after.unwrap_or(OVERLOAD_WAIT);
                 Refusal::rate_limited(OVERLOADED, wait)
             }
+            EngineError::NotReady { message, retry_after } => {
+                Refusal::model_not_ready(message, retry_after)
+            }
             EngineError::Timeout { .. } => {
                 let status = StatusCode::GATEWAY_TIMEOUT;
                 Refusal::standard(status, "Request timeout", TIMED_OUT, None)
@@ -90,6 +93,9 @@ impl Failure {
             Failure::Engine(EngineError::Overloaded { .. }) => {
                 (OVERLOADED, "server_error", "model_overloaded")
             }
+            Failure::Engine(EngineError::NotReady { message, .. }) => {
+                (message.as_str(), "server_error", "model_not_ready")
+            }
             Failure::Engine(EngineError::Timeout { .. }) => {
                 ("The model stopped answering.", "server_error", "timeout")
             }
@@ -106,6 +112,9 @@ impl Failure {
         let retry_after = match &self {
             Failure::Engine(EngineError::Overloaded { retry_after }) => {
                 Some(retry_after.unwrap_or(OVERLOAD_WAIT).as_secs().max(1))
+            }
+            Failure::Engine(EngineError::NotReady { retry_after, .. }) => {
+                Some(retry_after.as_secs().max(1))
             }
             _ => None,
         };

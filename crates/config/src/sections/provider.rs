@@ -7,6 +7,8 @@ use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 use crate::secret::{Secret, Vault};
 
+/// What models call the built-in engine when no `[[provider]]` gives it another name.
+pub const BUILT_IN: &str = "local";
 const ID_CHARS_MAX: usize = 64;
 const CONCURRENCY_MAX: i64 = 100_000;
 const EMBEDDING_INPUTS_MAX: i64 = 100_000;

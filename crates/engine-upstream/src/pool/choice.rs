@@ -61,7 +61,7 @@ fn rank(error: &EngineError) -> u8 {
         EngineError::Rejected { .. }
         | EngineError::ContextOverflow { .. }
         | EngineError::ContentPolicy { .. } => 0,
-        EngineError::Overloaded { retry_after: Some(_) } => 1,
+        EngineError::Overloaded { retry_after: Some(_) } | EngineError::NotReady { .. } => 1,
         EngineError::Overloaded { retry_after: None } => 2,
         EngineError::Timeout { .. } => 3,
         EngineError::BadAnswer { .. } => 4,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use engine::{ChatEvent, Phase, Served};
@@ -122,8 +122,28 @@ fn upstream(id: &str, concurrency: Concurrency) -> Upstream {
         concurrency,
         embedding_inputs_max: 1,
         bills_after_hangup: id == "p1",
+        local: None,
     })
     .unwrap()
+}
+
+/// A route through a process of this machine, which is not ready until the switch is on.
+fn local_route(engine: &Arc<Scripted>, switch: &Arc<AtomicBool>) -> Route<dyn ChatEngine> {
+    let engine: Arc<dyn ChatEngine> = Arc::<Scripted>::clone(engine);
+    let mut route = Route::new(engine, &upstream("local", Concurrency::default()), "m", 1);
+    let switch = Arc::clone(switch);
+    route.readiness =
+        Some(Arc::new(
+            move |model| {
+                if switch.load(Ordering::SeqCst) { Ok(()) } else { Err(not_ready(model)) }
+            },
+        ));
+    route
+}
+
+fn not_ready(model: &str) -> EngineError {
+    let message = format!("{model} is being fetched");
+    EngineError::NotReady { message, retry_after: Duration::from_secs(5) }
 }
 
 fn unreachable() -> EngineError {
@@ -305,4 +325,31 @@ async fn nobody_waits_in_the_queue_for_ever() {
     let _stream = stage.pool.stream(Arc::default()).await.unwrap();
     assert!(matches!(stage.ask().await, Err(EngineError::Overloaded { .. })));
     assert_eq!(stage.outstanding(), [1]);
+}
+
+#[tokio::test]
+async fn a_route_that_is_not_ready_is_not_asked_and_not_blamed() {
+    let (engine, switch) = (Scripted::new([]), Arc::new(AtomicBool::new(false)));
+    let clock = Arc::new(ManualClock::at(Timestamp::from_ms(0)));
+    let pool = Pool::new(vec![local_route(&engine, &switch)], clock, Arc::new(|| 0));
+    // More often than a breaker would bear.
+    for _ in 0..10 {
+        assert_eq!(pool.answer(Arc::default()).await.unwrap_err(), not_ready("m"));
+    }
+    assert_eq!(engine.asked(), 0);
+    switch.store(true, Ordering::SeqCst);
+    pool.answer(Arc::default()).await.unwrap();
+    assert_eq!(engine.asked(), 1);
+}
+
+#[tokio::test]
+async fn another_route_answers_for_one_that_is_not_ready() {
+    let (engine, other) = (Scripted::new([]), Scripted::new([]));
+    let clock = Arc::new(ManualClock::at(Timestamp::from_ms(0)));
+    let second: Arc<dyn ChatEngine> = Arc::<Scripted>::clone(&other);
+    let second = Route::new(second, &upstream("p2", Concurrency::default()), "m", 1);
+    let routes = vec![local_route(&engine, &Arc::default()), second];
+    let pool = Pool::new(routes, clock, Arc::new(|| 0));
+    pool.answer(Arc::default()).await.unwrap();
+    assert_eq!((engine.asked(), other.asked()), (0, 1));
 }

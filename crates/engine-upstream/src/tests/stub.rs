@@ -98,6 +98,7 @@ pub(super) fn settings(base_url: &str, protocol: Protocol) -> UpstreamSettings {
         concurrency: Concurrency::default(),
         embedding_inputs_max: 2,
         bills_after_hangup: false,
+        local: None,
     }
 }
 

@@ -1,0 +1,37 @@
+//! How long to wait before the engine is started again.
+
+use std::time::Duration;
+
+const FIRST_WAIT: Duration = Duration::from_millis(200);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// An engine that ran for so long did not fail at starting.
+pub(crate) const STEADY_AFTER: Duration = Duration::from_secs(60);
+
+/// Doubles with each failure in a row, and is spread over its upper half so that many machines
+/// that fail together do not start together.
+pub(crate) fn wait(failures_in_a_row: u32, dice: u64) -> Duration {
+    let doublings = failures_in_a_row.saturating_sub(1).min(16);
+    let longest = FIRST_WAIT.saturating_mul(1 << doublings).min(LONGEST_WAIT);
+    let half_ms = u64::try_from(longest.as_millis() / 2).unwrap_or(u64::MAX);
+    Duration::from_millis(half_ms + dice % half_ms.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(failures: u32, least_ms: u64, most_ms: u64) {
+        assert_eq!(wait(failures, 0), Duration::from_millis(least_ms));
+        assert_eq!(wait(failures, most_ms - least_ms), Duration::from_millis(most_ms));
+        assert_eq!(wait(failures, most_ms - least_ms + 1), Duration::from_millis(least_ms));
+    }
+
+    #[test]
+    fn waits_double_up_to_half_a_minute() {
+        check(1, 100, 200);
+        check(2, 200, 400);
+        check(5, 1600, 3200);
+        check(100, 15_000, 30_000);
+    }
+}

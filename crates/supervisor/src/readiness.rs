@@ -1,0 +1,101 @@
+//! Whether the engine can run a model now, in words for whoever asked for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::EngineError;
+use weights::{Progress, Puller, State};
+
+use crate::status::StatusCell;
+
+/// Starting takes a moment; the files of a model take longer.
+const START_WAIT: Duration = Duration::from_secs(2);
+const FETCH_WAIT: Duration = Duration::from_secs(5);
+const FAILED_WAIT: Duration = Duration::from_secs(30);
+
+/// Asks before each request. Models that are not in the list of built-in ones, such as files of
+/// the operator's own, are the engine's business.
+pub fn readiness(
+    puller: Arc<Puller>,
+    status: StatusCell,
+) -> impl Fn(&str) -> Result<(), EngineError> + Send + Sync {
+    move |model| {
+        let is_built_in = puller.manifest().model(model).is_some();
+        if is_built_in {
+            weights_ready(model, &puller.state(model))?;
+        }
+        if status.is_up() {
+            return Ok(());
+        }
+        let message = "The engine of this service is starting. Please try again in a moment.";
+        Err(EngineError::NotReady { message: message.to_owned(), retry_after: START_WAIT })
+    }
+}
+
+/// The operator reads in the log why a fetch failed; a caller only has to know that it did.
+fn weights_ready(model: &str, state: &State) -> Result<(), EngineError> {
+    let (message, retry_after) = match state {
+        State::Ready => return Ok(()),
+        State::Fetching(progress) => {
+            let message = format!(
+                "The model {model} is being fetched ({}). Please try again shortly.",
+                so_far(*progress)
+            );
+            (message, FETCH_WAIT)
+        }
+        State::NotFetched => {
+            let message = format!(
+                "The model {model} has not been fetched yet. Please try again later, or use \
+                 another model."
+            );
+            (message, FETCH_WAIT)
+        }
+        State::Failed(_) => {
+            let message = format!(
+                "The model {model} could not be fetched so far. Please try again later, or use \
+                 another model."
+            );
+            (message, FAILED_WAIT)
+        }
+    };
+    Err(EngineError::NotReady { message, retry_after })
+}
+
+/// `43 % of 98 MB`.
+pub(crate) fn so_far(progress: Progress) -> String {
+    let megabytes = progress.total_bytes.div_ceil(1_000_000);
+    format!("{} % of {megabytes} MB", progress.percent())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(state: &State, expected: Result<(), (&str, u64)>) {
+        let expected = expected.map_err(|(message, wait_s)| EngineError::NotReady {
+            message: message.to_owned(),
+            retry_after: Duration::from_secs(wait_s),
+        });
+        assert_eq!(weights_ready("m", state), expected);
+    }
+
+    #[test]
+    fn a_model_that_is_fetched_says_how_far_it_is() {
+        let progress = Progress { done_bytes: 43_000_000, total_bytes: 99_400_000 };
+        let message = "The model m is being fetched (43 % of 100 MB). Please try again shortly.";
+        check(&State::Fetching(progress), Err((message, 5)));
+    }
+
+    #[test]
+    fn why_a_fetch_failed_is_not_told_to_callers() {
+        let message = "The model m could not be fetched so far. Please try again later, or use \
+                       another model.";
+        check(&State::Failed("/secret/path is full".to_owned()), Err((message, 30)));
+    }
+
+    #[test]
+    fn a_model_that_is_there_is_ready() {
+        check(&State::Ready, Ok(()));
+    }
+}

@@ -1,0 +1,66 @@
+//! How the engine is doing, written by whoever watches it and read by everybody.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// How the engine is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    pub state: ProcessState,
+    /// How often it had to be started again.
+    pub restarts: u64,
+    pub models: Vec<LoadedModel>,
+    /// What its process has in memory, if the system tells.
+    pub memory_bytes: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProcessState {
+    Starting,
+    Up,
+    /// It ended, and will be started again.
+    Down {
+        reason: String,
+    },
+}
+
+/// A model that the engine has in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadedModel {
+    pub id: String,
+    pub memory_bytes: u64,
+}
+
+/// The current status, shared.
+#[derive(Debug, Clone)]
+pub struct StatusCell(Arc<RwLock<Status>>);
+
+impl Default for StatusCell {
+    fn default() -> StatusCell {
+        StatusCell(Arc::new(RwLock::new(Status {
+            state: ProcessState::Starting,
+            restarts: 0,
+            models: Vec::new(),
+            memory_bytes: None,
+        })))
+    }
+}
+
+impl StatusCell {
+    pub fn get(&self) -> Status {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn is_up(&self) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).state == ProcessState::Up
+    }
+
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Status)) {
+        let mut status = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        change(&mut status);
+        let is_up = status.state == ProcessState::Up;
+        metrics::gauge!("engine_up").set(f64::from(u8::from(is_up)));
+        metrics::counter!("engine_restarts_total").absolute(status.restarts);
+        metrics::gauge!("engine_loaded_models").set(status.models.len() as f64);
+        metrics::gauge!("engine_memory_bytes").set(status.memory_bytes.unwrap_or(0) as f64);
+    }
+}

@@ -1,0 +1,116 @@
+//! Starts the engine, watches it, and starts it again when it ends.
+
+use std::time::Duration;
+
+use reqwest::Client;
+use tokio::process::Child;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::backoff::{STEADY_AFTER, wait};
+use crate::health;
+use crate::process::{Plan, end, told};
+use crate::status::{ProcessState, StatusCell};
+
+/// Where random numbers come from: they spread restarts.
+pub type Dice = Box<dyn Fn() -> u64 + Send + Sync>;
+
+/// While it starts, somebody may be waiting for it.
+const LOOK_WHILE_STARTING: Duration = Duration::from_millis(50);
+const LOOK_WHILE_UP: Duration = Duration::from_secs(2);
+/// An engine that says nothing for so long is stuck, and is ended.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// Keeps the engine running until `stop`, and then ends it.
+pub async fn supervise(plan: Plan, status: StatusCell, dice: Dice, stop: CancellationToken) {
+    let client = match health::client(&plan.socket) {
+        Ok(client) => client,
+        Err(reason) => {
+            tracing::error!("the engine cannot be watched: {reason}");
+            status.change(|status| status.state = ProcessState::Down { reason });
+            return;
+        }
+    };
+    let mut failures_in_a_row = 0;
+    loop {
+        let started = Instant::now();
+        let reason = match plan.start() {
+            Ok(child) => match watch(child, &client, &status, &stop).await {
+                Ended::Told => return,
+                Ended::ByItself(reason) => reason,
+            },
+            Err(error) => format!("{} cannot be started: {error}", plan.program.display()),
+        };
+        let was_steady = STEADY_AFTER <= started.elapsed();
+        failures_in_a_row = if was_steady { 1 } else { failures_in_a_row + 1 };
+        let pause = wait(failures_in_a_row, dice());
+        tracing::error!(
+            engine.failures = failures_in_a_row,
+            "the engine is down: {reason}; it is started again in {pause:?}"
+        );
+        status.change(|status| {
+            status.state = ProcessState::Down { reason };
+            status.restarts += 1;
+            status.models.clear();
+            status.memory_bytes = None;
+        });
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = sleep(pause) => {}
+        }
+        status.change(|status| status.state = ProcessState::Starting);
+    }
+}
+
+enum Ended {
+    /// We were told to stop.
+    Told,
+    ByItself(String),
+}
+
+async fn watch(
+    mut child: Child,
+    client: &Client,
+    status: &StatusCell,
+    stop: &CancellationToken,
+) -> Ended {
+    let process = child.id();
+    // Waiting for a child closes its standard input first, and ours ends by that.
+    let lifeline = child.stdin.take();
+    let outcome = tokio::select! {
+        () = stop.cancelled() => Ended::Told,
+        ended = child.wait() => return Ended::ByItself(told(ended)),
+        () = look_after(process, client, status) => {
+            Ended::ByItself(format!("it said nothing for {} s", SILENCE_MAX.as_secs()))
+        }
+    };
+    drop(lifeline);
+    end(child).await;
+    outcome
+}
+
+/// Writes down how the engine is, again and again; returns when it has been silent for too long.
+async fn look_after(process: Option<u32>, client: &Client, status: &StatusCell) {
+    let mut heard = Instant::now();
+    loop {
+        if let Some(models) = health::ask(client).await {
+            heard = Instant::now();
+            if !status.is_up() {
+                tracing::info!("the engine is up");
+            }
+            let memory_bytes = process.and_then(health::memory_bytes);
+            status.change(|status| {
+                status.state = ProcessState::Up;
+                status.models = models;
+                status.memory_bytes = memory_bytes;
+            });
+        }
+        if SILENCE_MAX <= heard.elapsed() {
+            return;
+        }
+        sleep(if status.is_up() { LOOK_WHILE_UP } else { LOOK_WHILE_STARTING }).await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

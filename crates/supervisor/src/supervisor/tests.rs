@@ -1,0 +1,147 @@
+//! A child that is a few lines of Python, because what matters is what it does to us.
+
+use std::path::Path;
+
+use super::*;
+
+/// Answers `/health` until its standard input ends, unless its folder holds a file that tells it
+/// to do otherwise.
+const CHILD: &str = r#"
+import http.server, json, os, socketserver, sys, threading
+path = sys.argv[1]
+folder = os.path.dirname(path)
+with open(os.path.join(folder, "starts"), "a") as starts:
+    starts.write(f"{os.getpid()}\n")
+if os.path.exists(os.path.join(folder, "fail")):
+    sys.exit(7)
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        models = [{"id": "a", "type": "text", "state": "loaded", "memory_bytes": 5},
+                  {"id": "b", "type": "text", "state": "idle", "memory_bytes": None}]
+        body = json.dumps({"status": "ok", "models": models}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_):
+        pass
+    def address_string(self):
+        return "local"
+server = socketserver.ThreadingUnixStreamServer(path, Handler)
+server.daemon_threads = True
+threading.Thread(target=server.serve_forever, daemon=True).start()
+sys.stdin.buffer.read()
+"#;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Stage {
+    folder: tempfile::TempDir,
+    status: StatusCell,
+    stop: CancellationToken,
+    supervisor: tokio::task::JoinSet<()>,
+}
+
+impl Stage {
+    fn start(prepare: impl FnOnce(&Path)) -> Stage {
+        let folder = tempfile::tempdir().unwrap();
+        prepare(folder.path());
+        let socket = folder.path().join("s");
+        let plan = Plan {
+            program: "python3".into(),
+            arguments: vec!["-c".into(), CHILD.into(), socket.clone().into()],
+            socket,
+        };
+        let (status, stop) = (StatusCell::default(), CancellationToken::new());
+        let mut supervisor = tokio::task::JoinSet::new();
+        supervisor.spawn(supervise(plan, status.clone(), Box::new(|| 0), stop.clone()));
+        Stage { folder, status, stop, supervisor }
+    }
+
+    /// Waits until the status is as wanted.
+    async fn until(&self, is_wanted: impl Fn(&crate::Status) -> bool) -> crate::Status {
+        let wait = async {
+            loop {
+                let status = self.status.get();
+                if is_wanted(&status) {
+                    return status;
+                }
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, wait).await.expect("the status comes in time")
+    }
+
+    /// The processes that were started, in order.
+    fn starts(&self) -> Vec<u32> {
+        let text = std::fs::read_to_string(self.folder.path().join("starts")).unwrap_or_default();
+        text.lines().map(|line| line.parse().unwrap()).collect()
+    }
+
+    async fn stop(mut self) -> Vec<u32> {
+        self.stop.cancel();
+        tokio::time::timeout(PATIENCE, self.supervisor.join_next()).await.unwrap();
+        self.starts()
+    }
+}
+
+fn is_alive(process: u32) -> bool {
+    Path::new(&format!("/proc/{process}")).exists()
+}
+
+fn kill(process: u32) {
+    let killed = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
+    assert!(killed.unwrap().success());
+}
+
+#[tokio::test]
+async fn an_engine_that_answers_is_up_and_ends_with_us() {
+    let stage = Stage::start(|_| ());
+    let status = stage.until(|status| status.state == ProcessState::Up).await;
+    assert_eq!(status.models, [crate::LoadedModel { id: "a".to_owned(), memory_bytes: 5 }]);
+    assert_eq!(status.restarts, 0);
+    assert!(0 < status.memory_bytes.unwrap());
+    let starts = stage.stop().await;
+    assert_eq!(starts.len(), 1);
+    assert!(!is_alive(starts[0]));
+}
+
+#[tokio::test]
+async fn an_engine_that_is_killed_is_started_again() {
+    let stage = Stage::start(|_| ());
+    stage.until(|status| status.state == ProcessState::Up).await;
+    kill(stage.starts()[0]);
+    let status =
+        stage.until(|status| status.restarts == 1 && status.state == ProcessState::Up).await;
+    assert_eq!(status.restarts, 1);
+    assert_eq!(stage.stop().await.len(), 2);
+}
+
+#[tokio::test]
+async fn an_engine_that_never_starts_is_tried_ever_less_often() {
+    let stage = Stage::start(|folder| std::fs::write(folder.join("fail"), "").unwrap());
+    let status = stage.until(|status| 3 <= status.restarts).await;
+    assert!(!stage.status.is_up());
+    if let ProcessState::Down { reason } = status.state {
+        assert!(reason.contains("exit status: 7"), "{reason}");
+    }
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_told_and_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("nothing");
+    let plan = Plan { program, arguments: Vec::new(), socket: folder.path().join("s") };
+    let (status, stop) = (StatusCell::default(), CancellationToken::new());
+    let mut supervisor = tokio::task::JoinSet::new();
+    supervisor.spawn(supervise(plan, status.clone(), Box::new(|| 0), stop.clone()));
+    let down = async {
+        while status.get().restarts < 2 {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, down).await.unwrap();
+    stop.cancel();
+    supervisor.join_next().await.unwrap().unwrap();
+}

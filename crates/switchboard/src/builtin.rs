@@ -1,0 +1,126 @@
+//! What the catalogue says about the models that run on this machine, beside the operator's own.
+
+use config::sections::provider::BUILT_IN;
+use domain::catalogue::{Catalogue, Model};
+
+/// Every built-in model, whether or not its files are there.
+pub fn models() -> Result<Vec<Model>, String> {
+    let entries = include_str!("../builtin.toml");
+    config::catalogue::parse("built-in models", entries, BUILT_IN).map_err(|it| it.to_string())
+}
+
+/// The operator's models, and those built-in ones whose names are still free. A role that one of
+/// the operator's models plays is not given away either.
+pub fn beside(own: Vec<Model>, builtin: Vec<Model>) -> Vec<Model> {
+    let mut models = own;
+    for mut model in builtin {
+        let traits = std::mem::take(&mut model.traits);
+        let aliases = std::mem::take(&mut model.aliases);
+        models.push(model);
+        if !is_catalogue(&models) {
+            models.pop();
+            continue;
+        }
+        for name in traits {
+            keep_if_free(&mut models, name, |model| &mut model.traits);
+        }
+        for name in aliases {
+            keep_if_free(&mut models, name, |model| &mut model.aliases);
+        }
+    }
+    models
+}
+
+/// Gives the last model one more name, unless that name is taken.
+fn keep_if_free(
+    models: &mut [Model],
+    name: String,
+    names: impl Fn(&mut Model) -> &mut Vec<String>,
+) {
+    if let Some(last) = models.last_mut() {
+        names(last).push(name);
+    }
+    if !is_catalogue(models)
+        && let Some(last) = models.last_mut()
+    {
+        names(last).pop();
+    }
+}
+
+fn is_catalogue(models: &[Model]) -> bool {
+    Catalogue::check(models).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operators(entry: &str) -> Vec<Model> {
+        let text = format!(
+            "[[model]]\nprovider = \"p\"\ntype = \"text\"\ncontext_tokens = 100\n\
+             price = {{ input_usd_per_million = \"1\" }}\n{entry}"
+        );
+        config::catalogue::parse("test", &text, "p").unwrap()
+    }
+
+    #[track_caller]
+    fn check(entry: &str, expected: &[&str]) {
+        let own = operators(entry);
+        let models = beside(own, models().unwrap());
+        let told: Vec<String> = models
+            .iter()
+            .filter(|model| model.model_type().to_string() == "text")
+            .map(|model| format!("{} {:?}", model.id, model.traits))
+            .collect();
+        assert_eq!(told, expected);
+        assert!(is_catalogue(&models));
+    }
+
+    #[test]
+    fn built_in_models_stand_beside_the_operators() {
+        check(
+            "id = \"mine\"",
+            &[
+                "mine []",
+                "smollm2-135m [\"default\", \"fastest\"]",
+                "qwen2.5-coder-0.5b [\"default_code\"]",
+                "qwen2.5-coder-1.5b []",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_role_of_the_operators_model_is_not_given_away() {
+        check(
+            "id = \"mine\"\ntraits = [\"default\"]",
+            &[
+                "mine [\"default\"]",
+                "smollm2-135m [\"fastest\"]",
+                "qwen2.5-coder-0.5b [\"default_code\"]",
+                "qwen2.5-coder-1.5b []",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_name_of_the_operators_model_hides_the_built_in_one() {
+        let rest = ["qwen2.5-coder-0.5b [\"default_code\"]", "qwen2.5-coder-1.5b []"];
+        check("id = \"SmolLM2_135m\"", &["SmolLM2_135m []", rest[0], rest[1]]);
+        let alias = "id = \"mine\"\naliases = [\"smollm2-135m\"]";
+        check(alias, &["mine []", rest[0], rest[1]]);
+    }
+
+    #[test]
+    fn every_built_in_model_has_files_and_the_other_way_round() {
+        let offered: Vec<String> = models().unwrap().into_iter().map(|model| model.id).collect();
+        let listed = weights::manifest().models();
+        let listed = listed.filter(|model| model.kind != weights::Kind::Library);
+        let listed: Vec<String> = listed.map(|model| model.id.clone()).collect();
+        for id in &offered {
+            assert!(listed.contains(id), "{id} has no files");
+        }
+        for id in &listed {
+            assert!(offered.contains(id), "{id} is not offered");
+        }
+    }
+}
