@@ -128,7 +128,7 @@ impl Offer {
     /// From a configuration that was read without faults.
     pub(crate) fn of(config: Config) -> Result<Offer, String> {
         let ground = Ground { clock: Arc::new(SystemClock), entropy: Arc::new(SystemEntropy) };
-        let engines = switchboard::connect(&config.providers, &config.models, &ground)?;
+        let engines = switchboard::connect(&config.providers, &config.models, None, &ground)?;
         let catalogue = Catalogue::build(config.models).map_err(|faults| {
             let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
             lines.join("\n")

@@ -102,7 +102,8 @@ impl TestApp {
         let upstream = StubUpstream::start().await;
         let config = configuration(&fixture.replace(NOWHERE, &upstream.base_url()));
         let ground = Ground { clock: now.clone(), entropy: random.clone() };
-        let engines = switchboard::connect(&config.providers, &config.models, &ground).unwrap();
+        let engines =
+            switchboard::connect(&config.providers, &config.models, None, &ground).unwrap();
         let node = StubNode::start().await;
         let proxy = node::proxy(&node, store.as_ref(), now.clone()).await;
         let app = Arc::new(App {
