@@ -1,0 +1,210 @@
+//! A dictionary in memory: one text with all words and phonemes, and where each of them stands.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+
+use crate::packed::{self, Error};
+
+/// About ninety thousand words. A string for each would take three times the memory.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    text: String,
+    /// In the order of their words.
+    plain: Vec<Place>,
+    by_tag: HashMap<Box<str>, Variants>,
+}
+
+/// How a word is pronounced.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Entry<'a> {
+    Plain(&'a str),
+    /// By part of speech, word class, `DEFAULT`, or `None` for before a pause.
+    ByTag(&'a [(Box<str>, Option<Box<str>>)]),
+}
+
+type Variants = Vec<(Box<str>, Option<Box<str>>)>;
+
+/// A word, and right after it its phonemes.
+#[derive(Debug)]
+struct Place {
+    start: u32,
+    word_bytes: u16,
+    phonemes_bytes: u16,
+}
+
+impl Entries {
+    pub(super) fn load(packed: &[u8]) -> Result<Entries, Error> {
+        let mut entries: Entries = packed::read(packed)?;
+        let text = std::mem::take(&mut entries.text);
+        entries.plain.sort_by(|a, b| a.word(&text).cmp(b.word(&text)));
+        entries.plain.shrink_to_fit();
+        entries.text = text;
+        Ok(entries)
+    }
+
+    /// A word also answers to its form with another first letter, unless that form has an entry
+    /// of its own.
+    pub(super) fn find(&self, word: &str) -> Option<Entry<'_>> {
+        if let Some(entry) = self.exact(word) {
+            return Some(entry);
+        }
+        let mut chars = word.chars();
+        let first = chars.next()?;
+        if chars.as_str().is_empty() {
+            return None;
+        }
+        let lowered = word.to_lowercase();
+        let capitalised = first.to_uppercase().chain(lowered.chars().skip(1)).collect::<String>();
+        match word {
+            _ if word == lowered && word != capitalised => self.exact(&capitalised),
+            _ if word == capitalised => self.exact(&lowered),
+            _ => None,
+        }
+    }
+
+    fn exact(&self, word: &str) -> Option<Entry<'_>> {
+        if let Ok(found) = self.plain.binary_search_by(|it| it.word(&self.text).cmp(word)) {
+            return Some(Entry::Plain(self.plain[found].phonemes(&self.text)));
+        }
+        self.by_tag.get(word).map(|variants| Entry::ByTag(variants))
+    }
+
+    fn push(&mut self, word: &str, phonemes: &str) -> Result<(), &'static str> {
+        let long = "a word or the whole is too long";
+        let place = Place {
+            start: u32::try_from(self.text.len()).map_err(|_| long)?,
+            word_bytes: u16::try_from(word.len()).map_err(|_| long)?,
+            phonemes_bytes: u16::try_from(phonemes.len()).map_err(|_| long)?,
+        };
+        self.text.push_str(word);
+        self.text.push_str(phonemes);
+        self.plain.push(place);
+        Ok(())
+    }
+}
+
+impl Place {
+    fn word<'t>(&self, text: &'t str) -> &'t str {
+        let start = self.start as usize;
+        &text[start..start + usize::from(self.word_bytes)]
+    }
+
+    fn phonemes<'t>(&self, text: &'t str) -> &'t str {
+        let start = self.start as usize + usize::from(self.word_bytes);
+        &text[start..start + usize::from(self.phonemes_bytes)]
+    }
+}
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Entries, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+struct EntriesVisitor;
+
+impl<'de> Visitor<'de> for EntriesVisitor {
+    type Value = Entries;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a dictionary from words to phonemes")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+        let mut entries = Entries::default();
+        while let Some((word, value)) = map.next_entry::<Box<str>, Value>()? {
+            match value {
+                Value::Plain(phonemes) => {
+                    entries.push(&word, &phonemes).map_err(serde::de::Error::custom)?;
+                }
+                Value::ByTag(variants) => {
+                    entries.by_tag.insert(word, variants);
+                }
+            }
+        }
+        Ok(entries)
+    }
+}
+
+enum Value {
+    Plain(Box<str>),
+    ByTag(Variants),
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("phonemes, or phonemes for each part of speech")
+    }
+
+    fn visit_str<E>(self, phonemes: &str) -> Result<Value, E> {
+        Ok(Value::Plain(phonemes.into()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut variants = Variants::new();
+        while let Some(variant) = map.next_entry()? {
+            variants.push(variant);
+        }
+        Ok(Value::ByTag(variants))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries() -> Entries {
+        let mut entries: Entries = serde_json::from_str(
+            r#"{"Paris":"pˈɛɹɪs","dog":"dˈɔɡ","polish":"pˈɑlɪʃ","Polish":"pˈOlɪʃ",
+                "use":{"DEFAULT":"jˈuz","NOUN":"jˈus"},"a":"ɐ"}"#,
+        )
+        .unwrap();
+        let text = entries.text.clone();
+        entries.plain.sort_by(|a, b| a.word(&text).cmp(b.word(&text)));
+        entries
+    }
+
+    #[track_caller]
+    fn check(word: &str, expected: Option<&str>) {
+        let entries = entries();
+        let found = entries.find(word).map(|it| match it {
+            Entry::Plain(phonemes) => phonemes,
+            Entry::ByTag(variants) => variants[0].1.as_deref().unwrap(),
+        });
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_word_answers_to_its_capitalised_form_and_the_other_way() {
+        check("Dog", Some("dˈɔɡ"));
+        check("paris", Some("pˈɛɹɪs"));
+        check("DOG", None);
+        check("Use", Some("jˈuz"));
+    }
+
+    #[test]
+    fn a_form_with_an_entry_of_its_own_keeps_it() {
+        check("polish", Some("pˈɑlɪʃ"));
+        check("Polish", Some("pˈOlɪʃ"));
+    }
+
+    #[test]
+    fn a_single_letter_is_only_itself() {
+        check("a", Some("ɐ"));
+        check("A", None);
+        check("", None);
+    }
+}

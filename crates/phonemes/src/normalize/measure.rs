@@ -1,0 +1,94 @@
+//! Numbers with a unit: `5km`, `20 °C`, `3.5 GHz`, `50%`.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::rewrite::{Found, NUMBER, pattern, rewrite};
+
+/// The number itself is left for the rule that reads numbers.
+pub(super) fn read(text: &str) -> String {
+    static DEGREES: LazyLock<Regex> =
+        LazyLock::new(|| pattern(&format!(r"(-?{NUMBER})\s?°\s?([CF]\b)?")));
+    static PERCENT: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"({NUMBER})\s?%")));
+    static UNIT: LazyLock<Regex> = LazyLock::new(|| {
+        let mut names: Vec<String> = UNITS.iter().map(|it| regex::escape(it.0)).collect();
+        // The longer first, or `m` would be found in `mph`.
+        names.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        pattern(&format!(r"(-?{NUMBER})\s?({})\b", names.join("|")))
+    });
+    let text = rewrite(text, &DEGREES, |found| {
+        let scale = match found.group(2) {
+            "C" => " Celsius",
+            "F" => " Fahrenheit",
+            _ => "",
+        };
+        let degrees = plural(found.group(1), "degree", "degrees");
+        apart(found).then(|| format!("{} {degrees}{scale}", found.group(1)))
+    });
+    let text = rewrite(&text, &PERCENT, |found| Some(format!("{} percent", found.group(1))));
+    rewrite(&text, &UNIT, |found| {
+        let (_, one, many) = UNITS.iter().find(|it| it.0 == found.group(2))?;
+        let name = plural(found.group(1), one, many);
+        let goes_on = found.after.starts_with(['/', '²', '³']);
+        (apart(found) && !goes_on).then(|| format!("{} {name}", found.group(1)))
+    })
+}
+
+fn apart(found: &Found<'_>) -> bool {
+    !found.follows_word() && !found.before.ends_with(['.', '-'])
+}
+
+fn plural<'w>(number: &str, one: &'w str, many: &'w str) -> &'w str {
+    if matches!(number, "1" | "-1" | "1.0") { one } else { many }
+}
+
+/// How a unit is written, and its name for one and for many.
+const UNITS: [(&str, &str, &str); 46] = [
+    ("km", "kilometer", "kilometers"),
+    ("cm", "centimeter", "centimeters"),
+    ("mm", "millimeter", "millimeters"),
+    ("nm", "nanometer", "nanometers"),
+    ("µm", "micrometer", "micrometers"),
+    ("kg", "kilogram", "kilograms"),
+    ("mg", "milligram", "milligrams"),
+    ("µg", "microgram", "micrograms"),
+    ("lb", "pound", "pounds"),
+    ("lbs", "pounds", "pounds"),
+    ("oz", "ounce", "ounces"),
+    ("ft", "foot", "feet"),
+    ("yd", "yard", "yards"),
+    ("mi", "mile", "miles"),
+    ("sq ft", "square foot", "square feet"),
+    ("sq mi", "square mile", "square miles"),
+    ("ml", "milliliter", "milliliters"),
+    ("cc", "cubic centimeter", "cubic centimeters"),
+    ("km/h", "kilometer per hour", "kilometers per hour"),
+    ("kph", "kilometer per hour", "kilometers per hour"),
+    ("mph", "mile per hour", "miles per hour"),
+    ("Hz", "hertz", "hertz"),
+    ("kHz", "kilohertz", "kilohertz"),
+    ("MHz", "megahertz", "megahertz"),
+    ("GHz", "gigahertz", "gigahertz"),
+    ("kB", "kilobyte", "kilobytes"),
+    ("KB", "kilobyte", "kilobytes"),
+    ("MB", "megabyte", "megabytes"),
+    ("GB", "gigabyte", "gigabytes"),
+    ("TB", "terabyte", "terabytes"),
+    ("Mbps", "megabit per second", "megabits per second"),
+    ("Gbps", "gigabit per second", "gigabits per second"),
+    ("fps", "frame per second", "frames per second"),
+    ("ms", "millisecond", "milliseconds"),
+    ("sec", "second", "seconds"),
+    ("secs", "second", "seconds"),
+    ("min", "minute", "minutes"),
+    ("mins", "minute", "minutes"),
+    ("hr", "hour", "hours"),
+    ("hrs", "hour", "hours"),
+    ("kW", "kilowatt", "kilowatts"),
+    ("MW", "megawatt", "megawatts"),
+    ("GW", "gigawatt", "gigawatts"),
+    ("kWh", "kilowatt hour", "kilowatt hours"),
+    ("mAh", "milliamp hour", "milliamp hours"),
+    ("pct", "percent", "percent"),
+];

@@ -1,0 +1,80 @@
+//! Amounts of money: `$9.99`, `£3.2 billion`, `20 USD`, `50¢`.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::rewrite::{NUMBER, pattern, rewrite};
+use crate::number::{cardinal, fraction};
+
+pub(super) fn read(text: &str) -> String {
+    static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(&format!(r"([$£€¥₹₩]|\b(?:USD|EUR|GBP|Rs\.?))\s?({NUMBER})(?:\s?({SCALES})\b)?"))
+    });
+    static AFTER: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(&format!(r"({NUMBER})(?:\s?({SCALES}))?\s?([€¢£]|(?:USD|EUR|GBP)\b)"))
+    });
+    let text = rewrite(text, &BEFORE, |found| {
+        let unit = unit(found.group(1))?;
+        Some(amount(found.group(2), found.group(3), unit)).filter(|_| !found.precedes_word())
+    });
+    rewrite(&text, &AFTER, |found| {
+        let unit = unit(found.group(3))?;
+        let inside = found.follows_word() || found.before.ends_with('.') || found.precedes_word();
+        Some(amount(found.group(1), found.group(2), unit)).filter(|_| !inside)
+    })
+}
+
+const SCALES: &str = "hundred|thousand|million|billion|trillion|[kKmMbB]";
+
+struct Unit {
+    one: &'static str,
+    many: &'static str,
+    /// Its hundredth part.
+    cent: Option<(&'static str, &'static str)>,
+}
+
+fn unit(sign: &str) -> Option<Unit> {
+    let cents = Some(("cent", "cents"));
+    let unit = match sign.trim_end_matches('.') {
+        "$" | "USD" => Unit { one: "dollar", many: "dollars", cent: cents },
+        "€" | "EUR" => Unit { one: "euro", many: "euros", cent: cents },
+        "£" | "GBP" => Unit { one: "pound", many: "pounds", cent: Some(("pence", "pence")) },
+        "¥" => Unit { one: "yen", many: "yen", cent: None },
+        "₩" => Unit { one: "won", many: "won", cent: None },
+        "₹" | "Rs" => Unit { one: "rupee", many: "rupees", cent: None },
+        "¢" => Unit { one: "cent", many: "cents", cent: None },
+        _ => return None,
+    };
+    Some(unit)
+}
+
+fn amount(number: &str, scale: &str, unit: Unit) -> String {
+    let number = number.replace(',', "");
+    let (whole, decimals) = number.split_once('.').unwrap_or((&number, ""));
+    let scale = match scale {
+        "k" | "K" => "thousand",
+        "m" | "M" => "million",
+        "b" | "B" => "billion",
+        named => named,
+    };
+    let is_zero = |digits: &str| digits.bytes().all(|it| it == b'0');
+    let name = if whole.trim_start_matches('0') == "1" { unit.one } else { unit.many };
+    if !scale.is_empty() {
+        let decimals = fraction(decimals).map(|it| format!(" {it}")).unwrap_or_default();
+        return format!("{}{decimals} {scale} {}", cardinal(whole), unit.many);
+    }
+    match unit.cent {
+        _ if is_zero(decimals) => format!("{} {name}", cardinal(whole)),
+        Some((one, many)) if decimals.len() <= 2 => {
+            let hundredths = format!("{decimals:0<2}");
+            let cent = if hundredths == "01" { one } else { many };
+            let cents = format!("{} {cent}", cardinal(&hundredths));
+            if is_zero(whole) { cents } else { format!("{} {name} and {cents}", cardinal(whole)) }
+        }
+        _ => {
+            let decimals = fraction(decimals).unwrap_or_default();
+            format!("{} {decimals} {}", cardinal(whole), unit.many)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Replaces what a pattern finds, with a look at what stands before and after it.
+
+use regex::{Captures, Regex};
+
+/// What a pattern found, and its surroundings.
+pub(super) struct Found<'t> {
+    captures: Captures<'t>,
+    pub(super) before: &'t str,
+    pub(super) after: &'t str,
+}
+
+impl<'t> Found<'t> {
+    /// A group of the pattern; empty if it took no part.
+    pub(super) fn group(&self, number: usize) -> &'t str {
+        self.captures.get(number).map_or("", |it| it.as_str())
+    }
+
+    pub(super) fn has(&self, number: usize) -> bool {
+        self.captures.get(number).is_some()
+    }
+
+    pub(super) fn follows_word(&self) -> bool {
+        self.before.ends_with(is_word)
+    }
+
+    pub(super) fn precedes_word(&self) -> bool {
+        self.after.starts_with(is_word)
+    }
+}
+
+fn is_word(character: char) -> bool {
+    character == '_' || character.is_alphanumeric()
+}
+
+/// Every match in turn, replaced by what `read` makes of it, or left if it makes nothing.
+pub(super) fn rewrite(
+    text: &str,
+    pattern: &Regex,
+    read: impl Fn(&Found<'_>) -> Option<String>,
+) -> String {
+    let mut rewritten = String::with_capacity(text.len());
+    let mut from = 0;
+    for captures in pattern.captures_iter(text) {
+        let Some(whole) = captures.get(0) else { continue };
+        let (before, after) = (&text[..whole.start()], &text[whole.end()..]);
+        let Some(reading) = read(&Found { captures, before, after }) else { continue };
+        rewritten.push_str(&text[from..whole.start()]);
+        rewritten.push_str(&reading);
+        from = whole.end();
+    }
+    rewritten.push_str(&text[from..]);
+    rewritten
+}
+
+/// A pattern of ours, in which digits are those from 0 to 9 only.
+pub(super) fn pattern(source: &str) -> Regex {
+    Regex::new(&source.replace(r"\d", "[0-9]")).expect("every pattern is compiled by the tests")
+}
+
+/// A number with groups of thousands and decimals.
+pub(super) const NUMBER: &str = r"\d+(?:,\d{3})*(?:\.\d+)?";

@@ -1,0 +1,21 @@
+//! Data files as they lie on disk: compressed JSON.
+
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use serde::de::DeserializeOwned;
+
+/// Why a data file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the pronunciation data is damaged: {0}; fetch the model again")]
+pub struct Error(pub(crate) String);
+
+/// Several times what the largest of the files unpacks to.
+const UNPACKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+pub(crate) fn read<T: DeserializeOwned>(packed: &[u8]) -> Result<T, Error> {
+    let mut json = Vec::new();
+    let mut unpacking = GzDecoder::new(packed).take(UNPACKED_BYTES_MAX);
+    unpacking.read_to_end(&mut json).map_err(|error| Error(error.to_string()))?;
+    serde_json::from_slice(&json).map_err(|error| Error(error.to_string()))
+}

@@ -1,0 +1,60 @@
+//! Phonemes of a long sentence, cut where the voice may pause, so that a model can take them.
+
+/// Pieces of at most `phonemes_max` phonemes: cut after punctuation if there is any, else between
+/// words, and inside of a word only if that alone is too long.
+pub fn pieces(phonemes: &str, phonemes_max: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = phonemes.trim();
+    while let Some(too_far) = rest.char_indices().nth(phonemes_max).map(|(start, _)| start) {
+        let fits = &rest[..too_far];
+        let clause = fits.rfind(|it: char| ",;:—".contains(it)).map(|it| it + width(fits, it));
+        // A cut in the first half would leave a piece too short to sound natural.
+        let clause = clause.filter(|it| fits.len() / 2 <= *it);
+        let end = clause.or_else(|| fits.rfind(' ')).filter(|it| 0 < *it).unwrap_or(too_far);
+        let (piece, more) = rest.split_at(end.max(1));
+        pieces.push(piece.trim());
+        rest = more.trim_start();
+    }
+    pieces.push(rest);
+    pieces.retain(|it| !it.is_empty());
+    pieces
+}
+
+fn width(text: &str, at: usize) -> usize {
+    text[at..].chars().next().map_or(0, char::len_utf8)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_short_line_stays_whole() {
+        assert_eq!(pieces("həlˈO ðˈɛɹ.", 510), ["həlˈO ðˈɛɹ."]);
+        assert_eq!(pieces("  ", 510), [""; 0]);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_after_its_last_comma_that_fits() {
+        assert_eq!(pieces("ɐbcd, ɛfɡ hI", 10), ["ɐbcd,", "ɛfɡ hI"]);
+    }
+
+    #[test]
+    fn a_line_without_commas_is_cut_between_words_and_a_long_word_anywhere() {
+        assert_eq!(pieces("ab cd ef", 6), ["ab cd", "ef"]);
+        assert_eq!(pieces("æbcdefɡ", 3), ["æbc", "def", "ɡ"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_piece_fits_and_nothing_is_lost(line in "[ abæɡˈ,.—]{0,120}", max in 1usize..20) {
+            let cut = pieces(&line, max);
+            prop_assert!(cut.iter().all(|it| it.chars().count() <= max));
+            let kept: String = cut.concat().split_whitespace().collect();
+            let expected: String = line.split_whitespace().collect();
+            prop_assert_eq!(kept, expected);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Parts of speech, in the Penn Treebank's names.
+
+/// A part of speech.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Tag(u8);
+
+impl Tag {
+    pub(crate) fn parse(name: &str) -> Option<Tag> {
+        let position = NAMES.binary_search(&name).ok()?;
+        u8::try_from(position).ok().map(Tag)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        NAMES[usize::from(self.0)]
+    }
+
+    pub(crate) fn all() -> impl Iterator<Item = Tag> {
+        (0..NAMES.len()).filter_map(|it| u8::try_from(it).ok().map(Tag))
+    }
+
+    pub(crate) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The word class that dictionaries speak of, for tags that are finer than it.
+    pub(crate) fn class(self) -> &'static str {
+        match self.name() {
+            name if name.starts_with("VB") => "VERB",
+            name if name.starts_with("NN") => "NOUN",
+            name if name.starts_with("RB") => "ADV",
+            name if name.starts_with("JJ") => "ADJ",
+            name => name,
+        }
+    }
+
+    pub(crate) fn is(self, name: &str) -> bool {
+        self.name() == name
+    }
+
+    pub(crate) fn is_noun(self) -> bool {
+        self.class() == "NOUN"
+    }
+}
+
+/// In the order of their bytes, which also decides between tags of one score.
+pub(crate) const NAMES: [&str; 50] = [
+    "$", "''", ",", "-LRB-", "-RRB-", ".", ":", "ADD", "AFX", "CC", "CD", "DT", "EX", "FW", "HYPH",
+    "IN", "JJ", "JJR", "JJS", "LS", "MD", "NFP", "NN", "NNP", "NNPS", "NNS", "PDT", "POS", "PRP",
+    "PRP$", "RB", "RBR", "RBS", "RP", "SYM", "TO", "UH", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ",
+    "WDT", "WP", "WP$", "WRB", "XX", "_SP", "``",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tag_is_found_by_its_name() {
+        assert!(NAMES.is_sorted());
+        for tag in Tag::all() {
+            assert_eq!(Tag::parse(tag.name()), Some(tag));
+        }
+        assert_eq!(Tag::parse("VERB"), None);
+    }
+
+    #[test]
+    fn fine_tags_belong_to_a_word_class() {
+        assert_eq!(Tag::parse("VBD").map(Tag::class), Some("VERB"));
+        assert_eq!(Tag::parse("DT").map(Tag::class), Some("DT"));
+    }
+}
