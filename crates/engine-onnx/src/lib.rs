@@ -2,5 +2,6 @@
 
 pub mod embedding;
 mod runtime;
+pub mod speech;
 
 pub use runtime::{Error, Runtime};

@@ -1,0 +1,62 @@
+//! Kokoro: phonemes and the style of a voice to sound, in one graph.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use ort::session::Session;
+use ort::value::Tensor;
+
+use super::{Cancel, Error, Voice, read, unreadable, widen};
+use crate::Runtime;
+
+#[derive(Debug)]
+pub(super) struct Kokoro {
+    session: Mutex<Session>,
+    voices: PathBuf,
+}
+
+impl Kokoro {
+    pub(super) fn load(runtime: &Runtime, folder: &Path) -> Result<Kokoro, Error> {
+        let path = folder.join("kokoro-82m-fp16.onnx");
+        let graph = widen::widened(&read(&path)?).map_err(|cause| unreadable(&path, cause))?;
+        let session = runtime.builder()?.commit_from_memory(&graph)?;
+        Ok(Kokoro { session: Mutex::new(session), voices: folder.join("voices") })
+    }
+
+    pub(super) fn sound(
+        &self,
+        ids: &[i64],
+        voice: &Voice,
+        speed: f32,
+        cancel: &Cancel,
+    ) -> Result<Vec<f32>, Error> {
+        let path = self.voices.join(format!("{}.bin", voice.name));
+        let style = style(&path, ids.len()).map_err(|error| unreadable(&path, error))?;
+        let inputs = ort::inputs![
+            "input_ids" => Tensor::from_array(([1, ids.len()], ids.to_vec()))?,
+            "style" => Tensor::from_array(([1, STYLE_VALUES], style))?,
+            "speed" => Tensor::from_array(([1], vec![speed]))?,
+        ];
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let outputs = session.run_with_options(inputs, &cancel.run)?;
+        let (_, sound) = outputs[0].try_extract_tensor::<f32>()?;
+        Ok(sound.to_vec())
+    }
+}
+
+/// A voice has a style for each number of phonemes.
+const STYLE_VALUES: usize = 256;
+const STYLES: usize = 510;
+
+/// The row of a voice's file for this many ids, of which two are pads.
+fn style(path: &Path, ids: usize) -> std::io::Result<Vec<f32>> {
+    let row = ids.saturating_sub(3).min(STYLES - 1);
+    let mut bytes = [0; STYLE_VALUES * size_of::<f32>()];
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start((row * bytes.len()) as u64))?;
+    file.read_exact(&mut bytes)?;
+    let (values, _) = bytes.as_chunks::<4>();
+    Ok(values.iter().map(|it| f32::from_le_bytes(*it)).collect())
+}

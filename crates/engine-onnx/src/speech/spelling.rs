@@ -1,0 +1,73 @@
+//! A small model that guesses from its letters how an unknown word sounds.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use ort::session::Session;
+use ort::value::Tensor;
+use serde::Deserialize;
+
+use super::{Error, read, unreadable};
+use crate::Runtime;
+
+#[derive(Debug)]
+pub(super) struct Spelling {
+    session: Session,
+    letters: HashMap<char, i64>,
+    phonemes: Vec<char>,
+    letters_max: usize,
+}
+
+/// The file beside the model: its alphabets, each from place 1.
+#[derive(Deserialize)]
+struct Alphabets {
+    #[serde(rename = "in")]
+    letters: Vec<char>,
+    out: Vec<char>,
+    maxlen: usize,
+}
+
+impl Spelling {
+    pub(super) fn load(runtime: &Runtime, folder: &Path, name: &str) -> Result<Spelling, Error> {
+        let path = folder.join(format!("{name}.json"));
+        let alphabets: Alphabets =
+            serde_json::from_slice(&read(&path)?).map_err(|error| unreadable(&path, error))?;
+        Ok(Spelling {
+            session: runtime.session(&folder.join(format!("{name}.onnx")))?,
+            letters: alphabets.letters.into_iter().zip(1..).collect(),
+            phonemes: alphabets.out,
+            letters_max: alphabets.maxlen,
+        })
+    }
+
+    /// The model's answer: a phoneme or a blank (0) for each place, repeated while it lasts.
+    fn guess(&mut self, letters: Vec<i64>) -> Result<String, ort::Error> {
+        let input = Tensor::from_array(([1, letters.len()], letters))?;
+        let outputs = self.session.run(ort::inputs!["chars" => input])?;
+        let (_, places) = outputs[0].try_extract_tensor::<i64>()?;
+        let mut phonemes = String::new();
+        let mut previous = 0;
+        for place in places {
+            if *place != previous {
+                let index = usize::try_from(*place - 1).ok();
+                phonemes.extend(index.and_then(|it| self.phonemes.get(it)));
+            }
+            previous = *place;
+        }
+        Ok(phonemes)
+    }
+}
+
+impl phonemes::Unknown for Spelling {
+    /// A long word is read in several parts, each as long as the model was trained for. A word
+    /// that the model fails on is not said: the rest of the sentence still is.
+    fn pronounce(&mut self, word: &str) -> Option<String> {
+        let letters: Vec<i64> =
+            word.chars().filter_map(|it| self.letters.get(&it).copied()).collect();
+        let parts: Vec<String> = letters
+            .chunks(self.letters_max.max(1))
+            .filter_map(|part| self.guess(part.to_vec()).ok())
+            .collect();
+        Some(parts.concat()).filter(|it| !it.is_empty())
+    }
+}

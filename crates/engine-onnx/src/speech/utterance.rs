@@ -1,0 +1,142 @@
+//! Something being said: one piece of sound after the other, until it is over or cancelled.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ort::session::RunOptions;
+
+use super::{Error, How, SAMPLE_RATE_HZ, Speaker, Voice, edges};
+
+/// The sound of a text, as an iterator over pieces of it. A piece is computed when it is asked for.
+#[derive(Debug)]
+pub struct Utterance<'s> {
+    speaker: &'s Speaker,
+    voice: &'s Voice,
+    speed: f32,
+    cancel: Arc<Cancel>,
+    sentences: VecDeque<String>,
+    /// Phonemes of the sentence that is being said.
+    pieces: VecDeque<String>,
+    /// Samples of silence that are due before the next piece.
+    pause: usize,
+}
+
+/// Stops what is being said, from any thread, also in the midst of a piece.
+pub struct Cancel {
+    cancelled: AtomicBool,
+    pub(super) run: RunOptions,
+}
+
+impl std::fmt::Debug for Cancel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("Cancel").field(&self.cancelled).finish()
+    }
+}
+
+impl Cancel {
+    pub(super) fn new() -> Result<Cancel, Error> {
+        Ok(Cancel { cancelled: AtomicBool::new(false), run: RunOptions::new()? })
+    }
+
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Release);
+        // It only fails for options that do not exist.
+        let _ = self.run.terminate();
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+}
+
+impl<'s> Utterance<'s> {
+    pub(super) fn new(
+        speaker: &'s Speaker,
+        text: &str,
+        voice: &'s Voice,
+        speed: f32,
+    ) -> Result<Utterance<'s>, Error> {
+        let sentences = phonemes::sentences(text).into_iter().map(str::to_owned).collect();
+        let mut utterance = Utterance {
+            speaker,
+            voice,
+            speed,
+            cancel: Arc::new(Cancel::new()?),
+            sentences,
+            pieces: VecDeque::new(),
+            pause: 0,
+        };
+        utterance.read_on()?;
+        if utterance.pieces.is_empty() { Err(Error::Unspeakable) } else { Ok(utterance) }
+    }
+
+    /// Whoever holds it can stop this.
+    pub fn cancel(&self) -> Arc<Cancel> {
+        self.cancel.clone()
+    }
+
+    /// Reads sentences until one has something to say.
+    fn read_on(&mut self) -> Result<(), Error> {
+        while self.pieces.is_empty()
+            && let Some(sentence) = self.sentences.pop_front()
+        {
+            let phonemes = self.speaker.language.phonemes(&sentence, self.voice.accent)?;
+            let pieces = phonemes::pieces(&phonemes, PHONEMES_MAX).into_iter();
+            self.pieces = pieces.filter(|it| is_audible(it)).map(str::to_owned).collect();
+        }
+        Ok(())
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Vec<f32>>, Error> {
+        let Some(phonemes) = self.pieces.pop_front() else { return Ok(None) };
+        let how = How { voice: self.voice, speed: self.speed, cancel: &self.cancel };
+        let sound = self.speaker.sound(&phonemes, &how)?;
+        let mut piece = vec![0.0; self.pause];
+        piece.extend_from_slice(edges::trimmed(&sound));
+        let pause_s = if self.pieces.is_empty() { SENTENCE_PAUSE_S } else { CLAUSE_PAUSE_S };
+        self.pause = samples(pause_s / self.speed);
+        self.read_on()?;
+        Ok(Some(piece))
+    }
+}
+
+impl Iterator for Utterance<'_> {
+    type Item = Result<Vec<f32>, Error>;
+
+    fn next(&mut self) -> Option<Result<Vec<f32>, Error>> {
+        if self.cancel.is_cancelled() {
+            return None;
+        }
+        let piece = self.next_piece();
+        if self.cancel.is_cancelled() {
+            return None;
+        }
+        if piece.is_err() {
+            self.pieces.clear();
+        }
+        piece.transpose()
+    }
+}
+
+/// The models take 510 phonemes, but hurry through so many; and a shorter piece is heard sooner.
+const PHONEMES_MAX: usize = 200;
+/// What the voice pauses for between sentences, and where a long sentence was cut.
+const SENTENCE_PAUSE_S: f32 = 0.3;
+const CLAUSE_PAUSE_S: f32 = 0.1;
+
+/// Punctuation alone has no sound.
+fn is_audible(phonemes: &str) -> bool {
+    phonemes.chars().any(char::is_alphabetic)
+}
+
+fn samples(seconds: f32) -> usize {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "at most two seconds"
+    )]
+    let samples = (seconds.clamp(0.0, 2.0) * SAMPLE_RATE_HZ as f32) as usize;
+    samples
+}

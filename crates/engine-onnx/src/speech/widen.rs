@@ -1,0 +1,217 @@
+//! A graph in half precision, rewritten to compute in single precision.
+//!
+//! The runtime has no arithmetic in half precision on a CPU: it computes in single precision and
+//! rounds every result back. For some short sentences a value on the way is too large for that,
+//! and the whole sound becomes "not a number". With wider numbers the work is the same and
+//! nothing overflows. What is rewritten is the protobuf message itself: the types of tensors and
+//! of casts, and the values of the weights.
+
+use half::f16;
+
+use wire::{Field, Malformed, fields};
+
+mod wire;
+
+/// The same graph with every half as a single.
+pub(super) fn widened(model: &[u8]) -> Result<Vec<u8>, Malformed> {
+    let mut wide = Vec::with_capacity(2 * model.len());
+    for field in fields(model) {
+        match field? {
+            Field::Bytes { number: MODEL_GRAPH, value } => {
+                wire::put_bytes(&mut wide, MODEL_GRAPH, &graph(value)?);
+            }
+            other => other.put(&mut wide),
+        }
+    }
+    Ok(wide)
+}
+
+// The numbers of the fields, as the ONNX schema gives them.
+const MODEL_GRAPH: u64 = 7;
+const GRAPH_NODE: u64 = 1;
+const GRAPH_INITIALIZER: u64 = 5;
+const GRAPH_INPUT: u64 = 11;
+const GRAPH_OUTPUT: u64 = 12;
+const GRAPH_VALUE_INFO: u64 = 13;
+const NODE_OP_TYPE: u64 = 4;
+const NODE_ATTRIBUTE: u64 = 5;
+const ATTRIBUTE_NAME: u64 = 1;
+const ATTRIBUTE_INTEGER: u64 = 3;
+const ATTRIBUTE_TENSOR: u64 = 5;
+const ATTRIBUTE_GRAPH: u64 = 6;
+const TENSOR_TYPE: u64 = 2;
+const TENSOR_RAW: u64 = 9;
+const VALUE_TYPE: u64 = 2;
+const TYPE_TENSOR: u64 = 1;
+const TENSOR_TYPE_ELEMENT: u64 = 1;
+// The numbers of the element types.
+const SINGLE: u64 = 1;
+const HALF: u64 = 10;
+
+fn graph(graph: &[u8]) -> Result<Vec<u8>, Malformed> {
+    let mut wide = Vec::with_capacity(2 * graph.len());
+    for field in fields(graph) {
+        match field? {
+            Field::Bytes { number: GRAPH_NODE, value } => {
+                wire::put_bytes(&mut wide, GRAPH_NODE, &node(value)?);
+            }
+            Field::Bytes { number: GRAPH_INITIALIZER, value } => {
+                wire::put_bytes(&mut wide, GRAPH_INITIALIZER, &tensor(value)?);
+            }
+            Field::Bytes { number: number @ (GRAPH_INPUT | GRAPH_OUTPUT), value } => {
+                wire::put_bytes(&mut wide, number, &value_info(value)?);
+            }
+            // What lies between nodes is inferred again.
+            Field::Bytes { number: GRAPH_VALUE_INFO, .. } => {}
+            other => other.put(&mut wide),
+        }
+    }
+    Ok(wide)
+}
+
+fn node(node: &[u8]) -> Result<Vec<u8>, Malformed> {
+    let mut is_cast = false;
+    for field in fields(node) {
+        if let Field::Bytes { number: NODE_OP_TYPE, value } = field? {
+            is_cast = value == b"Cast";
+        }
+    }
+    rewritten(node, NODE_ATTRIBUTE, |value| attribute(value, is_cast))
+}
+
+fn attribute(attribute: &[u8], of_cast: bool) -> Result<Vec<u8>, Malformed> {
+    let mut names_type = false;
+    for field in fields(attribute) {
+        if let Field::Bytes { number: ATTRIBUTE_NAME, value } = field? {
+            names_type = of_cast && value == b"to";
+        }
+    }
+    let mut wide = Vec::with_capacity(attribute.len());
+    for field in fields(attribute) {
+        match field? {
+            Field::Varint { number: ATTRIBUTE_INTEGER, value: HALF } if names_type => {
+                wire::put_varint(&mut wide, ATTRIBUTE_INTEGER, SINGLE);
+            }
+            Field::Bytes { number: ATTRIBUTE_TENSOR, value } => {
+                wire::put_bytes(&mut wide, ATTRIBUTE_TENSOR, &tensor(value)?);
+            }
+            Field::Bytes { number: ATTRIBUTE_GRAPH, value } => {
+                wire::put_bytes(&mut wide, ATTRIBUTE_GRAPH, &graph(value)?);
+            }
+            other => other.put(&mut wide),
+        }
+    }
+    Ok(wide)
+}
+
+fn tensor(tensor: &[u8]) -> Result<Vec<u8>, Malformed> {
+    let mut is_half = false;
+    for field in fields(tensor) {
+        if let Field::Varint { number: TENSOR_TYPE, value } = field? {
+            is_half = value == HALF;
+        }
+    }
+    if !is_half {
+        return Ok(tensor.to_vec());
+    }
+    let mut wide = Vec::with_capacity(2 * tensor.len());
+    for field in fields(tensor) {
+        match field? {
+            Field::Varint { number: TENSOR_TYPE, .. } => {
+                wire::put_varint(&mut wide, TENSOR_TYPE, SINGLE);
+            }
+            Field::Bytes { number: TENSOR_RAW, value } => {
+                wire::put_bytes(&mut wide, TENSOR_RAW, &singles(value));
+            }
+            other => other.put(&mut wide),
+        }
+    }
+    Ok(wide)
+}
+
+fn singles(halves: &[u8]) -> Vec<u8> {
+    let (halves, _) = halves.as_chunks::<2>();
+    halves.iter().flat_map(|it| f16::from_le_bytes(*it).to_f32().to_le_bytes()).collect()
+}
+
+fn value_info(value: &[u8]) -> Result<Vec<u8>, Malformed> {
+    rewritten(value, VALUE_TYPE, |kind| {
+        rewritten(kind, TYPE_TENSOR, |tensor| {
+            let mut wide = Vec::with_capacity(tensor.len());
+            for field in fields(tensor) {
+                match field? {
+                    Field::Varint { number: TENSOR_TYPE_ELEMENT, value: HALF } => {
+                        wire::put_varint(&mut wide, TENSOR_TYPE_ELEMENT, SINGLE);
+                    }
+                    other => other.put(&mut wide),
+                }
+            }
+            Ok(wide)
+        })
+    })
+}
+
+/// A message with one of its fields rewritten wherever it occurs.
+fn rewritten(
+    message: &[u8],
+    number: u64,
+    rewrite: impl Fn(&[u8]) -> Result<Vec<u8>, Malformed>,
+) -> Result<Vec<u8>, Malformed> {
+    let mut written = Vec::with_capacity(message.len());
+    for field in fields(message) {
+        match field? {
+            Field::Bytes { number: found, value } if found == number => {
+                wire::put_bytes(&mut written, number, &rewrite(value)?);
+            }
+            other => other.put(&mut written),
+        }
+    }
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(number: u64, value: &[u8]) -> Vec<u8> {
+        let mut message = Vec::new();
+        wire::put_bytes(&mut message, number, value);
+        message
+    }
+
+    fn varint(number: u64, value: u64) -> Vec<u8> {
+        let mut message = Vec::new();
+        wire::put_varint(&mut message, number, value);
+        message
+    }
+
+    /// A graph with a weight of two values, and a cast to its type.
+    fn model(element: u64, weights: &[u8]) -> Vec<u8> {
+        let weight = [varint(TENSOR_TYPE, element), bytes(8, b"w"), bytes(TENSOR_RAW, weights)];
+        let to = [bytes(ATTRIBUTE_NAME, b"to"), varint(ATTRIBUTE_INTEGER, element)].concat();
+        let cast = [bytes(NODE_OP_TYPE, b"Cast"), bytes(NODE_ATTRIBUTE, &to)].concat();
+        let graph = [bytes(GRAPH_NODE, &cast), bytes(GRAPH_INITIALIZER, &weight.concat())].concat();
+        [varint(1, 9), bytes(MODEL_GRAPH, &graph)].concat()
+    }
+
+    #[test]
+    fn weights_and_casts_become_single() {
+        let halves: Vec<u8> =
+            [1.5, -0.25].iter().flat_map(|it| f16::from_f32(*it).to_le_bytes()).collect();
+        let singles: Vec<u8> = [1.5f32, -0.25].iter().flat_map(|it| it.to_le_bytes()).collect();
+        assert_eq!(widened(&model(HALF, &halves)).unwrap(), model(SINGLE, &singles));
+    }
+
+    #[test]
+    fn what_is_single_already_stays() {
+        let model = model(SINGLE, &[0; 8]);
+        assert_eq!(widened(&model).unwrap(), model);
+    }
+
+    #[test]
+    fn a_truncated_file_is_refused() {
+        let model = model(HALF, &[0; 4]);
+        assert!(widened(&model[..model.len() - 1]).is_err());
+        assert!(widened(&[0xff; 12]).is_err());
+    }
+}

@@ -1,0 +1,107 @@
+//! Protobuf's wire format: numbered fields, one after the other.
+
+/// A field of a message.
+pub(super) enum Field<'m> {
+    Varint {
+        number: u64,
+        value: u64,
+    },
+    Bytes {
+        number: u64,
+        value: &'m [u8],
+    },
+    /// Of a fixed size, with its head.
+    Fixed {
+        encoded: &'m [u8],
+    },
+}
+
+/// The file is not what it says it is.
+#[derive(Debug, thiserror::Error)]
+#[error("it is not an ONNX graph, or a damaged one")]
+pub(in crate::speech) struct Malformed;
+
+impl Field<'_> {
+    pub(super) fn put(&self, message: &mut Vec<u8>) {
+        match self {
+            Field::Varint { number, value } => put_varint(message, *number, *value),
+            Field::Bytes { number, value } => put_bytes(message, *number, value),
+            Field::Fixed { encoded } => message.extend_from_slice(encoded),
+        }
+    }
+}
+
+pub(super) fn fields(message: &[u8]) -> impl Iterator<Item = Result<Field<'_>, Malformed>> {
+    let mut rest = message;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let field = take(&mut rest);
+        if field.is_none() {
+            rest = &[];
+        }
+        Some(field.ok_or(Malformed))
+    })
+}
+
+pub(super) fn put_varint(message: &mut Vec<u8>, number: u64, value: u64) {
+    push(message, number << 3 | VARINT);
+    push(message, value);
+}
+
+pub(super) fn put_bytes(message: &mut Vec<u8>, number: u64, value: &[u8]) {
+    push(message, number << 3 | BYTES);
+    push(message, value.len() as u64);
+    message.extend_from_slice(value);
+}
+
+const VARINT: u64 = 0;
+const FIXED_8: u64 = 1;
+const BYTES: u64 = 2;
+const FIXED_4: u64 = 5;
+
+fn take<'m>(rest: &mut &'m [u8]) -> Option<Field<'m>> {
+    let whole = *rest;
+    let head = varint(rest)?;
+    let number = head >> 3;
+    match head & 7 {
+        VARINT => Some(Field::Varint { number, value: varint(rest)? }),
+        BYTES => {
+            let length = usize::try_from(varint(rest)?).ok()?;
+            Some(Field::Bytes { number, value: split(rest, length)? })
+        }
+        kind @ (FIXED_4 | FIXED_8) => {
+            split(rest, if kind == FIXED_4 { 4 } else { 8 })?;
+            Some(Field::Fixed { encoded: &whole[..whole.len() - rest.len()] })
+        }
+        _ => None,
+    }
+}
+
+fn split<'m>(rest: &mut &'m [u8], length: usize) -> Option<&'m [u8]> {
+    let (value, more) = rest.split_at_checked(length)?;
+    *rest = more;
+    Some(value)
+}
+
+/// Seven bits in each byte, the lowest first.
+fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for shift in (0..64).step_by(7) {
+        let byte = *split(rest, 1)?.first()?;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn push(message: &mut Vec<u8>, mut value: u64) {
+    while 0x80 <= value {
+        message.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    message.push(value as u8);
+}

@@ -1,0 +1,6 @@
+//! The engine with real weights, which `TOLLGATE_TEST_MODELS` names the folder of.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
+
+mod models;
+mod speech;
