@@ -113,3 +113,6 @@ impl Embedder {
 fn stopped() -> EmbeddingError {
     EmbeddingError::Failed("its thread has stopped".to_owned())
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,5 +3,6 @@
 pub mod embedding;
 mod runtime;
 pub mod speech;
+pub mod transcription;
 
 pub use runtime::{Error, Runtime};

@@ -2,5 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
 
+mod embedding;
 mod models;
 mod speech;
+mod transcription;

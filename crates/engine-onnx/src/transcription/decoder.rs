@@ -1,0 +1,202 @@
+//! A decoder whose graph holds two branches: one that begins, and one that goes on from a cache.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use ort::session::HasSelectedOutputs;
+use ort::session::{OutputSelector, RunOptions, Session, SessionInputValue};
+use ort::value::{DynValue, Tensor, ValueType};
+
+use crate::runtime::{Error, Runtime};
+
+pub(super) struct Decoder {
+    session: Session,
+    past: Vec<Past>,
+    begin: RunOptions<HasSelectedOutputs>,
+    go_on: RunOptions<HasSelectedOutputs>,
+}
+
+/// One tensor of the cache: the name it has going in, and the one it has coming out.
+struct Past {
+    input: String,
+    output: String,
+    heads: usize,
+    width: usize,
+    /// Whether it depends on what was said so far; the others never change after the beginning.
+    is_growing: bool,
+}
+
+/// What the decoder remembers, in the order of `past`.
+pub(super) struct Cache(Vec<DynValue>);
+
+/// How likely each token is next, after each of the tokens that went in.
+pub(super) struct Logits {
+    values: Vec<f32>,
+    vocabulary: usize,
+}
+
+/// Where each token listened: for each head, a row per token and a column per frame.
+pub(super) struct Attention {
+    pub(super) heads: usize,
+    pub(super) rows: usize,
+    pub(super) frames: usize,
+    pub(super) values: Vec<f32>,
+}
+
+impl Decoder {
+    pub(super) fn load(runtime: &Runtime, file: &Path) -> Result<Decoder, Error> {
+        let session = runtime.session(file)?;
+        let past: Vec<Past> = session.inputs().iter().filter_map(past).collect();
+        let logits = || OutputSelector::no_default().with("logits");
+        let all = past.iter().fold(logits(), |outputs, it| outputs.with(&it.output));
+        let growing = past.iter().filter(|it| it.is_growing);
+        let growing = growing.fold(logits(), |outputs, it| outputs.with(&it.output));
+        let begin = RunOptions::new()?.with_outputs(all);
+        let go_on = RunOptions::new()?.with_outputs(growing);
+        Ok(Decoder { session, past, begin, go_on })
+    }
+
+    /// Reads the first tokens, with what the encoder made of the sound.
+    pub(super) fn begin(
+        &mut self,
+        states: &DynValue,
+        tokens: &[i64],
+    ) -> Result<(Logits, Cache), Error> {
+        let inputs = first_inputs(&self.past, states, tokens)?;
+        let mut outputs = self.session.run_with_options(inputs, &self.begin)?;
+        let logits = logits(&outputs["logits"])?;
+        let cache = self.past.iter().filter_map(|it| outputs.remove(&it.output)).collect();
+        Ok((logits, Cache(cache)))
+    }
+
+    /// Reads one more token.
+    pub(super) fn go_on(
+        &mut self,
+        states: &DynValue,
+        token: i64,
+        cache: &mut Cache,
+    ) -> Result<Logits, Error> {
+        let mut inputs = base_inputs(states, &[token], true)?;
+        for (past, value) in self.past.iter().zip(&cache.0) {
+            inputs.push((Cow::Borrowed(&past.input), SessionInputValue::from(value)));
+        }
+        let mut outputs = self.session.run_with_options(inputs, &self.go_on)?;
+        let logits = logits(&outputs["logits"])?;
+        for (past, value) in self.past.iter().zip(&mut cache.0).filter(|(it, _)| it.is_growing) {
+            if let Some(grown) = outputs.remove(&past.output) {
+                *value = grown;
+            }
+        }
+        Ok(logits)
+    }
+
+    /// Reads all tokens once more and tells where the given layers listened.
+    pub(super) fn attention(
+        &mut self,
+        states: &DynValue,
+        tokens: &[i64],
+        layers: &[usize],
+    ) -> Result<Vec<Attention>, Error> {
+        let names: Vec<String> = layers.iter().map(|it| format!("cross_attentions.{it}")).collect();
+        let selected = names.iter().fold(OutputSelector::no_default(), |it, name| it.with(name));
+        let options = RunOptions::new()?.with_outputs(selected);
+        let inputs = first_inputs(&self.past, states, tokens)?;
+        let outputs = self.session.run_with_options(inputs, &options)?;
+        let mut attention = Vec::with_capacity(names.len());
+        for name in &names {
+            let (shape, values) = outputs[name.as_str()].try_extract_tensor::<f32>()?;
+            let size = |axis: usize| usize::try_from(shape[axis]).unwrap_or(0);
+            let values = values.to_vec();
+            attention.push(Attention { heads: size(1), rows: size(2), frames: size(3), values });
+        }
+        Ok(attention)
+    }
+}
+
+impl Logits {
+    /// After the first token that went in.
+    pub(super) fn first(&self) -> &[f32] {
+        &self.values[..self.vocabulary]
+    }
+
+    /// After the last one.
+    pub(super) fn last(&self) -> &[f32] {
+        &self.values[self.values.len() - self.vocabulary..]
+    }
+}
+
+impl Attention {
+    pub(super) fn head(&self, head: usize) -> &[f32] {
+        &self.values[head * self.rows * self.frames..][..self.rows * self.frames]
+    }
+}
+
+/// The likeliest token.
+pub(super) fn likeliest(logits: &[f32]) -> i64 {
+    let best = logits.iter().enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other));
+    best.map_or(0, |(token, _)| token as i64)
+}
+
+/// Whether the end of a text is the same few tokens over and over: a model that lost its way.
+pub(super) fn is_looping(tokens: &[i64]) -> bool {
+    const PERIOD_MAX: usize = 16;
+    const TOKENS_MIN: usize = 12;
+    const REPEATS_MIN: usize = 4;
+    (1..=PERIOD_MAX).any(|period| {
+        let length = (period * REPEATS_MIN).max(TOKENS_MIN);
+        let Some(start) = tokens.len().checked_sub(length) else {
+            return false;
+        };
+        let tail = &tokens[start..];
+        tail.iter().zip(&tail[period..]).all(|(one, other)| one == other)
+    })
+}
+
+type Inputs<'i, 'v> = Vec<(Cow<'i, str>, SessionInputValue<'v>)>;
+
+fn first_inputs<'a>(
+    past: &'a [Past],
+    states: &'a DynValue,
+    tokens: &[i64],
+) -> Result<Inputs<'a, 'a>, Error> {
+    let mut inputs = base_inputs(states, tokens, false)?;
+    for past in past {
+        let empty = Tensor::<f32>::from_array(([1, past.heads, 0, past.width], Vec::new()))?;
+        inputs.push((Cow::Borrowed(&past.input), empty.into()));
+    }
+    Ok(inputs)
+}
+
+fn base_inputs<'a>(
+    states: &'a DynValue,
+    tokens: &[i64],
+    is_cached: bool,
+) -> Result<Inputs<'a, 'a>, Error> {
+    let tokens = Tensor::from_array(([1, tokens.len()], tokens.to_vec()))?;
+    let branch = Tensor::from_array(([1], vec![is_cached]))?;
+    Ok(vec![
+        (Cow::Borrowed("input_ids"), tokens.into()),
+        (Cow::Borrowed("encoder_hidden_states"), states.into()),
+        (Cow::Borrowed("use_cache_branch"), branch.into()),
+    ])
+}
+
+fn past(input: &ort::value::Outlet) -> Option<Past> {
+    let suffix = input.name().strip_prefix("past_key_values.")?;
+    let ValueType::Tensor { shape, .. } = input.dtype() else {
+        return None;
+    };
+    Some(Past {
+        input: input.name().to_owned(),
+        output: format!("present.{suffix}"),
+        heads: usize::try_from(*shape.get(1)?).ok()?,
+        width: usize::try_from(*shape.get(3)?).ok()?,
+        is_growing: suffix.contains(".decoder."),
+    })
+}
+
+fn logits(output: &DynValue) -> Result<Logits, Error> {
+    let (shape, values) = output.try_extract_tensor::<f32>()?;
+    let vocabulary = usize::try_from(shape[2]).unwrap_or(0);
+    Ok(Logits { values: values.to_vec(), vocabulary })
+}

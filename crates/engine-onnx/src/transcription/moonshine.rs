@@ -1,0 +1,92 @@
+//! Moonshine: English, straight from the samples.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use ort::session::Session;
+use ort::value::TensorRef;
+
+use super::decoder::{Decoder, is_looping, likeliest};
+use super::stretches::Pace;
+use super::tokenizer::Texts;
+use super::{Heard, SAMPLE_RATE, Spoken, TranscriptionError, check};
+use crate::runtime::{Error as RuntimeError, Runtime};
+
+pub(super) const LANGUAGE: &str = "en";
+/// Trained on stretches of up to half a minute; shorter ones are heard faster and as well.
+pub(super) const PACE: Pace = Pace { silence_s: 1.2, soft_s: 6.0, pause_s: 0.3, hard_s: 24.0 };
+
+const START: i64 = 1;
+const END: i64 = 2;
+/// Nobody speaks faster than this; a model that goes on has lost its way.
+const TOKENS_PER_S_MAX: f64 = 8.0;
+const TOKENS_MIN: usize = 8;
+/// The first layers look at windows, so that very short sounds need silence behind them.
+const SAMPLES_MIN: usize = SAMPLE_RATE as usize / 2;
+
+pub(super) struct Moonshine {
+    encoder: Session,
+    decoder: Decoder,
+    texts: Texts,
+}
+
+impl Moonshine {
+    pub(super) fn load(runtime: &Runtime, folder: &Path) -> Result<Moonshine, TranscriptionError> {
+        Ok(Moonshine {
+            encoder: runtime.session(&folder.join("encoder_model.onnx"))?,
+            decoder: Decoder::load(runtime, &folder.join("decoder_model_merged.onnx"))?,
+            texts: Texts::load(folder)?,
+        })
+    }
+
+    /// One segment per stretch: the model tells no times.
+    pub(super) fn hear(
+        &mut self,
+        samples: &[f32],
+        cancelled: &AtomicBool,
+    ) -> Result<Heard, TranscriptionError> {
+        let length_s = samples.len() as f64 / f64::from(SAMPLE_RATE);
+        let tokens = self.tokens(samples, length_s, cancelled)?;
+        let text = self.texts.text(&tokens)?.trim().to_owned();
+        if text.is_empty() {
+            return Ok(Heard::default());
+        }
+        Ok(Heard {
+            language: Some(LANGUAGE.to_owned()),
+            segments: vec![Spoken { start_s: 0.0, end_s: length_s, text }],
+            words: Vec::new(),
+        })
+    }
+
+    fn tokens(
+        &mut self,
+        samples: &[f32],
+        length_s: f64,
+        cancelled: &AtomicBool,
+    ) -> Result<Vec<i64>, TranscriptionError> {
+        let mut samples = samples.to_vec();
+        samples.resize(samples.len().max(SAMPLES_MIN), 0.0);
+        let input = TensorRef::from_array_view(([1, samples.len()], samples.as_slice()));
+        let input = input.map_err(RuntimeError::from)?;
+        let mut outputs = self.encoder.run(ort::inputs![input]).map_err(RuntimeError::from)?;
+        let Some(states) = outputs.remove("last_hidden_state") else {
+            return Err(TranscriptionError::Failed("the encoder gave no states".to_owned()));
+        };
+        let tokens_max = TOKENS_MIN + (length_s * TOKENS_PER_S_MAX) as usize;
+        let mut tokens = Vec::new();
+        let (mut logits, mut cache) = self.decoder.begin(&states, &[START])?;
+        while tokens.len() < tokens_max {
+            check(cancelled)?;
+            let token = likeliest(logits.last());
+            if token == END {
+                break;
+            }
+            tokens.push(token);
+            if is_looping(&tokens) {
+                break;
+            }
+            logits = self.decoder.go_on(&states, token, &mut cache)?;
+        }
+        Ok(tokens)
+    }
+}

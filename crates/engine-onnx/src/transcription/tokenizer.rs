@@ -1,0 +1,26 @@
+//! From token numbers back to text.
+
+use std::path::Path;
+
+use tokenizers::Tokenizer;
+
+use super::TranscriptionError;
+
+pub(super) struct Texts(Tokenizer);
+
+impl Texts {
+    pub(super) fn load(folder: &Path) -> Result<Texts, TranscriptionError> {
+        let file = folder.join("tokenizer.json");
+        let failed = |error: tokenizers::Error| {
+            TranscriptionError::Failed(format!("{}: {error}", file.display()))
+        };
+        Tokenizer::from_file(&file).map(Texts).map_err(failed)
+    }
+
+    /// The text of tokens, without the marks among them.
+    pub(super) fn text(&self, tokens: &[i64]) -> Result<String, TranscriptionError> {
+        let ids: Vec<u32> = tokens.iter().filter_map(|it| u32::try_from(*it).ok()).collect();
+        let failed = |error: tokenizers::Error| TranscriptionError::Failed(error.to_string());
+        self.0.decode(&ids, true).map_err(failed)
+    }
+}

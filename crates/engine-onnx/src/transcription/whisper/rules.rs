@@ -1,0 +1,103 @@
+//! Which tokens may follow: text stands between two times, and times never go back.
+
+use super::vocabulary::{Vocabulary, index};
+
+/// The first time of a stretch is at most this many steps in.
+const FIRST_TIME_STEPS_MAX: i64 = 50;
+const STEP_S: f64 = 0.02;
+
+/// Text, and the times around it; the last one may lack its end.
+pub(super) struct Span {
+    pub(super) start_s: f64,
+    pub(super) end_s: Option<f64>,
+    pub(super) tokens: Vec<i64>,
+}
+
+/// Makes impossible what may not follow `tokens`, which come after the marks at the start.
+pub(super) fn apply(logits: &mut [f32], tokens: &[i64], vocabulary: &Vocabulary) {
+    let times = vocabulary.times;
+    for token in &vocabulary.never {
+        forbid(logits, *token..token + 1);
+    }
+    forbid(logits, vocabulary.no_times..vocabulary.no_times + 1);
+    let Some(last) = tokens.last().copied() else {
+        for token in &vocabulary.never_first {
+            forbid(logits, *token..token + 1);
+        }
+        forbid(logits, 0..times);
+        forbid(logits, times + FIRST_TIME_STEPS_MAX + 1..i64::MAX);
+        return;
+    };
+    let before_last = tokens.len().checked_sub(2).map(|at| tokens[at]);
+    let is_time = times <= last;
+    // At the start there is one time alone; later on an end is followed by a start.
+    let was_time = match before_last {
+        Some(token) => times <= token,
+        None => true,
+    };
+    if is_time && was_time {
+        forbid(logits, times..i64::MAX);
+    } else if is_time {
+        forbid(logits, 0..vocabulary.end);
+    }
+    if let Some(newest) = tokens.iter().rev().find(|it| times <= **it) {
+        // A start may be where the last end was, but an end must be after its start.
+        let lowest = if is_time && !was_time { *newest } else { newest + 1 };
+        forbid(logits, times..lowest);
+    }
+    if is_time_likelier(logits, times) {
+        forbid(logits, 0..times);
+    }
+}
+
+/// The logarithm of how likely a token is.
+pub(super) fn likelihood(logits: &[f32], token: i64) -> f32 {
+    let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f32 = logits.iter().map(|it| (it - highest).exp()).sum();
+    let logit = index(token).and_then(|it| logits.get(it)).copied();
+    logit.unwrap_or(f32::NEG_INFINITY) - highest - sum.ln()
+}
+
+pub(super) fn spans(tokens: &[i64], vocabulary: &Vocabulary) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    let mut open = Span { start_s: 0.0, end_s: None, tokens: Vec::new() };
+    for token in tokens {
+        if *token < vocabulary.times {
+            open.tokens.push(*token);
+            continue;
+        }
+        let time_s = (token - vocabulary.times) as f64 * STEP_S;
+        if open.tokens.is_empty() {
+            open.start_s = time_s;
+            continue;
+        }
+        let next = Span { start_s: time_s, end_s: None, tokens: Vec::new() };
+        let mut done = std::mem::replace(&mut open, next);
+        done.end_s = Some(time_s);
+        spans.push(done);
+    }
+    if !open.tokens.is_empty() {
+        spans.push(open);
+    }
+    spans
+}
+
+/// Whether all times together are likelier than the likeliest text.
+fn is_time_likelier(logits: &[f32], times: i64) -> bool {
+    let Some((texts, times)) = index(times).and_then(|it| logits.split_at_checked(it)) else {
+        return false;
+    };
+    let highest = |it: &[f32]| it.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let highest_time = highest(times);
+    if highest_time == f32::NEG_INFINITY {
+        return false;
+    }
+    let sum: f32 = times.iter().map(|it| (it - highest_time).exp()).sum();
+    highest(texts) < highest_time + sum.ln()
+}
+
+fn forbid(logits: &mut [f32], tokens: std::ops::Range<i64>) {
+    let end = index(tokens.end).unwrap_or(0).min(logits.len());
+    let start = index(tokens.start).unwrap_or(0).min(end);
+    logits[start..end].fill(f32::NEG_INFINITY);
+}

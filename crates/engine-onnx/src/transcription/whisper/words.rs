@@ -1,0 +1,71 @@
+//! Tokens put together to words.
+
+use crate::transcription::tokenizer::Texts;
+use crate::transcription::{Spoken, TranscriptionError};
+
+/// Written without spaces between words: Chinese, Japanese, Thai, Lao, Burmese, Cantonese.
+const LANGUAGES_WITHOUT_SPACES: [&str; 6] = ["zh", "ja", "th", "lo", "my", "yue"];
+/// Part of a character: more tokens are needed to read it.
+const UNFINISHED: char = char::REPLACEMENT_CHARACTER;
+
+pub(in crate::transcription) fn has_no_spaces(language: &str) -> bool {
+    LANGUAGES_WITHOUT_SPACES.contains(&language)
+}
+
+/// A word of a text, from one token to before another.
+struct Word {
+    text: String,
+    first: usize,
+    end: usize,
+}
+
+/// `starts_s` has the time of each token, and one more for the end of the last.
+pub(super) fn assemble(
+    texts: &Texts,
+    tokens: &[i64],
+    starts_s: &[f64],
+    is_spaceless: bool,
+) -> Result<Vec<Spoken>, TranscriptionError> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut first = 0;
+    for end in 1..=tokens.len() {
+        let text = texts.text(&tokens[first..end])?;
+        let is_last = end == tokens.len();
+        if text.ends_with(UNFINISHED) && !is_last {
+            continue;
+        }
+        append(&mut words, Word { text, first, end }, is_spaceless);
+        first = end;
+    }
+    let time_s = |token: usize| starts_s.get(token).or(starts_s.last()).copied().unwrap_or(0.0);
+    let spoken = words.into_iter().map(|word| Spoken {
+        start_s: time_s(word.first),
+        end_s: time_s(word.end),
+        text: word.text.trim().to_owned(),
+    });
+    Ok(spoken.filter(|it| !it.text.is_empty()).collect())
+}
+
+/// A word lasts until the next one begins, and so through the pause after a sentence: it ends
+/// with its sentence instead.
+pub(super) fn end_with_segments(words: &mut [Spoken], segments: &[Spoken]) {
+    for word in words {
+        let around = |it: &&Spoken| it.start_s <= word.start_s && word.start_s < it.end_s;
+        if let Some(segment) = segments.iter().rfind(around) {
+            word.end_s = word.end_s.min(segment.end_s);
+        }
+    }
+}
+
+/// A piece is a word of its own or the rest of the one before it.
+fn append(words: &mut Vec<Word>, piece: Word, is_spaceless: bool) {
+    let is_mark = !piece.text.chars().any(char::is_alphanumeric);
+    let begins = piece.text.starts_with(' ') || (is_spaceless && !is_mark);
+    match words.last_mut() {
+        Some(last) if !begins => {
+            last.text.push_str(&piece.text);
+            last.end = piece.end;
+        }
+        _ => words.push(piece),
+    }
+}

@@ -1,0 +1,151 @@
+//! Speech that is known, heard by the real models.
+
+use std::cell::Cell;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use engine_onnx::transcription::{
+    Kind, Options, SAMPLE_RATE, Transcriber, Transcript, TranscriptionError,
+};
+use media::{Decoder, Limits, SoundError};
+
+use crate::models::{folder, runtime};
+
+static MOONSHINE: LazyLock<Transcriber> = LazyLock::new(|| load("moonshine-tiny", Kind::Moonshine));
+static WHISPER: LazyLock<Transcriber> = LazyLock::new(|| load("whisper-tiny", Kind::Whisper));
+
+const FOX: &[u8] = include_bytes!("../sounds/fox.ogg");
+const FOX_TEXT: &str = "The quick brown fox jumps over the lazy dog. \
+                        Artificial intelligence can run on a small computer.";
+const BONJOUR: &[u8] = include_bytes!("../sounds/bonjour.ogg");
+const LIMITS: Limits = Limits { bytes_max: 1_000_000, seconds_max: 600, channels_max: 2 };
+
+fn load(model: &str, kind: Kind) -> Transcriber {
+    Transcriber::load(&runtime(), &folder(model), kind).unwrap()
+}
+
+fn decode(file: &'static [u8]) -> Decoder<'static> {
+    Decoder::open(file, SAMPLE_RATE, &LIMITS).unwrap()
+}
+
+fn hear(
+    transcriber: &Transcriber,
+    blocks: impl Iterator<Item = Result<Vec<f32>, SoundError>>,
+    options: &Options,
+) -> Transcript {
+    transcriber.transcribe(blocks, options, &AtomicBool::new(false)).unwrap()
+}
+
+fn silence(seconds: usize) -> Result<Vec<f32>, SoundError> {
+    Ok(vec![0.0; seconds * SAMPLE_RATE as usize])
+}
+
+#[test]
+fn moonshine_hears_what_was_said() {
+    let transcript = hear(&MOONSHINE, decode(FOX), &Options::default());
+    assert_eq!(transcript.text, FOX_TEXT);
+    assert_eq!(transcript.language.as_deref(), Some("en"));
+    assert!((transcript.duration_s - 6.875).abs() < 0.01, "{}", transcript.duration_s);
+    assert!(!MOONSHINE.knows_words());
+}
+
+#[test]
+fn whisper_hears_what_was_said_and_when() {
+    let options = Options { words: true, ..Options::default() };
+    let transcript = hear(&WHISPER, decode(FOX), &options);
+    assert_eq!(transcript.text, FOX_TEXT);
+    assert_eq!(transcript.language.as_deref(), Some("en"));
+    let words: Vec<&str> = transcript.words.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(words.join(" "), FOX_TEXT);
+    let [first, second] = transcript.segments.as_slice() else {
+        panic!("two sentences: {:?}", transcript.segments);
+    };
+    assert!(first.text.ends_with("dog.") && second.text.starts_with("Artificial"));
+    let all = transcript.words.iter().chain(&transcript.segments);
+    for spoken in all {
+        assert!(spoken.start_s <= spoken.end_s && spoken.end_s <= 6.9, "{spoken:?}");
+    }
+    let starts: Vec<f64> = transcript.words.iter().map(|it| it.start_s).collect();
+    assert!(starts.is_sorted(), "{starts:?}");
+    // The second sentence begins after a pause in the middle of the sound.
+    assert!((2.7..4.0).contains(&starts[9]), "{starts:?}");
+}
+
+#[test]
+fn whisper_finds_out_the_language_or_takes_the_one_given() {
+    let transcript = hear(&WHISPER, decode(BONJOUR), &Options::default());
+    assert_eq!(transcript.language.as_deref(), Some("fr"));
+    assert!(transcript.text.starts_with("Bonjour, je m'appelle Mari"), "{}", transcript.text);
+    let english = Options { language: Some("en".to_owned()), words: false };
+    let transcript = hear(&WHISPER, decode(BONJOUR), &english);
+    assert_eq!(transcript.language.as_deref(), Some("en"));
+}
+
+#[test]
+fn a_language_that_the_model_does_not_know_is_refused() {
+    for (transcriber, language) in [(&*WHISPER, "xx"), (&*MOONSHINE, "fr")] {
+        let options = Options { language: Some(language.to_owned()), words: false };
+        let refused = transcriber.transcribe(decode(FOX), &options, &AtomicBool::new(false));
+        assert!(matches!(refused, Err(TranscriptionError::Language(it)) if it == language));
+    }
+}
+
+#[test]
+fn a_long_sound_is_heard_stretch_by_stretch() {
+    let once = || std::iter::once_with(|| silence(3)).chain(decode(FOX));
+    let blocks = (0..6).flat_map(|_| once());
+    let transcript = hear(&MOONSHINE, blocks, &Options::default());
+    // A sentence that a pause has cut off may begin with a small letter.
+    assert_eq!(transcript.text.to_lowercase(), [FOX_TEXT; 6].join(" ").to_lowercase());
+    assert!((transcript.duration_s - 6.0 * 9.875).abs() < 0.1, "{}", transcript.duration_s);
+    let firsts = transcript.segments.iter().filter(|it| it.text.starts_with("The quick"));
+    for (index, segment) in firsts.enumerate() {
+        let expected_s = index as f64 * 9.875 + 3.0;
+        assert!((segment.start_s - expected_s).abs() < 0.5, "{index}: {segment:?}");
+    }
+}
+
+#[test]
+fn silence_and_nothing_have_no_text() {
+    for transcriber in [&*WHISPER, &*MOONSHINE] {
+        let transcript = hear(transcriber, [silence(5)].into_iter(), &Options::default());
+        assert_eq!(transcript, Transcript { duration_s: 5.0, ..Transcript::default() });
+        let transcript = hear(transcriber, std::iter::empty(), &Options::default());
+        assert_eq!(transcript, Transcript::default());
+    }
+}
+
+#[test]
+fn a_sound_that_breaks_off_is_an_error() {
+    let broken = decode(FOX).take(2).chain([Err(SoundError::Truncated)]);
+    let outcome = MOONSHINE.transcribe(broken, &Options::default(), &AtomicBool::new(false));
+    assert!(matches!(outcome, Err(TranscriptionError::Sound(SoundError::Truncated))));
+}
+
+#[test]
+fn a_transcription_ends_when_it_is_cancelled() {
+    let cancelled = AtomicBool::new(false);
+    let blocks_taken = Cell::new(0);
+    let endless = (0..).flat_map(|_| decode(FOX).chain([silence(2)])).inspect(|_| {
+        blocks_taken.set(blocks_taken.get() + 1);
+        if blocks_taken.get() == 30 {
+            cancelled.store(true, Ordering::Relaxed);
+        }
+    });
+    let outcome = MOONSHINE.transcribe(endless, &Options::default(), &cancelled);
+    assert!(matches!(outcome, Err(TranscriptionError::Cancelled)));
+    assert!(blocks_taken.get() < 60, "{} blocks", blocks_taken.get());
+}
+
+#[test]
+fn callers_at_the_same_time_take_turns() {
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let transcript = hear(&MOONSHINE, decode(FOX), &Options::default());
+                assert_eq!(transcript.text, FOX_TEXT);
+            });
+        }
+    });
+}
