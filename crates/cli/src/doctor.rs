@@ -6,6 +6,7 @@ mod directory;
 mod listeners;
 mod machine;
 mod nodes;
+mod payments;
 mod providers;
 mod services;
 
@@ -87,6 +88,7 @@ async fn examine(surroundings: &Surroundings) -> Result<Vec<Finding>, Failure> {
         findings.extend(providers::check(&config.providers).await);
         findings.extend(services::check(config).await);
         findings.extend(nodes::check(&config.rpc).await);
+        findings.extend(payments::check(&config.x402).await);
     }
     Ok(findings)
 }

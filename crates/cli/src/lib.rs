@@ -7,6 +7,7 @@ pub mod engine;
 mod failure;
 mod operator;
 mod output;
+mod payments;
 mod randomness;
 mod serve;
 mod surroundings;

@@ -34,6 +34,7 @@ use self::signals::Signals;
 use self::welcome::Welcome;
 use crate::args;
 use crate::failure::Failure;
+use crate::payments;
 use crate::surroundings::Surroundings;
 use crate::wiring::{self, Offer};
 
@@ -53,6 +54,7 @@ pub(crate) async fn run(surroundings: &Surroundings, serve: args::Serve) -> Resu
     }
     let (server, chat) = (config.server.clone(), config.chat.clone());
     let (limits, keep_usage_days) = (config.limits.clone(), config.store.keep_usage_days);
+    let x402 = config.x402.clone();
     let mut signals = Signals::listen()?;
     // Bound first: a port in use must not cost the operator the key that is shown only once.
     let listeners = Listeners::bind(&server).await?;
@@ -69,6 +71,7 @@ pub(crate) async fn run(surroundings: &Surroundings, serve: args::Serve) -> Resu
     let tasks = TaskTracker::new();
     let stop = CancellationToken::new();
     let address = listeners.api_address;
+    let payments = payments::open(&x402, &service, &tasks).await.map_err(Failure::Failed)?;
     let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
     let tiers = Arc::clone(&service.tiers);
     let settings = settings(&server, (&limits, tiers), chat, address);
@@ -80,6 +83,9 @@ pub(crate) async fn run(surroundings: &Surroundings, serve: args::Serve) -> Resu
         tasks.spawn(housekeeping::prune_usage(Arc::clone(&service), days, stop.clone()));
     }
     tasks.spawn(housekeeping::watch_chains(chains, stop.clone()));
+    if let Some(payments) = payments {
+        tasks.spawn(payments.keep(stop.clone()));
+    }
     Welcome { address, first_key, is_key_chosen: chosen_key.is_some() }.print()?;
 
     signals.until_stopped(&service.reload).await;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use access::wallets;
 use credits::{EntryId, Network};
 use moment::Timestamp;
 use store::claim::{Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, SentPayment};
@@ -146,7 +147,7 @@ impl Desk {
         let network = Network::parse(&claim.network).ok_or_else(pending)?;
         let payer = WalletAddress::parse(&claim.payer).ok_or_else(pending)?;
         let now = self.clock.now();
-        let owner = purse_of(self.store.as_ref(), payer, now, self.entropy.as_ref()).await;
+        let owner = purse_of(self.store.as_ref(), payer, now).await;
         let owner = owner.map_err(|error| {
             tracing::warn!(%error, "a payment that arrived is credited later: {error}");
             pending()
@@ -211,8 +212,8 @@ impl Desk {
         };
         let payer = WalletAddress::parse(&claim.payer).ok_or(TopUpRefused::Unavailable)?;
         let now = self.clock.now();
-        let owner = purse_of(self.store.as_ref(), payer, now, self.entropy.as_ref()).await;
-        let owner = owner.map_err(unavailable)?;
+        let owner = wallets::owner(self.store.as_ref(), payer, now).await;
+        let owner = owner.map_err(unavailable)?.id;
         Ok(Settled {
             payment_id: payment_id(claim.id),
             payer: claim.payer.clone(),

@@ -9,23 +9,35 @@
 //! - `payments`: what the rest of the service calls. `outcome`: what it is told.
 //! - `course`: the steps of one claim. `flights`: one course for each payment, however many wait.
 //! - `reconcile`: claims that nobody waits for. `purse`: whose money it is.
-//! - `settler`: what a way to settle must do.
+//! - `settler`: what a way to settle must do. `direct`: from here, with keys of our own.
+//!   `facilitator`: by a service that does it for us.
+//! - `inspect`: whether all that settling needs is as it should be.
+//! - `evm`, `solana`: what the chains are asked and sent. `node`: how.
 
 mod course;
+mod direct;
+mod evm;
+mod facilitator;
 mod flights;
+mod inspect;
+mod node;
 mod outcome;
 mod payments;
 mod purse;
 mod reconcile;
 mod settler;
+mod solana;
 
+pub use direct::{Direct, EvmSetup, SolanaSetup};
+pub use facilitator::{Facilitator, Witnesses};
+pub use inspect::{Finding, Remedy};
 pub use outcome::{Settled, TopUpRefused};
 pub use payments::{Parts, Payments, Policy};
-pub use purse::{owner_kind, purse_of};
 pub use reconcile::Round;
 pub use settler::{
     Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step, Turn,
 };
+pub use solana::Commitment;
 
 #[cfg(test)]
 mod tests;

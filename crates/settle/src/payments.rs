@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::entropy::Entropy;
 use ledger::Ledger;
 use moment::Clock;
 use store::Store;
@@ -34,7 +33,6 @@ pub(crate) struct Desk {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) entropy: Arc<dyn Entropy>,
 }
 
 /// What the service hands in.
@@ -43,7 +41,6 @@ pub struct Parts {
     pub ledger: Arc<Ledger>,
     pub settler: Arc<dyn Settler>,
     pub clock: Arc<dyn Clock>,
-    pub entropy: Arc<dyn Entropy>,
     pub tasks: TaskTracker,
 }
 
@@ -64,8 +61,8 @@ impl Default for Policy {
 
 impl Payments {
     pub fn new(parts: Parts, terms: PaymentTerms, policy: Policy) -> Payments {
-        let Parts { store, ledger, settler, clock, entropy, tasks } = parts;
-        let desk = Arc::new(Desk { terms, policy, settler, store, ledger, clock, entropy });
+        let Parts { store, ledger, settler, clock, tasks } = parts;
+        let desk = Arc::new(Desk { terms, policy, settler, store, ledger, clock });
         Payments { desk, flights: Flights::new(tasks) }
     }
 

@@ -6,9 +6,11 @@ mod receipt;
 mod signature;
 mod verify;
 
-pub use authorization::Authorization;
-pub use calls::{authorization_state_call, balance_call, returned_flag, returned_word};
-pub use receipt::{Log, Receipt, authorization_used_topics};
+pub use authorization::{Authorization, domain_separator};
+pub use calls::{
+    authorization_state_call, balance_call, domain_call, returned_flag, returned_word,
+};
+pub use receipt::{Log, Receipt, authorization_cancelled_topic, authorization_used_topics};
 pub use signature::KeySignature;
 pub use verify::{EvmFault, EvmPayment, PayerSignature, SETTLE_MARGIN_S};
 

@@ -8,7 +8,7 @@ mod verify;
 
 pub use fault::SolanaFault;
 pub use programs::{TOKEN, TOKEN_2022, token_account};
-pub use transaction::{TRANSACTION_BYTES_MAX, base58_signature};
+pub use transaction::{PayersMark, TRANSACTION_BYTES_MAX, base58_signature, payers_mark};
 pub use verify::SolanaPayment;
 
 pub(crate) use verify::{is_signed_by, verify};

@@ -24,7 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wallet", &["money", "moment"]),
     ("store", &["credits", "domain", "moment", "money"]),
     ("ledger", &["credits", "domain", "moment", "money", "store"]),
-    ("settle", &["credits", "domain", "ledger", "moment", "money", "store", "wallet"]),
+    ("settle", &["access", "credits", "ledger", "moment", "money", "store", "wallet"]),
     ("access", &["credits", "domain", "ledger", "moment", "money", "store", "wallet"]),
     ("config", &["domain", "moment", "money"]),
     ("control", &["access", "credits", "domain", "ledger", "moment", "money", "store"]),

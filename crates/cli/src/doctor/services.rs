@@ -32,14 +32,7 @@ fn named(config: &Config) -> Vec<(&'static str, &str)> {
         Search::Brave { url, .. } | Search::Tavily { url, .. } => url.as_deref(),
         Search::Off => None,
     };
-    let x402 = &config.x402;
-    let settings = [
-        ("search.url", search),
-        ("x402.facilitator_url", x402.facilitator_url.as_deref()),
-        ("x402.evm_rpc_url", x402.evm.rpc_url.as_ref().map(|url| url.expose())),
-        ("x402.solana_rpc_url", x402.solana.rpc_url.as_ref().map(|url| url.expose())),
-    ];
-    settings.into_iter().filter_map(|(check, url)| Some((check, url?))).collect()
+    search.map(|url| ("search.url", url)).into_iter().collect()
 }
 
 /// Any answer will do: what it means is for the service's own client to judge. The URL is not

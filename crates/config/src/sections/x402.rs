@@ -1,5 +1,7 @@
 //! `[x402]`: being paid in USDC by wallets that have no account.
 
+use std::time::Duration;
+
 use money::Nano;
 
 use super::HTTP;
@@ -9,6 +11,10 @@ use crate::secret::{Secret, Vault};
 
 /// Chain ids are positive and fit the signed messages of EIP-155.
 const CHAIN_ID_MAX: i64 = i64::MAX;
+/// Hours on Base; whoever waits longer waits for something else.
+const CONFIRMATIONS_MAX: i64 = 10_000;
+/// A thousand dollars for a transfer; more is surely a slip.
+const GAS_PRICE_GWEI_MAX: i64 = 10_000;
 
 pub const SECTION: Section = Section {
     name: "x402",
@@ -33,7 +39,7 @@ pub const SECTION: Section = Section {
         Key::optional(
             "evm_rpc_url",
             Kind::SecretUrl(HTTP),
-            "A node of the EVM chain, for settling directly.",
+            "A node of the EVM chain. What was paid is read from it, whoever settles.",
         ),
         Key::optional(
             "evm_relayer_key",
@@ -43,18 +49,35 @@ pub const SECTION: Section = Section {
         Key::optional(
             "solana_rpc_url",
             Kind::SecretUrl(HTTP),
-            "A node of Solana, for settling directly.",
+            "A node of Solana. What was paid is read from it, whoever settles.",
         ),
         Key::optional(
             "solana_fee_payer_key",
             Kind::Secret,
             "The key that pays fees when settling directly: base58, `hex:` and a seed, or `file:id.json`.",
         ),
+        Key::optional(
+            "solana_fee_payer",
+            Kind::Text,
+            "The facilitator's address that pays fees on Solana; `tollgate doctor` tells it.",
+        ),
         Key::with_default(
             "asset_evm",
             Kind::Text,
             "\"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913\"",
             "The token that is accepted on the EVM chain; USDC on Base unless changed.",
+        ),
+        Key::with_default(
+            "asset_evm_name",
+            Kind::Text,
+            "\"USD Coin\"",
+            "The token's name in what payers sign (EIP-712).",
+        ),
+        Key::with_default(
+            "asset_evm_version",
+            Kind::Text,
+            "\"2\"",
+            "The token's version in what payers sign (EIP-712).",
         ),
         Key::with_default(
             "asset_solana",
@@ -68,6 +91,42 @@ pub const SECTION: Section = Section {
             "8453",
             "The EVM chain; Base unless changed.",
         ),
+        Key::with_default(
+            "evm_confirmations",
+            Kind::Integer { least: 1, most: CONFIRMATIONS_MAX },
+            "1",
+            "Blocks that must stand on a payment, its own included, before it is credited.",
+        ),
+        Key::with_default(
+            "gas_price_max_gwei",
+            Kind::Integer { least: 1, most: GAS_PRICE_GWEI_MAX },
+            "50",
+            "The most that the relayer pays for a unit of gas, in billionths of the chain's coin.",
+        ),
+        Key::with_default(
+            "solana_cluster",
+            Kind::Choice(&["mainnet", "devnet"]),
+            "\"mainnet\"",
+            "The cluster of Solana.",
+        ),
+        Key::with_default(
+            "solana_commitment",
+            Kind::Choice(&["confirmed", "finalized"]),
+            "\"confirmed\"",
+            "How sure a payment on Solana must be before it is credited.",
+        ),
+        Key::with_default(
+            "timeout_s",
+            Kind::Seconds { least: 30, most: 3600 },
+            "300",
+            "How long payers let their authorizations live: `maxTimeoutSeconds`.",
+        ),
+        Key::with_default(
+            "settle_wait_s",
+            Kind::Seconds { least: 1, most: 300 },
+            "60",
+            "How long a top-up waits for the chain before it is told that its payment is pending.",
+        ),
     ],
 };
 
@@ -79,6 +138,10 @@ pub struct X402 {
     pub maximum: Nano,
     pub settle: Settle,
     pub facilitator_url: Option<String>,
+    /// How long payers let their authorizations live.
+    pub timeout: Duration,
+    /// How long a top-up waits for the chain.
+    pub settle_wait: Duration,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +149,11 @@ pub struct EvmPayments {
     /// None: not offered.
     pub pay_to: Option<String>,
     pub asset: String,
+    pub asset_name: String,
+    pub asset_version: String,
     pub chain_id: u64,
+    pub confirmations: u64,
+    pub gas_price_max_gwei: u64,
     pub rpc_url: Option<Secret>,
     pub relayer_key: Option<Secret>,
 }
@@ -96,8 +163,25 @@ pub struct SolanaPayments {
     /// None: not offered.
     pub pay_to: Option<String>,
     pub asset: String,
+    pub cluster: Cluster,
+    pub commitment: Commitment,
     pub rpc_url: Option<Secret>,
+    /// When settling directly.
     pub fee_payer_key: Option<Secret>,
+    /// When a facilitator settles.
+    pub fee_payer: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cluster {
+    Mainnet,
+    Devnet,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commitment {
+    Confirmed,
+    Finalized,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +204,7 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<X402> {
     if maximum < minimum {
         reader.fault("maximum_usd", "`maximum_usd` in [x402] must be at least `minimum_usd`");
     }
+    let (timeout, settle_wait) = (reader.seconds("timeout_s"), reader.seconds("settle_wait_s"));
     check_settlement(reader, settle?);
     Some(X402 {
         evm: evm?,
@@ -128,6 +213,8 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<X402> {
         maximum: maximum?,
         settle: settle?,
         facilitator_url,
+        timeout: timeout?,
+        settle_wait: settle_wait?,
     })
 }
 
@@ -137,8 +224,20 @@ fn evm(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<EvmPayments> {
     let chain_id = reader.integer("chain_id");
     let rpc_url = vault.url(reader, "evm_rpc_url");
     let relayer_key = vault.secret(reader, "evm_relayer_key");
-    let chain_id = u64::try_from(chain_id?).ok()?;
-    Some(EvmPayments { pay_to, asset: asset?, chain_id, rpc_url, relayer_key })
+    let (name, version) = (reader.text("asset_evm_name"), reader.text("asset_evm_version"));
+    let confirmations = reader.integer("evm_confirmations");
+    let gas_price_max_gwei = reader.integer("gas_price_max_gwei");
+    Some(EvmPayments {
+        pay_to,
+        asset: asset?,
+        asset_name: name?,
+        asset_version: version?,
+        chain_id: u64::try_from(chain_id?).ok()?,
+        confirmations: u64::try_from(confirmations?).ok()?,
+        gas_price_max_gwei: u64::try_from(gas_price_max_gwei?).ok()?,
+        rpc_url,
+        relayer_key,
+    })
 }
 
 fn solana(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<SolanaPayments> {
@@ -146,7 +245,24 @@ fn solana(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<SolanaPayments> {
     let asset = solana_address(reader, "asset_solana");
     let rpc_url = vault.url(reader, "solana_rpc_url");
     let fee_payer_key = vault.secret(reader, "solana_fee_payer_key");
-    Some(SolanaPayments { pay_to, asset: asset?, rpc_url, fee_payer_key })
+    let fee_payer = solana_address(reader, "solana_fee_payer");
+    let cluster = reader.choice("solana_cluster").map(|written| match written {
+        "devnet" => Cluster::Devnet,
+        _ => Cluster::Mainnet,
+    });
+    let commitment = reader.choice("solana_commitment").map(|written| match written {
+        "finalized" => Commitment::Finalized,
+        _ => Commitment::Confirmed,
+    });
+    Some(SolanaPayments {
+        pay_to,
+        asset: asset?,
+        cluster: cluster?,
+        commitment: commitment?,
+        rpc_url,
+        fee_payer_key,
+        fee_payer,
+    })
 }
 
 /// Only the form is checked here; the checksum is the wallet code's business.
@@ -190,6 +306,8 @@ fn check_settlement(reader: &Reader<'_>, settle: Settle) {
         Settle::Facilitator => {
             let pay_to = if reader.has("pay_to_evm") { "pay_to_evm" } else { "pay_to_solana" };
             need(pay_to, &["facilitator_url"]);
+            need("pay_to_evm", &["evm_rpc_url"]);
+            need("pay_to_solana", &["solana_rpc_url", "solana_fee_payer"]);
         }
         Settle::Direct => {
             need("pay_to_evm", &["evm_rpc_url", "evm_relayer_key"]);

@@ -78,7 +78,6 @@ pub(super) async fn world_on(
         ledger: Arc::clone(&ledger),
         settler: Arc::clone(&chain) as Arc<dyn crate::Settler>,
         clock: time,
-        entropy,
         tasks: TaskTracker::new(),
     };
     let policy = Policy { wait: Duration::from_secs(3), poll: Duration::from_millis(1) };

@@ -73,13 +73,6 @@ impl Authorization {
 
     /// What the payer signed: the hash of EIP-712 under the domain of our token on our chain.
     pub fn digest(&self, terms: &EvmTerms) -> [u8; 32] {
-        let domain = Eip712Domain::new(
-            Some(terms.asset_name.clone().into()),
-            Some(terms.asset_version.clone().into()),
-            Some(U256::from(terms.chain_id)),
-            Some(terms.asset.inner()),
-            None,
-        );
         let message = TransferWithAuthorization {
             from: self.from.inner(),
             to: self.to.inner(),
@@ -88,7 +81,7 @@ impl Authorization {
             validBefore: self.valid_before,
             nonce: B256::from(self.nonce),
         };
-        message.eip712_signing_hash(&domain).0
+        message.eip712_signing_hash(&domain(terms)).0
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -101,4 +94,19 @@ impl Authorization {
             "nonce": hex::encode_prefixed(self.nonce),
         })
     }
+}
+
+/// What the token itself must answer when it is asked for its domain.
+pub fn domain_separator(terms: &EvmTerms) -> [u8; 32] {
+    domain(terms).separator().0
+}
+
+fn domain(terms: &EvmTerms) -> Eip712Domain {
+    Eip712Domain::new(
+        Some(terms.asset_name.clone().into()),
+        Some(terms.asset_version.clone().into()),
+        Some(U256::from(terms.chain_id)),
+        Some(terms.asset.inner()),
+        None,
+    )
 }

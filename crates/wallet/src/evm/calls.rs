@@ -36,6 +36,8 @@ sol! {
             bytes32 nonce
         ) external view returns (bool used);
 
+        function DOMAIN_SEPARATOR() external view returns (bytes32 separator);
+
         function balanceOf(address account) external view returns (uint256 balance);
     }
 }
@@ -75,6 +77,11 @@ pub fn authorization_state_call(authorization: &Authorization) -> Vec<u8> {
     let authorizer = authorization.from.inner();
     let nonce = B256::from(authorization.nonce);
     Token::authorizationStateCall { authorizer, nonce }.abi_encode()
+}
+
+/// Asks the token under which domain authorizations are signed; see [`super::domain_separator`].
+pub fn domain_call() -> Vec<u8> {
+    Token::DOMAIN_SEPARATORCall {}.abi_encode()
 }
 
 /// Asks the token what an account holds; see [`returned_word`].

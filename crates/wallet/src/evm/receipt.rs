@@ -14,6 +14,7 @@ use crate::terms::EvmTerms;
 sol! {
     event Transfer(address indexed from, address indexed to, uint256 value);
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
+    event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 }
 
 /// A receipt as a node gives it, as far as it matters here.
@@ -38,6 +39,11 @@ pub struct Log {
 pub fn authorization_used_topics(authorization: &Authorization) -> [[u8; 32]; 3] {
     let event = AuthorizationUsed::SIGNATURE_HASH.0;
     [event, address_topic(authorization.from), authorization.nonce]
+}
+
+/// The event of a payer who took an authorization back, with the same topics beside it.
+pub fn authorization_cancelled_topic() -> [u8; 32] {
+    AuthorizationCanceled::SIGNATURE_HASH.0
 }
 
 impl Receipt {

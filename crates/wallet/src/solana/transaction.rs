@@ -97,6 +97,20 @@ impl Transaction {
     }
 }
 
+/// What identifies a transaction whose fee payer is somebody else: the payer's signature, and the
+/// block after which the network forgets it. None if it is no transaction.
+pub fn payers_mark(bytes: &[u8]) -> Option<PayersMark> {
+    let transaction = Transaction::parse(bytes).ok()?;
+    let signature = *transaction.signatures().get(1)?;
+    Some(PayersMark { signature, recent_blockhash: transaction.recent_blockhash() })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PayersMark {
+    pub signature: [u8; SIGNATURE_BYTES],
+    pub recent_blockhash: [u8; 32],
+}
+
 /// A signature as Solana shows it; the first of a transaction is also the transaction's name.
 pub fn base58_signature(signature: &[u8; SIGNATURE_BYTES]) -> String {
     let mut text = [0; five8::BASE58_ENCODED_64_MAX_LEN];

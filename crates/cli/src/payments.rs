@@ -1,0 +1,181 @@
+//! From `[x402]` to what settles payments: terms, keys and nodes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::sections::x402::{self, Settle, X402};
+use control::service::Service;
+use settle::{
+    Commitment, Direct, EvmSetup, Facilitator, Parts, Payments, Policy, Settler, SolanaSetup,
+    Witnesses,
+};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+use wallet::{
+    EvmAddress, EvmTerms, PaymentTerms, SolanaAddress, SolanaCluster, SolanaTerms, TokenAmount,
+};
+
+/// A billionth of a coin, in its smallest unit.
+const GWEI: u128 = 1_000_000_000;
+
+/// A service must not wait long for a chain before it serves.
+const FIRST_ROUND_MAX: Duration = Duration::from_secs(15);
+
+/// A way to settle and the terms that go with it.
+pub(crate) struct Till {
+    pub(crate) terms: PaymentTerms,
+    pub(crate) counter: Counter,
+}
+
+pub(crate) enum Counter {
+    Direct(Arc<Direct>),
+    Facilitator(Arc<Facilitator>),
+}
+
+/// What takes payments in, or none where no address to pay to is configured. Payments that an earlier
+/// process left are looked up first; a chain that does not answer is asked again later.
+pub(crate) async fn open(
+    section: &X402,
+    service: &Service,
+    tasks: &TaskTracker,
+) -> Result<Option<Payments>, String> {
+    let Some(payments) = payments(section, service, tasks)? else { return Ok(None) };
+    match timeout(FIRST_ROUND_MAX, payments.reconcile()).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => return Err(error.to_string()),
+        Err(_) => tracing::warn!("payments of an earlier run are looked up in the background"),
+    }
+    Ok(Some(payments))
+}
+
+fn payments(
+    section: &X402,
+    service: &Service,
+    tasks: &TaskTracker,
+) -> Result<Option<Payments>, String> {
+    let Some(till) = till(section)? else { return Ok(None) };
+    let settler: Arc<dyn Settler> = match till.counter {
+        Counter::Direct(direct) => direct,
+        Counter::Facilitator(facilitator) => facilitator,
+    };
+    let parts = Parts {
+        store: Arc::clone(&service.store),
+        ledger: Arc::clone(&service.ledger),
+        settler,
+        clock: Arc::clone(&service.clock),
+        tasks: tasks.clone(),
+    };
+    let policy = Policy { wait: section.settle_wait, ..Policy::default() };
+    Ok(Some(Payments::new(parts, till.terms, policy)))
+}
+
+pub(crate) fn till(section: &X402) -> Result<Option<Till>, String> {
+    let is_off = section.evm.pay_to.is_none() && section.solana.pay_to.is_none();
+    if is_off {
+        return Ok(None);
+    }
+    let counter = match section.settle {
+        Settle::Direct => Counter::Direct(Arc::new(direct(section)?)),
+        Settle::Facilitator => Counter::Facilitator(Arc::new(facilitator(section)?)),
+    };
+    let fee_payer = match &counter {
+        Counter::Direct(direct) => direct.fee_payer(),
+        Counter::Facilitator(_) => {
+            section.solana.fee_payer.as_deref().and_then(SolanaAddress::parse)
+        }
+    };
+    let terms = PaymentTerms {
+        evm: evm_terms(section)?,
+        solana: solana_terms(section, fee_payer)?,
+        minimum: TokenAmount::at_least(section.minimum),
+        maximum: TokenAmount::at_most(section.maximum),
+        timeout_s: u32::try_from(section.timeout.as_secs()).unwrap_or(u32::MAX),
+    };
+    Ok(Some(Till { terms, counter }))
+}
+
+fn direct(section: &X402) -> Result<Direct, String> {
+    let (evm, solana) = (&section.evm, &section.solana);
+    let evm = match (&evm.pay_to, &evm.rpc_url, &evm.relayer_key) {
+        (Some(_), Some(rpc_url), Some(relayer_key)) => Some(EvmSetup {
+            rpc_url: rpc_url.expose(),
+            chain_id: evm.chain_id,
+            confirmations: evm.confirmations,
+            relayer_key: relayer_key.expose(),
+            gas_price_max: u128::from(evm.gas_price_max_gwei) * GWEI,
+        }),
+        _ => None,
+    };
+    let solana = match (&solana.pay_to, &solana.rpc_url, &solana.fee_payer_key) {
+        (Some(_), Some(rpc_url), Some(key)) => Some(SolanaSetup {
+            rpc_url: rpc_url.expose(),
+            commitment: commitment(section),
+            fee_payer_key: key.expose(),
+        }),
+        _ => None,
+    };
+    Direct::new(evm, solana).map_err(|problem| format!("[x402]: {problem}"))
+}
+
+fn facilitator(section: &X402) -> Result<Facilitator, String> {
+    let (evm, solana) = (&section.evm, &section.solana);
+    let witnesses = Witnesses {
+        evm: match (&evm.pay_to, &evm.rpc_url) {
+            (Some(_), Some(url)) => Some((url.expose(), evm.confirmations)),
+            _ => None,
+        },
+        solana: match (&solana.pay_to, &solana.rpc_url) {
+            (Some(_), Some(url)) => Some((url.expose(), commitment(section))),
+            _ => None,
+        },
+    };
+    let url = section.facilitator_url.as_deref().unwrap_or_default();
+    Facilitator::new(url, &witnesses).map_err(|problem| format!("[x402]: {problem}"))
+}
+
+fn evm_terms(section: &X402) -> Result<Option<EvmTerms>, String> {
+    let evm = &section.evm;
+    let Some(pay_to) = &evm.pay_to else { return Ok(None) };
+    Ok(Some(EvmTerms {
+        chain_id: evm.chain_id,
+        asset: evm_address("asset_evm", &evm.asset)?,
+        asset_name: evm.asset_name.clone(),
+        asset_version: evm.asset_version.clone(),
+        pay_to: evm_address("pay_to_evm", pay_to)?,
+    }))
+}
+
+fn solana_terms(
+    section: &X402,
+    fee_payer: Option<SolanaAddress>,
+) -> Result<Option<SolanaTerms>, String> {
+    let solana = &section.solana;
+    let Some(pay_to) = &solana.pay_to else { return Ok(None) };
+    let fee_payer = fee_payer.ok_or("[x402]: there is no fee payer for Solana")?;
+    let address = |key: &str, text: &str| {
+        SolanaAddress::parse(text).ok_or_else(|| format!("[x402] {key}: {text} is no address"))
+    };
+    Ok(Some(SolanaTerms {
+        cluster: match solana.cluster {
+            x402::Cluster::Mainnet => SolanaCluster::Mainnet,
+            x402::Cluster::Devnet => SolanaCluster::Devnet,
+        },
+        mint: address("asset_solana", &solana.asset)?,
+        pay_to: address("pay_to_solana", pay_to)?,
+        fee_payer,
+    }))
+}
+
+/// Money sent to a mistyped address is gone, so its checksum must be right.
+fn evm_address(key: &str, text: &str) -> Result<EvmAddress, String> {
+    EvmAddress::parse_checksummed(text).ok_or_else(|| {
+        format!("[x402] {key}: the checksum of {text} is wrong; copy the address once more")
+    })
+}
+
+fn commitment(section: &X402) -> Commitment {
+    match section.solana.commitment {
+        x402::Commitment::Confirmed => Commitment::Confirmed,
+        x402::Commitment::Finalized => Commitment::Finalized,
+    }
+}

@@ -1,0 +1,118 @@
+//! Settling from here: our own keys send the payments and pay for it.
+
+use store::claim::Claim;
+use wallet::{ContractCheck, EvmAddress, SolanaAddress};
+
+use crate::evm::{EvmChain, Relayer};
+use crate::settler::{Order, Preparation, Setback, Settler, Sighting, Step};
+use crate::solana::{Commitment, Cosigner, SolanaChain, signing_key};
+
+/// Sends payments itself, on the chains that it has a key for.
+pub struct Direct {
+    pub(crate) evm: Option<Relayer>,
+    pub(crate) solana: Option<Cosigner>,
+}
+
+/// How to settle on an EVM chain.
+pub struct EvmSetup<'a> {
+    pub rpc_url: &'a str,
+    pub chain_id: u64,
+    pub confirmations: u64,
+    /// 0x and 64 digits.
+    pub relayer_key: &'a str,
+    /// In the chain's smallest unit, for each unit of gas.
+    pub gas_price_max: u128,
+}
+
+/// How to settle on Solana.
+pub struct SolanaSetup<'a> {
+    pub rpc_url: &'a str,
+    pub commitment: Commitment,
+    pub fee_payer_key: &'a str,
+}
+
+impl Direct {
+    pub fn new(
+        evm: Option<EvmSetup<'_>>,
+        solana: Option<SolanaSetup<'_>>,
+    ) -> Result<Direct, String> {
+        let evm = match evm {
+            Some(setup) => {
+                let chain = EvmChain::new(setup.rpc_url, setup.confirmations)?;
+                let (chain_id, price) = (setup.chain_id, setup.gas_price_max);
+                Some(Relayer::new(chain, chain_id, setup.relayer_key, price)?)
+            }
+            None => None,
+        };
+        let solana = match solana {
+            Some(setup) => {
+                let chain = SolanaChain::new(setup.rpc_url, setup.commitment)?;
+                Some(Cosigner::new(chain, signing_key(setup.fee_payer_key)?))
+            }
+            None => None,
+        };
+        Ok(Direct { evm, solana })
+    }
+
+    /// The account that pays for gas.
+    pub fn relayer(&self) -> Option<EvmAddress> {
+        self.evm.as_ref().map(|relayer| relayer.address)
+    }
+
+    /// The account that pays Solana's fees: `feePayer` in the terms.
+    pub fn fee_payer(&self) -> Option<SolanaAddress> {
+        self.solana.as_ref().map(Cosigner::address)
+    }
+
+    fn side(&self, network: &str) -> Result<Side<'_>, Setback> {
+        let is_evm = network.starts_with("eip155:");
+        match (is_evm, &self.evm, &self.solana) {
+            (true, Some(relayer), _) => Ok(Side::Evm(relayer)),
+            (false, _, Some(cosigner)) => Ok(Side::Solana(cosigner)),
+            _ => Err(Setback::unable("payments on this network are not settled any more")),
+        }
+    }
+}
+
+enum Side<'a> {
+    Evm(&'a Relayer),
+    Solana(&'a Cosigner),
+}
+
+impl Settler for Direct {
+    fn prepare<'a>(&'a self, order: &'a Order) -> Step<'a, Preparation> {
+        Box::pin(async move {
+            match self.side(&order.requirement.network)? {
+                Side::Evm(relayer) => relayer.prepare(order).await,
+                Side::Solana(cosigner) => cosigner.prepare(order).await,
+            }
+        })
+    }
+
+    fn send<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+        Box::pin(async move {
+            match self.side(&claim.network)? {
+                Side::Evm(relayer) => relayer.send(claim).await,
+                Side::Solana(cosigner) => cosigner.send(claim).await,
+            }
+        })
+    }
+
+    fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+        Box::pin(async move {
+            match self.side(&claim.network)? {
+                Side::Evm(relayer) => relayer.chain.look(claim, Some(relayer.address)).await,
+                Side::Solana(cosigner) => cosigner.chain.look(claim).await,
+            }
+        })
+    }
+
+    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool> {
+        Box::pin(async move {
+            match &self.evm {
+                Some(relayer) => relayer.chain.confirms(check).await,
+                None => Ok(false),
+            }
+        })
+    }
+}

@@ -1,0 +1,10 @@
+//! Payments on an EVM chain: what the chain says of them, and the relayer that sends them.
+
+mod chain;
+mod quantity;
+mod relayer;
+mod sighting;
+mod transaction;
+
+pub(crate) use chain::EvmChain;
+pub(crate) use relayer::Relayer;

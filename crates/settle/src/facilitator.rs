@@ -1,0 +1,184 @@
+//! Settling through a facilitator: a service that puts payments on their chains for us.
+//!
+//! It is asked, and not believed: what it says has moved is looked up on the chain before it is
+//! credited, and what it does not answer is looked for there.
+
+use std::time::Duration;
+
+use reqwest::{Client, Url};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::claim::{Claim, SentPayment};
+use wallet::{ContractCheck, Settlement};
+
+use crate::evm::EvmChain;
+use crate::node::{self, CallError, http_client};
+use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Settler, Sighting, Step};
+use crate::solana::{Commitment, SolanaChain};
+
+/// The reference facilitator waits half a minute for its chain.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(50);
+
+pub struct Facilitator {
+    http: Client,
+    url: Url,
+    pub(crate) evm: Option<EvmChain>,
+    pub(crate) solana: Option<SolanaChain>,
+}
+
+/// The nodes by which the facilitator's word is checked.
+pub struct Witnesses<'a> {
+    /// A node's URL, and the confirmations that a payment needs.
+    pub evm: Option<(&'a str, u64)>,
+    pub solana: Option<(&'a str, Commitment)>,
+}
+
+impl Facilitator {
+    pub fn new(url: &str, witnesses: &Witnesses<'_>) -> Result<Facilitator, String> {
+        // With a slash at its end, further words are added to the path and do not replace its last.
+        let url = Url::parse(&format!("{}/", url.trim_end_matches('/')));
+        let url = url.map_err(|error| format!("the facilitator's URL is none: {error}"))?;
+        let evm = witnesses.evm.map(|(url, confirmations)| EvmChain::new(url, confirmations));
+        let solana = witnesses.solana.map(|(url, commitment)| SolanaChain::new(url, commitment));
+        Ok(Facilitator {
+            http: http_client(ANSWER_TIMEOUT)?,
+            url,
+            evm: evm.transpose()?,
+            solana: solana.transpose()?,
+        })
+    }
+
+    /// What it can settle, as it tells.
+    pub(crate) async fn supported(&self) -> Result<Value, Setback> {
+        let url = self.address("supported")?;
+        Ok(node::get(&self.http, url, "facilitator /supported").await?.body)
+    }
+
+    async fn verify(&self, order: &Order) -> Result<(), Setback> {
+        let request = order.payment.facilitator_request(&order.requirement);
+        let url = self.address("verify")?;
+        let answer = node::post(&self.http, url, &request, "facilitator /verify").await?;
+        let verified: Verified = serde_json::from_value(answer.body)
+            .map_err(|_| Setback::Unable(format!("/verify: HTTP {}", answer.status)))?;
+        if verified.is_valid {
+            return Ok(());
+        }
+        Err(declined(verified.invalid_reason).into())
+    }
+
+    /// Asks for the settlement, and reads what came of it from the chain.
+    async fn settle(&self, claim: &Claim) -> Result<Sighting, Setback> {
+        let payment: Value = serde_json::from_str(&claim.payment)
+            .map_err(|_| Setback::unable("the claim's payment cannot be read"))?;
+        let request = json!({
+            "x402Version": 2,
+            "paymentRequirements": payment["accepted"],
+            "paymentPayload": payment,
+        });
+        let url = self.address("settle")?;
+        let answer = match node::post(&self.http, url, &request, "facilitator /settle").await {
+            Ok(answer) => answer,
+            Err(error @ CallError::Unreached { .. }) => {
+                return Ok(Sighting::Unsent(error.to_string()));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let settled: Settled = serde_json::from_value(answer.body)
+            .map_err(|_| Setback::Unable(format!("/settle: HTTP {}", answer.status)))?;
+        let reason = settled.error_reason.unwrap_or_default();
+        if !settled.success && is_refusal(&reason) {
+            return Ok(Sighting::Never(declined(Some(reason))));
+        }
+        let transaction = settled.transaction.filter(|it| is_name(it));
+        Ok(Sighting::Waiting { transaction })
+    }
+
+    async fn witness(&self, claim: &Claim) -> Result<Sighting, Setback> {
+        let is_evm = claim.network.starts_with("eip155:");
+        match (is_evm, &self.evm, &self.solana) {
+            (true, Some(chain), _) => chain.look(claim, None).await,
+            (false, _, Some(chain)) => chain.look(claim).await,
+            _ => Err(Setback::unable("payments on this network are not settled any more")),
+        }
+    }
+
+    fn address(&self, word: &str) -> Result<Url, Setback> {
+        self.url.join(word).map_err(Setback::unable)
+    }
+}
+
+impl Settler for Facilitator {
+    fn prepare<'a>(&'a self, order: &'a Order) -> Step<'a, Preparation> {
+        Box::pin(async move {
+            let mut sent = SentPayment::default();
+            if let (Settlement::Evm(payment), Some(chain)) = (&order.verified.settlement, &self.evm)
+            {
+                let head = chain.head().await?;
+                let terms = chain.terms(&order.requirement)?;
+                if let Some(found) = chain.found(&terms, payment, head).await? {
+                    return Ok(found);
+                }
+                sent.since_block = Some(head.number);
+            }
+            self.verify(order).await?;
+            Ok(Preparation::Ready(Prepared { sent, turn: None }))
+        })
+    }
+
+    fn send<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+        Box::pin(self.settle(claim))
+    }
+
+    fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+        Box::pin(self.witness(claim))
+    }
+
+    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool> {
+        Box::pin(async move {
+            match &self.evm {
+                Some(chain) => chain.confirms(check).await,
+                None => Ok(false),
+            }
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Verified {
+    is_valid: bool,
+    invalid_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Settled {
+    success: bool,
+    transaction: Option<String>,
+    error_reason: Option<String>,
+}
+
+/// Reasons that a facilitator gives after checking a payment and before sending it. All others may
+/// come after it was sent.
+fn is_refusal(reason: &str) -> bool {
+    let is_of_the_payload = reason.starts_with("invalid_exact_evm_payload")
+        || reason.starts_with("invalid_exact_svm_payload");
+    is_of_the_payload || reason == "insufficient_funds" || reason == "invalid_scheme"
+}
+
+fn declined(reason: Option<String>) -> Decline {
+    const WORD_CHARS_MAX: usize = 128;
+    let is_word = |reason: &String| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        !reason.is_empty() && reason.len() <= WORD_CHARS_MAX && reason.bytes().all(is_plain)
+    };
+    let reason = reason.filter(is_word).unwrap_or_else(|| "invalid_payload".to_owned());
+    let message = "The payment would not go through: look at `details.reason`";
+    Decline::new(reason, message)
+}
+
+/// Whether a text can be the name of a transaction on either chain.
+fn is_name(text: &str) -> bool {
+    let is_short = !text.is_empty() && text.len() <= 90;
+    is_short && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}

@@ -1,0 +1,212 @@
+//! Whether everything that settling needs is as it should be, before a payer finds out.
+
+use moment::Timestamp;
+use serde_json::Value;
+use wallet::solana::{TOKEN, token_account};
+use wallet::{EvmTerms, Network, PaymentTerms, SolanaTerms};
+
+use crate::direct::Direct;
+use crate::evm::{EvmChain, Relayer};
+use crate::facilitator::Facilitator;
+use crate::settler::Setback;
+use crate::solana::{Cosigner, SolanaChain};
+
+/// A chain's newest block is seconds old, so a larger difference is our clock's or a stuck node's.
+const SKEW_S_MAX: u64 = 60;
+/// Enough for some hundred payments at the fees of 2026: below it is time to refill.
+const RELAYER_COINS_LOW: u128 = 100_000_000_000_000;
+const FEE_PAYER_LAMPORTS_LOW: u64 = 5_000_000;
+
+/// What one check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The setting that it is about, such as `x402.evm_rpc_url`.
+    pub about: &'static str,
+    pub found: String,
+    pub remedy: Remedy,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    /// All is well.
+    None,
+    /// Payments go through, and something should be done soon.
+    Advised(String),
+    /// Payments do not go through until something is done.
+    Needed(String),
+}
+
+impl Direct {
+    pub async fn inspect(&self, terms: &PaymentTerms, now: Timestamp) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let (Some(relayer), Some(evm)) = (&self.evm, &terms.evm) {
+            findings.extend(evm_chain(&relayer.chain, evm, now).await);
+            findings.push(relayer_funds(relayer).await);
+        }
+        if let (Some(cosigner), Some(solana)) = (&self.solana, &terms.solana) {
+            findings.extend(solana_chain(&cosigner.chain, solana).await);
+            findings.push(fee_payer_funds(cosigner).await);
+        }
+        findings
+    }
+}
+
+impl Facilitator {
+    pub async fn inspect(&self, terms: &PaymentTerms, now: Timestamp) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let (Some(chain), Some(evm)) = (&self.evm, &terms.evm) {
+            findings.extend(evm_chain(chain, evm, now).await);
+        }
+        if let (Some(chain), Some(solana)) = (&self.solana, &terms.solana) {
+            findings.extend(solana_chain(chain, solana).await);
+        }
+        match self.supported().await {
+            Ok(supported) => findings.extend(support(&supported, terms)),
+            Err(setback) => findings.push(silent("x402.facilitator_url", &setback)),
+        }
+        findings
+    }
+}
+
+async fn evm_chain(chain: &EvmChain, terms: &EvmTerms, now: Timestamp) -> Vec<Finding> {
+    const NODE: &str = "x402.evm_rpc_url";
+    const ASSET: &str = "x402.asset_evm";
+    let chain_id = match chain.chain_id().await {
+        Ok(chain_id) => chain_id,
+        Err(setback) => return vec![silent(NODE, &setback)],
+    };
+    if chain_id != terms.chain_id {
+        let wanted = terms.chain_id;
+        let fix = format!("give a node of chain {wanted}, or correct `chain_id`");
+        return vec![needed(NODE, format!("serves chain {chain_id}"), fix)];
+    }
+    let mut findings = vec![fine(NODE, format!("serves chain {chain_id}"))];
+    findings.push(match chain.head().await {
+        Ok(head) => skew(now, head.timestamp_s),
+        Err(setback) => silent(NODE, &setback),
+    });
+    findings.push(match chain.domain(terms).await {
+        Ok(Some(true)) => fine(ASSET, "the token's name and version are as configured"),
+        Ok(Some(false)) => needed(
+            ASSET,
+            "the token signs under another name, version or chain",
+            "correct `asset_evm_name` and `asset_evm_version`",
+        ),
+        Ok(None) => {
+            needed(ASSET, "there is no EIP-3009 token at this address", "correct `asset_evm`")
+        }
+        Err(setback) => silent(ASSET, &setback),
+    });
+    findings
+}
+
+/// Authorizations are valid by the chain's time, and judged by ours.
+fn skew(now: Timestamp, block_s: u64) -> Finding {
+    const CLOCK: &str = "x402 clock";
+    let now_s = u64::try_from(now.seconds()).unwrap_or(0);
+    let apart_s = now_s.abs_diff(block_s);
+    if apart_s <= SKEW_S_MAX {
+        return fine(CLOCK, format!("{apart_s} s from the chain's newest block"));
+    }
+    let fix = "set this machine's clock, or use a node that follows its chain";
+    let found = format!("{apart_s} s from the chain's newest block");
+    Finding { about: CLOCK, found, remedy: Remedy::Advised(fix.to_owned()) }
+}
+
+async fn relayer_funds(relayer: &Relayer) -> Finding {
+    const KEY: &str = "x402.evm_relayer_key";
+    let address = relayer.address;
+    match relayer.chain.coins(address).await {
+        Ok(0) => needed(KEY, format!("{address} has no coins"), "send it coins for gas"),
+        Ok(coins) if coins < RELAYER_COINS_LOW => Finding {
+            about: KEY,
+            found: format!("{address} has {coins} wei, which is little"),
+            remedy: Remedy::Advised("send it coins for gas".to_owned()),
+        },
+        Ok(coins) => fine(KEY, format!("{address} has {coins} wei for gas")),
+        Err(setback) => silent(KEY, &setback),
+    }
+}
+
+async fn solana_chain(chain: &SolanaChain, terms: &SolanaTerms) -> Vec<Finding> {
+    const NODE: &str = "x402.solana_rpc_url";
+    const PAY_TO: &str = "x402.pay_to_solana";
+    let genesis = match chain.genesis_hash().await {
+        Ok(genesis) => genesis,
+        Err(setback) => return vec![silent(NODE, &setback)],
+    };
+    let reference = Network::Solana(terms.cluster).reference();
+    if !genesis.starts_with(&reference) {
+        let fix = "give a node of the right cluster, or correct `solana_cluster`";
+        return vec![needed(NODE, format!("serves the chain of genesis {genesis}"), fix)];
+    }
+    let mut findings = vec![fine(NODE, "serves the right cluster")];
+    let account = token_account(terms.pay_to, TOKEN, terms.mint);
+    findings.push(match account {
+        Some(account) => match chain.exists(account).await {
+            Ok(true) => fine(PAY_TO, format!("its token account {account} is there")),
+            Ok(false) => needed(
+                PAY_TO,
+                format!("its token account {account} is not there, so nothing can be paid to it"),
+                "receive any amount of the token there once, from any wallet",
+            ),
+            Err(setback) => silent(PAY_TO, &setback),
+        },
+        None => needed(PAY_TO, "it has no token account", "choose another address"),
+    });
+    findings
+}
+
+async fn fee_payer_funds(cosigner: &Cosigner) -> Finding {
+    const KEY: &str = "x402.solana_fee_payer_key";
+    let address = cosigner.address();
+    match cosigner.chain.lamports(address).await {
+        Ok(lamports) if FEE_PAYER_LAMPORTS_LOW <= lamports => {
+            fine(KEY, format!("{address} has {lamports} lamports for fees"))
+        }
+        Ok(lamports) => {
+            needed(KEY, format!("{address} has {lamports} lamports"), "send it SOL for fees")
+        }
+        Err(setback) => silent(KEY, &setback),
+    }
+}
+
+/// Whether a facilitator settles what the terms offer, and with which fee payer.
+fn support(supported: &Value, terms: &PaymentTerms) -> Vec<Finding> {
+    const FACILITATOR: &str = "x402.facilitator_url";
+    let kinds = supported["kinds"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut findings = Vec::new();
+    for requirement in terms.accepts() {
+        let network = &requirement.network;
+        let kind = kinds.iter().find(|kind| {
+            kind["network"].as_str() == Some(network) && kind["scheme"].as_str() == Some("exact")
+        });
+        let Some(kind) = kind else {
+            let fix = format!("use a facilitator that settles {network}, or settle directly");
+            findings.push(needed(FACILITATOR, format!("does not settle {network}"), fix));
+            continue;
+        };
+        let (theirs, ours) = (&kind["extra"]["feePayer"], requirement.extra.get("feePayer"));
+        let is_other = ours.is_some_and(|ours| !theirs.is_null() && ours != theirs);
+        findings.push(if is_other {
+            let theirs = theirs.as_str().unwrap_or_default();
+            let fix = format!("set `solana_fee_payer = \"{theirs}\"`");
+            needed("x402.solana_fee_payer", format!("the facilitator's is {theirs}"), fix)
+        } else {
+            fine(FACILITATOR, format!("settles {network}"))
+        });
+    }
+    findings
+}
+
+fn fine(about: &'static str, found: impl Into<String>) -> Finding {
+    Finding { about, found: found.into(), remedy: Remedy::None }
+}
+
+fn needed(about: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Finding {
+    Finding { about, found: found.into(), remedy: Remedy::Needed(fix.into()) }
+}
+
+fn silent(about: &'static str, setback: &Setback) -> Finding {
+    needed(about, setback.to_string(), "start it, or correct its URL")
+}

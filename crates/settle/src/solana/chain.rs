@@ -1,0 +1,191 @@
+//! What a node of Solana is asked, and what has become of a payment.
+
+use serde_json::{Value, json};
+use store::claim::Claim;
+use wallet::solana::{PayersMark, payers_mark};
+use wallet::{Payment, Proof, SolanaAddress, TokenAmount};
+
+use crate::node::Node;
+use crate::settler::{Decline, Moved, Setback, Sighting};
+
+/// How sure a transaction must be before it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commitment {
+    /// Two thirds of the stake have voted for its block: a second or two.
+    Confirmed,
+    /// Nothing can undo it: some thirteen seconds.
+    Finalized,
+}
+
+/// Solana as one of its nodes shows it.
+#[derive(Debug)]
+pub(crate) struct SolanaChain {
+    pub(super) node: Node,
+    pub(super) commitment: Commitment,
+}
+
+impl SolanaChain {
+    pub(crate) fn new(url: &str, commitment: Commitment) -> Result<SolanaChain, String> {
+        Ok(SolanaChain { node: Node::new(url)?, commitment })
+    }
+
+    pub(crate) async fn genesis_hash(&self) -> Result<String, Setback> {
+        let hash = self.node.call("getGenesisHash", json!([])).await?;
+        hash.as_str().map(str::to_owned).ok_or_else(|| unclear("a genesis hash"))
+    }
+
+    /// What an account holds of the chain's own coin, which pays the fees.
+    pub(crate) async fn lamports(&self, account: SolanaAddress) -> Result<u64, Setback> {
+        let params = json!([account.to_string(), { "commitment": self.commitment.name() }]);
+        let balance = self.node.call("getBalance", params).await?;
+        balance["value"].as_u64().ok_or_else(|| unclear("a balance"))
+    }
+
+    pub(crate) async fn exists(&self, account: SolanaAddress) -> Result<bool, Setback> {
+        let params = json!([account.to_string(), { "encoding": "base64" }]);
+        let found = self.node.call("getAccountInfo", params).await?;
+        Ok(!found["value"].is_null())
+    }
+
+    pub(super) async fn is_recent(
+        &self,
+        blockhash: [u8; 32],
+        commitment: &str,
+    ) -> Result<bool, Setback> {
+        // A hash is written as an address is.
+        let hash = SolanaAddress::from_bytes(blockhash).to_string();
+        let params = json!([hash, { "commitment": commitment }]);
+        let answer = self.node.call("isBlockhashValid", params).await?;
+        answer["value"].as_bool().ok_or_else(|| unclear("whether a block is recent"))
+    }
+
+    /// The chain's word on a claim.
+    ///
+    /// Whether the transaction can still land is asked before whether it has: the other way round,
+    /// one that lands in between would look lost.
+    pub(crate) async fn look(&self, claim: &Claim) -> Result<Sighting, Setback> {
+        let mark = mark_of(claim)?;
+        // The finalized block lags behind: once it has moved on, so has every other.
+        let can_land = self.is_recent(mark.recent_blockhash, "finalized").await?;
+        let transaction = match &claim.sent.transaction {
+            Some(transaction) => Some(transaction.clone()),
+            None => self.search(claim, &mark).await?,
+        };
+        let status = match &transaction {
+            Some(transaction) => self.status(transaction).await?,
+            None => Value::Null,
+        };
+        let Some(transaction) = transaction.filter(|_| !status.is_null()) else {
+            return Ok(if can_land { waiting(None) } else { Sighting::Never(expired()) });
+        };
+        if !self.commitment.is_reached(&status) {
+            return Ok(waiting(Some(transaction)));
+        }
+        if !status["err"].is_null() {
+            return Ok(Sighting::Never(failed()));
+        }
+        match self.moved(claim, &transaction).await? {
+            Some(amount) => Ok(Sighting::Moved(Moved { amount, transaction })),
+            None => Ok(waiting(Some(transaction))),
+        }
+    }
+
+    async fn status(&self, transaction: &str) -> Result<Value, Setback> {
+        let params = json!([[transaction], { "searchTransactionHistory": true }]);
+        let mut statuses = self.node.call("getSignatureStatuses", params).await?;
+        Ok(statuses["value"][0].take())
+    }
+
+    /// What the transaction added to our balance of the token; none if the node does not show the
+    /// transaction yet.
+    async fn moved(
+        &self,
+        claim: &Claim,
+        transaction: &str,
+    ) -> Result<Option<TokenAmount>, Setback> {
+        let found = self.transaction(transaction).await?;
+        let meta = &found["meta"];
+        if meta.is_null() {
+            return Ok(None);
+        }
+        let before = held(&meta["preTokenBalances"], claim)?;
+        let after = held(&meta["postTokenBalances"], claim)?;
+        let units = after.checked_sub(before).filter(|units| 0 < *units);
+        let amount = units.and_then(TokenAmount::from_units);
+        amount.map(Some).ok_or_else(|| unclear("what a transaction moved"))
+    }
+
+    pub(super) async fn transaction(&self, transaction: &str) -> Result<Value, Setback> {
+        let options = json!({
+            "encoding": "json",
+            "commitment": self.commitment.name(),
+            "maxSupportedTransactionVersion": 0,
+        });
+        Ok(self.node.call("getTransaction", json!([transaction, options])).await?)
+    }
+}
+
+impl Commitment {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Commitment::Confirmed => "confirmed",
+            Commitment::Finalized => "finalized",
+        }
+    }
+
+    fn is_reached(self, status: &Value) -> bool {
+        match status["confirmationStatus"].as_str() {
+            Some("finalized") => true,
+            Some("confirmed") => self == Commitment::Confirmed,
+            _ => false,
+        }
+    }
+}
+
+/// What we hold of the token, by the accounts that a transaction names.
+fn held(balances: &Value, claim: &Claim) -> Result<u64, Setback> {
+    let mut held = 0_u64;
+    for balance in balances.as_array().map(Vec::as_slice).unwrap_or_default() {
+        let is_ours = balance["owner"].as_str() == Some(&claim.pay_to)
+            && balance["mint"].as_str() == Some(&claim.asset);
+        if !is_ours {
+            continue;
+        }
+        let amount = balance["uiTokenAmount"]["amount"].as_str();
+        let amount = amount.and_then(|amount| amount.parse::<u64>().ok());
+        let amount = amount.ok_or_else(|| unclear("a balance of the token"))?;
+        held = held.saturating_add(amount);
+    }
+    Ok(held)
+}
+
+pub(super) fn mark_of(claim: &Claim) -> Result<PayersMark, Setback> {
+    let damaged = || Setback::unable("the claim's payment cannot be read");
+    let json = serde_json::from_str(&claim.payment).map_err(|_| damaged())?;
+    let payment = Payment::read(json).map_err(|_| damaged())?;
+    let Proof::Solana { transaction } = payment.proof else { return Err(damaged()) };
+    payers_mark(&transaction).ok_or_else(damaged)
+}
+
+pub(super) fn unclear(what: &str) -> Setback {
+    Setback::Unable(format!("the node gave something else than {what}"))
+}
+
+fn waiting(transaction: Option<String>) -> Sighting {
+    Sighting::Waiting { transaction }
+}
+
+pub(super) fn expired() -> Decline {
+    Decline::new(
+        "invalid_exact_svm_transaction_expired",
+        "The network no longer takes the transaction, and nothing moved: sign a new one",
+    )
+}
+
+fn failed() -> Decline {
+    Decline::new(
+        "invalid_exact_svm_transaction_failed",
+        "The transaction failed when it was carried out, and nothing moved: look at the payer's \
+         balance and sign a new one",
+    )
+}

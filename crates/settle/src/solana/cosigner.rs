@@ -1,0 +1,112 @@
+//! The fee payer: our own key, which signs a payer's transaction and pays for it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::{Signer, SigningKey};
+use serde_json::{Value, json};
+use store::claim::{Claim, SentPayment};
+use wallet::solana::{SolanaPayment, base58_signature};
+use wallet::{Settlement, SolanaAddress};
+
+use super::chain::{SolanaChain, expired, unclear};
+use crate::node::CallError;
+use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Sighting};
+
+/// How often the node passes a transaction on by itself; we send it again too.
+const RETRIES: u32 = 3;
+
+pub(crate) struct Cosigner {
+    pub(crate) chain: SolanaChain,
+    key: SigningKey,
+}
+
+impl Cosigner {
+    pub(crate) fn new(chain: SolanaChain, key: SigningKey) -> Cosigner {
+        Cosigner { chain, key }
+    }
+
+    pub(crate) fn address(&self) -> SolanaAddress {
+        SolanaAddress::from_bytes(self.key.verifying_key().to_bytes())
+    }
+
+    pub(crate) async fn prepare(&self, order: &Order) -> Result<Preparation, Setback> {
+        let Settlement::Solana(payment) = &order.verified.settlement else {
+            return Err(Setback::unable("this is no payment on Solana"));
+        };
+        if !self.chain.is_recent(payment.recent_blockhash(), "processed").await? {
+            return Err(expired().into());
+        }
+        let sent = self.cosign(payment);
+        let raw = sent.raw.as_deref().unwrap_or_default();
+        self.simulate(raw).await?;
+        Ok(Preparation::Ready(Prepared { sent, turn: None }))
+    }
+
+    pub(crate) async fn send(&self, claim: &Claim) -> Result<Sighting, Setback> {
+        let Some(raw) = &claim.sent.raw else {
+            return Ok(Sighting::Waiting { transaction: None });
+        };
+        // It was simulated before, and a node that lags would only refuse it for that.
+        let options = json!({ "encoding": "base64", "skipPreflight": true, "maxRetries": RETRIES });
+        let params = json!([STANDARD.encode(raw), options]);
+        match self.chain.node.call("sendTransaction", params).await {
+            Ok(_) => Ok(Sighting::Waiting { transaction: None }),
+            Err(error @ CallError::Unreached { .. }) => Ok(Sighting::Unsent(error.to_string())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same payment always gets the same signature, and with it the same name.
+    fn cosign(&self, payment: &SolanaPayment) -> SentPayment {
+        let signature = self.key.sign(payment.message()).to_bytes();
+        SentPayment {
+            transaction: Some(base58_signature(&signature)),
+            raw: Some(payment.cosigned(&signature)),
+            sequence: None,
+            since_block: None,
+        }
+    }
+
+    async fn simulate(&self, raw: &[u8]) -> Result<(), Setback> {
+        let options = json!({
+            "encoding": "base64",
+            "sigVerify": true,
+            "commitment": self.chain.commitment.name(),
+        });
+        let params = json!([STANDARD.encode(raw), options]);
+        let simulated = self.chain.node.call("simulateTransaction", params).await?;
+        let outcome = &simulated["value"];
+        if outcome.is_null() {
+            return Err(unclear("a simulation"));
+        }
+        judge(&outcome["err"], &outcome["logs"])
+    }
+}
+
+/// What a simulation that failed means, by the node's words.
+fn judge(error: &Value, logs: &Value) -> Result<(), Setback> {
+    if error.is_null() {
+        return Ok(());
+    }
+    let (error, logs) = (error.to_string(), logs.to_string().to_lowercase());
+    // It is on the chain already: what it did will show.
+    if error.contains("AlreadyProcessed") {
+        return Ok(());
+    }
+    if error.contains("BlockhashNotFound") {
+        return Err(expired().into());
+    }
+    // A transfer tells of missing tokens in its log; missing coins are the fee payer's.
+    let is_fee = error.contains("InsufficientFundsForFee")
+        || error.contains("InsufficientFundsForRent")
+        || (error.contains("AccountNotFound") && !logs.contains("program"));
+    if is_fee {
+        return Err(Setback::unable("the fee payer has no funds for fees"));
+    }
+    if logs.contains("insufficient funds") {
+        let words = "The payer has less of the token than the transaction moves";
+        return Err(Decline::new("insufficient_funds", words).into());
+    }
+    let words = "The transaction would fail: look at the payer's token account and sign a new one";
+    Err(Decline::new("invalid_exact_svm_transaction_simulation_failed", words).into())
+}

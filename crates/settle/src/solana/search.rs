@@ -1,0 +1,37 @@
+//! Finding a transaction whose name we were not told: somebody else's key paid for it.
+
+use serde_json::json;
+use store::claim::Claim;
+use wallet::solana::{PayersMark, base58_signature};
+
+use super::chain::{SolanaChain, unclear};
+use crate::settler::Setback;
+
+/// How many of the payer's last transactions are looked at. A payment lives for a minute, so more
+/// than a few in that time would be strange.
+const LAST_TRANSACTIONS: usize = 25;
+
+impl SolanaChain {
+    /// The transaction that carries the payer's signature, if the chain has it.
+    pub(super) async fn search(
+        &self,
+        claim: &Claim,
+        mark: &PayersMark,
+    ) -> Result<Option<String>, Setback> {
+        let options = json!({ "limit": LAST_TRANSACTIONS, "commitment": self.commitment.name() });
+        let listed = self.node.call("getSignaturesForAddress", json!([claim.payer, options]));
+        let listed = listed.await?;
+        let payers = base58_signature(&mark.signature);
+        for entry in listed.as_array().ok_or_else(|| unclear("a list of transactions"))? {
+            let Some(name) = entry["signature"].as_str() else { continue };
+            let transaction = self.transaction(name).await?;
+            let signatures = transaction["transaction"]["signatures"].as_array();
+            let carries = signatures
+                .is_some_and(|all| all.iter().any(|it| it.as_str() == Some(payers.as_str())));
+            if carries {
+                return Ok(Some(name.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+}
