@@ -136,7 +136,8 @@ impl KeyRing {
 
     /// Changes a key's settings, from the next request on.
     pub async fn change(&self, key: &ApiKey, settings: KeySettings) -> Result<(), StoreError> {
-        let write = Write::ChangeKey { owner: key.owner, key: key.id, settings };
+        let (owner, id, at) = (key.owner, key.id, self.clock.now());
+        let write = Write::ChangeKey { owner, key: id, settings, at };
         self.store.commit(Group::of(write)).await?;
         self.cache.forget(&key.digest);
         Ok(())

@@ -1,13 +1,23 @@
 //! Recomputing the books from the journal's transfers alone.
 
+mod allowances;
+mod entry_order;
+mod expiries;
+
 use std::collections::{BTreeMap, HashMap};
 
 use money::{Currency, Nano};
 
 use crate::account::{Account, SystemKind};
+use crate::allowance::AllowanceKind;
+use crate::audit::allowances::Allowances;
+use crate::audit::entry_order::EntryOrder;
+use crate::audit::expiries::Expiries;
 use crate::counter::KeyCounters;
-use crate::id::{EntryId, KeyId};
+use crate::id::{EntryId, KeyId, OwnerId};
 use crate::limit::LimitClass;
+#[cfg(test)]
+use crate::record::Record;
 use crate::record::{Transfer, TransferCode};
 use crate::restore::key_spend_rows;
 use crate::snapshot::{Columns, KeySpendRow, Snapshot};
@@ -16,13 +26,16 @@ use crate::violation::{Invariant, Violation};
 /// Differences that are told; a damaged journal has more than anyone reads.
 pub const VIOLATIONS_MAX: usize = 100;
 
-/// A fold of the whole journal. Read every transfer once with [`read`](Audit::read) and, if there
+/// A fold of the whole journal. Begin with the rows that the service starts from, read every transfer once with [`read`](Audit::read) and, if there
 /// were refunds, once more with [`read_again`](Audit::read_again); then
-/// [`finish`](Audit::finish) compares the result with the rows that the service starts from.
+/// [`finish`](Audit::finish) compares the result with those rows.
 #[derive(Debug, Default)]
 pub struct Audit {
     accounts: HashMap<Account, Folded>,
     keys: HashMap<KeyId, KeyCounters>,
+    allowances: Allowances,
+    order: EntryOrder,
+    expiries: Expiries,
     /// What refunds gave back and charges have not yet accounted for, by charge and account.
     refunds: HashMap<EntryId, BTreeMap<Account, i128>>,
     transfers: u64,
@@ -36,12 +49,18 @@ struct Folded {
 }
 
 impl Audit {
+    pub fn of(snapshot: &Snapshot) -> Audit {
+        Audit { expiries: Expiries::of(snapshot), ..Audit::default() }
+    }
+
     /// The first pass, in the order of the journal.
     pub fn read(&mut self, transfer: &Transfer) {
         self.transfers += 1;
-        if let Err(violation) = transfer.check() {
+        let found = [transfer.check(), self.order.read(transfer), self.expiries.read(transfer)];
+        for violation in found.into_iter().filter_map(Result::err) {
             self.tell(violation);
         }
+        self.allowances.read(transfer);
         let nanos = i128::from(transfer.amount.nanos());
         let granted = if transfer.code.grants() { nanos } else { 0 };
         let credited = self.accounts.entry(transfer.credit.clone()).or_default();
@@ -84,8 +103,29 @@ impl Audit {
         self.transfers
     }
 
+    /// Reads a record of the journal, of those that tell what was decided.
+    #[cfg(test)]
+    pub(crate) fn read_record(&mut self, record: &Record) {
+        match record {
+            Record::Transfer(transfer) => self.read(transfer),
+            Record::AllowanceSet { owner, kind, amount, .. } => {
+                self.read_allowance(*owner, *kind, *amount);
+            }
+            _ => {}
+        }
+    }
+
+    /// An allowance was set to an amount. Tell these in the order in which they happened.
+    pub fn read_allowance(&mut self, owner: OwnerId, kind: AllowanceKind, amount: Nano) {
+        self.allowances.set(owner, kind, amount);
+    }
+
     /// Compares with the rows the service starts from; an empty answer means that all is well.
     pub fn finish(mut self, snapshot: &Snapshot) -> Vec<Violation> {
+        let allowances = std::mem::take(&mut self.allowances);
+        for violation in allowances.compare(&snapshot.allowances) {
+            self.tell(violation);
+        }
         self.compare_trial_balance();
         self.compare_refunds();
         self.compare_keys(snapshot);

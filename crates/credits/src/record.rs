@@ -134,7 +134,7 @@ impl TransferCode {
     }
 
     /// Whether the credited lot was granted the amount, rather than given it back.
-    pub(crate) const fn grants(self) -> bool {
+    pub const fn grants(self) -> bool {
         matches!(self, TransferCode::TopUp | TransferCode::Grant | TransferCode::Allowance)
     }
 }

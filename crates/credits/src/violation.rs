@@ -18,14 +18,26 @@ pub enum Invariant {
     Columns,
     /// I5: a hold ends at most once.
     HoldEndsOnce,
+    /// I6: what was charged is what the bill says; what could not be charged is written off.
+    Bill,
     /// I7: a charge is refunded at most once and at most whole.
     RefundOnce,
-    /// I9: a transfer is balanced, positive, in one currency and between the accounts of its code.
-    Transfer,
-    /// I11: no hold is on a lot that had expired when the hold was made.
-    NoSpendAfterExpiry,
-    /// A key has not spent less than nothing.
+    /// I8: a key has spent what the journal says, and no more than its limit allows.
     KeySpent,
+    /// I9: a transfer is balanced, positive, in one currency and between the accounts of its code,
+    /// and the transfers of an entry are all there.
+    Transfer,
+    /// I10: what was acknowledged is there, once, in a database that is whole.
+    Once,
+    /// I11: no hold is on a lot that had expired when the hold was made, and nothing expires early.
+    NoSpendAfterExpiry,
+    /// I12: what came in over a network is what was settled on its chain.
+    Cash,
+    /// I13: what came in is what owners have, plus what was earned, less what was written off, plus
+    /// what expired.
+    Conservation,
+    /// I14: what the service starts from follows from what was written.
+    Replay,
 }
 
 /// A broken invariant, in words.
@@ -37,7 +49,7 @@ pub struct Violation {
 }
 
 impl Invariant {
-    pub(crate) fn broken(self, words: String) -> Violation {
+    pub fn broken(self, words: String) -> Violation {
         Violation { invariant: self, words }
     }
 
@@ -48,10 +60,15 @@ impl Invariant {
             Invariant::Pending => "I3 pending is open holds",
             Invariant::Columns => "I4 columns are the sum of transfers",
             Invariant::HoldEndsOnce => "I5 a hold ends once",
+            Invariant::Bill => "I6 a charge is its bill",
             Invariant::RefundOnce => "I7 a charge is refunded once",
-            Invariant::Transfer => "I9 whole and balanced entries",
-            Invariant::NoSpendAfterExpiry => "I11 nothing is spent after expiry",
             Invariant::KeySpent => "I8 key counters",
+            Invariant::Transfer => "I9 whole and balanced entries",
+            Invariant::Once => "I10 everything is there once",
+            Invariant::NoSpendAfterExpiry => "I11 nothing is spent after expiry",
+            Invariant::Cash => "I12 cash is what was settled",
+            Invariant::Conservation => "I13 nothing is made or lost",
+            Invariant::Replay => "I14 the rows follow from the journal",
         }
     }
 }

@@ -9,3 +9,4 @@ mod fixture;
 mod holds;
 mod jobs;
 mod random;
+mod tampering;

@@ -1,13 +1,26 @@
 //! Verifying the books from the journal alone: what `tollgate ledger verify` does.
+//!
+//! Where each invariant is looked after:
+//! - I1, I2, I4, I7, I8 (counters), I9, I11, I14: `credits::Audit`, a fold of the journal.
+//! - I3, I5: `jobs`. I6, I10: `usage`. I8 (limits): `limits`. I12: `cash`. I13: `conservation`.
+//! - I10 also has what the database says about itself.
+//!
+//! A lease of money to another node would count in I13; one node has none.
 
-use std::collections::BTreeMap;
+mod cash;
+mod conservation;
+mod jobs;
+mod limits;
+mod usage;
 
-use credits::{Audit, Invariant, LotKey, Rules, Violation};
-use money::Nano;
+use credits::{Audit, Invariant, Rules, Transfer, VIOLATIONS_MAX, Violation};
 use store::Store;
-use store::journal::{Books, ENTRIES_MAX};
+use store::evidence::Evidence;
+use store::journal::ENTRIES_MAX;
 
 use crate::error::LedgerError;
+use cash::CashAudit;
+use usage::UsageAudit;
 
 /// What a verification found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,60 +37,69 @@ impl Report {
     }
 }
 
-/// Reads the whole journal and compares what follows from it with the rows that the service starts
-/// from. It can run beside a working service: entries that come in meanwhile are left out.
+/// Reads the whole journal and compares what follows from it with everything that must agree with
+/// it. It can run beside a working service: what comes in meanwhile is left out.
 pub async fn verify(store: &dyn Store) -> Result<Report, LedgerError> {
-    let books = store.trial_balance().await?;
-    let mut audit = Audit::default();
-    read_journal(store, &books, |transfer| audit.read(transfer)).await?;
+    let evidence = store.evidence().await?;
+    let snapshot = &evidence.books.snapshot;
+    let mut audit = Audit::of(snapshot);
+    for set in &evidence.allowances {
+        audit.read_allowance(set.owner, set.kind, set.amount);
+    }
+    let mut cash = CashAudit::of(&evidence);
+    let mut usage = UsageAudit::of(&evidence);
+    let mut journal = JournalReader { store, after_seq: 0, last_seq: evidence.books.last_seq };
+    while let Some(transfers) = journal.next().await? {
+        for transfer in &transfers {
+            audit.read(transfer);
+            cash.read(transfer);
+            usage.read(transfer);
+        }
+        usage.catch_up(store).await?;
+    }
+    usage.read_rest(store).await?;
     if audit.has_refunds() {
-        read_journal(store, &books, |transfer| audit.read_again(transfer)).await?;
+        journal.after_seq = 0;
+        while let Some(transfers) = journal.next().await? {
+            transfers.iter().for_each(|transfer| audit.read_again(transfer));
+        }
     }
     let transfers = audit.transfers();
-    let mut violations = audit.finish(&books.snapshot);
-    violations.extend(pending_violations(&books));
-    let accounts = books.snapshot.lots.len() + books.snapshot.systems.len();
-    if let Err(violation) = credits::Ledger::from_snapshot(Rules::default(), books.snapshot) {
-        violations.push(violation);
-    }
+    let mut violations = audit.finish(snapshot);
+    violations.extend(usage.finish());
+    violations.extend(cash.finish());
+    violations.extend(jobs::pending(&evidence.books));
+    violations.extend(jobs::charged_while_held(store, snapshot).await?);
+    violations.extend(limits::exceeded(&evidence));
+    violations.extend(conservation::broken(snapshot));
+    violations.extend(evidence.faults.iter().map(|fault| Invariant::Once.broken(fault.clone())));
+    let accounts = snapshot.lots.len() + snapshot.systems.len();
+    violations.extend(loading(evidence));
+    violations.truncate(VIOLATIONS_MAX);
     Ok(Report { transfers, accounts, violations })
 }
 
-async fn read_journal(
-    store: &dyn Store,
-    books: &Books,
-    mut read: impl FnMut(&credits::Transfer),
-) -> Result<(), LedgerError> {
-    let mut after_seq = 0;
-    while after_seq < books.last_seq {
-        let entries = store.journal(after_seq, ENTRIES_MAX).await?;
-        for entry in entries.iter().take_while(|entry| entry.seq <= books.last_seq) {
-            read(&entry.transfer);
-        }
-        let Some(last) = entries.last() else { break };
-        after_seq = last.seq;
-    }
-    Ok(())
+/// Whether the service could start from these rows.
+fn loading(evidence: Evidence) -> Option<Violation> {
+    credits::Ledger::from_snapshot(Rules::default(), evidence.books.snapshot).err()
 }
 
-/// What is pending on a lot is what open jobs hold of it.
-fn pending_violations(books: &Books) -> Vec<Violation> {
-    let mut held: BTreeMap<LotKey, Nano> = BTreeMap::new();
-    for leg in books.snapshot.job_holds.iter().flat_map(|hold| &hold.legs) {
-        let sum = held.entry(leg.lot).or_default();
-        *sum = sum.saturating_add(leg.amount);
+/// The journal, a page at a time, up to where the rows were read.
+struct JournalReader<'a> {
+    store: &'a dyn Store,
+    after_seq: i64,
+    last_seq: i64,
+}
+
+impl JournalReader<'_> {
+    async fn next(&mut self) -> Result<Option<Vec<Transfer>>, LedgerError> {
+        if self.last_seq <= self.after_seq {
+            return Ok(None);
+        }
+        let entries = self.store.journal(self.after_seq, ENTRIES_MAX).await?;
+        let Some(last) = entries.last() else { return Ok(None) };
+        self.after_seq = last.seq;
+        let known = entries.into_iter().take_while(|entry| entry.seq <= self.last_seq);
+        Ok(Some(known.map(|entry| entry.transfer).collect()))
     }
-    let pending: BTreeMap<LotKey, Nano> = books.pending.iter().copied().collect();
-    let mut lots: Vec<&LotKey> = held.keys().chain(pending.keys()).collect();
-    lots.sort();
-    lots.dedup();
-    lots.into_iter()
-        .filter(|lot| held.get(lot) != pending.get(lot))
-        .map(|lot| {
-            let held = held.get(lot).copied().unwrap_or_default();
-            let pending = pending.get(lot).copied().unwrap_or_default();
-            let words = format!("{lot}: {pending} is pending and jobs hold {held}");
-            Violation { invariant: Invariant::Pending, words }
-        })
-        .collect()
 }

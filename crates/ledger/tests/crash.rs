@@ -10,13 +10,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, Network, OwnerId, Payer, Rules, Want};
+use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, OwnerId, Payer, Rules, Want};
 use domain::access::KeyKind;
 use domain::entropy::Entropy;
 use domain::secret::SecretDigest;
 use ledger::{Charge, ChargeLine, Ledger, verify};
 use moment::{Clock, SystemClock, Timestamp};
-use money::{Nano, Per, Price};
+use money::{Currency, Nano, Per, Price};
 use store::Store;
 use store::key::{ApiKey, KeySettings};
 use store::owner::{Owner, OwnerKind};
@@ -137,10 +137,9 @@ async fn charge_until_killed(directory: &Path) {
     let store = open(directory);
     furnish(&*store).await;
     let ledger = Arc::new(open_ledger(Arc::clone(&store)).await);
-    let network = Network::parse("base").expect("a name");
-    let amount = Nano::from_units(1_000_000);
-    let topped_up = ledger.top_up(EntryId(Uuid::from_u128(3)), OWNER, network, amount, Vec::new());
-    topped_up.await.expect("money should arrive, or be there");
+    let amount = (Currency::Usd, Nano::from_units(1_000_000));
+    let granted = ledger.grant(EntryId(Uuid::from_u128(3)), OWNER, amount, None, Vec::new());
+    granted.await.expect("money should arrive, or be there");
     let mut callers = tokio::task::JoinSet::new();
     for caller in 0..CALLERS {
         let ledger = Arc::clone(&ledger);

@@ -11,6 +11,7 @@ use moment::Timestamp;
 
 use crate::claim::{Claim, ClaimId, CreditedSum};
 use crate::error::StoreError;
+use crate::evidence::{Evidence, UsageMark};
 use crate::idempotency::{AnswerKey, Kept};
 use crate::journal::{Books, Entry};
 use crate::key::ApiKey;
@@ -26,6 +27,7 @@ use crate::write::Group;
 pub mod claim;
 pub mod conformance;
 pub mod error;
+pub mod evidence;
 pub mod idempotency;
 pub mod journal;
 pub mod key;
@@ -127,4 +129,10 @@ pub trait Store: Send + Sync {
 
     /// Every sum that the journal was folded into, with closed lots: for verification.
     fn trial_balance(&self) -> Answer<'_, Books>;
+
+    /// What the journal is held against. It reads all of the database, and takes its time.
+    fn evidence(&self) -> Answer<'_, Evidence>;
+
+    /// The rows of usage after a sequence number, of all owners, as they were added.
+    fn usage_marks(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<UsageMark>>;
 }

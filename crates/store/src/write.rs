@@ -54,6 +54,7 @@ pub enum Write {
         owner: OwnerId,
         key: KeyId,
         settings: KeySettings,
+        at: Timestamp,
     },
     RevokeKey {
         owner: OwnerId,

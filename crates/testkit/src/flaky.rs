@@ -9,6 +9,7 @@ use moment::Timestamp;
 
 use store::claim::{Claim, ClaimId, CreditedSum};
 use store::error::StoreError;
+use store::evidence::{Evidence, UsageMark};
 use store::idempotency::{AnswerKey, Kept};
 use store::journal::{Books, Entry};
 use store::key::ApiKey;
@@ -158,5 +159,11 @@ impl Store for Flaky {
 
     fn trial_balance(&self) -> Answer<'_, Books> {
         self.pass(self.inner.trial_balance())
+    }
+    fn evidence(&self) -> Answer<'_, Evidence> {
+        self.pass(self.inner.evidence())
+    }
+    fn usage_marks(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<UsageMark>> {
+        self.pass(self.inner.usage_marks(after_seq, limit))
     }
 }

@@ -92,6 +92,10 @@ impl Disk {
         Ok(ledger)
     }
 
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.groups.iter().flatten()
+    }
+
     pub(crate) fn transfers(&self) -> impl Iterator<Item = &Transfer> {
         self.groups.iter().flatten().filter_map(|record| match record {
             Record::Transfer(transfer) => Some(transfer),
@@ -111,6 +115,8 @@ fn unique_key(record: &Record) -> Option<(EntryId, u16)> {
     match record {
         Record::Transfer(transfer) => Some((transfer.entry, transfer.leg)),
         Record::JobHeld(job) => Some((EntryId(job.hold.0), 0)),
+        // In a table of its own, so it does not meet the transfers of the same entry.
+        Record::AllowanceSet { entry, .. } => Some((*entry, u16::MAX)),
         _ => None,
     }
 }
@@ -119,6 +125,7 @@ fn written_at(record: &Record) -> Option<Timestamp> {
     match record {
         Record::Transfer(transfer) => Some(transfer.at),
         Record::JobHeld(job) => Some(job.made_at),
+        Record::AllowanceSet { at, .. } => Some(*at),
         _ => None,
     }
 }

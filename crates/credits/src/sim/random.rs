@@ -34,8 +34,10 @@ impl Random {
         Nano::from_nanos(least + (self.next() % span).cast_signed())
     }
 
+    /// Marked as random, so that nobody reads a time from it.
     pub(crate) fn uuid(&mut self) -> Uuid {
-        Uuid::from_u64_pair(self.next(), self.next())
+        let bits = Uuid::from_u64_pair(self.next(), self.next());
+        uuid::Builder::from_random_bytes(bits.into_bytes()).into_uuid()
     }
 
     pub(crate) fn pick<T: Clone>(&mut self, items: &[T]) -> Option<T> {

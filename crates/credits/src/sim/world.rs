@@ -192,9 +192,9 @@ impl World {
         if replayed != live {
             return Err(format!("replay differs:\n{replayed:?}\nlive:\n{live:?}"));
         }
-        let mut audit = Audit::default();
-        for transfer in self.disk.transfers() {
-            audit.read(transfer);
+        let mut audit = Audit::of(&live);
+        for record in self.disk.records() {
+            audit.read_record(record);
         }
         for transfer in self.disk.transfers() {
             audit.read_again(transfer);

@@ -23,7 +23,10 @@ fn busy() -> Books {
 }
 
 fn audit(transfers: &[Transfer], snapshot: &Snapshot) -> Vec<Invariant> {
-    let mut audit = Audit::default();
+    let mut audit = Audit::of(snapshot);
+    for row in &snapshot.allowances {
+        audit.read_allowance(row.owner, row.kind, row.amount);
+    }
     for transfer in transfers {
         audit.read(transfer);
     }

@@ -7,15 +7,15 @@ use credits::Rejection;
 use money::Currency;
 use store::write::Write;
 
-use super::fixture::{base, cost, entry, exactly, nanos, owner, through, world};
+use super::fixture::{base, cost, entry, exactly, nanos, owner, settled, through, world};
 use crate::{LedgerError, Refunded};
 
 #[tokio::test]
 async fn a_top_up_sent_again_changes_nothing_even_after_a_restart() {
     let world = world().await;
     let again = || async {
-        let amount = nanos(1_000);
-        world.ledger.top_up(entry(1), owner(1), base(), amount, Vec::new()).await.unwrap()
+        let (amount, also) = (nanos(1_000), settled(1, nanos(1_000)));
+        world.ledger.top_up(entry(1), owner(1), base(), amount, also).await.unwrap()
     };
     assert!(!again().await.is_repeat);
     assert!(again().await.is_repeat);
@@ -37,7 +37,8 @@ async fn the_same_top_up_from_many_sides_at_once_arrives_once() {
     for _ in 0..50 {
         let ledger = Arc::clone(&world.ledger);
         senders.spawn(async move {
-            ledger.top_up(entry(1), owner(1), base(), nanos(1_000), Vec::new()).await.unwrap()
+            let (amount, also) = (nanos(1_000), settled(1, nanos(1_000)));
+            ledger.top_up(entry(1), owner(1), base(), amount, also).await.unwrap()
         });
     }
     let answers = senders.join_all().await;
@@ -124,8 +125,11 @@ async fn what_was_never_charged_cannot_be_given_back() {
 async fn more_rows_are_written_with_the_money_or_not_at_all() {
     let world = world().await;
     let row = |name: &str| Write::AddSetting { name: name.into(), value: vec![1] };
-    let top_up =
-        |number, also| world.ledger.top_up(entry(number), owner(1), base(), nanos(1_000), also);
+    let top_up = |number, rows: Vec<Write>| {
+        let amount = nanos(1_000);
+        let also = settled(number, amount).into_iter().chain(rows).collect();
+        world.ledger.top_up(entry(number), owner(1), base(), amount, also)
+    };
     top_up(1, vec![row("paid")]).await.unwrap();
     assert!(world.store.setting("paid").await.unwrap().is_some());
     let error = top_up(2, vec![row("other"), row("paid")]).await.unwrap_err();

@@ -8,6 +8,7 @@ use domain::secret::SecretDigest;
 use moment::Timestamp;
 use store::claim::{Claim, ClaimId, CreditedSum};
 use store::error::StoreError;
+use store::evidence::{Evidence, UsageMark};
 use store::idempotency::{AnswerKey, Kept};
 use store::journal::{Books, Entry};
 use store::key::ApiKey;
@@ -23,7 +24,7 @@ use store::write::Group;
 use store::{Answer, Commit, Store};
 
 use super::fixture::{
-    World, add_owner, base, cost, entry, exactly, nanos, owner, scratch, through, world_on,
+    World, add_owner, base, cost, entry, exactly, nanos, owner, scratch, settled, through, world_on,
 };
 use crate::{HoldRefused, LedgerError};
 
@@ -138,6 +139,12 @@ impl Store for Faulty {
     fn trial_balance(&self) -> Answer<'_, Books> {
         self.inner.trial_balance()
     }
+    fn evidence(&self) -> Answer<'_, Evidence> {
+        self.inner.evidence()
+    }
+    fn usage_marks(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<UsageMark>> {
+        self.inner.usage_marks(after_seq, limit)
+    }
 }
 
 /// A world with 1,000 nanos whose disk can be filled.
@@ -241,7 +248,10 @@ async fn settles_during_a_pause_fail_and_free_their_holds() {
 #[tokio::test]
 async fn a_top_up_that_was_lost_can_be_sent_again() {
     let (world, disk) = faulty().await;
-    let send = || world.ledger.top_up(entry(2), owner(1), base(), nanos(500), Vec::new());
+    let send = || {
+        let (amount, also) = (nanos(500), settled(2, nanos(500)));
+        world.ledger.top_up(entry(2), owner(1), base(), amount, also)
+    };
     disk.fill();
     send().await.unwrap_err();
     disk.make_room();

@@ -10,6 +10,7 @@ use domain::secret::SecretDigest;
 use moment::{ManualClock, Timestamp};
 use money::{Nano, Per, Price};
 use store::Store;
+use store::claim::{Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, SentPayment};
 use store::key::{ApiKey, KeySettings};
 use store::owner::{Owner, OwnerKind};
 use store::sqlite::{Options, Sqlite, database_in};
@@ -155,10 +156,38 @@ pub(crate) fn cost(nanos: u64) -> Charge {
     Charge { lines: vec![line], model: "llama".into(), details, notes: "API Inference".into() }
 }
 
+/// The rows of a payment that was settled on its chain and is credited as entry `number`.
+pub(crate) fn settled(number: u128, amount: Nano) -> Vec<Write> {
+    let at = Timestamp::parse(NOON).unwrap();
+    let mut nonce = [0; 32];
+    nonce[..16].copy_from_slice(&number.to_be_bytes());
+    let mut id = ClaimId([0; 20]);
+    id.0[..16].copy_from_slice(&number.to_be_bytes());
+    let claim = Claim {
+        id,
+        network: base().name().to_owned(),
+        asset: "usdc".into(),
+        payer: "0x1".into(),
+        nonce,
+        pay_to: "0x2".into(),
+        units: 1,
+        payment: "{}".into(),
+        state: ClaimState::Verified,
+        sent: SentPayment::default(),
+        credit: None,
+        reason: None,
+        created: at,
+        changed: at,
+    };
+    let credit = ClaimCredit { entry: entry(number), amount };
+    let step = ClaimStep::Credit { transaction: format!("0x{number:x}"), credit };
+    vec![Write::OpenClaim(claim), Write::AdvanceClaim { claim: id, step, at }]
+}
+
 impl World {
     pub(crate) async fn top_up(&self, number: u128, amount: i64) {
-        let topped_up =
-            self.ledger.top_up(entry(number), owner(1), base(), nanos(amount), Vec::new()).await;
+        let (amount, also) = (nanos(amount), settled(number, nanos(amount)));
+        let topped_up = self.ledger.top_up(entry(number), owner(1), base(), amount, also).await;
         assert!(!topped_up.unwrap().is_repeat);
     }
 

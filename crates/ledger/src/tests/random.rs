@@ -7,7 +7,7 @@ use moment::Clock;
 use money::{Currency, Nano};
 use uuid::Uuid;
 
-use super::fixture::{World, base, cost, entry, key, nanos, owner, world};
+use super::fixture::{World, base, cost, entry, key, nanos, owner, settled, world};
 use crate::{Hold, Job};
 
 const SEEDS: u64 = 12;
@@ -68,7 +68,8 @@ impl Days {
     async fn credit(&mut self, number: u128) {
         let amount = self.amount();
         let ledger = &self.world.ledger;
-        ledger.top_up(entry(number), owner(1), base(), amount, Vec::new()).await.unwrap();
+        let also = settled(number, amount);
+        ledger.top_up(entry(number), owner(1), base(), amount, also).await.unwrap();
     }
 
     async fn grant(&mut self, number: u128) {

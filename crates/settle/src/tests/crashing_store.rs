@@ -6,6 +6,7 @@ use credits::{EntryId, KeyId, OwnerId};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
 use store::claim::{Claim, ClaimId, CreditedSum};
+use store::evidence::{Evidence, UsageMark};
 use store::idempotency::{AnswerKey, Kept};
 use store::journal::{Books, Entry};
 use store::key::ApiKey;
@@ -120,5 +121,11 @@ impl Store for Crashing {
     }
     fn trial_balance(&self) -> Answer<'_, Books> {
         self.inner.trial_balance()
+    }
+    fn evidence(&self) -> Answer<'_, Evidence> {
+        self.inner.evidence()
+    }
+    fn usage_marks(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<UsageMark>> {
+        self.inner.usage_marks(after_seq, limit)
     }
 }

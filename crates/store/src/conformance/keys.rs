@@ -48,6 +48,7 @@ async fn changed(store: &dyn Store) {
         owner: owner_id(owner),
         key: key_id(1),
         settings: settings.clone(),
+        at: at(9),
     };
     done(store, vec![change(1)]).await;
     let expected = ApiKey { settings: settings.clone(), ..key(1) };

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use crate::Store;
 
 mod claims;
+mod evidence;
 mod fixture;
 mod groups;
 mod journal;
@@ -33,6 +34,7 @@ pub fn cases() -> Vec<Case> {
         usage::CASES,
         rpc::CASES,
         claims::CASES,
+        evidence::CASES,
         wallets::CASES,
     ]
     .into_iter()

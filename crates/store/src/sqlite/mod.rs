@@ -12,6 +12,7 @@ use moment::Timestamp;
 
 use crate::claim::{Claim, ClaimId, CreditedSum};
 use crate::error::StoreError;
+use crate::evidence::{Evidence, UsageMark};
 use crate::idempotency::{AnswerKey, Kept};
 use crate::journal::{Books, Entry};
 use crate::key::ApiKey;
@@ -32,6 +33,7 @@ use crate::{Answer, Commit, Store};
 mod accounts;
 mod claims;
 mod columns;
+mod evidence;
 mod fault;
 mod journal;
 mod load;
@@ -250,6 +252,14 @@ impl Store for Sqlite {
 
     fn trial_balance(&self) -> Answer<'_, Books> {
         self.ask(load::trial_balance)
+    }
+
+    fn evidence(&self) -> Answer<'_, Evidence> {
+        self.ask(evidence::evidence)
+    }
+
+    fn usage_marks(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<UsageMark>> {
+        self.ask(move |connection| evidence::usage_marks(connection, after_seq, limit))
     }
 }
 

@@ -52,8 +52,9 @@ pub(crate) fn add_key(
         return Err(Fault::Refused(StoreError::TooMany { most: active_keys_max }));
     }
     let sql = "INSERT INTO api_key (id, owner, digest, last6, kind, description, limit_usd, \
-               limit_diem, limit_period, expires_ms, created_ms, last_used_ms, revoked_ms) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+               limit_diem, limit_period, expires_ms, created_ms, last_used_ms, revoked_ms, \
+               limits_since_ms) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?11)";
     connection.prepare_cached(sql)?.execute(params![
         key.id.0.as_bytes(),
         key.owner.0.as_bytes(),
@@ -74,12 +75,14 @@ pub(crate) fn add_key(
 
 pub(crate) fn change_key(
     connection: &Connection,
-    owner: OwnerId,
-    key: KeyId,
+    (owner, key): (OwnerId, KeyId),
     settings: &KeySettings,
+    at_ms: i64,
 ) -> Result<(), Fault> {
     let sql = "UPDATE api_key SET description = ?3, limit_usd = ?4, limit_diem = ?5, \
-               limit_period = ?6, expires_ms = ?7 \
+               limit_period = ?6, expires_ms = ?7, \
+               limits_since_ms = CASE WHEN limit_usd IS ?4 AND limit_diem IS ?5 \
+                   AND limit_period = ?6 THEN limits_since_ms ELSE ?8 END \
                WHERE id = ?2 AND owner = ?1 AND revoked_ms IS NULL";
     let changed = connection.prepare_cached(sql)?.execute(params![
         owner.0.as_bytes(),
@@ -89,6 +92,7 @@ pub(crate) fn change_key(
         settings.limit_diem.map(|limit| limit.nanos()),
         settings.limit_period.name(),
         settings.expires.map(|expires| expires.ms()),
+        at_ms,
     ])?;
     one_row(changed, "the owner has no such key")
 }

@@ -97,8 +97,8 @@ impl<'batch> Posting<'batch> {
             Write::AddKey { key, active_keys_max } => {
                 owners::add_key(connection, key, *active_keys_max)
             }
-            Write::ChangeKey { owner, key, settings } => {
-                owners::change_key(connection, *owner, *key, settings)
+            Write::ChangeKey { owner, key, settings, at } => {
+                owners::change_key(connection, (*owner, *key), settings, at.ms())
             }
             Write::RevokeKey { owner, key, at } => {
                 owners::revoke_key(connection, *owner, *key, at.ms())
@@ -198,15 +198,11 @@ impl<'batch> Posting<'batch> {
         let nanos = i128::from(transfer.amount.nanos());
         self.sums.account(debit).debits += nanos;
         self.sums.account(credit).credits += nanos;
-        match transfer.code {
-            TransferCode::TopUp | TransferCode::Grant | TransferCode::Allowance => {
-                self.sums.account(credit).granted += nanos;
-            }
-            TransferCode::TakeBack => self.sums.account(debit).granted -= nanos,
-            TransferCode::Charge
-            | TransferCode::Writeoff
-            | TransferCode::Refund
-            | TransferCode::Expiry => {}
+        if transfer.code.grants() {
+            self.sums.account(credit).granted += nanos;
+        }
+        if transfer.code == TransferCode::TakeBack {
+            self.sums.account(debit).granted -= nanos;
         }
         Ok(())
     }

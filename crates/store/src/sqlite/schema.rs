@@ -1,5 +1,7 @@
 //! The schema and its history: numbered steps, embedded, applied forward only.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::StoreError;
@@ -7,13 +9,14 @@ use crate::sqlite::fault::refusal;
 
 /// Step `n` of this list brings a database from version `n` to `n + 1`. Steps that were released
 /// are never edited: a change is a new step.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/0001_create_owners.sql"),
     include_str!("../../migrations/0002_create_journal.sql"),
     include_str!("../../migrations/0003_create_usage.sql"),
     include_str!("../../migrations/0004_create_rpc.sql"),
     include_str!("../../migrations/0005_create_claims.sql"),
     include_str!("../../migrations/0006_create_wallets.sql"),
+    include_str!("../../migrations/0007_note_limit_changes.sql"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.
@@ -47,6 +50,33 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(refusal)?;
     transaction.pragma_update(None, "user_version", MIGRATIONS.len()).map_err(refusal)?;
     transaction.commit().map_err(refusal)
+}
+
+/// Where the tables, indexes and triggers of a database are not those that the steps make.
+pub(crate) fn differences(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let fresh = Connection::open_in_memory()?;
+    for step in MIGRATIONS {
+        fresh.execute_batch(step)?;
+    }
+    let (mut expected, found) = (definitions(&fresh)?, definitions(connection)?);
+    let mut differences = Vec::new();
+    for (name, definition) in found {
+        match expected.remove(&name) {
+            Some(right) if right == definition => {}
+            Some(_) => differences.push(format!("{name} is not defined as this release does")),
+            None => differences.push(format!("{name} is not one of ours")),
+        }
+    }
+    differences.extend(expected.into_keys().map(|name| format!("{name} is missing")));
+    Ok(differences)
+}
+
+fn definitions(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
+    let sql = "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL \
+               AND name NOT LIKE 'sqlite_%'";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
 }
 
 fn pragma<T: rusqlite::types::FromSql>(

@@ -127,10 +127,13 @@ pub(crate) fn without_pruned(
     connection: &Connection,
     filter: &UsageFilter,
 ) -> rusqlite::Result<UsageFilter> {
-    let pruned = setting(connection, PRUNED_BEFORE_DAY)?;
-    let day = pruned.and_then(|bytes| bytes.try_into().ok()).map(i64::from_le_bytes);
-    let Some(day) = day else { return Ok(*filter) };
+    let Some(day) = pruned_before_day(connection)? else { return Ok(*filter) };
     Ok(UsageFilter { from: filter.from.max(Timestamp::start_of_day(day)), ..*filter })
+}
+
+pub(crate) fn pruned_before_day(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    let pruned = setting(connection, PRUNED_BEFORE_DAY)?;
+    Ok(pruned.and_then(|bytes| bytes.try_into().ok()).map(i64::from_le_bytes))
 }
 
 fn counts_by_day(

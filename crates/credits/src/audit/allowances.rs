@@ -1,0 +1,71 @@
+//! Whether the allowances that the service starts from are those that were set and handed out.
+
+use std::collections::BTreeMap;
+
+use money::Nano;
+
+use crate::account::{Account, LotTag};
+use crate::allowance::AllowanceKind;
+use crate::id::OwnerId;
+use crate::record::{Transfer, TransferCode};
+use crate::snapshot::AllowanceRow;
+use crate::violation::{Invariant, Violation};
+
+type Name = (OwnerId, AllowanceKind);
+
+#[derive(Debug, Default)]
+pub(super) struct Allowances {
+    /// What each was last set to.
+    set: BTreeMap<Name, Nano>,
+    /// The newest period of each that the journal has opened.
+    opened: BTreeMap<Name, i64>,
+}
+
+impl Allowances {
+    pub(super) fn set(&mut self, owner: OwnerId, kind: AllowanceKind, amount: Nano) {
+        self.set.insert((owner, kind), amount);
+    }
+
+    pub(super) fn read(&mut self, transfer: &Transfer) {
+        let (TransferCode::Allowance, Account::Lot(lot)) = (transfer.code, &transfer.credit) else {
+            return;
+        };
+        let (LotTag::Day(period) | LotTag::Month(period)) = lot.tag else { return };
+        let Some(kind) = AllowanceKind::of(lot.currency) else { return };
+        let newest = self.opened.entry((lot.owner, kind)).or_insert(period);
+        *newest = period.max(*newest);
+    }
+
+    pub(super) fn compare(mut self, rows: &[AllowanceRow]) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        for row in rows {
+            let name = (row.owner, row.kind);
+            let (amount, opened) = (self.set.remove(&name), self.opened.remove(&name));
+            let amount = amount.unwrap_or_default();
+            if amount != row.amount || opened != row.opened {
+                violations.push(broken(name, amount, opened, Some(row)));
+            }
+        }
+        for (name, amount) in self.set {
+            let opened = self.opened.remove(&name);
+            let is_nothing = amount == Nano::ZERO && opened.is_none();
+            if !is_nothing {
+                violations.push(broken(name, amount, opened, None));
+            }
+        }
+        for (name, period) in self.opened {
+            violations.push(broken(name, Nano::ZERO, Some(period), None));
+        }
+        violations
+    }
+}
+
+fn broken(name: Name, amount: Nano, opened: Option<i64>, row: Option<&AllowanceRow>) -> Violation {
+    let (owner, kind) = name;
+    let words = format!(
+        "{kind:?} of {}: {amount} was set and period {opened:?} opened, the row has {:?}",
+        owner.0,
+        row.map(|row| (row.amount, row.opened)),
+    );
+    Invariant::Replay.broken(words)
+}

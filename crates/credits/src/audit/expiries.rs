@@ -1,0 +1,58 @@
+//! Whether money left a lot that expires while it was allowed to.
+
+use std::collections::HashMap;
+
+use moment::Timestamp;
+use uuid::Version;
+
+use crate::account::{Account, LotKey};
+use crate::id::EntryId;
+use crate::record::{Transfer, TransferCode};
+use crate::snapshot::Snapshot;
+use crate::violation::{Invariant, Violation};
+
+/// When each lot expires, of those that do.
+#[derive(Debug, Default)]
+pub(super) struct Expiries {
+    by_lot: HashMap<LotKey, Timestamp>,
+}
+
+impl Expiries {
+    pub(super) fn of(snapshot: &Snapshot) -> Expiries {
+        let lots = snapshot.lots.iter();
+        Expiries { by_lot: lots.filter_map(|row| Some((row.lot, row.expires_at?))).collect() }
+    }
+
+    pub(super) fn read(&self, transfer: &Transfer) -> Result<(), Violation> {
+        let Account::Lot(lot) = &transfer.debit else { return Ok(()) };
+        let Some(expires_at) = self.by_lot.get(lot) else { return Ok(()) };
+        let is_right = match transfer.code {
+            // A charge may come after the expiry, if what it charges was set aside before.
+            TransferCode::Charge => match transfer.entry.made_at() {
+                Some(held_at) => held_at < *expires_at,
+                None => true,
+            },
+            TransferCode::Expiry => *expires_at <= transfer.at,
+            _ => true,
+        };
+        if is_right {
+            return Ok(());
+        }
+        let (code, entry) = (transfer.code.name(), transfer.entry.0);
+        let words = format!("entry {entry}: {code} of {lot}, which expires {expires_at}");
+        Err(Invariant::NoSpendAfterExpiry.broken(words))
+    }
+}
+
+impl EntryId {
+    /// When the id was made, where it tells: a charge has the id of its hold, in its first half.
+    fn made_at(self) -> Option<Timestamp> {
+        if self.0.get_version() != Some(Version::SortRand) {
+            return None;
+        }
+        let timestamp = self.0.get_timestamp()?;
+        let (seconds, nanos) = timestamp.to_unix();
+        let ms = seconds.checked_mul(1000)?.checked_add(u64::from(nanos / 1_000_000))?;
+        i64::try_from(ms).ok().map(Timestamp::from_ms)
+    }
+}

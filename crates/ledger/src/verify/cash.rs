@@ -1,0 +1,66 @@
+//! Whether what came in over each network is what was settled on its chain, payment by payment.
+
+use std::collections::{BTreeMap, HashMap};
+
+use credits::{Account, EntryId, Invariant, SystemKind, Transfer, TransferCode, Violation};
+use money::Nano;
+use store::evidence::{CreditedClaim, Evidence};
+
+/// The payments that the journal has not told of yet, and the sums of both by network.
+pub(super) struct CashAudit {
+    unbooked: HashMap<EntryId, CreditedClaim>,
+    /// What chains settled less what the journal received, by network.
+    differences: BTreeMap<String, i128>,
+    violations: Vec<Violation>,
+}
+
+impl CashAudit {
+    pub(super) fn of(evidence: &Evidence) -> CashAudit {
+        let mut differences: BTreeMap<String, i128> = BTreeMap::new();
+        for claim in &evidence.credited {
+            *differences.entry(claim.network.clone()).or_default() += nanos(claim.amount);
+        }
+        let unbooked = evidence.credited.iter().map(|claim| (claim.entry, claim.clone())).collect();
+        CashAudit { unbooked, differences, violations: Vec::new() }
+    }
+
+    pub(super) fn read(&mut self, transfer: &Transfer) {
+        let (TransferCode::TopUp, Account::System(from)) = (transfer.code, &transfer.debit) else {
+            return;
+        };
+        let SystemKind::Cash(network) = &from.kind else { return };
+        *self.differences.entry(network.name().to_owned()).or_default() -= nanos(transfer.amount);
+        let (entry, amount) = (transfer.entry.0, transfer.amount);
+        let words = match self.unbooked.remove(&transfer.entry) {
+            Some(claim) if claim.amount == amount && claim.network == network.name() => return,
+            Some(claim) => format!(
+                "entry {entry}: {amount} came in over {}, and {} was settled on {}",
+                network.name(),
+                claim.amount,
+                claim.network
+            ),
+            None => format!("entry {entry}: {amount} came in, and no payment was settled for it"),
+        };
+        self.violations.push(Invariant::Cash.broken(words));
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Violation> {
+        for claim in self.unbooked.into_values() {
+            let CreditedClaim { network, entry, amount } = claim;
+            let words = format!("{amount} was settled on {network}, and entry {} is gone", entry.0);
+            self.violations.push(Invariant::Cash.broken(words));
+        }
+        for (network, difference) in self.differences {
+            if difference != 0 {
+                let words =
+                    format!("what was settled on {network} less what came in is {difference} nano");
+                self.violations.push(Invariant::Cash.broken(words));
+            }
+        }
+        self.violations
+    }
+}
+
+fn nanos(amount: Nano) -> i128 {
+    i128::from(amount.nanos())
+}

@@ -1,0 +1,52 @@
+//! Whether all that came in is still somewhere: with owners, earned, or expired.
+
+use std::collections::BTreeMap;
+
+use credits::{Columns, Invariant, Snapshot, SystemKind, Violation};
+use money::Currency;
+
+/// What one currency comes to, in nanos.
+#[derive(Default)]
+struct Sums {
+    /// Paid in, or given away.
+    came_in: i128,
+    /// With owners, set aside or not.
+    owned: i128,
+    /// Earned, less what was delivered without being paid for.
+    earned: i128,
+    expired: i128,
+}
+
+/// Reads the rows that the service starts from, not the journal.
+pub(super) fn broken(snapshot: &Snapshot) -> Vec<Violation> {
+    let mut currencies: BTreeMap<Currency, Sums> = BTreeMap::new();
+    for row in &snapshot.lots {
+        currencies.entry(row.lot.currency).or_default().owned += net(row.columns);
+    }
+    for row in &snapshot.systems {
+        let sums = currencies.entry(row.account.currency).or_default();
+        let net = net(row.columns);
+        match row.account.kind {
+            SystemKind::Cash(_) | SystemKind::Issuance => sums.came_in -= net,
+            SystemKind::Revenue | SystemKind::Writeoff => sums.earned += net,
+            SystemKind::Expired => sums.expired += net,
+        }
+    }
+    let is_broken = |sums: &Sums| sums.came_in != sums.owned + sums.earned + sums.expired;
+    currencies
+        .into_iter()
+        .filter(|(_, sums)| is_broken(sums))
+        .map(|(currency, sums)| {
+            let Sums { came_in, owned, earned, expired } = sums;
+            let words = format!(
+                "{currency}: {came_in} nano came in; owners have {owned}, {earned} is earned and \
+                 {expired} expired"
+            );
+            Invariant::Conservation.broken(words)
+        })
+        .collect()
+}
+
+fn net(columns: Columns) -> i128 {
+    columns.credits - columns.debits
+}

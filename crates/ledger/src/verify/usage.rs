@@ -1,0 +1,157 @@
+//! Whether usage tells what the journal charged: each charge line by line, and the daily sums.
+
+use std::collections::HashMap;
+
+use credits::{
+    Account, EntryId, Invariant, LotKey, OwnerId, Transfer, TransferCode, VIOLATIONS_MAX, Violation,
+};
+use moment::Timestamp;
+use money::{Currency, Nano};
+use store::Store;
+use store::evidence::{Evidence, USAGE_MARKS_MAX, UsageMark, UsagePart};
+
+use crate::error::LedgerError;
+
+/// Journal and usage are read side by side. Both are in the order in which groups were written, so
+/// what one has and the other has not yet is never much.
+pub(super) struct UsageAudit {
+    from_day: i64,
+    after_seq: i64,
+    last_seq: i64,
+    /// How far the journal was read.
+    journal_at: Timestamp,
+    /// What the journal charged less what usage tells, where that is not zero.
+    open: HashMap<Line, i128>,
+    /// The same for the daily sums, which are complete.
+    sums: HashMap<(UsagePart, Currency), i128>,
+}
+
+/// A charge, or what was given back of it, in one currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Line {
+    charge: EntryId,
+    owner: OwnerId,
+    currency: Currency,
+    is_refund: bool,
+}
+
+impl UsageAudit {
+    pub(super) fn of(evidence: &Evidence) -> UsageAudit {
+        let sums = evidence.usage_sums.iter();
+        UsageAudit {
+            from_day: evidence.usage_from_day,
+            after_seq: 0,
+            last_seq: evidence.usage_last_seq,
+            journal_at: Timestamp::default(),
+            open: HashMap::new(),
+            sums: sums.map(|sum| ((sum.part, sum.currency), -nanos(sum.amount))).collect(),
+        }
+    }
+
+    pub(super) fn read(&mut self, transfer: &Transfer) {
+        self.journal_at = transfer.at;
+        let Some((charge, lot, amount)) = told(transfer) else { return };
+        let day = transfer.at.day();
+        for part in [UsagePart::Owner(lot.owner), UsagePart::Day(day)] {
+            *self.sums.entry((part, lot.currency)).or_default() += nanos(amount);
+        }
+        let is_refund = amount.is_negative();
+        let line = Line { charge, owner: lot.owner, currency: lot.currency, is_refund };
+        self.add(line, transfer.at, nanos(amount));
+    }
+
+    /// Reads usage up to where the journal was read.
+    pub(super) async fn catch_up(&mut self, store: &dyn Store) -> Result<(), LedgerError> {
+        let journal_at = self.journal_at;
+        self.read_until(store, |mark| journal_at < mark.at).await
+    }
+
+    pub(super) async fn read_rest(&mut self, store: &dyn Store) -> Result<(), LedgerError> {
+        self.read_until(store, |_| false).await
+    }
+
+    pub(super) fn finish(self) -> Vec<Violation> {
+        let mut lines: Vec<(Line, i128)> = self.open.into_iter().collect();
+        lines.sort_unstable();
+        lines.truncate(VIOLATIONS_MAX);
+        let lines = lines.into_iter().map(|(line, nanos)| line.broken(nanos));
+        let wrong = self.sums.into_iter().filter(|(_, nanos)| *nanos != 0);
+        let mut wrong: Vec<_> = wrong.collect();
+        wrong.sort_unstable_by_key(|((part, currency), _)| (*part, *currency));
+        let sums = wrong.into_iter().map(|((part, currency), nanos)| {
+            let whose = match part {
+                UsagePart::Owner(owner) => format!("owner {}", owner.0),
+                UsagePart::Day(day) => format!("day {}", Timestamp::start_of_day(day).date()),
+            };
+            let words = format!(
+                "{whose}: the journal less the daily sums of usage is {nanos} nano {currency}"
+            );
+            Invariant::Bill.broken(words)
+        });
+        lines.chain(sums).collect()
+    }
+
+    async fn read_until(
+        &mut self,
+        store: &dyn Store,
+        is_beyond: impl Fn(&UsageMark) -> bool,
+    ) -> Result<(), LedgerError> {
+        while self.after_seq < self.last_seq {
+            let marks = store.usage_marks(self.after_seq, USAGE_MARKS_MAX).await?;
+            if marks.is_empty() {
+                break;
+            }
+            for mark in marks {
+                if self.last_seq < mark.seq || is_beyond(&mark) {
+                    return Ok(());
+                }
+                self.after_seq = mark.seq;
+                let UsageMark { charge, owner, currency, amount, at, .. } = mark;
+                let is_refund = amount.is_negative();
+                self.add(Line { charge, owner, currency, is_refund }, at, -nanos(amount));
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, line: Line, at: Timestamp, nanos: i128) {
+        if at.day() < self.from_day {
+            return;
+        }
+        let sum = self.open.entry(line).or_default();
+        *sum += nanos;
+        if *sum == 0 {
+            self.open.remove(&line);
+        }
+    }
+}
+
+impl Line {
+    /// Usage without its charge is a charge that was acknowledged and is gone.
+    fn broken(self, nanos: i128) -> Violation {
+        let (charge, currency) = (self.charge.0, self.currency);
+        let invariant = if nanos < 0 { Invariant::Once } else { Invariant::Bill };
+        let what = if self.is_refund { "the refund of charge" } else { "charge" };
+        invariant.broken(format!(
+            "{what} {charge}: the journal less its usage is {nanos} nano {currency}"
+        ))
+    }
+}
+
+/// What a transfer charged an owner, or below zero gave back; none if it did neither.
+fn told(transfer: &Transfer) -> Option<(EntryId, LotKey, Nano)> {
+    match (transfer.code, &transfer.debit, &transfer.credit) {
+        (TransferCode::Charge, Account::Lot(lot), _) => {
+            Some((transfer.entry, *lot, transfer.amount))
+        }
+        (TransferCode::Refund, _, Account::Lot(lot)) => {
+            let back = Nano::ZERO.saturating_sub(transfer.amount);
+            Some((transfer.entry.refunded_charge(), *lot, back))
+        }
+        _ => None,
+    }
+}
+
+fn nanos(amount: Nano) -> i128 {
+    i128::from(amount.nanos())
+}

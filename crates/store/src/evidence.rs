@@ -1,0 +1,84 @@
+//! What the journal is held against when the books are verified.
+
+use credits::{AllowanceKind, EntryId, KeyId, KeyTerms, OwnerId};
+use moment::Timestamp;
+use money::{Currency, Nano};
+
+use crate::journal::Books;
+
+/// The most rows that one answer about marks of usage carries.
+pub const USAGE_MARKS_MAX: usize = 10_000;
+
+/// Everything that must agree with the journal, read at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evidence {
+    pub books: Books,
+    /// The last row of usage; zero if there is none.
+    pub usage_last_seq: i64,
+    /// Details of usage from before this day may be gone.
+    pub usage_from_day: i64,
+    /// What the daily sums of usage come to, by owner and by day.
+    pub usage_sums: Vec<UsageSum>,
+    /// What allowances were set to, in the order of time.
+    pub allowances: Vec<AllowanceSet>,
+    /// The keys that have a limit.
+    pub limited_keys: Vec<LimitedKey>,
+    /// Payments that a chain settled and we credited.
+    pub credited: Vec<CreditedClaim>,
+    /// What the database says is wrong with itself, in words.
+    pub faults: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsageSum {
+    pub part: UsagePart,
+    pub currency: Currency,
+    pub amount: Nano,
+}
+
+/// Which rows a sum is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UsagePart {
+    Owner(OwnerId),
+    Day(i64),
+}
+
+/// As much of a row of usage as must agree with the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsageMark {
+    pub seq: i64,
+    pub charge: EntryId,
+    pub owner: OwnerId,
+    pub currency: Currency,
+    /// Negative where it was given back.
+    pub amount: Nano,
+    pub at: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AllowanceSet {
+    pub owner: OwnerId,
+    pub kind: AllowanceKind,
+    pub amount: Nano,
+}
+
+/// A key, its limits, and since when it has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitedKey {
+    pub terms: KeyTerms,
+    pub created: Timestamp,
+    pub since: Timestamp,
+}
+
+impl LimitedKey {
+    pub fn key(&self) -> KeyId {
+        self.terms.key
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreditedClaim {
+    pub network: String,
+    pub entry: EntryId,
+    pub amount: Nano,
+}

@@ -1,0 +1,138 @@
+//! Reads what the journal is held against, and lets the database look over itself.
+
+use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, OwnerId};
+use money::Currency;
+use rusqlite::{Connection, Row, params};
+
+use crate::evidence::{
+    AllowanceSet, CreditedClaim, Evidence, LimitedKey, USAGE_MARKS_MAX, UsageMark, UsagePart,
+    UsageSum,
+};
+use crate::sqlite::columns::{allowance, id, nano, nano_or_none, parsed, time};
+use crate::sqlite::load::trial_balance;
+use crate::sqlite::schema;
+use crate::sqlite::usage::pruned_before_day;
+
+/// Faults that are told; a damaged database has more than anyone reads.
+const FAULTS_MAX: usize = 100;
+
+pub(crate) fn evidence(connection: &Connection) -> rusqlite::Result<Evidence> {
+    let last_seq = "SELECT coalesce(max(seq), 0) FROM usage";
+    Ok(Evidence {
+        books: trial_balance(connection)?,
+        usage_last_seq: connection.query_row(last_seq, [], |row| row.get(0))?,
+        usage_from_day: pruned_before_day(connection)?.unwrap_or(i64::MIN),
+        usage_sums: usage_sums(connection)?,
+        allowances: allowances(connection)?,
+        limited_keys: limited_keys(connection)?,
+        credited: credited(connection)?,
+        faults: faults(connection)?,
+    })
+}
+
+pub(crate) fn usage_marks(
+    connection: &Connection,
+    after_seq: i64,
+    limit: usize,
+) -> rusqlite::Result<Vec<UsageMark>> {
+    let sql = "SELECT seq, charge, owner, currency, amount, at_ms FROM usage \
+               WHERE ?1 < seq ORDER BY seq LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let marks = statement.query_map(params![after_seq, limit.min(USAGE_MARKS_MAX)], |row| {
+        Ok(UsageMark {
+            seq: row.get(0)?,
+            charge: id(row, 1).map(EntryId)?,
+            owner: id(row, 2).map(OwnerId)?,
+            currency: parsed(row, 3, Currency::from_name)?,
+            amount: nano(row, 4)?,
+            at: time(row, 5)?,
+        })
+    })?;
+    marks.collect()
+}
+
+fn usage_sums(connection: &Connection) -> rusqlite::Result<Vec<UsageSum>> {
+    let sum_at = |row: &Row<'_>, part| {
+        Ok(UsageSum { part, currency: parsed(row, 1, Currency::from_name)?, amount: nano(row, 2)? })
+    };
+    let by_owner = "SELECT owner, currency, sum(amount) FROM usage_daily GROUP BY owner, currency";
+    let mut statement = connection.prepare(by_owner)?;
+    let owners =
+        statement.query_map([], |row| sum_at(row, UsagePart::Owner(id(row, 0).map(OwnerId)?)))?;
+    let mut sums = owners.collect::<rusqlite::Result<Vec<_>>>()?;
+    let by_day = "SELECT day, currency, sum(amount) FROM usage_daily GROUP BY day, currency";
+    let mut statement = connection.prepare(by_day)?;
+    let days = statement.query_map([], |row| sum_at(row, UsagePart::Day(row.get(0)?)))?;
+    for sum in days {
+        sums.push(sum?);
+    }
+    Ok(sums)
+}
+
+fn allowances(connection: &Connection) -> rusqlite::Result<Vec<AllowanceSet>> {
+    let sql = "SELECT owner, kind, amount FROM allowance_change ORDER BY at_ms, entry";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| {
+        let (owner, kind) = (id(row, 0).map(OwnerId)?, parsed(row, 1, allowance)?);
+        Ok(AllowanceSet { owner, kind, amount: nano(row, 2)? })
+    })?;
+    rows.collect()
+}
+
+fn limited_keys(connection: &Connection) -> rusqlite::Result<Vec<LimitedKey>> {
+    let sql = "SELECT id, limit_usd, limit_diem, limit_period, created_ms, limits_since_ms \
+               FROM api_key WHERE limit_usd IS NOT NULL OR limit_diem IS NOT NULL";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| {
+        let terms = KeyTerms {
+            key: id(row, 0).map(KeyId)?,
+            limit_usd: nano_or_none(row, 1)?,
+            limit_diem: nano_or_none(row, 2)?,
+            period: parsed(row, 3, LimitPeriod::from_name)?,
+        };
+        Ok(LimitedKey { terms, created: time(row, 4)?, since: time(row, 5)? })
+    })?;
+    rows.collect()
+}
+
+fn credited(connection: &Connection) -> rusqlite::Result<Vec<CreditedClaim>> {
+    let sql = "SELECT network, entry, credited_nano FROM claim WHERE state = 'CREDITED'";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| {
+        let (network, entry) = (row.get(0)?, id(row, 1).map(EntryId)?);
+        Ok(CreditedClaim { network, entry, amount: nano(row, 2)? })
+    })?;
+    rows.collect()
+}
+
+fn faults(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut faults = schema::differences(connection)?;
+    let mut repeated = connection.prepare(
+        "SELECT lower(hex(entry)), leg, count(*) FROM transfer \
+         GROUP BY entry, leg HAVING 1 < count(*) LIMIT ?1",
+    )?;
+    let rows = repeated.query_map([FAULTS_MAX], |row| {
+        let (entry, leg, times): (String, u16, u64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(format!("entry {entry} leg {leg} is in the journal {times} times"))
+    })?;
+    for fault in rows {
+        faults.push(fault?);
+    }
+    let mut orphans = connection.prepare("PRAGMA foreign_key_check")?;
+    let rows = orphans.query_map([], |row| {
+        let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
+        Ok(format!("a row of {table} names a row of {parent} that is not there"))
+    })?;
+    for fault in rows.take(FAULTS_MAX) {
+        faults.push(fault?);
+    }
+    let mut checked = connection.prepare(&format!("PRAGMA integrity_check({FAULTS_MAX})"))?;
+    let rows = checked.query_map([], |row| row.get::<_, String>(0))?;
+    for fault in rows {
+        let fault = fault?;
+        if fault != "ok" {
+            faults.push(fault);
+        }
+    }
+    Ok(faults)
+}
