@@ -10,6 +10,7 @@ mod inference_body;
 mod lineup;
 mod models;
 mod responses;
+mod tee;
 
 use crate::endpoint::Endpoint;
 
@@ -35,6 +36,8 @@ pub(crate) fn all() -> Vec<Endpoint> {
         billing::usage::endpoint(),
         billing::history::endpoint(),
         billing::analytics::endpoint(),
+        tee::attestation::endpoint(),
+        tee::signature::endpoint(),
         crypto::networks::endpoint(),
         crypto::relay::endpoint(),
     ]

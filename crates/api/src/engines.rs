@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::catalogue::Model;
-use engine::{ChatEngine, EmbeddingEngine};
+use engine::{AttestedEngine, ChatEngine, EmbeddingEngine};
 use tokio::sync::Semaphore;
 
+use crate::answer_names::AnswerNames;
 use crate::refusal::Refusal;
 
 /// The engines in force, which a reload replaces whole. Work under way keeps the engine it has.
@@ -14,6 +15,8 @@ pub struct Engines {
     current: RwLock<EngineSet>,
     /// Places for answers that are read to their end although nobody listens any more.
     pub(crate) drains: Semaphore,
+    /// What the enclaves call the answers they gave.
+    pub(crate) answer_names: AnswerNames,
 }
 
 /// Each of them keeps a connection to a provider, so there are not many.
@@ -24,11 +27,16 @@ const DRAINS_MAX: usize = 64;
 pub struct EngineSet {
     chat: HashMap<String, Arc<dyn ChatEngine>>,
     embedding: HashMap<String, Arc<dyn EmbeddingEngine>>,
+    attested: HashMap<String, Vec<Arc<dyn AttestedEngine>>>,
 }
 
 impl Engines {
     pub fn new(engines: EngineSet) -> Engines {
-        Engines { current: RwLock::new(engines), drains: Semaphore::new(DRAINS_MAX) }
+        Engines {
+            current: RwLock::new(engines),
+            drains: Semaphore::new(DRAINS_MAX),
+            answer_names: AnswerNames::default(),
+        }
     }
 
     pub fn replace(&self, engines: EngineSet) {
@@ -46,6 +54,14 @@ impl Engines {
     }
 }
 
+impl Engines {
+    /// What can prove where a model runs, one for each of its routes; none for an ordinary model.
+    pub(crate) fn attested(&self, model: &Model) -> Vec<Arc<dyn AttestedEngine>> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.attested.get(&model.id).cloned().unwrap_or_default()
+    }
+}
+
 impl Default for Engines {
     fn default() -> Engines {
         Engines::new(EngineSet::default())
@@ -59,6 +75,12 @@ impl EngineSet {
 
     pub fn add_embedding(&mut self, model: &Model, engine: Arc<dyn EmbeddingEngine>) {
         self.embedding.insert(model.id.clone(), engine);
+    }
+}
+
+impl EngineSet {
+    pub fn add_attested(&mut self, model: &Model, engines: Vec<Arc<dyn AttestedEngine>>) {
+        self.attested.insert(model.id.clone(), engines);
     }
 }
 

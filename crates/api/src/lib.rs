@@ -12,6 +12,7 @@ pub mod refusal;
 pub mod transport;
 pub mod version;
 
+mod answer_names;
 pub mod call;
 pub mod caller;
 pub mod discovery;

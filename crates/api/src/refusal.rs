@@ -7,6 +7,7 @@ pub mod content;
 pub(crate) mod inference;
 pub(crate) mod proxy;
 pub mod render;
+mod tee;
 pub mod x402;
 
 use std::time::Duration;

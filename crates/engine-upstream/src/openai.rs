@@ -2,6 +2,7 @@
 //! OpenRouter and others, told apart by quirks.
 
 mod answer;
+mod attestation;
 mod chunk;
 mod delta;
 mod embedding;
@@ -19,6 +20,7 @@ use futures_util::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
 
 pub(crate) use answer::read as read_answer;
+pub(crate) use attestation::OpenAiAttested;
 pub(crate) use chunk::ChunkDecoder;
 pub(crate) use embedding::OpenAiEmbeddings;
 pub(crate) use request::{streamed as write_streamed, whole as write_whole};
@@ -58,7 +60,14 @@ impl ChatEngine for OpenAiChat {
                 return stream(&self.texts, body, text::read, TextDecoder::new(choices)).await;
             }
             let body = write_streamed(&request, &self.model, self.quirks)?;
-            stream(&self.endpoint, body, read_answer, ChunkDecoder::new(choices)).await
+            let decoder = ChunkDecoder::new(choices);
+            match &request.seal {
+                None => stream(&self.endpoint, body, read_answer, decoder).await,
+                Some(seal) => {
+                    let endpoint = attestation::sealed(&self.endpoint, seal)?;
+                    stream(&endpoint, body, read_answer, decoder).await
+                }
+            }
         })
     }
 }

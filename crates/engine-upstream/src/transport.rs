@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::{EngineError, Phase};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, Response};
+use reqwest::{Client, RequestBuilder, Response};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::failure::{Failure, retry_after};
@@ -59,6 +59,17 @@ impl Endpoint {
         }
     }
 
+    /// Asks without a body and reads the whole answer. `rest` is what follows our URL.
+    pub(crate) async fn fetch(&self, rest: &str) -> Result<Vec<u8>, EngineError> {
+        let url = format!("{}{rest}", self.url);
+        let request = self.client.get(url).headers(self.headers.clone());
+        let exchange = async { read(accepted(request).await?, ANSWER_BYTES_MAX).await };
+        match timeout(self.timeouts.answer, exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(EngineError::Timeout { phase: Phase::Answer }),
+        }
+    }
+
     /// Sends a body and returns the answer with its body still to be read.
     pub(crate) async fn open(
         &self,
@@ -78,16 +89,20 @@ impl Endpoint {
             .headers(self.headers.clone())
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
             .body(body);
-        let response = request.send().await.map_err(broken)?;
-        if !response.status().is_success() {
-            return Err(failure_of(response).await);
-        }
-        // We ask for no compression, so there is none to unpack, and no bomb to unpack either.
-        if response.headers().contains_key(CONTENT_ENCODING) {
-            return Err(bad_answer("it is compressed although nobody asked for that"));
-        }
-        Ok(response)
+        accepted(request).await
     }
+}
+
+async fn accepted(request: RequestBuilder) -> Result<Response, EngineError> {
+    let response = request.send().await.map_err(broken)?;
+    if !response.status().is_success() {
+        return Err(failure_of(response).await);
+    }
+    // We ask for no compression, so there is none to unpack, and no bomb to unpack either.
+    if response.headers().contains_key(CONTENT_ENCODING) {
+        return Err(bad_answer("it is compressed although nobody asked for that"));
+    }
+    Ok(response)
 }
 
 /// The next piece of a body, or `None` at its end.

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{ChatEngine, EmbeddingEngine, EngineError, Served};
+use engine::{AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, Served};
 use reqwest::Client;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 
 use crate::anthropic::{self, AnthropicChat, Thinking};
 use crate::fan_out::FanOut;
-use crate::openai::{OpenAiChat, OpenAiEmbeddings};
+use crate::openai::{OpenAiAttested, OpenAiChat, OpenAiEmbeddings};
 use crate::pool::Gate;
 use crate::quirks::Quirks;
 use crate::transport::{Endpoint, Timeouts};
@@ -77,6 +77,8 @@ pub enum SetupError {
     Header { id: String, name: String },
     #[error("provider {id}: its protocol has no embeddings; use a provider of kind openai")]
     NoEmbeddings { id: String },
+    #[error("provider {id}: its protocol has no attestation; use a provider of kind openai")]
+    NoAttestation { id: String },
     #[error("provider {id}: the HTTP client cannot be built: {cause}")]
     Client { id: String, cause: reqwest::Error },
 }
@@ -153,6 +155,19 @@ impl Upstream {
                 inputs_max: self.embedding_inputs_max,
             })),
             Protocol::Anthropic(_) => Err(SetupError::NoEmbeddings { id: self.id.clone() }),
+        }
+    }
+
+    /// What proves that one of its models runs in an enclave.
+    pub fn attested(&self, model: &str) -> Result<Arc<dyn AttestedEngine>, SetupError> {
+        match self.protocol {
+            Protocol::OpenAi(_) => Ok(Arc::new(OpenAiAttested {
+                provider: self.id.clone(),
+                report: self.endpoint("attestation/report"),
+                signatures: self.endpoint("signature"),
+                model: model.to_owned(),
+            })),
+            Protocol::Anthropic(_) => Err(SetupError::NoAttestation { id: self.id.clone() }),
         }
     }
 

@@ -8,9 +8,11 @@
 //! - [`ChatAnswer`], or a stream of [`ChatEvent`]s: what comes back.
 //! - [`EmbeddingRequest`] and [`EmbeddingAnswer`]: the same for vectors.
 //! - [`Usage`]: the tokens an engine says it used; [`TokenMeter`] counts when it does not say.
+//! - [`AttestedEngine`]: what engines in sealed hardware can do besides.
 //! - [`EngineError`]: the failures that somebody branches on.
 
 mod answer;
+mod attested;
 mod embedding;
 mod engines;
 mod error;
@@ -21,6 +23,7 @@ mod tokens;
 mod usage;
 
 pub use answer::{ChatAnswer, Choice};
+pub use attested::{Attestation, AttestedEngine, ExchangeSignature, SEAL_BYTES, Seal, plain_bytes};
 pub use embedding::{EmbeddingAnswer, EmbeddingInput, EmbeddingRequest};
 pub use engines::{ChatEngine, ChatStream, EmbeddingEngine};
 pub use error::{EngineError, Phase};

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::{Message, Prompt};
+use crate::{Message, Prompt, Seal};
 
 /// One chat, already checked against the model's abilities. The model itself is not named here:
 /// an engine answers with one model and knows how its upstream calls it.
@@ -29,6 +29,8 @@ pub struct ChatRequest {
     pub prompt_cache_key: Option<String>,
     /// How long the prefix should stay cached, such as `24h`.
     pub prompt_cache_retention: Option<String>,
+    /// The messages are encrypted for the model's enclave.
+    pub seal: Option<Seal>,
     /// Fields that mean nothing to us, for upstreams that know them.
     pub rest: Map<String, Value>,
 }

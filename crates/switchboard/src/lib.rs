@@ -12,9 +12,9 @@ use std::time::Duration;
 use api::engines::EngineSet;
 use config::secret::Secret;
 use config::sections::provider::{self, BUILT_IN, Provider, ProviderKind};
-use domain::catalogue::{Model, ModelSpec};
+use domain::catalogue::{Capability, Model, ModelSpec};
 use domain::entropy::Entropy;
-use engine::{ChatEngine, EmbeddingEngine};
+use engine::{AttestedEngine, ChatEngine, EmbeddingEngine};
 use engine_upstream::{
     Concurrency, Dice, LocalProcess, Pool, Protocol, Quirks, Route, SetupError, Thinking, Timeouts,
     Upstream, UpstreamSettings,
@@ -54,6 +54,9 @@ pub fn connect(
                     routes(&upstreams, model, |upstream, id| Ok(upstream.chat(id, tokens_max)))?;
                 if !routes.is_empty() {
                     engines.add_chat(model, Arc::new(ground.pool(routes)));
+                }
+                if text.has(Capability::TeeAttestation) || text.has(Capability::E2ee) {
+                    engines.add_attested(model, attested(&upstreams, model)?);
                 }
             }
             ModelSpec::Embedding(_) => {
@@ -162,6 +165,20 @@ fn routes<E: ?Sized>(
         routes.push(Route::new(engine, upstream, &route.upstream_id, route.weight.get()));
     }
     Ok(routes)
+}
+
+/// Each route's own proof: which enclave answers is for the caller to see, so none is chosen here.
+fn attested(
+    upstreams: &HashMap<&str, Upstream>,
+    model: &Model,
+) -> Result<Vec<Arc<dyn AttestedEngine>>, String> {
+    let mut engines = Vec::new();
+    for route in &model.routes {
+        let Some(upstream) = upstreams.get(route.provider.as_str()) else { continue };
+        let engine = upstream.attested(&route.upstream_id);
+        engines.push(engine.map_err(|error| format!("model {}: {error}", model.id))?);
+    }
+    Ok(engines)
 }
 
 impl Ground {

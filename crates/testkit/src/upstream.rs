@@ -23,6 +23,7 @@ pub struct StubUpstream {
 struct Shared {
     scripts: Mutex<VecDeque<Script>>,
     seen: Mutex<Vec<Value>>,
+    heads: Mutex<Vec<String>>,
     /// One permit for each request that has arrived.
     arrivals: Semaphore,
     /// One permit for each request whose sender went away before its end.
@@ -49,6 +50,7 @@ impl StubUpstream {
         let shared = Arc::new(Shared {
             scripts: Mutex::default(),
             seen: Mutex::default(),
+            heads: Mutex::default(),
             arrivals: Semaphore::new(0),
             hangups: Semaphore::new(0),
         });
@@ -76,6 +78,11 @@ impl StubUpstream {
     /// The bodies of all requests so far.
     pub fn seen(&self) -> Vec<Value> {
         self.shared.seen.lock().unwrap().clone()
+    }
+
+    /// The request lines and headers of all requests so far, in lower case.
+    pub fn heads(&self) -> Vec<String> {
+        self.shared.heads.lock().unwrap().clone()
     }
 
     /// Waits for a request that nobody has waited for yet.
@@ -193,28 +200,31 @@ pub fn delta(delta: &Value, finish_reason: Option<&str>) -> Value {
 }
 
 async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
-    let Some(request) = read_request(&mut stream).await else { return };
+    let Some((head, request)) = read_request(&mut stream).await else { return };
     let script = shared.scripts.lock().unwrap().pop_front().unwrap_or_else(Script::hello);
     let wants_stream = request["stream"] == true;
     let script = if wants_stream { script.streamed() } else { script };
     shared.seen.lock().unwrap().push(request);
+    shared.heads.lock().unwrap().push(head);
     shared.arrivals.add_permits(1);
     if play(&mut stream, script).await.is_none() {
         shared.hangups.add_permits(1);
     }
 }
 
-/// The JSON body of the request.
-async fn read_request(stream: &mut TcpStream) -> Option<Value> {
+/// The head of the request, and its JSON body; null if it has none.
+async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
     let mut bytes = Vec::new();
     loop {
         let head_end = bytes.windows(4).position(|it| it == b"\r\n\r\n").map(|it| it + 4);
         if let Some(head_end) = head_end {
             let head = String::from_utf8_lossy(&bytes[..head_end]).to_lowercase();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length:"))?;
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+            let Some(length) = length else { return Some((head, Value::Null)) };
             let length: usize = length.trim().parse().ok()?;
             if head_end + length <= bytes.len() {
-                return serde_json::from_slice(&bytes[head_end..head_end + length]).ok();
+                let body = serde_json::from_slice(&bytes[head_end..head_end + length]).ok()?;
+                return Some((head, body));
             }
         }
         if stream.read_buf(&mut bytes).await.ok()? == 0 {

@@ -14,7 +14,7 @@ pub use completion::{
     ChatCompletion, ChatCompletionChoice, CompletionMessage, CompletionRole, CompletionToolCall,
     FinishReason,
 };
-pub use fault::{InferenceError, InferenceFault, InferenceRejection};
+pub use fault::{InferenceError, InferenceFault, InferenceRejection, SealError, SealFault};
 pub use message::{
     AudioFormat, CacheControl, CacheKind, ContentPart, FileData, FilePart, ImageUrl, InputAudio,
     MediaUrl, Message, MessageContent, MessageToolCall, TextPart,

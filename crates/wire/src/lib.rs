@@ -13,4 +13,5 @@ pub mod embeddings;
 pub mod errors;
 pub mod models;
 pub mod responses;
+pub mod tee;
 pub mod x402;

@@ -7,10 +7,11 @@ mod document;
 mod gates;
 mod parameters;
 mod request;
+mod seal;
 mod teller;
 mod thoughts;
 
-use domain::catalogue::{TextSpec, split_suffix};
+use domain::catalogue::{Capability, TextSpec, split_suffix};
 use wire::chat::{ChatCompletion, ChatCompletionRequest, EffectiveParameters};
 
 use crate::app::Shared;
@@ -19,6 +20,8 @@ use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::chat::body::ChatBody;
 use crate::endpoints::chat::completion::completion;
+use crate::endpoints::chat::parameters::Encryption;
+use crate::endpoints::chat::seal::SealHeaders;
 use crate::endpoints::chat::teller::{ChatTeller, Frame};
 use crate::endpoints::lineup::Lineup;
 use crate::model_headers;
@@ -42,15 +45,26 @@ pub(crate) fn endpoint() -> Endpoint {
 
 async fn create_chat_completion(
     app: Shared,
-    call: Call<Customer, ChatBody>,
+    call: Call<Customer, (SealHeaders, ChatBody)>,
 ) -> Result<Told<ChatCompletion>, Refusal> {
-    let (Customer(holder), ChatBody(body)) = (call.caller, call.input);
+    let (Customer(holder), (headers, ChatBody(body))) = (call.caller, call.input);
+    let seal = headers.seal()?;
     let asked = split_suffix(&body.model);
-    let parameters = parameters::effective(body.service_parameters.as_ref(), &asked.options)?;
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| split_suffix(&it.model).model);
     let lineup = Lineup::resolve(&catalogue, asked.model, fallbacks, call.now)?;
-    let fit = |text: &TextSpec| request::fit(&body, text, &parameters, &app.settings.system_prompt);
+    let encryption = Encryption {
+        is_asked: seal.is_some(),
+        is_supported: lineup.first.model.text().is_some_and(|text| text.has(Capability::E2ee)),
+    };
+    let sent = body.service_parameters.as_ref();
+    let parameters = parameters::effective(sent, &asked.options, encryption)?;
+    let service = request::Service {
+        parameters: &parameters,
+        system_prompt: &app.settings.system_prompt,
+        seal: seal.filter(|_| parameters.enable_e2ee),
+    };
+    let fit = |text: &TextSpec| request::fit(&body, text, &service);
     let order = Order {
         holder,
         request_id: call.request_id.clone(),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use engine::{ChatChunk, ChoiceDelta, FinishReason, TokenMeter, Usage};
 
+use super::Candidate;
 use super::believe::{Report, Used};
-use super::quote::Quote;
 
 /// The estimate may count a text a fifth too high, and an engine that keeps to the bound must not
 /// be cut short for it.
@@ -15,11 +15,12 @@ const SLACK_TOKENS: u64 = 64;
 pub(super) struct Meter {
     /// For all choices together.
     answer_max: u64,
+    /// What each choice begins to be counted with.
+    tokens: TokenMeter,
     choices: BTreeMap<u32, ChoiceMeter>,
     report: Report,
 }
 
-#[derive(Default)]
 struct ChoiceMeter {
     tokens: TokenMeter,
     is_finished: bool,
@@ -27,15 +28,21 @@ struct ChoiceMeter {
 
 impl Meter {
     /// `answer_max` is what was asked of the engine for each choice.
-    pub(super) fn new(quote: &Quote, answer_max: Option<u64>) -> Meter {
+    pub(super) fn new(candidate: &Candidate, answer_max: Option<u64>) -> Meter {
+        let quote = &candidate.quote;
         let each = answer_max.unwrap_or(quote.answer_max);
-        let answer_max = each.saturating_mul(quote.choices);
-        Meter { answer_max, choices: BTreeMap::new(), report: Report::None }
+        Meter {
+            answer_max: each.saturating_mul(quote.choices),
+            tokens: TokenMeter::of(&candidate.request),
+            choices: BTreeMap::new(),
+            report: Report::None,
+        }
     }
 
     pub(super) fn count(&mut self, chunk: &ChatChunk) {
         for delta in &chunk.deltas {
-            let choice = self.choices.entry(delta.index).or_default();
+            let begin = || ChoiceMeter { tokens: self.tokens.clone(), is_finished: false };
+            let choice = self.choices.entry(delta.index).or_insert_with(begin);
             for text in delta.texts() {
                 choice.tokens.push(text);
             }

@@ -1,6 +1,7 @@
 //! The money of one chat, from its hold to its end.
 
 use credits::Receipt;
+use domain::catalogue::Capability;
 use domain::limits::window::Admission;
 use engine::Usage;
 use ledger::{Charge, Hold};
@@ -48,6 +49,15 @@ impl Purse {
 
     pub(super) fn balance_after_hold(&self) -> Nano {
         self.app.ledger.balances(self.hold.payer().owner).total()
+    }
+
+    /// Remembers what an enclave calls its answer, so that it can be asked to sign for it.
+    pub(super) fn note_name(&self, candidate: &Candidate, name: Option<&str>) {
+        let is_attested =
+            candidate.model.text().is_some_and(|text| text.has(Capability::TeeAttestation));
+        if let (true, Some(name)) = (is_attested, name) {
+            self.app.engines.answer_names.note(self.request_id.as_str(), name.to_owned());
+        }
     }
 
     /// Charges for what was produced, and waits until that is durable. Nothing produced costs

@@ -104,9 +104,10 @@ async fn run(candidates: &[Candidate], purse: Purse, sender: Sender<Step>) {
         }
     };
     let _ = sender.send(Step::Opened(Arc::clone(&candidate.model))).await;
-    let meter = Meter::new(&candidate.quote, answer_max);
-    let mut reading = Reading { meter, sender: &sender, bills_after_hangup: false };
+    let meter = Meter::new(candidate, answer_max);
+    let mut reading = Reading { meter, sender: &sender, bills_after_hangup: false, name: None };
     let end = reading.read(stream, &purse).await;
+    purse.note_name(candidate, reading.name.as_deref());
     let settled = purse.settle(candidate, reading.meter.used()).await;
     let last = match (end, settled) {
         (End::Unheard, _) => return,
@@ -139,6 +140,8 @@ struct Reading<'a> {
     meter: Meter,
     sender: &'a Sender<Step>,
     bills_after_hangup: bool,
+    /// What the upstream calls this answer.
+    name: Option<String>,
 }
 
 /// Where the reading of an answer ended.
@@ -199,7 +202,7 @@ impl Reading<'_> {
     fn note(&mut self, event: ChatEvent) -> Option<ChatChunk> {
         match event {
             ChatEvent::Served(served) => self.bills_after_hangup = served.bills_after_hangup,
-            ChatEvent::UpstreamId(_) => {}
+            ChatEvent::UpstreamId(name) => self.name = Some(name),
             ChatEvent::Progress(usage) => self.meter.note_progress(usage),
             ChatEvent::Usage(usage) => self.meter.note_total(usage),
             ChatEvent::Chunk(chunk) => {

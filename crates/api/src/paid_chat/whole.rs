@@ -42,6 +42,7 @@ async fn run(candidates: &[Candidate], purse: Purse) -> Result<Answered, Failure
         let answer_max = request.completion_tokens_max;
         match candidate.engine.answer(request).await {
             Ok(answer) => {
+                purse.note_name(candidate, answer.upstream_id.as_deref());
                 let used = used(candidate, &answer, answer_max);
                 let settled = purse.settle(candidate, used).await?;
                 return Ok(Answered { model: Arc::clone(&candidate.model), answer, settled });
@@ -62,7 +63,7 @@ async fn run(candidates: &[Candidate], purse: Purse) -> Result<Answered, Failure
 fn used(candidate: &Candidate, answer: &ChatAnswer, answer_max: Option<u64>) -> Used {
     let mut produced = 0;
     for choice in &answer.choices {
-        let mut meter = TokenMeter::default();
+        let mut meter = TokenMeter::of(&candidate.request);
         for text in choice.texts() {
             meter.push(text);
         }

@@ -39,6 +39,14 @@ pub struct Model {
 }
 
 impl Model {
+    /// What it is as a text model, if it is one.
+    pub fn text(&self) -> Option<&TextSpec> {
+        match &self.spec {
+            ModelSpec::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     pub fn model_type(&self) -> ModelType {
         match &self.spec {
             ModelSpec::Asr(_) => ModelType::Asr,

@@ -16,6 +16,8 @@ pub enum LimitClass {
     AudioRetrieve,
     /// Scraping, searching and parsing of documents.
     Augment,
+    /// Asking an enclave for a proof.
+    Attestation,
     /// Making API keys.
     KeyCreation,
     /// Calls to chain nodes through the proxy; a batch counts once.
@@ -158,6 +160,7 @@ impl BuiltIn {
             LimitClass::VideoQueue | LimitClass::AudioQueue => requests(40),
             LimitClass::VideoRetrieve | LimitClass::AudioRetrieve => requests(120),
             LimitClass::Augment | LimitClass::KeyCreation => requests(20),
+            LimitClass::Attestation => requests(10),
             LimitClass::CryptoRpc => requests(if self == BuiltIn::Staff { 1_000 } else { 100 }),
             LimitClass::General => requests(3_000),
         }

@@ -9,6 +9,7 @@ use testkit::client::{Client, TestReply};
 
 use crate::completions;
 use crate::embeddings::embedder::{Embedder, embed_with};
+use crate::tee;
 
 /// How to call one operation well and badly. `{key}` in a path or body stands for a key's id.
 struct Example {
@@ -50,8 +51,21 @@ fn embed(input: Value) -> Sent {
     send(Method::POST, "/embeddings", body)
 }
 
+fn example(operation: &'static str, good: Sent, bad: Option<Sent>) -> Example {
+    Example { operation, good, bad }
+}
+
 fn examples() -> Vec<Example> {
-    let example = |operation, good, bad| Example { operation, good, bad };
+    let mut examples = inference();
+    examples.extend(models());
+    examples.extend(api_keys());
+    examples.extend(billing());
+    examples.extend(enclaves());
+    examples.extend(crypto());
+    examples
+}
+
+fn inference() -> Vec<Example> {
     vec![
         example(
             "create_chat_completion",
@@ -61,6 +75,11 @@ fn examples() -> Vec<Example> {
         example("create_completion", complete(json!("Hi")), Some(complete(json!([])))),
         example("create_response", respond(json!("Hi")), Some(respond(json!([])))),
         example("create_embedding", embed(json!("Hi")), Some(embed(json!([])))),
+    ]
+}
+
+fn models() -> Vec<Example> {
+    vec![
         example("list_models", get("/models"), Some(get("/models?type=smell"))),
         example("list_model_traits", get("/models/traits"), Some(get("/models/traits?type=x"))),
         example(
@@ -69,6 +88,11 @@ fn examples() -> Vec<Example> {
             Some(get("/models/compatibility_mapping?type=code")),
         ),
         example("get_model", get("/models/default"), Some(get("/models/%ff"))),
+    ]
+}
+
+fn api_keys() -> Vec<Example> {
+    vec![
         example("list_api_keys", get("/api_keys"), None),
         example(
             "create_api_key",
@@ -89,6 +113,11 @@ fn examples() -> Vec<Example> {
         example("list_rate_limit_logs", get("/api_keys/rate_limit_logs"), None),
         example("list_rate_limits_log", get("/api_keys/rate_limits/log"), None),
         example("get_api_key", get("/api_keys/{key}"), Some(get("/api_keys/none"))),
+    ]
+}
+
+fn billing() -> Vec<Example> {
+    vec![
         example("get_balance", get("/billing/balance"), None),
         example("list_usage", get("/billing/usage"), Some(get("/billing/usage?limit=0"))),
         example(
@@ -101,6 +130,26 @@ fn examples() -> Vec<Example> {
             get("/billing/usage-analytics"),
             Some(get("/billing/usage-analytics?lookback=week")),
         ),
+    ]
+}
+
+fn enclaves() -> Vec<Example> {
+    vec![
+        example(
+            "get_attestation",
+            get(tee::ATTESTATION),
+            Some(get("/tee/attestation?model=qwen3:4b&nonce=12")),
+        ),
+        example(
+            "get_signature",
+            get("/tee/signature?model=qwen3:4b&request_id=chatcmpl-1"),
+            Some(get("/tee/signature?model=qwen3:4b")),
+        ),
+    ]
+}
+
+fn crypto() -> Vec<Example> {
+    vec![
         example("list_rpc_networks", get("/crypto/rpc/networks"), None),
         example(
             "call_rpc",
@@ -131,7 +180,7 @@ async fn every_operation_is_called_well_and_badly() {
 }
 
 async fn check(example: &Example, operation: &Value) {
-    let app = TestApp::start().await;
+    let app = app_for(example.operation).await;
     let key = app.create_key(&json!({"apiKeyType": "INFERENCE", "description": "example"})).await;
     let key = key["id"].as_str().unwrap();
     let Example { operation: id, good, bad } = example;
@@ -156,6 +205,21 @@ async fn check(example: &Example, operation: &Value) {
         let reply = call(&app.admin(), bad, key).await;
         assert_eq!(reply.status, 400, "{id} with bad input: {}", reply.text());
         assert!(reply.json()["error"].is_string());
+    }
+}
+
+/// The service with what the operation needs behind it.
+async fn app_for(operation: &str) -> TestApp {
+    match operation {
+        "get_attestation" | "get_signature" => {
+            let app = tee::app().await;
+            let is_report = operation == "get_attestation";
+            let script = || if is_report { tee::report() } else { tee::signature() };
+            app.upstream.play(script());
+            app.upstream.play(script());
+            app
+        }
+        _ => TestApp::start().await,
     }
 }
 

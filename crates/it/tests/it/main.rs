@@ -20,4 +20,5 @@ mod limits;
 mod models;
 mod openapi;
 mod responses;
+mod tee;
 mod transport;

@@ -32,3 +32,18 @@ pub struct InferenceRejection {
     pub error: String,
     pub request_id: String,
 }
+
+/// The answer to wrong headers of an encrypted conversation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SealError {
+    pub error: SealFault,
+}
+
+/// What is wrong with the headers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SealFault {
+    pub message: String,
+    /// Always `invalid_request_error`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+}

@@ -7,10 +7,18 @@ use crate::refusal::Refusal;
 
 const FIELD: &str = "service_parameters";
 
+/// Whether a conversation is encrypted, and whether its model could read it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Encryption {
+    pub(super) is_asked: bool,
+    pub(super) is_supported: bool,
+}
+
 /// The options in force. What stands behind the model's name wins.
 pub(super) fn effective(
     sent: Option<&ServiceParameters>,
     suffix: &[(&str, String)],
+    encryption: Encryption,
 ) -> Result<EffectiveParameters, Refusal> {
     let mut faults = Faults::default();
     let mut sent = sent.cloned().unwrap_or_default();
@@ -18,6 +26,12 @@ pub(super) fn effective(
         apply(&mut sent, key, value, &mut faults);
     }
     refuse_what_is_missing(&sent, &mut faults);
+    let is_encrypted = encryption.is_asked && sent.enable_e2ee != Some(false);
+    let wants_encryption = is_encrypted || sent.enable_e2ee == Some(true);
+    if wants_encryption && !encryption.is_supported {
+        let message = "End-to-end encryption is not supported by this model; send `false`";
+        faults.at([FIELD, "enable_e2ee"]).push(message);
+    }
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
     if sent.character_slug.is_some() {
         let message = "No character could be found from the provided character_slug";
@@ -28,7 +42,7 @@ pub(super) fn effective(
         character_slug: None,
         strip_thinking_response: is_on(sent.strip_thinking_response),
         disable_thinking: is_on(sent.disable_thinking),
-        enable_e2ee: false,
+        enable_e2ee: is_encrypted,
         enable_web_search: SearchMode::Off,
         enable_web_scraping: false,
         enable_web_citations: is_on(sent.enable_web_citations),
@@ -87,11 +101,6 @@ fn refuse_what_is_missing(sent: &ServiceParameters, faults: &mut Faults) {
             sent.enable_x_search == Some(true),
             "enable_x_search",
             "X search is not set up on this server; send `false`",
-        ),
-        (
-            sent.enable_e2ee == Some(true),
-            "enable_e2ee",
-            "End-to-end encryption is not supported by this model; send `false`",
         ),
     ];
     for (is_asked, option, message) in missing {

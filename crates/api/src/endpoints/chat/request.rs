@@ -4,21 +4,31 @@ mod options;
 mod turns;
 
 use domain::catalogue::{Capability, TextSpec};
-use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning};
+use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, Seal};
 use shape::Faults;
 use wire::chat::{ChatCompletionRequest, EffectiveParameters};
 
-use super::gates;
+use super::{gates, seal};
+
+/// What the service adds to a caller's own words.
+pub(super) struct Service<'a> {
+    pub(super) parameters: &'a EffectiveParameters,
+    pub(super) system_prompt: &'a str,
+    /// The keys of an encrypted conversation.
+    pub(super) seal: Option<Seal>,
+}
 
 /// The request as one model gets it, or everything that keeps the model from taking it.
 pub(super) fn fit(
     body: &ChatCompletionRequest,
     text: &TextSpec,
-    parameters: &EffectiveParameters,
-    system_prompt: &str,
+    service: &Service<'_>,
 ) -> Result<ChatRequest, Faults> {
     let mut faults = gates::faults(body, text);
-    let request = of(body, text, parameters, system_prompt, &mut faults);
+    if service.seal.is_some() {
+        seal::faults(body, &mut faults);
+    }
+    let request = of(body, text, service, &mut faults);
     faults.into_result()?;
     Ok(request)
 }
@@ -27,12 +37,14 @@ pub(super) fn fit(
 fn of(
     body: &ChatCompletionRequest,
     text: &TextSpec,
-    parameters: &EffectiveParameters,
-    system_prompt: &str,
+    service: &Service<'_>,
     faults: &mut Faults,
 ) -> ChatRequest {
+    let Service { parameters, system_prompt, seal } = service;
     let mut messages = turns::of(body, text, faults);
-    if parameters.include_service_system_prompt && !system_prompt.is_empty() {
+    // An enclave would take our plain words for ciphertext.
+    let adds_prompt = parameters.include_service_system_prompt && seal.is_none();
+    if adds_prompt && !system_prompt.is_empty() {
         prepend(system_prompt, &mut messages);
     }
     let verbosity = body.verbosity.or(body.text.as_ref().and_then(|it| it.verbosity));
@@ -52,6 +64,7 @@ fn of(
         verbosity: verbosity.map(|it| it.word().to_owned()),
         prompt_cache_key: body.prompt_cache_key.clone(),
         prompt_cache_retention: body.prompt_cache_retention.map(|it| it.word().to_owned()),
+        seal: seal.clone(),
         rest: body.rest.clone(),
     }
 }

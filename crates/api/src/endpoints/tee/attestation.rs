@@ -1,0 +1,83 @@
+//! `GET /tee/attestation`: a fresh proof of where a model runs.
+
+use domain::catalogue::ModelType;
+use domain::limits::tiers::LimitClass;
+use engine::{Attestation, EngineError};
+use moment::Timestamp;
+use wire::tee::{AttestationQuery, AttestationReport};
+
+use super::{quote, require_enclave};
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::models::get::refuse_model;
+use crate::input::Query;
+use crate::model_headers;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/tee/attestation", get_attestation)
+        .tag("TEE")
+        .summary("Prove where a model runs")
+        .limit(LimitClass::Attestation)
+        .refuses(404, "There is no such model; the message names the nearest")
+        .refuses(410, "The model was removed and nothing answers in its place")
+        .refuses(502, "No enclave of the model gave a proof")
+        .build()
+}
+
+async fn get_attestation(
+    app: Shared,
+    call: Call<Anyone, Query<AttestationQuery>>,
+) -> Result<Answer<AttestationReport>, Refusal> {
+    let Query(query) = call.input;
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.resolve(&query.model, ModelType::Text, call.now);
+    let resolved = resolved.map_err(refuse_model)?;
+    require_enclave(resolved.model)?;
+    let engines = app.engines.attested(resolved.model);
+    let mut failure = EngineError::Misconfigured { cause: "no route to an enclave".to_owned() };
+    for (index, engine) in engines.iter().enumerate() {
+        let attestation = match engine.attest(&query.nonce).await {
+            Ok(attestation) => attestation,
+            Err(error) => {
+                failure = error;
+                continue;
+            }
+        };
+        let asked = Asked { model: &resolved.model.id, nonce: &query.nonce, routes: index + 1 };
+        let answer = Answer::new(report(attestation, &asked, call.now));
+        return Ok(model_headers::write(answer, &resolved));
+    }
+    Err(Refusal::attestation_failed(failure))
+}
+
+struct Asked<'a> {
+    model: &'a str,
+    nonce: &'a str,
+    /// How many were asked, with the one that answered.
+    routes: usize,
+}
+
+fn report(attestation: Attestation, asked: &Asked<'_>, now: Timestamp) -> AttestationReport {
+    let checked = quote::check(&attestation, asked.nonce, now);
+    AttestationReport {
+        verified: checked.nonce_binding.bound && checked.signing_address_binding.bound,
+        nonce: asked.nonce.to_owned(),
+        model: asked.model.to_owned(),
+        tee_provider: attestation.provider,
+        intel_quote: attestation.intel_quote,
+        nvidia_payload: attestation.nvidia_payload,
+        signing_key: attestation.signing_key,
+        signing_address: attestation.signing_address,
+        signing_algo: "ecdsa",
+        tee_hardware: "intel-tdx",
+        upstream_model: attestation.model,
+        nonce_source: "client",
+        candidates_evaluated: asked.routes,
+        candidates_available: attestation.enclaves,
+        server_verification: checked,
+    }
+}

@@ -1,0 +1,69 @@
+//! What an Intel TDX quote says about the key and the nonce it was made for.
+//!
+//! The quote carries 64 bytes of the enclave's choosing: the address of its signing key, padded
+//! with zeros, and the caller's nonce. That Intel signed the quote is for the caller to check,
+//! with tools that it trusts; what we say of it would prove nothing.
+
+use engine::Attestation;
+use moment::Timestamp;
+use sha2::{Digest, Sha256};
+use wire::tee::{AddressBinding, NonceBinding, ServerVerification};
+
+const HEADER_BYTES: usize = 48;
+/// The body of version 4 follows its header; version 5 puts a type and a length before it.
+const DESCRIPTOR_BYTES: usize = 6;
+const REPORT_DATA_AT: usize = 520;
+const REPORT_DATA_BYTES: usize = 64;
+const ADDRESS_BYTES: usize = 20;
+const NONCE_AT: usize = 32;
+
+pub(super) fn check(attestation: &Attestation, nonce: &str, now: Timestamp) -> ServerVerification {
+    let data = bytes_of(&attestation.intel_quote).and_then(|quote| report_data(&quote));
+    let method = data.and_then(|data| nonce_method(&data[NONCE_AT..], nonce));
+    let is_named = data.is_some_and(|data| names(&data[..NONCE_AT], &attestation.signing_address));
+    ServerVerification {
+        signing_address_binding: AddressBinding { bound: is_named },
+        nonce_binding: NonceBinding { bound: method.is_some(), method },
+        verified_at: now.to_string(),
+    }
+}
+
+fn report_data(quote: &[u8]) -> Option<[u8; REPORT_DATA_BYTES]> {
+    let descriptor = match u16::from_le_bytes([*quote.first()?, *quote.get(1)?]) {
+        4 => 0,
+        5 => DESCRIPTOR_BYTES,
+        _ => return None,
+    };
+    let at = HEADER_BYTES + descriptor + REPORT_DATA_AT;
+    quote.get(at..at + REPORT_DATA_BYTES)?.try_into().ok()
+}
+
+fn nonce_method(held: &[u8], nonce: &str) -> Option<&'static str> {
+    let nonce = bytes_of(nonce)?;
+    if held == nonce {
+        return Some("raw");
+    }
+    (held == Sha256::digest(&nonce).as_slice()).then_some("sha256")
+}
+
+fn names(held: &[u8], address: &str) -> bool {
+    let Some(address) = bytes_of(address).filter(|it| it.len() == ADDRESS_BYTES) else {
+        return false;
+    };
+    let (named, padding) = held.split_at(ADDRESS_BYTES);
+    named == address && padding.iter().all(|byte| *byte == 0)
+}
+
+/// From hexadecimal, with or without `0x`.
+fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix("0x").unwrap_or(text).as_bytes();
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|it| u8::try_from(it).ok());
+    let byte = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(pair[1])?);
+    digits.chunks_exact(2).map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests;

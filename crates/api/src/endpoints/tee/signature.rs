@@ -1,0 +1,76 @@
+//! `GET /tee/signature`: an enclave's signature under an answer that it gave.
+
+use domain::catalogue::ModelType;
+use domain::limits::tiers::LimitClass;
+use engine::EngineError;
+use wire::tee::{ExchangeSignature, SignatureQuery, SignatureReceipt, VerificationHint};
+
+use super::require_enclave;
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::models::get::refuse_model;
+use crate::input::Query;
+use crate::model_headers;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+const HOW_TO_CHECK: &str = "Recover the signer of `text` (EIP-191) and compare it with the \
+     signing_address of a fresh attestation.";
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/tee/signature", get_signature)
+        .tag("TEE")
+        .summary("Sign for an answer")
+        .limit(LimitClass::Attestation)
+        .refuses(404, "There is no such model; the message names the nearest")
+        .refuses(410, "The model was removed and nothing answers in its place")
+        .refuses(502, "No enclave of the model signed for the answer")
+        .build()
+}
+
+async fn get_signature(
+    app: Shared,
+    call: Call<Anyone, Query<SignatureQuery>>,
+) -> Result<Answer<ExchangeSignature>, Refusal> {
+    let Query(query) = call.input;
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.resolve(&query.model, ModelType::Text, call.now);
+    let resolved = resolved.map_err(refuse_model)?;
+    require_enclave(resolved.model)?;
+    let ours = query.request_id.strip_prefix("chatcmpl-").unwrap_or(&query.request_id);
+    // An answer from before a restart can still be named as the enclave names it.
+    let upstream_id = app.engines.answer_names.find(ours);
+    let upstream_id = upstream_id.unwrap_or_else(|| query.request_id.clone());
+    let mut failure = EngineError::Misconfigured { cause: "no route to an enclave".to_owned() };
+    for engine in app.engines.attested(resolved.model) {
+        match engine.signature(&upstream_id).await {
+            Ok(signed) => {
+                let answer = Answer::new(ExchangeSignature {
+                    text: signed.text,
+                    signature: signed.signature,
+                    signing_address: signed.signing_address,
+                    signing_algo: "ecdsa",
+                    model: resolved.model.id.clone(),
+                    requested_request_id: query.request_id,
+                    tee_provider: signed.provider,
+                    receipt: SignatureReceipt {
+                        upstream_request_id: upstream_id,
+                        upstream_model: signed.model,
+                    },
+                    verification: VerificationHint {
+                        attestation_endpoint: format!(
+                            "{}/api/v1/tee/attestation",
+                            app.settings.public_url
+                        ),
+                        description: HOW_TO_CHECK,
+                    },
+                });
+                return Ok(model_headers::write(answer, &resolved));
+            }
+            Err(error) => failure = error,
+        }
+    }
+    Err(Refusal::signature_failed(failure))
+}
