@@ -5,14 +5,12 @@
 
 mod decode;
 mod encode;
-mod measure;
 mod resample;
 mod sniff;
 mod source;
 
 pub use decode::Decoder;
 pub use encode::{EncodeError, Encoder, Format, encode};
-pub use measure::{Measured, measure};
 pub use sniff::{Container, sniff};
 pub use source::{Limits, SoundError};
 

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::io::{Cursor, ErrorKind};
 
 use symphonia::core::codecs::CodecParameters;
-use symphonia::core::codecs::audio::{
-    AudioCodecParameters, AudioDecoder, AudioDecoderOptions, well_known,
-};
+use symphonia::core::codecs::audio::{AudioCodecParameters, AudioDecoder, AudioDecoderOptions};
 use symphonia::core::codecs::registry::CodecRegistry;
 use symphonia::core::errors::Error as SymphoniaError;
 use symphonia::core::formats::{FormatOptions, FormatReader, Track, TrackType};
@@ -94,20 +92,6 @@ impl<'a> Source<'a> {
         codecs.register_audio_decoder::<OpusDecoder>();
         let options = AudioDecoderOptions::default();
         codecs.make_audio_decoder(&self.codec, &options).map_err(refusal)
-    }
-
-    /// How long a packet is, where the codec knows it better than the file does.
-    pub(crate) fn packet_s(&self, packet: &Packet) -> Option<f64> {
-        const OPUS_RATE: u32 = 48_000;
-        /// ISO/IEC 14496-3.
-        const AAC_FRAME_SAMPLES: f64 = 1_024.0;
-        if self.codec.codec == well_known::CODEC_ID_OPUS {
-            let samples = opus::packet::get_nb_samples(&packet.data, OPUS_RATE).ok()?;
-            return Some(samples as f64 / f64::from(OPUS_RATE));
-        }
-        let rate = self.codec.sample_rate.filter(|it| 0 < *it)?;
-        let is_aac = self.codec.codec == well_known::CODEC_ID_AAC;
-        is_aac.then(|| AAC_FRAME_SAMPLES / f64::from(rate))
     }
 }
 

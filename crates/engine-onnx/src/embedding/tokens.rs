@@ -6,6 +6,9 @@ use tokenizers::Tokenizer;
 
 use super::{EmbeddingError, Overflow};
 
+/// The longest word that a WordPiece tokenizer looks up has 100 characters of up to four bytes.
+const BYTES_PER_TOKEN_MAX: usize = 400;
+
 pub(super) struct Tokens {
     tokenizer: Tokenizer,
     vocabulary: u32,
@@ -39,9 +42,8 @@ impl Tokens {
         input: &str,
         overflow: Overflow,
     ) -> Result<Vec<i32>, EmbeddingError> {
-        // A token has at least one byte of text or stands for a stretch that has no token, so
-        // text that is much longer than this is too long whatever it says. The rest of it is
-        // not looked at, for tokenising megabytes takes seconds.
+        // Tokenising megabytes takes seconds, so only as much is read as can matter. What is
+        // refused unread could be little but spaces, and would be short; so be it.
         let bytes_max = self.tokens_max * BYTES_PER_TOKEN_MAX;
         let is_hopeless = bytes_max < input.len();
         if is_hopeless && overflow == Overflow::Refuse {
@@ -78,7 +80,3 @@ impl Tokens {
         Ok(whole.map(|it| it.cast_signed()).collect())
     }
 }
-
-/// The longest word that a WordPiece tokenizer looks up has 100 characters of up to four bytes,
-/// and becomes one token; longer ones become one unknown token, which is why this is not exact.
-const BYTES_PER_TOKEN_MAX: usize = 400;

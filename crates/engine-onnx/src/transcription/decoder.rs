@@ -137,19 +137,25 @@ pub(super) fn likeliest(logits: &[f32]) -> i64 {
     best.map_or(0, |(token, _)| token as i64)
 }
 
-/// Whether the end of a text is the same few tokens over and over: a model that lost its way.
-pub(super) fn is_looping(tokens: &[i64]) -> bool {
+/// Cuts off the end of a text if it is the same few tokens over and over, which shows that the
+/// model lost its way, and leaves them once.
+pub(super) fn cut_loop(tokens: &mut Vec<i64>) -> bool {
     const PERIOD_MAX: usize = 16;
     const TOKENS_MIN: usize = 12;
     const REPEATS_MIN: usize = 4;
-    (1..=PERIOD_MAX).any(|period| {
+    for period in 1..=PERIOD_MAX {
         let length = (period * REPEATS_MIN).max(TOKENS_MIN);
         let Some(start) = tokens.len().checked_sub(length) else {
-            return false;
+            continue;
         };
         let tail = &tokens[start..];
-        tail.iter().zip(&tail[period..]).all(|(one, other)| one == other)
-    })
+        let is_loop = tail.iter().zip(&tail[period..]).all(|(one, other)| one == other);
+        if is_loop {
+            tokens.truncate(start + period);
+            return true;
+        }
+    }
+    false
 }
 
 type Inputs<'i, 'v> = Vec<(Cow<'i, str>, SessionInputValue<'v>)>;

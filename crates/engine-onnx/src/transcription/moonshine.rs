@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use ort::session::Session;
 use ort::value::TensorRef;
 
-use super::decoder::{Decoder, is_looping, likeliest};
+use super::decoder::{Decoder, cut_loop, likeliest};
 use super::stretches::Pace;
 use super::tokenizer::Texts;
 use super::{Heard, SAMPLE_RATE, Spoken, TranscriptionError, check};
@@ -82,7 +82,7 @@ impl Moonshine {
                 break;
             }
             tokens.push(token);
-            if is_looping(&tokens) {
+            if cut_loop(&mut tokens) {
                 break;
             }
             logits = self.decoder.go_on(&states, token, &mut cache)?;

@@ -16,7 +16,7 @@ use ort::value::{DynValue, TensorRef};
 use self::mel::Mel;
 use self::vocabulary::Vocabulary;
 pub(super) use self::words::has_no_spaces;
-use super::decoder::{Cache, Decoder, Logits, is_looping, likeliest};
+use super::decoder::{Cache, Decoder, Logits, cut_loop, likeliest};
 use super::stretches::Pace;
 use super::tokenizer::Texts;
 use super::{Heard, SAMPLE_RATE, Spoken, TranscriptionError, check};
@@ -128,7 +128,7 @@ impl Whisper {
                 break;
             }
             tokens.push(token);
-            if is_looping(&tokens) {
+            if cut_loop(&mut tokens) {
                 break;
             }
             logits = self.next(states, token, &mut cache)?;

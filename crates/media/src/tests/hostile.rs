@@ -6,7 +6,7 @@ use cap::Cap;
 use proptest::prelude::*;
 
 use super::{LIMITS, SAMPLES, decode};
-use crate::{Decoder, SoundError, measure};
+use crate::{Decoder, SoundError};
 
 /// Stops an allocation beyond this instead of the machine; nothing here needs a tenth of it.
 const MEMORY_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -50,11 +50,10 @@ fn drain(file: &[u8]) {
     }
     let samples_max = LIMITS.seconds_max as usize * 16_000 + 100_000;
     assert!(samples < samples_max, "{samples} samples");
-    let _ = measure(file, &LIMITS);
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn flipped_bytes_never_panic_or_take_memory(
