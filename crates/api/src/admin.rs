@@ -12,19 +12,23 @@ use crate::app::Shared;
 /// Writes out all metrics in Prometheus' text format.
 pub type RenderMetrics = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
 
+/// How the built-in engine is, in a word or a few; none where there is no such engine.
+pub type EngineReport = std::sync::Arc<dyn Fn() -> Option<String> + Send + Sync>;
+
 /// What the routes of the operator's listener share.
 #[derive(Clone)]
 struct Watch {
     app: Shared,
     render_metrics: RenderMetrics,
+    engine: EngineReport,
 }
 
-pub fn router(app: Shared, render_metrics: RenderMetrics) -> Router {
+pub fn router(app: Shared, render_metrics: RenderMetrics, engine: EngineReport) -> Router {
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
-        .with_state(Watch { app, render_metrics })
+        .with_state(Watch { app, render_metrics, engine })
 }
 
 /// The process runs.
@@ -32,14 +36,18 @@ async fn healthz() -> impl IntoResponse {
     axum::Json(json!({ "status": "ok" }))
 }
 
-/// The process can serve: it can read its database and take money.
+/// The process can serve: it can read its database and take money. The built-in engine is told
+/// of and not waited for, since other models answer without it.
 async fn readyz(State(watch): State<Watch>) -> impl IntoResponse {
     let store = watch.app.store.setting("pepper").await;
     let is_charging = watch.app.ledger.status().is_running;
-    let checks = json!({
+    let mut checks = json!({
         "store": store.as_ref().err().map_or("ok".to_owned(), ToString::to_string),
         "ledger": if is_charging { "ok" } else { "paused: charges cannot be recorded" },
     });
+    if let Some(engine) = (watch.engine)() {
+        checks["engine"] = engine.into();
+    }
     let is_ready = store.is_ok() && is_charging;
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, axum::Json(json!({ "ready": is_ready, "checks": checks })))

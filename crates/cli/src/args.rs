@@ -48,7 +48,13 @@ pub(crate) enum Command {
     /// Makes accounts and gives them credit.
     #[command(subcommand)]
     Accounts(Accounts),
-    /// Shows and reloads the catalogue.
+    /// Asks a model something; without a text, holds a conversation.
+    Chat(Chat),
+    /// Says a text aloud, into a file.
+    Speak(Speak),
+    /// Writes down what is said in a file.
+    Transcribe(Transcribe),
+    /// Shows and reloads the catalogue, and fetches and tries models.
     #[command(subcommand)]
     Models(Models),
     /// Checks and exports the journal of all money.
@@ -203,6 +209,56 @@ pub(crate) enum Models {
     List(Listing),
     /// Makes the running service read its catalogue again.
     Reload(Listing),
+    /// Fetches built-in models; without an id, the default ones.
+    Pull {
+        /// As `models list` shows them.
+        ids: Vec<String>,
+    },
+    /// Has the running service use a model once.
+    Test {
+        id: String,
+        #[command(flatten)]
+        listing: Listing,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Chat {
+    /// What to say.
+    pub(crate) text: Option<String>,
+    #[arg(long, default_value = "default")]
+    pub(crate) model: String,
+    /// Stands before the conversation.
+    #[arg(long)]
+    pub(crate) system: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Speak {
+    /// What to say.
+    pub(crate) text: String,
+    /// Where the sound goes; its ending names the format: mp3, opus, aac, flac, wav or pcm.
+    #[arg(long, short, value_name = "FILE", default_value = "speech.mp3")]
+    pub(crate) output: PathBuf,
+    #[arg(long, default_value = "default")]
+    pub(crate) model: String,
+    /// One of the model's voices; otherwise its usual one.
+    #[arg(long)]
+    pub(crate) voice: Option<String>,
+    /// From 0.25 to 4.
+    #[arg(long)]
+    pub(crate) speed: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Transcribe {
+    /// A sound file.
+    pub(crate) file: PathBuf,
+    #[arg(long, default_value = "default")]
+    pub(crate) model: String,
+    /// What is spoken, such as en; otherwise the model finds out.
+    #[arg(long)]
+    pub(crate) language: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,6 +5,7 @@ mod database;
 mod directory;
 mod listeners;
 mod machine;
+mod models;
 mod nodes;
 mod payments;
 mod providers;
@@ -13,6 +14,7 @@ mod services;
 use serde::Serialize;
 
 use crate::args;
+use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::operator::Operator;
 use crate::output::{BAD, Cell, DOUBTFUL, GOOD, Listing, print_json};
@@ -64,8 +66,9 @@ impl Finding {
 pub(crate) async fn run(
     surroundings: &Surroundings,
     listing: args::Listing,
+    engine: Engine,
 ) -> Result<(), Failure> {
-    let findings = examine(surroundings).await?;
+    let findings = examine(surroundings, engine).await?;
     if listing.json {
         print_json(&findings)?;
     } else {
@@ -75,15 +78,16 @@ pub(crate) async fn run(
     if has_failed { Err(Failure::Reported) } else { Ok(()) }
 }
 
-async fn examine(surroundings: &Surroundings) -> Result<Vec<Finding>, Failure> {
+async fn examine(surroundings: &Surroundings, engine: Engine) -> Result<Vec<Finding>, Failure> {
     let sources = surroundings.sources(Vec::new());
     let config = sources.read();
-    let mut operator = Operator::connect(surroundings).await?;
+    let mut operator = Operator::connect(surroundings, engine).await?;
     let mut findings = configuration::check(&sources, &config);
     findings.push(directory::check(&surroundings.data_dir));
     findings.extend(machine::check());
     findings.extend(database::check(surroundings, &sources, &mut operator).await);
     if let Ok(config) = &config {
+        findings.extend(models::check(surroundings, engine, &config.engine));
         findings.extend(listeners::check(&config.server, operator.is_running()));
         findings.extend(providers::check(&config.providers).await);
         findings.extend(services::check(config).await);

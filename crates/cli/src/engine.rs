@@ -36,6 +36,10 @@ pub struct Options {
 }
 
 impl Engine {
+    pub(crate) fn is_built_in(self) -> bool {
+        matches!(self, Engine::BuiltIn(_))
+    }
+
     pub(crate) fn run(self, options: Options) -> Result<(), Failure> {
         match self {
             Engine::BuiltIn(serve) => serve(options).map_err(Failure::Failed),

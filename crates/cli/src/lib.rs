@@ -5,10 +5,12 @@ mod commands;
 mod doctor;
 pub mod engine;
 mod failure;
+mod local;
 mod operator;
 mod output;
 mod payments;
 mod randomness;
+mod registries;
 mod serve;
 mod surroundings;
 mod wiring;
@@ -46,28 +48,39 @@ fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
     match cli.command {
         Command::Engine(options) => engine.run(options),
         Command::Serve(serve) => {
-            runtime(Builder::new_multi_thread())?.block_on(serve::run(&surroundings, serve))
+            runtime(Builder::new_multi_thread())?.block_on(serve::run(&surroundings, serve, engine))
         }
         Command::Init(init) => commands::init::run(&surroundings, &init),
         Command::Config(command) => commands::config::run(&surroundings, &command),
         Command::Openapi => output::print_json(&api::document()),
         Command::Completions { shell } => completions(shell),
-        operated => {
-            runtime(Builder::new_current_thread())?.block_on(operate(&surroundings, operated))
-        }
+        operated => runtime(Builder::new_current_thread())?.block_on(operate(
+            &surroundings,
+            operated,
+            engine,
+        )),
     }
 }
 
 /// The commands that look at a service or change it.
-async fn operate(surroundings: &Surroundings, command: Command) -> Result<(), Failure> {
+async fn operate(
+    surroundings: &Surroundings,
+    command: Command,
+    engine: Engine,
+) -> Result<(), Failure> {
     if let Command::Doctor(listing) = command {
-        return doctor::run(surroundings, listing).await;
+        return doctor::run(surroundings, listing, engine).await;
     }
-    let mut operator = Operator::connect(surroundings).await?;
+    let mut operator = Operator::connect(surroundings, engine).await?;
     match command {
         Command::Keys(command) => commands::keys::run(&mut operator, command).await,
         Command::Accounts(command) => commands::accounts::run(&mut operator, command).await,
         Command::Models(command) => commands::models::run(&mut operator, &command).await,
+        Command::Chat(chat) => commands::chat::run(&mut operator, &chat).await,
+        Command::Speak(speak) => commands::speak::run(&mut operator, &speak).await,
+        Command::Transcribe(transcribe) => {
+            commands::transcribe::run(&mut operator, &transcribe).await
+        }
         Command::Ledger(command) => commands::ledger::run(&mut operator, &command).await,
         Command::Serve(_)
         | Command::Init(_)

@@ -8,14 +8,18 @@ use control::reply::{ModelLine, Reply, Verification};
 use control::service::Service;
 use control::socket;
 use control::socket::client::Client;
+use domain::catalogue::Model;
 
+use crate::engine::Engine;
 use crate::failure::Failure;
+use crate::local::{self, Local};
 use crate::surroundings::Surroundings;
 use crate::wiring;
 
 /// Somebody at the command line. Whether the service runs makes no difference to what they see.
 pub(crate) struct Operator<'a> {
-    surroundings: &'a Surroundings,
+    pub(crate) surroundings: &'a Surroundings,
+    pub(crate) engine: Engine,
     way: Way,
 }
 
@@ -27,7 +31,10 @@ enum Way {
 }
 
 impl<'a> Operator<'a> {
-    pub(crate) async fn connect(surroundings: &'a Surroundings) -> Result<Operator<'a>, Failure> {
+    pub(crate) async fn connect(
+        surroundings: &'a Surroundings,
+        engine: Engine,
+    ) -> Result<Operator<'a>, Failure> {
         let path = socket::path(&surroundings.data_dir.path);
         let client = Client::connect(&path).await.map_err(|error| {
             Failure::Unreachable(format!(
@@ -36,7 +43,7 @@ impl<'a> Operator<'a> {
             ))
         })?;
         let way = client.map_or(Way::Stopped, Way::Running);
-        Ok(Operator { surroundings, way })
+        Ok(Operator { surroundings, engine, way })
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -70,7 +77,11 @@ impl<'a> Operator<'a> {
     pub(crate) async fn models(&mut self) -> Result<Vec<ModelLine>, Failure> {
         if !self.is_running() {
             let config = self.surroundings.sources(Vec::new()).read()?;
-            return Ok(config.models.iter().map(ModelLine::of).collect());
+            let local = Local::of(self.engine, self.surroundings, &config.engine)?;
+            let models = local::models(config.models, local.as_ref()).map_err(Failure::Failed)?;
+            let weights_of = |model: &Model| local.as_ref().and_then(|it| it.weights_of(model));
+            let line = |model: &Model| ModelLine::of(model, weights_of(model));
+            return Ok(models.iter().map(line).collect());
         }
         match self.perform(Operation::ListModels).await? {
             Reply::Models(models) => Ok(models),

@@ -1,5 +1,6 @@
 //! `tollgate serve`: opens what is needed, listens, and ends in good order.
 
+mod engine;
 mod housekeeping;
 mod listeners;
 mod logging;
@@ -29,14 +30,17 @@ use domain::shelf::Shelf;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::engine::LocalChild;
 use self::listeners::Listeners;
 use self::signals::Signals;
 use self::welcome::Welcome;
 use crate::args;
+use crate::engine::Engine;
 use crate::failure::Failure;
+use crate::local::Local;
 use crate::payments;
 use crate::surroundings::Surroundings;
-use crate::wiring::{self, Offer};
+use crate::wiring::{self, Front, Offer};
 
 /// The first ADMIN key, if the operator chooses it.
 const ADMIN_KEY: &str = "TOLLGATE_ADMIN_KEY";
@@ -45,7 +49,11 @@ const CHOSEN_KEY_CHARS_MIN: usize = 16;
 /// What is still written after the requests have ended.
 const LAST_WRITES_MAX: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run(surroundings: &Surroundings, serve: args::Serve) -> Result<(), Failure> {
+pub(crate) async fn run(
+    surroundings: &Surroundings,
+    serve: args::Serve,
+    engine: Engine,
+) -> Result<(), Failure> {
     let flags = flags(serve);
     let config = surroundings.sources(flags.clone()).read()?;
     logging::start(&config.log)?;
@@ -62,21 +70,26 @@ pub(crate) async fn run(surroundings: &Surroundings, serve: args::Serve) -> Resu
     let engines = Arc::new(Engines::default());
     let chains = wiring::chains(&config.rpc).map_err(Failure::Failed)?;
     let chains = Arc::new(ChainShelf::new(chains));
-    let offer = (Arc::clone(&engines), Arc::clone(&chains));
-    let service = open(surroundings, flags, config, offer, chosen_key).await?;
+    let local = Local::of(engine, surroundings, &config.engine)?;
+    let address = listeners.api_address;
+    let front = front(local.as_ref(), address);
+    let offer = (Arc::clone(&engines), Arc::clone(&chains), local.clone());
+    let service = open(surroundings, flags, config, offer, (front, chosen_key)).await?;
     let service = Arc::new(service);
     let control = bind_control(&socket::path(&surroundings.data_dir.path))?;
     let first_key = service.first_key(chosen_key).await?;
 
     let tasks = TaskTracker::new();
     let stop = CancellationToken::new();
-    let address = listeners.api_address;
     let payments = payments::open(&x402, &service, &tasks).await.map_err(Failure::Failed)?;
     let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
     let tiers = Arc::clone(&service.tiers);
     let settings = settings(&server, (&limits, tiers), chat, address);
     let app = app(&service, (engines, proxy), settings, &tasks);
-    listeners.serve(app, &tasks, &stop)?;
+    let child = local.map(|local| LocalChild::start(local, &service));
+    let report = child.as_ref().map(LocalChild::report);
+    let report = report.unwrap_or_else(|| Arc::new(|| None));
+    listeners.serve(app, report, &tasks, &stop)?;
     tasks.spawn(control.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
     tasks.spawn(housekeeping::keep(Arc::clone(&service), stop.clone()));
     if let Some(days) = keep_usage_days {
@@ -93,6 +106,9 @@ pub(crate) async fn run(surroundings: &Surroundings, serve: args::Serve) -> Resu
     stop.cancel();
     tasks.close();
     wind_down(&tasks, server.shutdown_grace, &mut signals).await;
+    if let Some(child) = child {
+        child.stop().await;
+    }
     housekeeping::last(&service).await;
     tracing::info!("stopped");
     Ok(())
@@ -133,17 +149,26 @@ fn bind_control(path: &Path) -> Result<socket::server::Server, Failure> {
     })
 }
 
+/// What operators see of the service, and where they find it.
+fn front(local: Option<&Local>, address: SocketAddr) -> Front {
+    let local = local.cloned();
+    Front {
+        api_url: Some(format!("http://{}/api/v1", welcome::reachable(address))),
+        weights: Arc::new(move |model| local.as_ref().and_then(|it| it.weights_of(model))),
+    }
+}
+
 /// Opens the database, begins it if it is new, and puts the catalogue in force.
 async fn open(
     surroundings: &Surroundings,
     flags: Vec<FlagSetting>,
     config: Config,
-    (engines, chains): (Arc<Engines>, Arc<ChainShelf>),
-    chosen_key: Option<&str>,
+    (engines, chains, local): (Arc<Engines>, Arc<ChainShelf>, Option<Local>),
+    (front, chosen_key): (Front, Option<&str>),
 ) -> Result<Service, Failure> {
     let shelf = Arc::new(Shelf::default());
     let tiers = Arc::new(config.tiers.clone());
-    let offer = (Arc::clone(&engines), chains);
+    let offer = (Arc::clone(&engines), chains, local.clone());
     let reload = reload(surroundings.clone(), flags, Arc::clone(&shelf), offer);
     let data_dir = &surroundings.data_dir.path;
     let store = wiring::open_store(data_dir, &config.store).map_err(|failure| match failure {
@@ -154,10 +179,11 @@ async fn open(
         )),
         other => other,
     })?;
-    let service = wiring::service(store, (Arc::clone(&shelf), tiers), reload, chosen_key).await?;
+    let catalogue = (Arc::clone(&shelf), tiers);
+    let service = wiring::service(store, catalogue, reload, front, chosen_key).await?;
     let development = &config.development;
     service.found(development.enabled.then_some(development.starting_credit)).await?;
-    put_in_force(config, &shelf, &engines).map_err(Failure::Failed)?;
+    put_in_force(config, &shelf, &engines, local.as_ref()).map_err(Failure::Failed)?;
     Ok(service)
 }
 
@@ -166,21 +192,26 @@ fn reload(
     surroundings: Surroundings,
     flags: Vec<FlagSetting>,
     shelf: Arc<Shelf>,
-    (engines, chains): (Arc<Engines>, Arc<ChainShelf>),
+    (engines, chains, local): (Arc<Engines>, Arc<ChainShelf>, Option<Local>),
 ) -> Reload {
     Arc::new(move || {
         let config = surroundings.sources(flags.clone()).read().map_err(|it| it.to_string())?;
         let fresh_chains = wiring::chains(&config.rpc)?;
-        let count = put_in_force(config, &shelf, &engines)?;
+        let count = put_in_force(config, &shelf, &engines, local.as_ref())?;
         chains.replace(fresh_chains);
         Ok(count)
     })
 }
 
 /// Requests under way keep the catalogue and the engines they began with.
-fn put_in_force(config: Config, shelf: &Shelf, engines: &Engines) -> Result<usize, String> {
-    let count = config.models.len();
-    let offer = Offer::of(config)?;
+fn put_in_force(
+    config: Config,
+    shelf: &Shelf,
+    engines: &Engines,
+    local: Option<&Local>,
+) -> Result<usize, String> {
+    let offer = Offer::of(config, local)?;
+    let count = offer.count;
     // Engines first: a model that is listed can then be run.
     engines.replace(offer.engines);
     shelf.replace(offer.catalogue);

@@ -12,7 +12,7 @@ use config::read::Config;
 use config::sections::rpc::Rpc;
 use config::sections::store::{Place, Store as StoreSection};
 use control::founding::pepper;
-use control::service::{Reload, Service};
+use control::service::{Reload, Service, WeightsOf};
 use credits::Rules;
 use domain::catalogue::Catalogue;
 use domain::entropy::Entropy;
@@ -29,6 +29,7 @@ use store::sqlite::{Options, Sqlite};
 use switchboard::Ground;
 
 use crate::failure::Failure;
+use crate::local::{self, Local};
 use crate::randomness::SystemEntropy;
 
 /// Opens the database, and makes the data directory if this is the first time.
@@ -60,7 +61,8 @@ pub(crate) async fn stopped_service(
     tiers: Arc<Tiers>,
 ) -> Result<Service, Failure> {
     let reload: Reload = Arc::new(|| Err("no service is running".to_owned()));
-    service(store, (Arc::new(Shelf::default()), tiers), reload, None).await
+    let front = Front { api_url: None, weights: Arc::new(|_| None) };
+    service(store, (Arc::new(Shelf::default()), tiers), reload, front, None).await
 }
 
 /// The service over an open database. `chosen_key` is a secret of the operator's own form.
@@ -68,6 +70,7 @@ pub(crate) async fn service(
     store: Arc<dyn Store>,
     (catalogue, tiers): (Arc<Shelf>, Arc<Tiers>),
     reload: Reload,
+    front: Front,
     chosen_key: Option<&str>,
 ) -> Result<Service, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -91,7 +94,15 @@ pub(crate) async fn service(
         clock,
         entropy,
         started_at,
+        api_url: front.api_url,
+        weights: front.weights,
     })
+}
+
+/// What an operator can see of a service from outside.
+pub(crate) struct Front {
+    pub(crate) api_url: Option<String>,
+    pub(crate) weights: WeightsOf,
 }
 
 /// The chain nodes and the price of a credit, as one configuration says.
@@ -120,19 +131,24 @@ pub(crate) async fn proxy(
 
 /// The catalogue and the engines that run it, as one configuration says.
 pub(crate) struct Offer {
+    /// How many models there are.
+    pub(crate) count: usize,
     pub(crate) catalogue: Catalogue,
     pub(crate) engines: EngineSet,
 }
 
 impl Offer {
     /// From a configuration that was read without faults.
-    pub(crate) fn of(config: Config) -> Result<Offer, String> {
+    pub(crate) fn of(config: Config, local: Option<&Local>) -> Result<Offer, String> {
+        let models = local::models(config.models, local)?;
+        let process = local.map(Local::process);
         let ground = Ground { clock: Arc::new(SystemClock), entropy: Arc::new(SystemEntropy) };
-        let engines = switchboard::connect(&config.providers, &config.models, None, &ground)?;
-        let catalogue = Catalogue::build(config.models).map_err(|faults| {
+        let engines = switchboard::connect(&config.providers, &models, process.as_ref(), &ground)?;
+        let count = models.len();
+        let catalogue = Catalogue::build(models).map_err(|faults| {
             let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
             lines.join("\n")
         })?;
-        Ok(Offer { catalogue, engines })
+        Ok(Offer { count, catalogue, engines })
     }
 }

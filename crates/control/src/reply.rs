@@ -29,6 +29,8 @@ pub struct Status {
     pub started_at: String,
     /// Whether it can write, and so take money.
     pub can_write: bool,
+    /// How callers on this machine reach the API, up to and with its version.
+    pub api_url: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,10 +104,12 @@ pub struct ModelLine {
     pub providers: Vec<String>,
     pub traits: Vec<String>,
     pub offline: bool,
+    /// For a model that runs on this machine: whether its files are there.
+    pub weights: Option<String>,
 }
 
 impl ModelLine {
-    pub fn of(model: &Model) -> ModelLine {
+    pub fn of(model: &Model, weights: Option<String>) -> ModelLine {
         ModelLine {
             id: model.id.clone(),
             model_type: model.model_type().name().to_owned(),
@@ -113,6 +117,7 @@ impl ModelLine {
             providers: model.routes.iter().map(|route| route.provider.clone()).collect(),
             traits: model.traits.clone(),
             offline: model.offline,
+            weights,
         }
     }
 }

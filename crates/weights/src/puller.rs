@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use reqwest::Client;
+use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
 
 use crate::entry::{Entry, SCRATCH};
@@ -19,13 +20,17 @@ use crate::progress::{Gauge, Progress};
 use crate::registry::Registries;
 
 /// Where models are kept, and where they come from.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Settings {
     pub models_dir: PathBuf,
     /// A directory laid out like `models_dir`, which is looked into first.
     pub weights_from: Option<PathBuf>,
-    pub registries: Registries,
+    /// Asked once, and only when a registry is needed: finding out may take a while.
+    pub find_registries: FindRegistries,
 }
+
+/// Finds out which registries this machine uses.
+pub type FindRegistries = Arc<dyn Fn() -> Registries + Send + Sync>;
 
 /// Where a model stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +46,7 @@ pub struct Puller {
     manifest: &'static Manifest,
     settings: Settings,
     client: Client,
+    registries: OnceCell<Registries>,
     tasks: TaskTracker,
     desk: Mutex<Desk>,
 }
@@ -78,7 +84,8 @@ impl Puller {
             .read_timeout(SILENCE_MAX)
             .build()
             .map_err(|error| format!("cannot make an HTTP client: {error}"))?;
-        Ok(Puller { manifest, settings, client, tasks, desk: Mutex::default() })
+        let (registries, desk) = (OnceCell::new(), Mutex::default());
+        Ok(Puller { manifest, settings, client, registries, tasks, desk })
     }
 
     pub fn manifest(&self) -> &'static Manifest {
@@ -173,7 +180,8 @@ impl Puller {
         }
         let _lock = self.lock(model).await?;
         let (manifest, settings, client) = (self.manifest, &self.settings, &self.client);
-        Entry { manifest, model, settings, client, gauge }.fetch().await
+        let registries = &self.registries;
+        Entry { manifest, model, settings, client, registries, gauge }.fetch().await
     }
 
     /// Held while a model is fetched, so that two processes do not write the same files.

@@ -1,7 +1,12 @@
-//! `tollgate models`: what is on offer.
+//! `tollgate models`: what is on offer, where its files stand, and whether it works.
+
+mod bar;
+mod pull;
+mod trial;
 
 use control::operation::Operation;
 use control::reply::{ModelLine, Reply};
+use weights::{Kind, ModelFiles, manifest};
 
 use crate::args;
 use crate::failure::Failure;
@@ -14,7 +19,10 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     match command {
         args::Models::List(listing) => {
-            let models = operator.models().await?;
+            let mut models = operator.models().await?;
+            if operator.engine.is_built_in() {
+                add_unoffered(&mut models);
+            }
             if listing.json { print_json(&models) } else { print_models(&models) }
         }
         args::Models::Reload(listing) => {
@@ -25,11 +33,43 @@ pub(crate) async fn run(
             }
             print_line(&format!("reloaded: {} models", reloaded.models))
         }
+        args::Models::Pull { ids } => pull::run(operator, ids).await,
+        args::Models::Test { id, listing } => trial::run(operator, id, *listing).await,
+    }
+}
+
+/// Built-in models that were not fetched are not offered; here they are what could be.
+fn add_unoffered(models: &mut Vec<ModelLine>) {
+    for files in manifest().models() {
+        let Some(model_type) = type_of(files) else { continue };
+        if models.iter().any(|model| model.id == files.id) {
+            continue;
+        }
+        models.push(ModelLine {
+            id: files.id.clone(),
+            model_type: model_type.to_owned(),
+            name: files.title.clone(),
+            providers: vec!["local".to_owned()],
+            traits: Vec::new(),
+            offline: true,
+            weights: Some("not fetched".to_owned()),
+        });
+    }
+}
+
+fn type_of(files: &ModelFiles) -> Option<&'static str> {
+    match files.kind {
+        Kind::Text => Some("text"),
+        Kind::Embedding => Some("embedding"),
+        Kind::Transcription => Some("asr"),
+        Kind::Speech => Some("tts"),
+        Kind::Library => None,
     }
 }
 
 fn print_models(models: &[ModelLine]) -> Result<(), Failure> {
-    let mut table = Listing::new(&["ID", "TYPE", "NAME", "PROVIDERS", "TRAITS", "STATE"]);
+    let headings = ["ID", "TYPE", "NAME", "PROVIDERS", "TRAITS", "STATE", "WEIGHTS"];
+    let mut table = Listing::new(&headings);
     for model in models {
         let state = if model.offline { "offline" } else { "online" };
         table.row([
@@ -39,7 +79,17 @@ fn print_models(models: &[ModelLine]) -> Result<(), Failure> {
             model.providers.join(", ").into(),
             model.traits.join(", ").into(),
             state.into(),
+            weights(model).into(),
         ]);
     }
     table.print()
+}
+
+/// `ready, 98 MB`.
+fn weights(model: &ModelLine) -> String {
+    let Some(state) = &model.weights else { return String::new() };
+    match manifest().model(&model.id) {
+        Some(files) => format!("{state}, {} MB", files.bytes().div_ceil(1_000_000)),
+        None => state.clone(),
+    }
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::admin::EngineReport;
 use api::app::Shared;
 use api::transport::server::serve;
 use config::sections::server::Server;
@@ -39,6 +40,7 @@ impl Listeners {
     pub(crate) fn serve(
         self,
         app: Shared,
+        engine: EngineReport,
         tasks: &TaskTracker,
         stop: &CancellationToken,
     ) -> Result<(), Failure> {
@@ -52,7 +54,7 @@ impl Listeners {
             metrics.run_upkeep();
             metrics.render()
         });
-        let admin = api::admin::router(Arc::clone(&app), render);
+        let admin = api::admin::router(Arc::clone(&app), render, engine);
         let listeners = [(self.admin, admin), (self.api, api::router(app))];
         for (listener, router) in listeners {
             tasks.spawn(serve(listener, router, tasks.clone(), stop.clone(), self.grace));

@@ -37,7 +37,7 @@ impl Welcome {
 }
 
 /// An address that means "all of them" is no address to send a request to.
-fn reachable(address: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     if !address.ip().is_unspecified() {
         return address;
     }

@@ -84,10 +84,11 @@ impl Sources {
         let url = |path: &str| {
             self.has_registries.then(|| Url::parse(&format!("{}{path}", self.base)).unwrap())
         };
+        let registries = Registries { python: url("/simple"), npm: url("/npm/") };
         let settings = Settings {
             models_dir: self.models.path().to_owned(),
             weights_from: Some(self.directory.path().to_owned()),
-            registries: Registries { python: url("/simple"), npm: url("/npm/") },
+            find_registries: Arc::new(move || registries.clone()),
         };
         Arc::new(Puller::new(self.manifest, settings, TaskTracker::new()).unwrap())
     }

@@ -1,0 +1,110 @@
+//! `tollgate chat`: one question, or a conversation, with the answers as they come.
+
+use std::io::{BufRead, IsTerminal};
+
+use reqwest::Response;
+use serde_json::{Value, json};
+
+use super::session::{Session, broken, message_in, send};
+use crate::args;
+use crate::failure::Failure;
+use crate::operator::Operator;
+use crate::output::{print, print_line};
+
+pub(crate) async fn run(operator: &mut Operator<'_>, chat: &args::Chat) -> Result<(), Failure> {
+    let session = Session::open(operator).await?;
+    let outcome = converse(&session, chat).await;
+    let closed = session.close(operator).await;
+    outcome.and(closed)
+}
+
+async fn converse(session: &Session, chat: &args::Chat) -> Result<(), Failure> {
+    let system = chat.system.iter().map(|text| json!({ "role": "system", "content": text }));
+    let mut turns: Vec<Value> = system.collect();
+    if let Some(text) = &chat.text {
+        return answer(session, &chat.model, &mut turns, text).await;
+    }
+    let is_person = std::io::stdin().is_terminal();
+    loop {
+        if is_person {
+            print("> ")?;
+        }
+        let mut line = String::new();
+        if std::io::stdin().lock().read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let text = line.trim();
+        if !text.is_empty() {
+            answer(session, &chat.model, &mut turns, text).await?;
+        }
+    }
+}
+
+async fn answer(
+    session: &Session,
+    model: &str,
+    turns: &mut Vec<Value>,
+    text: &str,
+) -> Result<(), Failure> {
+    turns.push(json!({ "role": "user", "content": text }));
+    let body = json!({ "model": model, "messages": turns, "stream": true });
+    let response = send(session.post("chat/completions").json(&body)).await?;
+    let said = tell(response).await?;
+    print_line("")?;
+    turns.push(json!({ "role": "assistant", "content": said }));
+    Ok(())
+}
+
+/// Prints the answer while it comes, and returns it.
+async fn tell(mut response: Response) -> Result<String, Failure> {
+    let (mut said, mut unread) = (String::new(), Vec::new());
+    while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
+        unread.extend_from_slice(&piece);
+        while let Some(end) = unread.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = unread.drain(..=end).collect();
+            if let Some(text) = text_in(&line)? {
+                print(&text)?;
+                said.push_str(&text);
+            }
+        }
+    }
+    Ok(said)
+}
+
+/// What one line of the stream adds to the answer.
+fn text_in(line: &[u8]) -> Result<Option<String>, Failure> {
+    let line = String::from_utf8_lossy(line);
+    let Some(data) = line.trim().strip_prefix("data:") else { return Ok(None) };
+    let Ok(event) = serde_json::from_str::<Value>(data.trim()) else { return Ok(None) };
+    if let Some(message) = message_in(&event) {
+        return Err(Failure::Failed(message));
+    }
+    let delta = event.pointer("/choices/0/delta/content").and_then(Value::as_str);
+    Ok(delta.map(str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: Result<Option<&str>, &str>) {
+        let found = text_in(line.as_bytes()).map_err(|failure| failure.to_string());
+        let found = found.as_ref().map(Option::as_deref).map_err(String::as_str);
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn lines_of_a_stream_are_read() {
+        check("data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\r\n", Ok(Some("Hi")));
+        check("data: {\"choices\":[]}\n", Ok(None));
+        check("data: [DONE]\n", Ok(None));
+        check(": ping\n", Ok(None));
+        check("\n", Ok(None));
+    }
+
+    #[test]
+    fn an_error_in_the_middle_ends_it() {
+        check("data: {\"error\":{\"message\":\"broke off\",\"type\":\"x\"}}\n", Err("broke off"));
+    }
+}

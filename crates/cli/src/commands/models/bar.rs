@@ -1,0 +1,72 @@
+//! A bar that fills while a model is fetched; lines where nobody watches.
+
+use std::io::{IsTerminal, Write};
+
+use weights::Progress;
+
+const WIDTH: u64 = 30;
+/// Without a terminal every step of so many percent is a line.
+const STEP_PERCENT: u64 = 10;
+
+pub(super) struct Bar {
+    id: String,
+    is_terminal: bool,
+    /// The last percentage that was written.
+    told: Option<u64>,
+}
+
+impl Bar {
+    pub(super) fn new(id: &str) -> Bar {
+        let is_terminal = std::io::stderr().is_terminal();
+        Bar { id: id.to_owned(), is_terminal, told: None }
+    }
+
+    pub(super) fn show(&mut self, progress: Progress) {
+        let percent = progress.percent();
+        let step = if self.is_terminal { 1 } else { STEP_PERCENT };
+        let is_news = self.told.is_none_or(|told| told / step < percent / step);
+        if !is_news {
+            return;
+        }
+        self.told = Some(percent);
+        let line = line(&self.id, progress);
+        if self.is_terminal {
+            write(&format!("\r{line}"));
+        } else {
+            write(&format!("{line}\n"));
+        }
+    }
+
+    pub(super) fn end(&mut self) {
+        if self.is_terminal && self.told.is_some() {
+            write("\n");
+        }
+    }
+}
+
+fn line(id: &str, progress: Progress) -> String {
+    let percent = progress.percent();
+    let filled = percent * WIDTH / 100;
+    let bar: String = (0..WIDTH).map(|index| if index < filled { '█' } else { '░' }).collect();
+    let megabytes = |bytes: u64| bytes / 1_000_000;
+    let (done, total) = (megabytes(progress.done_bytes), megabytes(progress.total_bytes));
+    format!("{id} {bar} {percent:>3} % {done:>4} of {total} MB")
+}
+
+/// A bar that cannot be drawn is no reason to stop fetching.
+fn write(text: &str) {
+    let mut error_output = anstream::stderr().lock();
+    let _ = error_output.write_all(text.as_bytes()).and_then(|()| error_output.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_as_long_as_it_is_far() {
+        let progress = Progress { done_bytes: 43_000_000, total_bytes: 98_000_000 };
+        let expected = "m ████████████░░░░░░░░░░░░░░░░░░  43 %   43 of 98 MB";
+        assert_eq!(line("m", progress), expected);
+    }
+}

@@ -1,0 +1,51 @@
+//! `tollgate models pull`: fetches built-in models, with a bar for each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use control::operation::Operation;
+use weights::{Kind, Puller, State, manifest};
+
+use super::bar::Bar;
+use crate::failure::Failure;
+use crate::local;
+use crate::operator::Operator;
+use crate::output::print_line;
+
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The files may be written while the service runs: it sees them as soon as they are whole, and
+/// each model is fetched by one process at a time.
+pub(crate) async fn run(operator: &mut Operator<'_>, ids: &[String]) -> Result<(), Failure> {
+    let config = operator.surroundings.sources(Vec::new()).read()?;
+    let puller = local::puller(operator.surroundings, &config.engine)?;
+    let defaults = manifest().models().filter(|it| it.default && it.kind != Kind::Library);
+    let defaults: Vec<String> = defaults.map(|it| it.id.clone()).collect();
+    for id in if ids.is_empty() { &defaults } else { ids } {
+        fetch(&puller, id).await?;
+    }
+    if operator.is_running() {
+        operator.perform(Operation::ReloadModels).await?;
+    }
+    Ok(())
+}
+
+async fn fetch(puller: &Arc<Puller>, id: &str) -> Result<(), Failure> {
+    let mut bar = Bar::new(id);
+    let pull = puller.pull(id);
+    tokio::pin!(pull);
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut pull => break outcome,
+            () = tokio::time::sleep(LOOK_EVERY) => {
+                if let State::Fetching(progress) = puller.state(id) {
+                    bar.show(progress);
+                }
+            }
+        }
+    };
+    bar.end();
+    outcome.map_err(|error| Failure::Failed(error.to_string()))?;
+    let folder = weights::folder(&puller.settings().models_dir, id);
+    print_line(&format!("{id} is in {}", folder.display()))
+}

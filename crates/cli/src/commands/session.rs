@@ -1,0 +1,105 @@
+//! A person's own calls to the running service: with a key for the occasion, which is revoked
+//! afterwards.
+
+use std::time::Duration;
+
+use control::operation::{KeyType, NewKey, Operation, Period};
+use control::reply::Reply;
+use moment::{Clock, SystemClock};
+use reqwest::{Client, RequestBuilder, Response};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::failure::Failure;
+use crate::operator::{Operator, unexpected};
+
+/// A key that could not be revoked goes by itself after this time, and cannot spend much until
+/// then.
+const KEY_LIFE: Duration = Duration::from_secs(3600);
+const KEY_LIMIT_USD: &str = "1.00";
+/// A long answer on a slow machine.
+const SILENCE_MAX: Duration = Duration::from_secs(600);
+const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Access to the API of the running service.
+pub(crate) struct Session {
+    client: Client,
+    api_url: String,
+    key: String,
+    key_id: Uuid,
+}
+
+impl Session {
+    pub(crate) async fn open(operator: &mut Operator<'_>) -> Result<Session, Failure> {
+        let reply = operator.perform_running(Operation::Ping).await?;
+        let Reply::Status(status) = reply else { return Err(unexpected()) };
+        let api_url = status.api_url.ok_or_else(unexpected)?;
+        let new = NewKey {
+            account: "default".to_owned(),
+            kind: KeyType::Inference,
+            description: "a command at the terminal".to_owned(),
+            limit_usd: Some(KEY_LIMIT_USD.to_owned()),
+            limit_diem: None,
+            period: Period::Lifetime,
+            expires: Some(SystemClock.now().plus(KEY_LIFE).to_string()),
+        };
+        let reply = operator.perform(Operation::CreateKey(new)).await?;
+        let Reply::CreatedKey(created) = reply else { return Err(unexpected()) };
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // No proxy: the service is on this machine.
+        let client = Client::builder().no_proxy().read_timeout(SILENCE_MAX).build();
+        let client = client.map_err(|error| Failure::Failed(error.to_string()))?;
+        Ok(Session { client, api_url, key: created.api_key, key_id: created.key.id })
+    }
+
+    pub(crate) async fn close(self, operator: &mut Operator<'_>) -> Result<(), Failure> {
+        operator.perform(Operation::RevokeKey { id: self.key_id }).await.map(|_| ())
+    }
+
+    pub(crate) fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}/{path}", self.api_url)).bearer_auth(&self.key)
+    }
+
+    pub(crate) fn post(&self, path: &str) -> RequestBuilder {
+        self.client.post(format!("{}/{path}", self.api_url)).bearer_auth(&self.key)
+    }
+}
+
+/// Sends a request, and turns a refusal into its message.
+pub(crate) async fn send(request: RequestBuilder) -> Result<Response, Failure> {
+    let response = request.send().await.map_err(|error| broken(&error))?;
+    if response.status().is_success() {
+        return Ok(response);
+    }
+    let status = response.status();
+    let body = whole(response).await.unwrap_or_default();
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Err(Failure::Failed(message_in(&body).unwrap_or_else(|| format!("the service says {status}"))))
+}
+
+pub(crate) async fn json(request: RequestBuilder) -> Result<Value, Failure> {
+    let body = whole(send(request).await?).await?;
+    serde_json::from_slice(&body).map_err(|_| unexpected())
+}
+
+pub(crate) async fn whole(mut response: Response) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
+        if ANSWER_BYTES_MAX < body.len() + piece.len() {
+            return Err(unexpected());
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+pub(crate) fn broken(error: &reqwest::Error) -> Failure {
+    Failure::Unreachable(format!("the service broke off: {error}"))
+}
+
+/// Errors are `{"error": "…"}` or `{"error": {"message": "…"}}`.
+pub(crate) fn message_in(body: &Value) -> Option<String> {
+    let error = body.get("error")?;
+    let message = error.as_str().or_else(|| error.get("message")?.as_str());
+    message.map(str::to_owned)
+}

@@ -1,0 +1,77 @@
+//! Whether the built-in models can run here: the processor, the room on the disk, the files.
+
+use std::path::Path;
+
+use config::sections::engine as section;
+use weights::{Kind, State, manifest};
+
+use super::Finding;
+use crate::engine::Engine;
+use crate::local::Local;
+use crate::surroundings::Surroundings;
+
+const MEGABYTE: u64 = 1_000_000;
+
+pub(crate) fn check(
+    surroundings: &Surroundings,
+    engine: Engine,
+    section: &section::Engine,
+) -> Vec<Finding> {
+    let local = match Local::of(engine, surroundings, section) {
+        Ok(Some(local)) => local,
+        Ok(None) => return vec![Finding::ok("built-in models", "none in use")],
+        Err(failure) => {
+            let fix = "look at what it says, or set `local = \"off\"` in [engine]";
+            return vec![Finding::failed("built-in models", failure.to_string(), fix)];
+        }
+    };
+    let mut findings = vec![processor()];
+    let defaults = manifest().models().filter(|it| it.default && it.kind != Kind::Library);
+    let (ready, missing): (Vec<_>, Vec<_>) =
+        defaults.partition(|files| local.puller.state(&files.id) == State::Ready);
+    let count = ready.len() + missing.len();
+    let missing_bytes: u64 = missing.iter().map(|files| files.bytes()).sum();
+    findings.extend(disk(&surroundings.data_dir.path, missing_bytes));
+    findings.push(if missing.is_empty() {
+        Finding::ok("built-in models", format!("all {count} default ones are fetched"))
+    } else {
+        let found = format!("{} of {count} default ones are fetched", ready.len());
+        let fix = "run `tollgate models pull`; the service also fetches them when it starts";
+        Finding::warning("built-in models", found, fix)
+    });
+    findings
+}
+
+#[cfg(target_arch = "x86_64")]
+fn processor() -> Finding {
+    let features = [
+        ("avx2", std::arch::is_x86_feature_detected!("avx2")),
+        ("fma", std::arch::is_x86_feature_detected!("fma")),
+        ("f16c", std::arch::is_x86_feature_detected!("f16c")),
+    ];
+    let missing: Vec<&str> = features.iter().filter(|(_, has)| !has).map(|(it, _)| *it).collect();
+    if missing.is_empty() {
+        return Finding::ok("processor", "has what fast models need");
+    }
+    let found = format!("lacks {}", missing.join(", "));
+    Finding::warning("processor", found, "run models elsewhere: the built-in engine needs these")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn processor() -> Finding {
+    Finding::ok("processor", std::env::consts::ARCH)
+}
+
+/// Archives are unpacked beside the files, so twice as much room is needed for a while.
+fn disk(data_dir: &Path, missing_bytes: u64) -> Option<Finding> {
+    let place = data_dir.ancestors().find(|it| it.exists())?;
+    let free = rustix::fs::statvfs(place).ok()?;
+    let free_bytes = free.f_bavail.saturating_mul(free.f_frsize);
+    let found = format!("{} MB free", free_bytes / MEGABYTE);
+    if missing_bytes.saturating_mul(2) <= free_bytes {
+        return Some(Finding::ok("room for models", found));
+    }
+    let wanted = missing_bytes.saturating_mul(2) / MEGABYTE;
+    let fix = format!("make {wanted} MB free, or set `models_dir` in [engine] to a larger disk");
+    Some(Finding::failed("room for models", found, fix))
+}

@@ -1,0 +1,149 @@
+//! The built-in engine as the commands see it: its files, its process, and its models.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use config::sections::engine as section;
+use domain::catalogue::Model;
+use engine_upstream::LocalProcess;
+use supervisor::{Plan, ProcessState, StatusCell};
+use tokio_util::task::TaskTracker;
+use weights::{Kind, Puller, Settings, State, manifest};
+
+use crate::engine::Engine;
+use crate::failure::Failure;
+use crate::registries;
+use crate::surroundings::Surroundings;
+
+/// The engine of this machine. There is none if the program lacks it or the operator wants none.
+#[derive(Clone)]
+pub(crate) struct Local {
+    pub(crate) puller: Arc<Puller>,
+    pub(crate) status: StatusCell,
+    pub(crate) plan: Plan,
+    /// Whether the default models are fetched without being asked for.
+    pub(crate) fetches: bool,
+}
+
+impl Local {
+    pub(crate) fn of(
+        engine: Engine,
+        surroundings: &Surroundings,
+        section: &section::Engine,
+    ) -> Result<Option<Local>, Failure> {
+        if !engine.is_built_in() || section.local == section::Local::Off {
+            return Ok(None);
+        }
+        let program = std::env::current_exe().map_err(|error| {
+            Failure::Failed(format!("cannot tell where this program is: {error}"))
+        })?;
+        let data_dir = &surroundings.data_dir.path;
+        let socket = data_dir.join("engine").join("engine.sock");
+        let mut arguments = arguments(&socket, &data_dir.join(&section.models_dir), section);
+        if let Some(file) = &surroundings.config_file {
+            arguments.extend(["--config".into(), file.into()]);
+        }
+        Ok(Some(Local {
+            puller: puller(surroundings, section)?,
+            status: StatusCell::default(),
+            plan: Plan { program, arguments, socket },
+            fetches: section.fetch,
+        }))
+    }
+
+    /// How the gateway reaches it.
+    pub(crate) fn process(&self) -> LocalProcess {
+        let readiness = supervisor::readiness(Arc::clone(&self.puller), self.status.clone());
+        LocalProcess { socket: self.plan.socket.clone(), readiness: Arc::new(readiness) }
+    }
+
+    /// The models to fetch at the start: the default ones, but for those that the operator's own
+    /// take the place of.
+    pub(crate) fn wanted(&self, offered: &[Model]) -> Vec<String> {
+        if !self.fetches {
+            return Vec::new();
+        }
+        let defaults = self.puller.manifest().models();
+        let defaults = defaults.filter(|files| files.default && files.kind != Kind::Library);
+        let is_offered = |id: &str| offered.iter().any(|model| files_of(model) == Some(id));
+        defaults.map(|files| files.id.clone()).filter(|id| is_offered(id)).collect()
+    }
+
+    /// Where the files of a model stand; none for a model that has none here.
+    pub(crate) fn weights_of(&self, model: &Model) -> Option<String> {
+        files_of(model).map(|id| told(&self.puller.state(id)))
+    }
+
+    /// How the process is, in a few words.
+    pub(crate) fn report(&self) -> String {
+        match self.status.get().state {
+            ProcessState::Up => "ok".to_owned(),
+            ProcessState::Starting => "starting".to_owned(),
+            ProcessState::Down { reason } => format!("down: {reason}"),
+        }
+    }
+}
+
+/// What fetches weights, for the service and for commands alike.
+pub(crate) fn puller(
+    surroundings: &Surroundings,
+    section: &section::Engine,
+) -> Result<Arc<Puller>, Failure> {
+    let data_dir = &surroundings.data_dir.path;
+    let (environment, of_section) = (surroundings.environment.clone(), section.clone());
+    let settings = Settings {
+        models_dir: data_dir.join(&section.models_dir),
+        weights_from: section.weights_from.as_ref().map(|path| data_dir.join(path)),
+        find_registries: Arc::new(move || registries::find(&of_section, &environment)),
+    };
+    // Not the service's own tasks: a download that is cut short goes on at the next start, and
+    // nobody should wait for it at the end.
+    let puller = Puller::new(manifest(), settings, TaskTracker::new()).map_err(Failure::Failed)?;
+    Ok(Arc::new(puller))
+}
+
+/// The operator's models, and the built-in ones beside them: the default set, and whatever else
+/// has been fetched.
+pub(crate) fn models(own: Vec<Model>, local: Option<&Local>) -> Result<Vec<Model>, String> {
+    let Some(local) = local else { return Ok(own) };
+    let mut builtin = switchboard::builtin::models()?;
+    builtin.retain(|model| {
+        let is_default = manifest().model(&model.id).is_some_and(|files| files.default);
+        is_default || local.puller.state(&model.id) == State::Ready
+    });
+    Ok(switchboard::builtin::beside(own, builtin))
+}
+
+/// The state of a model's files, as `models list` shows it.
+pub(crate) fn told(state: &State) -> String {
+    match state {
+        State::Ready => "ready".to_owned(),
+        State::Fetching(progress) => format!("fetching {} %", progress.percent()),
+        State::NotFetched => "not fetched".to_owned(),
+        State::Failed(_) => "not fetched: the last try failed".to_owned(),
+    }
+}
+
+/// The entry in the list of files that a model runs from, if it is one of those.
+fn files_of(model: &Model) -> Option<&str> {
+    let listed = |id: &str| manifest().model(id).is_some();
+    let route = model.routes.iter().find(|route| listed(&route.upstream_id));
+    route.map(|route| route.upstream_id.as_str())
+}
+
+fn arguments(socket: &Path, models_dir: &Path, section: &section::Engine) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec!["engine".into()];
+    let mut add = |flag: &str, value: OsString| arguments.extend([flag.into(), value]);
+    add("--socket", PathBuf::from(socket).into());
+    add("--models-dir", PathBuf::from(models_dir).into());
+    if let Some(threads) = section.threads {
+        add("--threads", threads.to_string().into());
+    }
+    let idle_unload_s = section.idle_unload.map_or(0, |idle| idle.as_secs());
+    add("--idle-unload-s", idle_unload_s.to_string().into());
+    if let Some(megabytes) = section.memory_max_mb {
+        add("--memory-max-mb", megabytes.to_string().into());
+    }
+    arguments
+}
