@@ -37,5 +37,16 @@ binary="$(target_dir)/debug/gateway"
 TOLLGATE="$binary" .venv/bin/python -m unittest discover --start-directory tests-e2e --verbose
 ./tests-e2e/rpc/run.sh "$binary"
 
+say "weights for the tests of the engine"
+weights="$(target_dir)/weights"
+"$binary" --data-dir "$weights" models pull
+"$binary" --data-dir "$weights" models pull whisper-tiny
+export TOLLGATE_TEST_MODELS="$weights/models"
+
 say "tests of the engine"
 run_tests "${engines[@]/#/--package=}"
+
+say "clients of the engine"
+cargo build --locked --package tollgate
+TOLLGATE="$(target_dir)/debug/tollgate" .venv/bin/python -m unittest discover --verbose \
+  --start-directory tests-e2e/engine --top-level-directory tests-e2e

@@ -1,0 +1,86 @@
+"""An engine that is killed, and weights that are wrong or not there."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import urllib.request
+
+import openai
+
+from engine.service import MODELS, EngineCase, user
+
+SMOLLM = "smollm2-135m/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+class KilledTest(EngineCase):
+    def chat(self, **options):
+        options = {"model": "default", "messages": user("Tell me a long story."), **options}
+        return self.client().chat.completions.create(**options)
+
+    def test_an_engine_that_is_killed_in_the_middle_is_told_and_comes_back(self):
+        self.until_ready(lambda: self.chat(max_completion_tokens=1))
+        pieces = 0
+        before = self.usage_rows()
+        stream = self.chat(stream=True, max_completion_tokens=2000)
+        with self.assertRaises(openai.APIError):
+            for chunk in stream:
+                pieces += 1
+                if pieces == 20:
+                    os.kill(self.engine_process(), signal.SIGKILL)
+        # Nothing is charged that was not delivered.
+        charged = self.usage_rows()[len(before) :]
+        tokens = sum(row.get("completionTokens") or 0 for row in charged)
+        self.assertLessEqual(tokens, pieces)
+        # It is started again, and answers.
+        answer = self.until_ready(lambda: self.chat(max_completion_tokens=4))
+        self.assertLess(0, answer.usage.completion_tokens)
+
+    def usage_rows(self):
+        """What was charged for so far, oldest first."""
+        admin = self.server.create_key("admin")
+        url = f"{self.server.api}/billing/usage?limit=100&sortOrder=asc"
+        request = urllib.request.Request(url, headers={"Authorization": f"Bearer {admin}"})
+        with urllib.request.urlopen(request) as response:
+            rows = json.load(response)["data"]
+        return [row.get("inferenceDetails") or {} for row in rows]
+
+
+class CorruptedTest(EngineCase):
+    """The only source of the chat model gives wrong bytes."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.weights_from = folder
+        target = pathlib.Path(folder, SMOLLM)
+        target.parent.mkdir(parents=True)
+        shutil.copyfile(pathlib.Path(MODELS, SMOLLM), target)
+        with open(target, "r+b") as file:
+            file.seek(1000)
+            byte = file.read(1)
+            file.seek(1000)
+            file.write(bytes([byte[0] ^ 1]))
+        super().setUpClass()
+
+    def test_wrong_bytes_are_never_loaded(self):
+        binary, place = self.server.binary, self.server._place()
+        line = [binary, "models", "pull", "smollm2-135m", *place]
+        pulled = subprocess.run(line, capture_output=True, text=True, timeout=120)
+        self.assertEqual(pulled.returncode, 1)
+        self.assertIn("has another checksum", pulled.stderr)
+        installed = pathlib.Path(self.server.folder, "data", "models", SMOLLM)
+        self.assertFalse(installed.exists())
+        with self.assertRaises(openai.APIStatusError) as caught:
+            self.client().chat.completions.create(model="smollm2-135m", messages=user("Hello."))
+        self.assertEqual(caught.exception.status_code, 503)
+        self.assertIn("smollm2-135m", str(caught.exception))
+        self.assertLess(0, int(caught.exception.response.headers["retry-after"]))
+
+    def test_the_service_is_ready_all_the_same(self):
+        with urllib.request.urlopen(f"{self.server.api}/models") as response:
+            ids = [model["id"] for model in json.load(response)["data"]]
+        self.assertIn("smollm2-135m", ids)

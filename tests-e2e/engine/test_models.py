@@ -1,0 +1,110 @@
+"""Chats, schemas, embeddings and sound, from models that run on this machine."""
+
+import concurrent.futures
+import decimal
+import json
+import math
+import re
+
+from engine.service import EngineCase, user
+
+SENTENCE = "The quick brown fox jumps over the lazy dog."
+CITY = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "population": {"type": "integer"}},
+    "required": ["name", "population"],
+    "additionalProperties": False,
+}
+
+
+class ModelsTest(EngineCase):
+    def chat(self, text, **options):
+        options = {"model": "default", "max_completion_tokens": 32, "temperature": 0, **options}
+        return self.client().chat.completions.create(messages=user(text), **options)
+
+    def balance_usd(self):
+        report = json.loads(self.server.command("accounts", "show", "default", "--json"))
+        return decimal.Decimal(report["balances"]["usd"])
+
+    def test_a_chat_is_answered_and_paid(self):
+        before = self.balance_usd()
+        answer = self.until_ready(lambda: self.chat("What is the capital of France?"))
+        self.assertIn("Paris", answer.choices[0].message.content)
+        usage = answer.usage
+        price = usage.prompt_tokens * decimal.Decimal("1e-8")
+        price += usage.completion_tokens * decimal.Decimal("2e-8")
+        self.assertEqual(before - self.balance_usd(), price.quantize(decimal.Decimal("1e-9")))
+
+    def test_a_stream_comes_in_pieces_and_says_the_same(self):
+        whole = self.until_ready(lambda: self.chat("Count from one to five."))
+        stream = self.chat("Count from one to five.", stream=True)
+        pieces = [chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices]
+        self.assertLess(3, len(pieces))
+        self.assertEqual("".join(pieces), whole.choices[0].message.content)
+
+    def test_a_schema_is_kept(self):
+        schema = {"type": "json_schema", "json_schema": {"name": "city", "schema": CITY, "strict": True}}
+        for seed in range(3):
+            answer = self.until_ready(
+                lambda: self.chat(
+                    "Describe a city as JSON.",
+                    response_format=schema,
+                    max_completion_tokens=200,
+                    temperature=1,
+                    seed=seed,
+                )
+            )
+            choice = answer.choices[0]
+            self.assertEqual(choice.finish_reason, "stop", choice)
+            city = json.loads(choice.message.content)
+            self.assertEqual(set(city), {"name", "population"})
+            self.assertIsInstance(city["population"], int)
+
+    def test_four_chats_at_once_say_what_they_say_alone(self):
+        questions = [f"What is {number} plus {number}?" for number in range(2, 6)]
+        alone = [self.until_ready(lambda: self.chat(it)) for it in questions]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(self.chat, questions))
+        text = lambda answer: answer.choices[0].message.content
+        self.assertEqual([text(it) for it in together], [text(it) for it in alone])
+
+    def test_sentences_alike_have_embeddings_alike(self):
+        texts = ["A man is eating food.", "Someone has a meal.", "The stock market fell today."]
+        create = self.client().embeddings.create
+        answer = self.until_ready(lambda: create(model="default", input=texts))
+        vectors = [item.embedding for item in answer.data]
+        self.assertEqual({len(vector) for vector in vectors}, {384})
+        near, far = cosine(vectors[0], vectors[1]), cosine(vectors[0], vectors[2])
+        self.assertLess(0.4, near)
+        self.assertLess(far, 0.3)
+
+    def test_what_is_spoken_is_understood(self):
+        client = self.client()
+        for model, voice in [("tts-hibari", "af_heart"), ("tts-kokoro", "af_sky")]:
+            speak = client.audio.speech.create
+            sound = self.until_ready(
+                lambda: speak(model=model, voice=voice, input=SENTENCE, response_format="mp3")
+            )
+            file = ("speech.mp3", sound.content)
+            transcribe = client.audio.transcriptions.create
+            heard = self.until_ready(lambda: transcribe(model="moonshine-tiny", file=file))
+            self.assertEqual(words(heard.text), words(SENTENCE), model)
+
+    def test_the_terminal_has_a_conversation(self):
+        self.until_ready(lambda: self.chat("Hello."))
+        said = self.server.command("chat", "What is the capital of France?")
+        self.assertIn("Paris", said)
+        tried = json.loads(self.server.command("models", "test", "smollm2-135m", "--json"))
+        self.assertEqual(tried["id"], "smollm2-135m")
+        # The key for the occasion is gone again.
+        keys = json.loads(self.server.command("keys", "list", "--json"))
+        self.assertNotIn("a command at the terminal", [key["description"] for key in keys])
+
+
+def cosine(a, b):
+    length = lambda vector: math.sqrt(sum(x * x for x in vector))
+    return sum(x * y for x, y in zip(a, b)) / (length(a) * length(b))
+
+
+def words(text):
+    return re.findall(r"[a-z]+", text.lower())
