@@ -13,6 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("shape", &[]),
     ("phonemes", &[]),
     ("weights", &[]),
+    ("sound", &[]),
     ("engine", &[]),
     ("credits", &["money", "moment"]),
     ("wire", &["money"]),
@@ -32,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "api",
         &[
             "access", "credits", "domain", "engine", "ledger", "moment", "money", "rpc", "settle",
-            "shape", "store", "wallet", "wire",
+            "shape", "sound", "store", "wallet", "wire",
         ],
     ),
     ("supervisor", &["engine", "weights"]),

@@ -5,8 +5,9 @@ use std::path::Path;
 use crate::command;
 
 /// The crates of rules and shapes: values in, values out.
-const PURE: [&str; 9] =
-    ["money", "credits", "moment", "wire", "shape", "domain", "engine", "wallet", "phonemes"];
+const PURE: [&str; 10] = [
+    "money", "credits", "moment", "wire", "shape", "sound", "domain", "engine", "wallet", "phonemes",
+];
 /// What would bring a clock, a socket or a disk into them.
 const IMPURE: [&str; 4] = ["tokio", "axum", "reqwest", "rusqlite"];
 /// The gateway's own crates at the top: nothing below them may compile a model runtime.

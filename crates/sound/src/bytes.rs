@@ -1,0 +1,51 @@
+//! Numbers at places in a file that may not be there.
+
+/// Reads numbers of either byte order.
+pub(crate) trait Bytes {
+    fn le16(&self, at: usize) -> Option<u16>;
+    fn le32(&self, at: usize) -> Option<u32>;
+    fn be16(&self, at: usize) -> Option<u16>;
+    fn be32(&self, at: usize) -> Option<u32>;
+    fn be64(&self, at: usize) -> Option<u64>;
+    fn le64(&self, at: usize) -> Option<u64>;
+}
+
+impl Bytes for [u8] {
+    fn le16(&self, at: usize) -> Option<u16> {
+        array(self, at).map(u16::from_le_bytes)
+    }
+
+    fn le32(&self, at: usize) -> Option<u32> {
+        array(self, at).map(u32::from_le_bytes)
+    }
+
+    fn be16(&self, at: usize) -> Option<u16> {
+        array(self, at).map(u16::from_be_bytes)
+    }
+
+    fn be32(&self, at: usize) -> Option<u32> {
+        array(self, at).map(u32::from_be_bytes)
+    }
+
+    fn be64(&self, at: usize) -> Option<u64> {
+        array(self, at).map(u64::from_be_bytes)
+    }
+
+    fn le64(&self, at: usize) -> Option<u64> {
+        array(self, at).map(u64::from_le_bytes)
+    }
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+}
+
+/// The number of bytes, as numbers in files are.
+pub(crate) fn count(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}
+
+/// A size from a file as a place in it; beyond every file if it does not fit.
+pub(crate) fn place(size: u64) -> usize {
+    usize::try_from(size).unwrap_or(usize::MAX)
+}

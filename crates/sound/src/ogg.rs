@@ -1,0 +1,138 @@
+//! Ogg: pages of packets of Opus, Vorbis, FLAC or Speex, one stream after or beside another.
+
+use std::time::Duration;
+
+use crate::bytes::Bytes;
+use crate::flac::StreamInfo;
+use crate::{opus, time};
+
+const PAGE_HEADER_BYTES: usize = 27;
+/// Radio stations chain streams; a file with more of them than this is no recording.
+const STREAMS_MAX: usize = 64;
+/// A page that ends no packet says so with this position.
+const NO_POSITION: u64 = u64::MAX;
+
+/// One stream of sound in the file.
+struct Stream {
+    serial: u32,
+    codec: Codec,
+    /// The position that the last page told, in samples.
+    position: u64,
+    /// Samples counted packet by packet, which means something for Opus alone.
+    counted: u64,
+    packets: u64,
+    /// The last packet goes on on the next page.
+    has_open_packet: bool,
+}
+
+enum Codec {
+    Opus,
+    /// Positions are samples at this rate.
+    Rated(u64),
+}
+
+pub(crate) fn length(file: &[u8]) -> Option<Duration> {
+    let mut streams: Vec<Stream> = Vec::new();
+    let mut rest = file;
+    while let Some((page, after)) = page(rest) {
+        rest = after;
+        let known = streams.iter().position(|stream| stream.serial == page.serial);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let Some(codec) = codec(page.body) else { continue };
+                if streams.len() == STREAMS_MAX {
+                    return None;
+                }
+                streams.push(Stream::new(page.serial, codec));
+                streams.len() - 1
+            }
+        };
+        streams[index].take(&page);
+    }
+    let mut length = Duration::ZERO;
+    for stream in &streams {
+        length = length.checked_add(stream.length()?)?;
+    }
+    Some(length)
+}
+
+impl Stream {
+    fn new(serial: u32, codec: Codec) -> Stream {
+        Stream { serial, codec, position: 0, counted: 0, packets: 0, has_open_packet: false }
+    }
+
+    fn take(&mut self, page: &Page<'_>) {
+        if page.position != NO_POSITION {
+            self.position = self.position.max(page.position);
+        }
+        let mut at = 0;
+        for (size, is_whole) in packets(page.lacing) {
+            let is_start = !self.has_open_packet;
+            self.has_open_packet = !is_whole;
+            // The first two packets are headers.
+            if is_start {
+                self.packets += 1;
+                if 2 < self.packets {
+                    self.counted += opus::samples(page.body.get(at..).unwrap_or(&[]));
+                }
+            }
+            at += size;
+        }
+    }
+
+    fn length(&self) -> Option<Duration> {
+        match self.codec {
+            // What is played goes by the packets; the position may say that the last is cut short.
+            Codec::Opus => time(self.counted, opus::RATE),
+            Codec::Rated(rate) => time(self.position, rate),
+        }
+    }
+}
+
+struct Page<'a> {
+    serial: u32,
+    position: u64,
+    lacing: &'a [u8],
+    body: &'a [u8],
+}
+
+/// The next page, as much of it as there is, and what stands after it.
+fn page(file: &[u8]) -> Option<(Page<'_>, &[u8])> {
+    let start = file.windows(4).position(|it| it == b"OggS")?;
+    let page = &file[start..];
+    let segments = usize::from(*page.get(PAGE_HEADER_BYTES - 1)?);
+    let lacing = page.get(PAGE_HEADER_BYTES..PAGE_HEADER_BYTES + segments)?;
+    let size = lacing.iter().map(|it| usize::from(*it)).sum::<usize>();
+    let body = &page[PAGE_HEADER_BYTES + segments..];
+    let (body, after) = body.split_at(size.min(body.len()));
+    Some((Page { serial: page.le32(14)?, position: page.le64(6)?, lacing, body }, after))
+}
+
+/// The sizes of the packets on a page, and whether each ends there.
+fn packets(lacing: &[u8]) -> impl Iterator<Item = (usize, bool)> {
+    let ends_open = lacing.last() == Some(&255);
+    let count = lacing.split_inclusive(|it| *it < 255).count();
+    lacing.split_inclusive(|it| *it < 255).enumerate().map(move |(index, part)| {
+        let size = part.iter().map(|it| usize::from(*it)).sum();
+        (size, !(ends_open && index + 1 == count))
+    })
+}
+
+/// What a stream's first page says about it; nothing if it is not sound.
+fn codec(body: &[u8]) -> Option<Codec> {
+    if body.starts_with(b"OpusHead") {
+        return Some(Codec::Opus);
+    }
+    if body.starts_with(b"\x01vorbis") {
+        return Some(Codec::Rated(body.le32(12)?.into()));
+    }
+    if body.starts_with(b"Speex   ") {
+        return Some(Codec::Rated(body.le32(36)?.into()));
+    }
+    if body.starts_with(b"\x7fFLAC") {
+        let info = StreamInfo::read(body.get(17..)?)?;
+        return Some(Codec::Rated(info.rate));
+    }
+    None
+}

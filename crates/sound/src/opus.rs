@@ -1,0 +1,24 @@
+//! How long a packet of Opus plays: its first byte says it.
+
+/// Opus counts in samples of 48 kHz, whatever it was made from.
+pub(crate) const RATE: u64 = 48_000;
+/// No packet may be longer than 120 ms.
+const PACKET_SAMPLES_MAX: u64 = 5760;
+
+/// The samples of a packet; none if there is nothing to play.
+pub(crate) fn samples(packet: &[u8]) -> u64 {
+    let Some(first) = packet.first() else { return 0 };
+    let frame = match first >> 3 {
+        // 10, 20, 40 and 60 ms of voice.
+        config @ 0..=11 => [480, 960, 1920, 2880][usize::from(config % 4)],
+        config @ 12..=15 => [480, 960][usize::from(config % 2)],
+        // 2.5, 5, 10 and 20 ms of anything.
+        config => [120, 240, 480, 960][usize::from(config % 4)],
+    };
+    let frames = match first & 3 {
+        0 => 1,
+        1 | 2 => 2,
+        _ => u64::from(packet.get(1).copied().unwrap_or(0) & 0x3f),
+    };
+    (frame * frames).min(PACKET_SAMPLES_MAX)
+}

@@ -1,0 +1,115 @@
+//! WebM: elements in elements, and blocks that say when they are played.
+
+use std::time::Duration;
+
+use crate::bytes::{Bytes, place};
+
+const NANOS_PER_TICK: u64 = 1_000_000;
+/// Opus and Vorbis are not made at more than this, so a file takes at least the time it implies.
+const BITS_PER_SECOND_MAX: u64 = 640_000;
+
+/// Elements that are gone into. Files that were recorded live do not know their sizes, so they are
+/// read as if what they contain stood beside them.
+const SEGMENT: u32 = 0x1853_8067;
+const INFO: u32 = 0x1549_a966;
+const CLUSTER: u32 = 0x1f43_b675;
+const BLOCK_GROUP: u32 = 0xa0;
+
+const TICK: u32 = 0x2a_d7b1;
+const DURATION: u32 = 0x4489;
+const CLUSTER_TIME: u32 = 0xe7;
+const SIMPLE_BLOCK: u32 = 0xa3;
+const BLOCK: u32 = 0xa1;
+
+pub(crate) fn length(file: &[u8]) -> Option<Duration> {
+    let mut reading = Reading::default();
+    let mut rest = file;
+    while let Some((id, size, body)) = element(rest) {
+        let is_open = matches!(id, SEGMENT | INFO | CLUSTER | BLOCK_GROUP);
+        if is_open {
+            rest = body;
+            continue;
+        }
+        let (content, after) = body.split_at(place(size).min(body.len()));
+        reading.take(id, content);
+        rest = after;
+    }
+    reading.length()
+}
+
+#[derive(Default)]
+struct Reading {
+    nanos_per_tick: Option<u64>,
+    told_ticks: f64,
+    cluster_ticks: u64,
+    last_ticks: u64,
+    block_bytes: u64,
+}
+
+impl Reading {
+    fn take(&mut self, id: u32, content: &[u8]) {
+        match id {
+            TICK => self.nanos_per_tick = Some(number(content)),
+            DURATION => self.told_ticks = float(content).unwrap_or(0.0),
+            CLUSTER_TIME => self.cluster_ticks = number(content),
+            SIMPLE_BLOCK | BLOCK => self.take_block(content),
+            _ => {}
+        }
+    }
+
+    /// A block says its track, then how long after its cluster's time it is played.
+    fn take_block(&mut self, content: &[u8]) {
+        let Some((_, track_bytes)) = coded(content, Marker::Dropped) else { return };
+        let Some(offset) = content.be16(track_bytes) else { return };
+        let offset = i64::from(offset.cast_signed());
+        let ticks = self.cluster_ticks.saturating_add_signed(offset);
+        self.last_ticks = self.last_ticks.max(ticks);
+        self.block_bytes += crate::bytes::count(content);
+    }
+
+    fn length(&self) -> Option<Duration> {
+        let tick = self.nanos_per_tick.unwrap_or(NANOS_PER_TICK);
+        let played = Duration::from_nanos(self.last_ticks.saturating_mul(tick));
+        let least = crate::time(self.block_bytes * 8, BITS_PER_SECOND_MAX)?;
+        let told = Duration::from_nanos(tick).as_secs_f64() * self.told_ticks;
+        let told = Duration::try_from_secs_f64(told).ok()?;
+        // Without a block there is nothing to play, whatever the header says.
+        (0 < self.block_bytes).then_some(told.max(played).max(least))
+    }
+}
+
+/// The first element: its id, its size and all that stands after its header.
+fn element(bytes: &[u8]) -> Option<(u32, u64, &[u8])> {
+    let (id, id_bytes) = coded(bytes, Marker::Kept)?;
+    let (size, size_bytes) = coded(bytes.get(id_bytes..)?, Marker::Dropped)?;
+    Some((u32::try_from(id).ok()?, size, bytes.get(id_bytes + size_bytes..)?))
+}
+
+/// Whether the bit that tells a number's length is part of it: of ids it is, of sizes it is not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marker {
+    Kept,
+    Dropped,
+}
+
+fn coded(bytes: &[u8], marker: Marker) -> Option<(u64, usize)> {
+    let first = *bytes.first()?;
+    let length = usize::try_from(first.leading_zeros()).ok()? + 1;
+    let all = bytes.get(..length)?;
+    let number = all.iter().fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
+    let bits = 7 * length;
+    let number = if marker == Marker::Kept { number } else { number & ((1 << bits) - 1) };
+    (length <= 8).then_some((number, length))
+}
+
+fn number(content: &[u8]) -> u64 {
+    content.iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
+}
+
+fn float(content: &[u8]) -> Option<f64> {
+    match content.len() {
+        4 => Some(f32::from_bits(content.be32(0)?).into()),
+        8 => Some(f64::from_bits(content.be64(0)?)),
+        _ => None,
+    }
+}
