@@ -9,8 +9,10 @@ mod embedding;
 mod message;
 mod reasoning;
 mod request;
+mod speech;
 mod text;
 mod tools;
+mod transcription;
 mod usage;
 
 use std::sync::Arc;
@@ -24,6 +26,13 @@ pub(crate) use attestation::OpenAiAttested;
 pub(crate) use chunk::ChunkDecoder;
 pub(crate) use embedding::OpenAiEmbeddings;
 pub(crate) use request::{streamed as write_streamed, whole as write_whole};
+pub(crate) use speech::OpenAiSpeech;
+pub(crate) use transcription::OpenAiTranscription;
+#[cfg(test)]
+pub(crate) use {
+    speech::write as write_speech,
+    transcription::{fields as form_fields, read as read_transcript},
+};
 
 use crate::Quirks;
 use crate::pump::{self, Decoder};

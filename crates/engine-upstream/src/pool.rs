@@ -10,10 +10,12 @@ use std::future::Future;
 use std::sync::Arc;
 
 use engine::{
-    ChatAnswer, ChatEngine, ChatRequest, ChatStream, EmbeddingAnswer, EmbeddingEngine,
-    EmbeddingRequest, EngineError,
+    ChatAnswer, ChatEngine, ChatEvent, ChatRequest, ChatStream, EmbeddingAnswer, EmbeddingEngine,
+    EmbeddingRequest, EngineError, SoundStream, SpeechEngine, SpeechRequest, Transcript,
+    TranscriptionEngine, TranscriptionRequest,
 };
 use futures_util::future::BoxFuture;
+use futures_util::stream::{self, StreamExt};
 use moment::Clock;
 use tracing::warn;
 
@@ -187,7 +189,8 @@ impl ChatEngine for Pool<dyn ChatEngine> {
     fn stream(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>> {
         Box::pin(async move {
             let (stream, lease) = self.first_to(|it| it.stream(Arc::clone(&request))).await?;
-            Ok(lease.over(stream))
+            let served = ChatEvent::Served(lease.served().clone());
+            Ok(stream::iter([Ok(served)]).chain(lease.over(stream)).boxed())
         })
     }
 }
@@ -201,6 +204,32 @@ impl EmbeddingEngine for Pool<dyn EmbeddingEngine> {
             let (answer, lease) = self.first_to(|it| it.embed(Arc::clone(&request))).await?;
             lease.succeed();
             Ok(answer)
+        })
+    }
+}
+
+impl SpeechEngine for Pool<dyn SpeechEngine> {
+    fn speak(
+        &self,
+        request: Arc<SpeechRequest>,
+    ) -> BoxFuture<'_, Result<SoundStream, EngineError>> {
+        Box::pin(async move {
+            let (sound, lease) = self.first_to(|it| it.speak(Arc::clone(&request))).await?;
+            Ok(lease.over(sound))
+        })
+    }
+}
+
+impl TranscriptionEngine for Pool<dyn TranscriptionEngine> {
+    fn transcribe(
+        &self,
+        request: Arc<TranscriptionRequest>,
+    ) -> BoxFuture<'_, Result<Transcript, EngineError>> {
+        Box::pin(async move {
+            let (transcript, lease) =
+                self.first_to(|it| it.transcribe(Arc::clone(&request))).await?;
+            lease.succeed();
+            Ok(transcript)
         })
     }
 }

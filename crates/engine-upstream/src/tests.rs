@@ -7,6 +7,8 @@ mod faults;
 mod golden;
 mod hostile;
 mod requests;
+mod speech;
 mod stub;
 mod tell;
 mod texts;
+mod transcriptions;

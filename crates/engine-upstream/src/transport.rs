@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::{EngineError, Phase};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::multipart::Form;
 use reqwest::{Client, RequestBuilder, Response};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -52,22 +53,18 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// Sends a body and reads the whole answer.
     pub(crate) async fn ask(&self, body: Vec<u8>) -> Result<Vec<u8>, EngineError> {
-        let exchange = async { read(self.post(body).await?, ANSWER_BYTES_MAX).await };
-        match timeout(self.timeouts.answer, exchange).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(EngineError::Timeout { phase: Phase::Answer }),
-        }
+        self.whole(json(self.request(), body)).await
+    }
+
+    /// Sends a form and reads the whole answer.
+    pub(crate) async fn ask_form(&self, form: Form) -> Result<Vec<u8>, EngineError> {
+        self.whole(self.request().multipart(form)).await
     }
 
     /// Asks without a body and reads the whole answer. `rest` is what follows our URL.
     pub(crate) async fn fetch(&self, rest: &str) -> Result<Vec<u8>, EngineError> {
         let url = format!("{}{rest}", self.url);
-        let request = self.client.get(url).headers(self.headers.clone());
-        let exchange = async { read(accepted(request).await?, ANSWER_BYTES_MAX).await };
-        match timeout(self.timeouts.answer, exchange).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(EngineError::Timeout { phase: Phase::Answer }),
-        }
+        self.whole(self.client.get(url).headers(self.headers.clone())).await
     }
 
     /// Sends a body and returns the answer with its body still to be read.
@@ -76,21 +73,27 @@ impl Endpoint {
         body: Vec<u8>,
         deadline: Instant,
     ) -> Result<Response, EngineError> {
-        match timeout_at(deadline, self.post(body)).await {
+        match timeout_at(deadline, accepted(json(self.request(), body))).await {
             Ok(outcome) => outcome,
             Err(_) => Err(EngineError::Timeout { phase: Phase::FirstEvent }),
         }
     }
 
-    async fn post(&self, body: Vec<u8>) -> Result<Response, EngineError> {
-        let request = self
-            .client
-            .post(&self.url)
-            .headers(self.headers.clone())
-            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
-            .body(body);
-        accepted(request).await
+    fn request(&self) -> RequestBuilder {
+        self.client.post(&self.url).headers(self.headers.clone())
     }
+
+    async fn whole(&self, request: RequestBuilder) -> Result<Vec<u8>, EngineError> {
+        let exchange = async { read(accepted(request).await?, ANSWER_BYTES_MAX).await };
+        match timeout(self.timeouts.answer, exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(EngineError::Timeout { phase: Phase::Answer }),
+        }
+    }
+}
+
+fn json(request: RequestBuilder, body: Vec<u8>) -> RequestBuilder {
+    request.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body)
 }
 
 async fn accepted(request: RequestBuilder) -> Result<Response, EngineError> {
@@ -115,8 +118,16 @@ pub(crate) fn bad_answer(cause: impl Into<String>) -> EngineError {
 }
 
 pub(crate) fn is_json(response: &Response) -> bool {
-    let content_type = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
-    content_type.is_some_and(|it| it.starts_with("application/json"))
+    content_type(response).is_some_and(|it| it.starts_with("application/json"))
+}
+
+/// Words for people or programs: JSON, HTML, plain text.
+pub(crate) fn is_text(response: &Response) -> bool {
+    is_json(response) || content_type(response).is_some_and(|it| it.starts_with("text/"))
+}
+
+fn content_type(response: &Response) -> Option<&str> {
+    response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok())
 }
 
 pub(crate) async fn read_whole(response: Response) -> Result<Vec<u8>, EngineError> {

@@ -4,14 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, Served};
+use engine::{
+    AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, Served, SpeechEngine,
+    TranscriptionEngine,
+};
 use reqwest::Client;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 
 use crate::anthropic::{self, AnthropicChat, Thinking};
 use crate::fan_out::FanOut;
-use crate::openai::{OpenAiAttested, OpenAiChat, OpenAiEmbeddings};
+use crate::openai::{
+    OpenAiAttested, OpenAiChat, OpenAiEmbeddings, OpenAiSpeech, OpenAiTranscription,
+};
 use crate::pool::Gate;
 use crate::quirks::Quirks;
 use crate::transport::{Endpoint, Timeouts};
@@ -75,10 +80,8 @@ pub enum SetupError {
     BaseUrl { id: String, base_url: String },
     #[error("provider {id}: header {name:?} has a name or value that HTTP does not allow")]
     Header { id: String, name: String },
-    #[error("provider {id}: its protocol has no embeddings; use a provider of kind openai")]
-    NoEmbeddings { id: String },
-    #[error("provider {id}: its protocol has no attestation; use a provider of kind openai")]
-    NoAttestation { id: String },
+    #[error("provider {id}: its protocol has no {work}; use a provider of kind openai")]
+    NoSuchWork { id: String, work: &'static str },
     #[error("provider {id}: the HTTP client cannot be built: {cause}")]
     Client { id: String, cause: reqwest::Error },
 }
@@ -154,7 +157,30 @@ impl Upstream {
                 model: model.to_owned(),
                 inputs_max: self.embedding_inputs_max,
             })),
-            Protocol::Anthropic(_) => Err(SetupError::NoEmbeddings { id: self.id.clone() }),
+            Protocol::Anthropic(_) => Err(self.cannot("embeddings")),
+        }
+    }
+
+    /// An engine for one of its speech models.
+    pub fn speech(&self, model: &str) -> Result<Arc<dyn SpeechEngine>, SetupError> {
+        match self.protocol {
+            Protocol::OpenAi(quirks) => Ok(Arc::new(OpenAiSpeech {
+                endpoint: self.endpoint("audio/speech"),
+                model: model.to_owned(),
+                quirks,
+            })),
+            Protocol::Anthropic(_) => Err(self.cannot("speech")),
+        }
+    }
+
+    /// An engine for one of its transcription models.
+    pub fn transcription(&self, model: &str) -> Result<Arc<dyn TranscriptionEngine>, SetupError> {
+        match self.protocol {
+            Protocol::OpenAi(_) => Ok(Arc::new(OpenAiTranscription {
+                endpoint: self.endpoint("audio/transcriptions"),
+                model: model.to_owned(),
+            })),
+            Protocol::Anthropic(_) => Err(self.cannot("transcription")),
         }
     }
 
@@ -167,7 +193,7 @@ impl Upstream {
                 signatures: self.endpoint("signature"),
                 model: model.to_owned(),
             })),
-            Protocol::Anthropic(_) => Err(SetupError::NoAttestation { id: self.id.clone() }),
+            Protocol::Anthropic(_) => Err(self.cannot("attestation")),
         }
     }
 
@@ -186,6 +212,10 @@ impl Upstream {
 
     pub(crate) fn gate(&self) -> Arc<Gate> {
         Arc::clone(&self.gate)
+    }
+
+    fn cannot(&self, work: &'static str) -> SetupError {
+        SetupError::NoSuchWork { id: self.id.clone(), work }
     }
 
     fn endpoint(&self, path: &str) -> Endpoint {

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
-use crate::{ChatAnswer, ChatEvent, ChatRequest, EmbeddingAnswer, EmbeddingRequest, EngineError};
+use crate::{
+    ChatAnswer, ChatEvent, ChatRequest, EmbeddingAnswer, EmbeddingRequest, EngineError,
+    SoundStream, SpeechRequest, Transcript, TranscriptionRequest,
+};
 
 /// The events of one answer as they are produced.
 ///
@@ -33,4 +36,20 @@ pub trait EmbeddingEngine: Send + Sync {
         &self,
         request: Arc<EmbeddingRequest>,
     ) -> BoxFuture<'_, Result<EmbeddingAnswer, EngineError>>;
+}
+
+/// Something that speaks with one model.
+pub trait SpeechEngine: Send + Sync {
+    /// This resolves when the first bytes are there, so an error here means that nothing was
+    /// produced and another engine may still be asked.
+    fn speak(&self, request: Arc<SpeechRequest>)
+    -> BoxFuture<'_, Result<SoundStream, EngineError>>;
+}
+
+/// Something that writes down what is said in a recording, with one model.
+pub trait TranscriptionEngine: Send + Sync {
+    fn transcribe(
+        &self,
+        request: Arc<TranscriptionRequest>,
+    ) -> BoxFuture<'_, Result<Transcript, EngineError>>;
 }

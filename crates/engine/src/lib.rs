@@ -7,6 +7,7 @@
 //! - [`ChatRequest`] with its [`Message`]s, [`Tool`]s and [`Sampling`]: what is asked.
 //! - [`ChatAnswer`], or a stream of [`ChatEvent`]s: what comes back.
 //! - [`EmbeddingRequest`] and [`EmbeddingAnswer`]: the same for vectors.
+//! - [`SpeechRequest`] and a [`SoundStream`], [`TranscriptionRequest`] and [`Transcript`]: for sound.
 //! - [`Usage`]: the tokens an engine says it used; [`TokenMeter`] counts when it does not say.
 //! - [`AttestedEngine`]: what engines in sealed hardware can do besides.
 //! - [`EngineError`]: the failures that somebody branches on.
@@ -19,13 +20,15 @@ mod error;
 mod event;
 mod message;
 mod request;
+mod speech;
 mod tokens;
+mod transcription;
 mod usage;
 
 pub use answer::{ChatAnswer, Choice};
 pub use attested::{Attestation, AttestedEngine, ExchangeSignature, SEAL_BYTES, Seal, plain_bytes};
 pub use embedding::{EmbeddingAnswer, EmbeddingInput, EmbeddingRequest};
-pub use engines::{ChatEngine, ChatStream, EmbeddingEngine};
+pub use engines::{ChatEngine, ChatStream, EmbeddingEngine, SpeechEngine, TranscriptionEngine};
 pub use error::{EngineError, Phase};
 pub use event::{ChatChunk, ChatEvent, ChoiceDelta, FinishReason, Served, ToolCallDelta};
 pub use message::{
@@ -34,5 +37,9 @@ pub use message::{
 pub use request::{
     ChatRequest, Effort, Logprobs, Reasoning, ResponseFormat, Sampling, Tool, ToolChoice,
 };
+pub use speech::{SoundFormat, SoundStream, SpeechRequest};
 pub use tokens::{TokenMeter, prompt_tokens, text_tokens};
+pub use transcription::{
+    Certainty, FileKind, Segment, Times, Transcript, TranscriptionRequest, Word,
+};
 pub use usage::{NotCredible, Usage, UsageReport};

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::{ChatEvent, ChatStream, EngineError, Served};
-use futures_util::stream::{self, StreamExt};
+use engine::{EngineError, Served};
+use futures_util::stream::{self, BoxStream, StreamExt};
 use moment::{Clock, Timestamp};
 
 use super::RouteReport;
@@ -57,6 +57,9 @@ impl Track {
     }
 }
 
+/// What an engine tells piece by piece.
+type Told<T> = BoxStream<'static, Result<T, EngineError>>;
+
 pub(super) struct Lease {
     track: Arc<Track>,
     clock: Arc<dyn Clock>,
@@ -96,19 +99,21 @@ impl Lease {
         self.note(error);
     }
 
-    /// Keeps the lease for as long as the stream lives. The first event is there already, so a
+    pub(super) fn served(&self) -> &Served {
+        &self.track.served
+    }
+
+    /// Keeps the lease for as long as the stream lives. Its first item is there already, so a
     /// caller who goes away now leaves a route that works.
-    pub(super) fn over(mut self, stream: ChatStream) -> ChatStream {
+    pub(super) fn over<T: Send + 'static>(mut self, stream: Told<T>) -> Told<T> {
         self.outcome = Outcome::Works;
-        let served = stream::iter([Ok(ChatEvent::Served(self.track.served.clone()))]);
-        let leased = (stream, self);
-        Box::pin(served.chain(stream::unfold(leased, |(mut stream, mut lease)| async move {
-            let item: Result<ChatEvent, EngineError> = stream.next().await?;
+        Box::pin(stream::unfold((stream, self), |(mut stream, mut lease)| async move {
+            let item = stream.next().await?;
             if let Err(error) = &item {
                 lease.note(error);
             }
             Some((item, (stream, lease)))
-        })))
+        }))
     }
 
     fn note(&mut self, error: &EngineError) {

@@ -357,5 +357,8 @@ fn settings_that_cannot_work_are_refused() {
     odd.api_key = Some("line\nbreak".to_owned());
     assert!(matches!(Upstream::new(odd), Err(SetupError::Header { .. })));
     let upstream = Upstream::new(settings("http://example.com", protocol)).unwrap();
-    assert!(matches!(upstream.embeddings("m"), Err(SetupError::NoEmbeddings { .. })));
+    assert!(matches!(
+        upstream.embeddings("m"),
+        Err(SetupError::NoSuchWork { work: "embeddings", .. })
+    ));
 }

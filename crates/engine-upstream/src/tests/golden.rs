@@ -3,6 +3,8 @@
 //! - `golden/request/<chat>.<provider>.json`: our chat as each provider is sent it.
 //! - `golden/answer/<provider>-<case>.json` → `.txt`: a provider's whole answer as we read it.
 //! - `golden/stream/<provider>-<case>.sse` → `.txt`: a provider's stream as our events.
+//! - `golden/speech/<case>.<dialect>.json`: our wish for speech as each dialect is sent it.
+//! - `golden/transcription/<provider>-<case>.json` → `.txt`: a provider's transcript as we read it.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -85,7 +87,7 @@ pub(super) fn decode<D: Decoder>(
     (ready.into(), outcome)
 }
 
-type Written = Result<Vec<u8>, EngineError>;
+pub(super) type Written = Result<Vec<u8>, EngineError>;
 
 fn providers(request: &ChatRequest) -> Vec<(&'static str, Written)> {
     let anthropic = |thinking| Writer { model: "claude", thinking, completion_tokens_max: 8192 };
@@ -99,7 +101,7 @@ fn providers(request: &ChatRequest) -> Vec<(&'static str, Written)> {
     ]
 }
 
-fn pretty(body: Written) -> String {
+pub(super) fn pretty(body: Written) -> String {
     let value = match body {
         Ok(body) => serde_json::from_slice(&body).unwrap(),
         Err(error) => serde_json::json!({"refused": error.to_string()}),
@@ -107,7 +109,7 @@ fn pretty(body: Written) -> String {
     serde_json::to_string_pretty(&value).unwrap() + "\n"
 }
 
-fn files(direction: &str, extension: &str) -> Vec<PathBuf> {
+pub(super) fn files(direction: &str, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder(direction)).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|it| it == extension)).collect();
@@ -116,7 +118,7 @@ fn files(direction: &str, extension: &str) -> Vec<PathBuf> {
     paths
 }
 
-fn folder(direction: &str) -> PathBuf {
+pub(super) fn folder(direction: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(direction)
 }
 

@@ -1,0 +1,144 @@
+//! Speech of an OpenAI-style server: a body of sound that is passed on as it comes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::{EngineError, Phase, SoundStream, SpeechEngine, SpeechRequest};
+use futures_util::future::BoxFuture;
+use futures_util::stream;
+use reqwest::Response;
+use serde::Serialize;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::failure::Failure;
+use crate::quirks::Quirks;
+use crate::transport::{Endpoint, bad_answer, is_text, next_piece, read_whole};
+
+/// The longest text, spoken four times slower and written as samples of 48 kHz, takes 115 MB.
+const SOUND_BYTES_MAX: usize = 128 * 1024 * 1024;
+
+/// One speech model behind one OpenAI-style server.
+pub(crate) struct OpenAiSpeech {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) model: String,
+    pub(crate) quirks: Quirks,
+}
+
+impl SpeechEngine for OpenAiSpeech {
+    fn speak(
+        &self,
+        request: Arc<SpeechRequest>,
+    ) -> BoxFuture<'_, Result<SoundStream, EngineError>> {
+        Box::pin(async move {
+            let body = write(&request, &self.model, self.quirks)?;
+            let deadline = Instant::now() + self.endpoint.timeouts.first_event;
+            let response = self.endpoint.open(body, deadline).await?;
+            let opened = open(response, self.endpoint.timeouts.next_event);
+            match timeout_at(deadline, opened).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(EngineError::Timeout { phase: Phase::FirstEvent }),
+            }
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    input: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voice: Option<&'a str>,
+    response_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<&'a str>,
+}
+
+pub(crate) fn write(
+    request: &SpeechRequest,
+    model: &str,
+    quirks: Quirks,
+) -> Result<Vec<u8>, EngineError> {
+    let body = Body {
+        model,
+        input: &request.input,
+        voice: request.voice.as_deref(),
+        response_format: request.format.name(),
+        speed: request.speed,
+        instructions: request.style.as_deref(),
+        temperature: request.temperature,
+        top_p: request.top_p,
+        // OpenAI itself refuses fields that it does not know, and goes by the text.
+        language: request.language.as_deref().filter(|_| quirks.takes_extensions),
+    };
+    serde_json::to_vec(&body).map_err(|error| EngineError::Rejected {
+        message: format!("The input cannot be written as JSON: {error}"),
+    })
+}
+
+/// Waits for the first bytes, then hands out the stream.
+async fn open(response: Response, patience: Duration) -> Result<SoundStream, EngineError> {
+    if is_text(&response) {
+        return Err(told_instead(&read_whole(response).await?));
+    }
+    let mut reading = Reading { response, left: SOUND_BYTES_MAX, is_over: false };
+    let Some(first) = reading.next().await? else {
+        return Err(bad_answer("it has no sound"));
+    };
+    let rest = stream::unfold(reading, move |mut reading| async move {
+        let item = reading.next_within(patience).await?;
+        Some((item, reading))
+    });
+    Ok(Box::pin(futures_util::StreamExt::chain(stream::iter([Ok(first)]), rest)))
+}
+
+/// Some servers tell an error with a status of success.
+fn told_instead(body: &[u8]) -> EngineError {
+    match serde_json::from_slice::<serde_json::Value>(body) {
+        Ok(value) if value.get("error").is_some() => Failure::from_value(&value).into_error(),
+        _ => bad_answer("it is text instead of sound"),
+    }
+}
+
+struct Reading {
+    response: Response,
+    /// Bytes that may still come.
+    left: usize,
+    is_over: bool,
+}
+
+impl Reading {
+    async fn next_within(&mut self, patience: Duration) -> Option<Result<Bytes, EngineError>> {
+        if self.is_over {
+            return None;
+        }
+        let outcome = match timeout(patience, self.next()).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(EngineError::Timeout { phase: Phase::NextEvent }),
+        };
+        self.is_over = !matches!(outcome, Ok(Some(_)));
+        outcome.transpose()
+    }
+
+    /// The next bytes, never none of them.
+    async fn next(&mut self) -> Result<Option<Bytes>, EngineError> {
+        while let Some(piece) = next_piece(&mut self.response).await? {
+            let left = self.left.checked_sub(piece.len());
+            self.left = left.ok_or_else(|| {
+                bad_answer(format!("its sound is longer than {SOUND_BYTES_MAX} bytes"))
+            })?;
+            if !piece.is_empty() {
+                return Ok(Some(piece));
+            }
+        }
+        Ok(None)
+    }
+}
