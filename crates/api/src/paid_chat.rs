@@ -10,8 +10,8 @@
 
 mod believe;
 mod meter;
-mod purse;
 mod quote;
+mod settle;
 mod stream;
 mod whole;
 
@@ -23,16 +23,15 @@ use domain::pricing::TokenPrice;
 use engine::{ChatEngine, ChatRequest, EngineError};
 use money::Nano;
 
-pub(crate) use purse::Settled;
+pub(crate) use settle::Settled;
 pub(crate) use stream::{Flow, Opened, Step};
 pub(crate) use whole::Answered;
 
 use crate::app::Shared;
 use crate::call::StandingCell;
-use crate::payment;
+use crate::purse::{Errand, Purse};
 use crate::refusal::Refusal;
 use crate::transport::RequestId;
-use purse::Purse;
 use quote::Quote;
 
 /// Who wants what answered, and by which models.
@@ -99,21 +98,17 @@ impl Work {
         if first.quote.is_hopeless() {
             return Err(Refusal::context_overflow(first.quote.overflow_message()));
         }
-        let tokens = first.quote.tokens_reserved();
-        let admission = app.admit_model(&holder, &first.model, tokens, standing)?;
+        let errand =
+            Errand { holder: &holder, model: &first.model, request_id: &request_id, standing };
         let want = quote::want(&first, &others);
-        let hold = app.ledger.hold(holder.payer(), want).map_err(|refused| {
-            app.limiter.correct(admission, 0);
-            payment::refuse_hold(app, refused)
-        })?;
-        let purse = Purse::new(Arc::clone(app), request_id, admission, hold);
+        let purse = Purse::open(app, errand, first.quote.tokens_reserved(), want)?;
         let candidates = std::iter::once(first).chain(others).collect();
         Ok(Work { candidates, purse })
     }
 
     /// What is left to spend while the money is held: the least that will be left afterwards.
     pub(crate) fn balance_after_hold(&self) -> String {
-        self.purse.balance_after_hold().to_string()
+        self.purse.balance_after_hold()
     }
 }
 

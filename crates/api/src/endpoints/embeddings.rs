@@ -19,6 +19,7 @@ use crate::endpoints::inference_body::InferenceBody;
 use crate::endpoints::models::get::refuse_model;
 use crate::model_headers;
 use crate::payment;
+use crate::purse::{Errand, Purse};
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
 use crate::reply::Answer;
@@ -50,23 +51,15 @@ async fn create_embedding(
     let engine = app.engines.embedding(&model)?;
     let format = body.encoding_format.unwrap_or(EncodingFormat::Float);
     let (request, tokens) = convert::request(body, spec)?;
-    let admission = app.admit_model(&holder, &model, tokens.estimate, &call.standing)?;
-
-    let most = spec.price.most(tokens.most, 0).min(AMOUNT_MAX);
-    let hold = app.ledger.hold(holder.payer(), Want::Exactly(most)).map_err(|refused| {
-        app.limiter.correct(admission, 0);
-        payment::refuse_hold(&app, refused)
-    })?;
-    let job = Job {
-        app: Arc::clone(&app),
-        request_id: call.request_id.clone(),
-        model: Arc::clone(&model),
-        price: spec.price.clone(),
-        engine,
-        admission,
-        hold,
-        tokens,
+    let errand = Errand {
+        holder: &holder,
+        model: &model,
+        request_id: &call.request_id,
+        standing: &call.standing,
     };
+    let most = spec.price.most(tokens.most, 0).min(AMOUNT_MAX);
+    let purse = Purse::open(&app, errand, tokens.estimate, Want::Exactly(most))?;
+    let job = Job { purse, model: Arc::clone(&model), price: spec.price.clone(), engine, tokens };
     // The work outlives the connection: a caller who hangs up is charged for what was done.
     let outcome = app.tasks.spawn(job.run(request)).await.unwrap_or(Err(Failure::Lost));
     let done = outcome.map_err(|failure| failure.into_refusal(&call.request_id))?;

@@ -10,8 +10,9 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::meter::Meter;
-use super::purse::{Purse, Settled};
+use super::settle::{Settled, note_name, settle};
 use super::{Candidate, Work, nobody_left};
+use crate::purse::Purse;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
 use crate::transport::RequestId;
@@ -107,8 +108,8 @@ async fn run(candidates: &[Candidate], purse: Purse, sender: Sender<Step>) {
     let meter = Meter::new(candidate, answer_max);
     let mut reading = Reading { meter, sender: &sender, bills_after_hangup: false, name: None };
     let end = reading.read(stream, &purse).await;
-    purse.note_name(candidate, reading.name.as_deref());
-    let settled = purse.settle(candidate, reading.meter.used()).await;
+    note_name(&purse, candidate, reading.name.as_deref());
+    let settled = settle(purse, candidate, reading.meter.used()).await;
     let last = match (end, settled) {
         (End::Unheard, _) => return,
         (End::Whole, Ok(settled)) => Step::Done(Box::new(settled)),

@@ -7,8 +7,9 @@ use engine::{ChatAnswer, TokenMeter};
 use tokio::sync::oneshot;
 
 use super::believe::{Report, Used};
-use super::purse::{Purse, Settled};
+use super::settle::{Settled, note_name, settle};
 use super::{Candidate, Work, nobody_left};
+use crate::purse::Purse;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
 
@@ -42,9 +43,9 @@ async fn run(candidates: &[Candidate], purse: Purse) -> Result<Answered, Failure
         let answer_max = request.completion_tokens_max;
         match candidate.engine.answer(request).await {
             Ok(answer) => {
-                purse.note_name(candidate, answer.upstream_id.as_deref());
+                note_name(&purse, candidate, answer.upstream_id.as_deref());
                 let used = used(candidate, &answer, answer_max);
-                let settled = purse.settle(candidate, used).await?;
+                let settled = settle(purse, candidate, used).await?;
                 return Ok(Answered { model: Arc::clone(&candidate.model), answer, settled });
             }
             Err(error) => {
