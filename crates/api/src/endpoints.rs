@@ -1,6 +1,7 @@
 //! The list of all endpoints, in the order of the document.
 
 mod api_keys;
+mod audio;
 mod billing;
 mod chat;
 mod completions;
@@ -20,6 +21,8 @@ pub(crate) fn all() -> Vec<Endpoint> {
         completions::endpoint(),
         responses::endpoint(),
         embeddings::endpoint(),
+        audio::speech::endpoint(),
+        audio::transcriptions::endpoint(),
         models::list::endpoint(),
         models::traits::endpoint(),
         models::compatibility::endpoint(),

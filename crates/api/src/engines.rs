@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::catalogue::Model;
-use engine::{AttestedEngine, ChatEngine, EmbeddingEngine};
+use engine::{
+    AttestedEngine, ChatEngine, EmbeddingEngine, SpeechEngine, TranscriptionEngine,
+};
 use tokio::sync::Semaphore;
 
 use crate::answer_names::AnswerNames;
@@ -28,6 +30,8 @@ pub struct EngineSet {
     chat: HashMap<String, Arc<dyn ChatEngine>>,
     embedding: HashMap<String, Arc<dyn EmbeddingEngine>>,
     attested: HashMap<String, Vec<Arc<dyn AttestedEngine>>>,
+    speech: HashMap<String, Arc<dyn SpeechEngine>>,
+    transcription: HashMap<String, Arc<dyn TranscriptionEngine>>,
 }
 
 impl Engines {
@@ -52,6 +56,19 @@ impl Engines {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         current.embedding.get(&model.id).cloned().ok_or_else(|| without_engine(model))
     }
+
+    pub(crate) fn speech(&self, model: &Model) -> Result<Arc<dyn SpeechEngine>, Refusal> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.speech.get(&model.id).cloned().ok_or_else(|| without_engine(model))
+    }
+
+    pub(crate) fn transcription(
+        &self,
+        model: &Model,
+    ) -> Result<Arc<dyn TranscriptionEngine>, Refusal> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.transcription.get(&model.id).cloned().ok_or_else(|| without_engine(model))
+    }
 }
 
 impl Engines {
@@ -75,6 +92,14 @@ impl EngineSet {
 
     pub fn add_embedding(&mut self, model: &Model, engine: Arc<dyn EmbeddingEngine>) {
         self.embedding.insert(model.id.clone(), engine);
+    }
+
+    pub fn add_speech(&mut self, model: &Model, engine: Arc<dyn SpeechEngine>) {
+        self.speech.insert(model.id.clone(), engine);
+    }
+
+    pub fn add_transcription(&mut self, model: &Model, engine: Arc<dyn TranscriptionEngine>) {
+        self.transcription.insert(model.id.clone(), engine);
     }
 }
 

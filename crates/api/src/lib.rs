@@ -27,6 +27,7 @@ pub mod origin;
 mod paid_chat;
 mod payment;
 pub mod proxy;
+mod purse;
 pub mod reply;
 pub mod standing;
 

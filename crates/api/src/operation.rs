@@ -95,6 +95,12 @@ impl Operation {
         self.response(200, "Done", content_type, json!({ "schema": { "type": "string" } }));
     }
 
+    /// A reply of bytes.
+    pub fn file_reply(&mut self, content_type: &str) {
+        let schema = json!({ "type": "string", "format": "binary" });
+        self.response(200, "Done", content_type, json!({ "schema": schema }));
+    }
+
     pub fn refusal<T: JsonSchema>(
         &mut self,
         status: u16,

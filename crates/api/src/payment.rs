@@ -77,6 +77,12 @@ pub(crate) fn token_charge(
     }
 }
 
+/// The charge for work that is measured in one kind of unit.
+pub(crate) fn unit_charge(model: &Model, line: ChargeLine, details: UsageDetails) -> Charge {
+    let notes = "API Inference".to_owned();
+    Charge { lines: vec![line], model: model.id.clone(), details, notes }
+}
+
 pub(crate) fn counts(usage: Usage) -> TokenCounts {
     TokenCounts {
         prompt: usage.prompt(),

@@ -7,6 +7,7 @@ pub mod content;
 pub(crate) mod inference;
 pub(crate) mod proxy;
 pub mod render;
+pub(crate) mod sound;
 mod tee;
 pub mod x402;
 

@@ -1,6 +1,8 @@
 //! What a handler answers with, when it answers.
 
+pub(crate) mod sound;
 pub(crate) mod sse;
+pub(crate) mod written;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};

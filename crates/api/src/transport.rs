@@ -19,6 +19,7 @@ use axum::response::{IntoResponse, Response};
 use domain::entropy;
 use futures_util::FutureExt;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 
 use crate::app::Shared;
 use crate::refusal::Refusal;
@@ -42,9 +43,14 @@ impl RequestId {
 /// Wraps the routes in everything that all of them share.
 pub fn wrap(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
     routes
-        .layer(CompressionLayer::new().gzip(true).br(true))
+        .layer(CompressionLayer::new().gzip(true).br(true).compress_when(is_worth_it()))
         .layer(cors::layer())
         .layer(from_fn_with_state(app.clone(), attend))
+}
+
+/// Sound is small already, and one that is streamed must not wait in a compressor.
+fn is_worth_it() -> impl Predicate {
+    DefaultPredicate::new().and(NotForContentType::const_new("audio/"))
 }
 
 /// Gives the request an id, runs it, and sees to the headers and the log line of its response.

@@ -4,7 +4,7 @@ mod tokens;
 
 use std::collections::BTreeMap;
 
-use money::Price;
+use money::{Bill, BillLine, Nano, Price};
 
 pub use tokens::{TokenClass, TokenCounts, TokenLine};
 
@@ -19,6 +19,12 @@ impl Rate {
     /// A DIEM buys what a dollar buys, unless the operator says otherwise.
     pub fn at_par(price: Price) -> Rate {
         Rate { usd: price, diem: price }
+    }
+
+    /// What so many units cost, in dollars.
+    pub fn cost(self, units: u64) -> Nano {
+        let bill = Bill::new(vec![BillLine { units, price: self.usd }]);
+        bill.total().unwrap_or(Nano::MAX)
     }
 }
 

@@ -14,7 +14,9 @@ use config::secret::Secret;
 use config::sections::provider::{self, BUILT_IN, Provider, ProviderKind};
 use domain::catalogue::{Capability, Model, ModelSpec};
 use domain::entropy::Entropy;
-use engine::{AttestedEngine, ChatEngine, EmbeddingEngine};
+use engine::{
+    AttestedEngine, ChatEngine, EmbeddingEngine, SpeechEngine, TranscriptionEngine,
+};
 use engine_upstream::{
     Concurrency, Dice, LocalProcess, Pool, Protocol, Quirks, Route, SetupError, Thinking, Timeouts,
     Upstream, UpstreamSettings,
@@ -66,11 +68,23 @@ pub fn connect(
                     engines.add_embedding(model, Arc::new(ground.pool(routes)));
                 }
             }
+            ModelSpec::Tts(_) => {
+                let routes: Vec<Route<dyn SpeechEngine>> =
+                    routes(&upstreams, model, Upstream::speech)?;
+                if !routes.is_empty() {
+                    engines.add_speech(model, Arc::new(ground.pool(routes)));
+                }
+            }
+            ModelSpec::Asr(_) => {
+                let routes: Vec<Route<dyn TranscriptionEngine>> =
+                    routes(&upstreams, model, Upstream::transcription)?;
+                if !routes.is_empty() {
+                    engines.add_transcription(model, Arc::new(ground.pool(routes)));
+                }
+            }
             // No provider speaks a protocol for these yet.
-            ModelSpec::Asr(_)
-            | ModelSpec::Image(_)
+            ModelSpec::Image(_)
             | ModelSpec::Music(_)
-            | ModelSpec::Tts(_)
             | ModelSpec::Upscale(_)
             | ModelSpec::Inpaint(_)
             | ModelSpec::Video(_) => {}

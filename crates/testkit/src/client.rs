@@ -70,6 +70,33 @@ impl Client {
         client.send(method, path, Body::from(body.to_string())).await
     }
 
+    /// Sends a form of these fields, and of a file if one is given by its name and content.
+    pub async fn form(
+        &self,
+        path: &str,
+        fields: &[(&str, &str)],
+        file: Option<(&str, &[u8])>,
+    ) -> TestReply {
+        const BOUNDARY: &str = "tollgate-test-boundary";
+        let mut body = Vec::new();
+        let mut part = |head: String, content: &[u8]| {
+            let head = format!("--{BOUNDARY}\r\ncontent-disposition: form-data; {head}\r\n\r\n");
+            body.extend_from_slice(head.as_bytes());
+            body.extend_from_slice(content);
+            body.extend_from_slice(b"\r\n");
+        };
+        for (name, value) in fields {
+            part(format!("name=\"{name}\""), value.as_bytes());
+        }
+        if let Some((name, content)) = file {
+            part(format!("name=\"file\"; filename=\"{name}\""), content);
+        }
+        body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+        let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
+        let client = self.with("content-type", &content_type);
+        client.send(Method::POST, path, Body::from(body)).await
+    }
+
     /// Sends to a path below `/api/v1`, and holds the reply against the document.
     pub async fn send(&self, method: Method, path: &str, body: Body) -> TestReply {
         let path = format!("{}{path}", api::BASE_PATH);

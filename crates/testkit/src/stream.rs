@@ -2,6 +2,7 @@
 
 use axum::body::{Body, HttpBody};
 use axum::http::HeaderMap;
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use serde_json::Value;
 
@@ -33,6 +34,24 @@ impl StreamReply {
             let frame = self.body.frame().await?.unwrap();
             self.buffer.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
         }
+    }
+
+    /// The next bytes as they came, or nothing at the end; an error if the body breaks off.
+    pub async fn next_bytes(&mut self) -> Option<Result<Bytes, axum::Error>> {
+        let frame = self.body.frame().await?;
+        Some(frame.map(|frame| frame.into_data().unwrap_or_default()))
+    }
+
+    /// All bytes to the end, and whether that is where the body should end.
+    pub async fn rest_of_bytes(&mut self) -> (Vec<u8>, bool) {
+        let mut bytes = Vec::new();
+        while let Some(next) = self.next_bytes().await {
+            match next {
+                Ok(more) => bytes.extend_from_slice(&more),
+                Err(_) => return (bytes, false),
+            }
+        }
+        (bytes, true)
     }
 
     /// All events to the end.

@@ -138,6 +138,14 @@ impl Script {
         Script::events(events)
     }
 
+    /// Sound in these pieces. Its length is announced, so that a cut can be seen.
+    pub fn sound(content_type: &'static str, pieces: &[&[u8]]) -> Script {
+        let pieces: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.to_vec()).collect();
+        let length = pieces.concat().len().to_string();
+        let script = Script { content_type, pieces, ..Script::json(200, &Value::Null) };
+        script.header("content-length", &length)
+    }
+
     /// Bytes that are no protocol at all.
     pub fn raw(bytes: Vec<u8>) -> Script {
         Script { pieces: vec![bytes], ..Script::events(Vec::<String>::new()) }
@@ -212,7 +220,7 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-/// The head of the request, and its JSON body; null if it has none.
+/// The head of the request, and its body: JSON, the text of another, or null if it has none.
 async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
     let mut bytes = Vec::new();
     loop {
@@ -223,7 +231,9 @@ async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
             let Some(length) = length else { return Some((head, Value::Null)) };
             let length: usize = length.trim().parse().ok()?;
             if head_end + length <= bytes.len() {
-                let body = serde_json::from_slice(&bytes[head_end..head_end + length]).ok()?;
+                let body = &bytes[head_end..head_end + length];
+                let text = || Value::from(String::from_utf8_lossy(body));
+                let body = serde_json::from_slice(body).unwrap_or_else(|_| text());
                 return Some((head, body));
             }
         }

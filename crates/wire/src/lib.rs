@@ -5,6 +5,7 @@
 //! also the one that is enforced.
 
 pub mod api_keys;
+pub mod audio;
 pub mod billing;
 pub mod chat;
 pub mod completions;

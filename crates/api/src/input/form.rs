@@ -91,15 +91,20 @@ impl RawForm {
         let file_name = field.file_name().map(str::to_owned);
         let bytes_max = if file_name.is_some() { FILE_BYTES_MAX } else { FIELD_BYTES_MAX };
         let mut bytes = BytesMut::new();
+        let mut is_too_large = false;
         while let Some(chunk) = patiently(pause_max, field.chunk()).await? {
-            if bytes_max < bytes.len() + chunk.len() {
-                let refusal = match file_name {
-                    Some(_) => Refusal::file_too_large(),
-                    None => Refusal::body_too_large(),
-                };
-                return Err(refusal);
+            is_too_large |= bytes_max < bytes.len() + chunk.len();
+            // Many clients read no answer before they have sent everything, so the rest is read,
+            // up to the limit of the whole form, and forgotten.
+            if !is_too_large {
+                bytes.extend_from_slice(&chunk);
             }
-            bytes.extend_from_slice(&chunk);
+        }
+        if is_too_large {
+            return Err(match file_name {
+                Some(_) => Refusal::file_too_large(),
+                None => Refusal::body_too_large(),
+            });
         }
         let bytes = bytes.freeze();
         if let Some(file_name) = file_name {
@@ -122,7 +127,8 @@ async fn patiently<T>(
 ) -> Result<T, Refusal> {
     let arrived = tokio::time::timeout(pause_max, piece).await;
     arrived.map_err(|_| Refusal::too_slow())?.map_err(|error| match error {
-        multer::Error::StreamSizeExceeded { .. } => Refusal::body_too_large(),
+        // Its fields have bounds of their own, so a form that is too large has too large a file.
+        multer::Error::StreamSizeExceeded { .. } => Refusal::file_too_large(),
         _ => Refusal::bad_request("Invalid form", "The form is malformed or was cut short."),
     })
 }

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use testkit::app::TestApp;
 use testkit::client::{Client, TestReply};
 
-use crate::completions;
 use crate::embeddings::embedder::{Embedder, embed_with};
-use crate::tee;
+use crate::{completions, speech, tee, transcriptions};
 
 /// How to call one operation well and badly. `{key}` in a path or body stands for a key's id.
 struct Example {
@@ -22,15 +21,30 @@ struct Example {
 struct Sent {
     method: Method,
     path: &'static str,
-    body: Option<Value>,
+    body: Content,
+}
+
+enum Content {
+    Nothing,
+    Json(Value),
+    /// A form with this file.
+    File(&'static [u8]),
 }
 
 fn get(path: &'static str) -> Sent {
-    Sent { method: Method::GET, path, body: None }
+    Sent { method: Method::GET, path, body: Content::Nothing }
 }
 
 fn send(method: Method, path: &'static str, body: Value) -> Sent {
-    Sent { method, path, body: Some(body) }
+    Sent { method, path, body: Content::Json(body) }
+}
+
+fn speak(input: Value) -> Sent {
+    send(Method::POST, speech::PATH, json!({"input": input}))
+}
+
+fn transcribe(file: &'static [u8]) -> Sent {
+    Sent { method: Method::POST, path: transcriptions::PATH, body: Content::File(file) }
 }
 
 fn chat(messages: Value) -> Sent {
@@ -75,6 +89,12 @@ fn inference() -> Vec<Example> {
         example("create_completion", complete(json!("Hi")), Some(complete(json!([])))),
         example("create_response", respond(json!("Hi")), Some(respond(json!([])))),
         example("create_embedding", embed(json!("Hi")), Some(embed(json!([])))),
+        example("create_speech", speak(json!("Hi")), Some(speak(json!("")))),
+        example(
+            "create_transcription",
+            transcribe(transcriptions::TONE),
+            Some(transcribe(b"no sound")),
+        ),
     ]
 }
 
@@ -187,6 +207,12 @@ async fn check(example: &Example, operation: &Value) {
     if *id == "create_completion" {
         app.upstream.play(completions::text(" there", &Value::Null));
     }
+    if *id == "create_speech" {
+        app.upstream.play(speech::mp3());
+    }
+    if *id == "create_transcription" {
+        app.upstream.play(transcriptions::hello());
+    }
     if *id == "create_embedding" {
         embed_with(&app, Embedder::counting());
     }
@@ -226,8 +252,11 @@ async fn app_for(operation: &str) -> TestApp {
 async fn call(client: &Client, sent: &Sent, key: &str) -> TestReply {
     let path = sent.path.replace("{key}", key);
     match &sent.body {
-        None => client.send(sent.method.clone(), &path, axum::body::Body::empty()).await,
-        Some(body) => {
+        Content::Nothing => {
+            client.send(sent.method.clone(), &path, axum::body::Body::empty()).await
+        }
+        Content::File(file) => client.form(&path, &[], Some(("file", file))).await,
+        Content::Json(body) => {
             let body = body.to_string().replace("{key}", key);
             let body: Value = serde_json::from_str(&body).unwrap();
             client.json(sent.method.clone(), &path, &body).await

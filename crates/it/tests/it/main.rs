@@ -20,5 +20,7 @@ mod limits;
 mod models;
 mod openapi;
 mod responses;
+mod speech;
 mod tee;
+mod transcriptions;
 mod transport;

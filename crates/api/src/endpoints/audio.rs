@@ -1,0 +1,4 @@
+//! Speech and transcription.
+
+pub(super) mod speech;
+pub(super) mod transcriptions;

@@ -1,0 +1,115 @@
+//! From a request for speech to what its model is asked.
+
+use domain::catalogue::{AudioFormat, Choices, TtsSpec};
+use engine::{SoundFormat, SpeechRequest};
+use shape::Faults;
+use wire::audio::{self as wire_audio, SpeechFormat};
+
+use crate::refusal::Refusal;
+
+/// The handle of a voice that a caller has cloned.
+const CLONED_VOICE_PREFIX: &str = "vv_";
+
+/// Checks what depends on the model.
+pub(super) fn fit(
+    body: wire_audio::SpeechRequest,
+    model: &str,
+    spec: &TtsSpec,
+) -> Result<SpeechRequest, Refusal> {
+    let is_speakable = body.input.chars().any(char::is_alphanumeric);
+    if !is_speakable {
+        let message = "Input must contain speakable text";
+        return Err(Refusal::bad_request("Invalid request parameters", message));
+    }
+    let format = format(body.response_format, model, &spec.formats)?;
+    let voice = voice(body.voice, model, spec)?;
+    let mut faults = Faults::default();
+    let mut gate = |field: &'static str, is_given: bool, is_taken: bool| {
+        if is_given && !is_taken {
+            faults.at([field]).push(format!("The model {model} does not take `{field}`"));
+        }
+    };
+    gate("prompt", body.prompt.is_some(), spec.style_prompt);
+    gate("temperature", body.temperature.is_some(), spec.temperature);
+    gate("top_p", body.top_p.is_some(), spec.top_p);
+    faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+    let instructions = body.instructions.filter(|_| spec.style_prompt);
+    Ok(SpeechRequest {
+        input: body.input,
+        voice,
+        format,
+        speed: body.speed,
+        language: body.language,
+        style: body.prompt.or(instructions).filter(|style| !style.is_empty()),
+        temperature: body.temperature,
+        top_p: body.top_p,
+    })
+}
+
+fn format(
+    asked: Option<SpeechFormat>,
+    model: &str,
+    formats: &Choices<AudioFormat>,
+) -> Result<SoundFormat, Refusal> {
+    let makes = |format: &AudioFormat| made(*format).is_some();
+    let makeable: Vec<AudioFormat> = formats.options().iter().copied().filter(makes).collect();
+    let default = formats.default().copied().filter(makes).or(makeable.first().copied());
+    let Some(asked) = asked.map(wanted) else {
+        // A model whose formats the operator did not list makes what most models make.
+        return Ok(default.and_then(made).unwrap_or(SoundFormat::Mp3));
+    };
+    if makeable.iter().any(|it| made(*it) == Some(asked)) {
+        return Ok(asked);
+    }
+    let names: Vec<&str> =
+        makeable.iter().filter_map(|it| made(*it)).map(SoundFormat::name).collect();
+    let message = format!(
+        "response_format \"{}\" is not supported by model \"{model}\". Supported formats: {}.",
+        asked.name(),
+        names.join(", "),
+    );
+    Err(Refusal::bad_request("Unsupported response_format", message))
+}
+
+fn voice(asked: Option<String>, model: &str, spec: &TtsSpec) -> Result<Option<String>, Refusal> {
+    let Some(asked) = asked else { return Ok(spec.voices.default().cloned()) };
+    let is_cloned = asked.starts_with(CLONED_VOICE_PREFIX) && spec.voice_cloning.is_some();
+    if is_cloned {
+        let message = format!("Voice \"{asked}\" does not exist or has expired.");
+        return Err(Refusal::bad_request("Unknown voice", message));
+    }
+    // Where the operator listed no voices, the provider knows which there are.
+    let is_open = spec.custom_voice_id || spec.voices.is_empty();
+    if is_open || spec.voices.options().contains(&asked) {
+        return Ok(Some(asked));
+    }
+    let message = format!(
+        "Voice \"{asked}\" is not supported by model \"{model}\". Try using a supported voice: {}",
+        spec.voices.options().join(", "),
+    );
+    Err(Refusal::bad_request("Unsupported voice", message))
+}
+
+fn wanted(format: SpeechFormat) -> SoundFormat {
+    match format {
+        SpeechFormat::Mp3 => SoundFormat::Mp3,
+        SpeechFormat::Opus => SoundFormat::Opus,
+        SpeechFormat::Aac => SoundFormat::Aac,
+        SpeechFormat::Flac => SoundFormat::Flac,
+        SpeechFormat::Wav => SoundFormat::Wav,
+        SpeechFormat::Pcm => SoundFormat::Pcm,
+    }
+}
+
+/// The catalogue also names formats that are only listened to.
+fn made(format: AudioFormat) -> Option<SoundFormat> {
+    match format {
+        AudioFormat::Mp3 => Some(SoundFormat::Mp3),
+        AudioFormat::Opus => Some(SoundFormat::Opus),
+        AudioFormat::Aac => Some(SoundFormat::Aac),
+        AudioFormat::Flac => Some(SoundFormat::Flac),
+        AudioFormat::Wav => Some(SoundFormat::Wav),
+        AudioFormat::Pcm => Some(SoundFormat::Pcm),
+        AudioFormat::M4a | AudioFormat::Ogg | AudioFormat::Webm => None,
+    }
+}

@@ -1,0 +1,145 @@
+//! Speech as it is made: a task owns the engine and the money, and tells whoever listens.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use engine::{EngineError, SoundStream, SpeechRequest};
+use futures_util::{StreamExt, stream};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::time::timeout;
+
+use super::job::Job;
+use super::tail::Tail;
+use crate::refusal::inference::Failure;
+use crate::transport::RequestId;
+
+/// Pieces that may wait for a slow listener before the engine is slowed down too.
+const PIECES_WAITING_MAX: usize = 16;
+/// A listener that takes nothing for this long has gone away.
+const STALL_MAX: Duration = Duration::from_secs(120);
+
+enum Piece {
+    Sound(Bytes),
+    /// The sound is whole, and its charge is durable. Nothing follows.
+    End,
+    /// The sound broke off. Nothing follows.
+    Failed(Failure),
+}
+
+/// Sound on its way, of which the first bytes are there. Dropping it is hanging up.
+pub(super) struct Flow {
+    request_id: RequestId,
+    first: Bytes,
+    pieces: Receiver<Piece>,
+}
+
+impl Job {
+    /// Waits for the first bytes, so that a failure before them still has a status of its own.
+    pub(super) async fn stream(self, request: Arc<SpeechRequest>) -> Result<Flow, Failure> {
+        let (sender, mut pieces) = mpsc::channel(PIECES_WAITING_MAX);
+        let request_id = self.purse.request_id.clone();
+        let tasks = self.purse.app.tasks.clone();
+        tasks.spawn(run(self, request, sender));
+        match pieces.recv().await {
+            Some(Piece::Sound(first)) => Ok(Flow { request_id, first, pieces }),
+            Some(Piece::Failed(failure)) => Err(failure),
+            Some(Piece::End) | None => Err(Failure::Lost),
+        }
+    }
+}
+
+impl Flow {
+    /// A body that breaks off if the sound does: a short file must not look like a whole one.
+    pub(super) fn into_body(self) -> Body {
+        let Flow { request_id, first, pieces } = self;
+        let rest = stream::unfold((pieces, request_id), |(mut pieces, request_id)| async move {
+            let piece = pieces.recv().await.unwrap_or(Piece::Failed(Failure::Lost));
+            let told = match piece {
+                Piece::Sound(bytes) => Ok(bytes),
+                Piece::End => return None,
+                Piece::Failed(failure) => Err(broken(&failure, &request_id)),
+            };
+            Some((told, (pieces, request_id)))
+        });
+        Body::from_stream(stream::iter([Ok(first)]).chain(rest))
+    }
+}
+
+fn broken(failure: &Failure, request_id: &RequestId) -> io::Error {
+    tracing::warn!(
+        http.request_id = request_id.as_str(),
+        error = ?failure,
+        "speech broke off after it had begun"
+    );
+    io::Error::other("the speech broke off")
+}
+
+/// Where the sound ended.
+enum End {
+    Whole(Bytes),
+    Broken(EngineError),
+    /// Nobody listens any more.
+    Unheard,
+}
+
+async fn run(job: Job, request: Arc<SpeechRequest>, sender: Sender<Piece>) {
+    let engine = Arc::clone(&job.engine);
+    let opened = tokio::select! {
+        opened = engine.speak(request) => opened,
+        () = sender.closed() => return job.purse.release(),
+    };
+    let end = match opened {
+        Ok(sound) => pass_on(sound, &sender).await,
+        Err(error) => End::Broken(error),
+    };
+    match end {
+        End::Whole(last) => match job.pay().await {
+            Ok(_) => {
+                tell(&sender, Piece::Sound(last)).await;
+                tell(&sender, Piece::End).await;
+            }
+            Err(failure) => {
+                tell(&sender, Piece::Failed(failure)).await;
+            }
+        },
+        End::Broken(error) => {
+            job.purse.release();
+            tell(&sender, Piece::Failed(Failure::Engine(error))).await;
+        }
+        End::Unheard => {
+            if let Err(failure) = job.pay().await {
+                tracing::error!(error = ?failure, "speech nobody waited for was not charged");
+            }
+        }
+    }
+}
+
+/// All but the last bytes, which wait for the money.
+async fn pass_on(mut sound: SoundStream, sender: &Sender<Piece>) -> End {
+    let mut tail = Tail::default();
+    loop {
+        let next = tokio::select! {
+            biased;
+            () = sender.closed() => return End::Unheard,
+            next = sound.next() => next,
+        };
+        let bytes = match next {
+            Some(Ok(bytes)) => bytes,
+            Some(Err(error)) => return End::Broken(error),
+            None => return End::Whole(tail.end()),
+        };
+        if let Some(ready) = tail.push(&bytes)
+            && !tell(sender, Piece::Sound(ready)).await
+        {
+            return End::Unheard;
+        }
+    }
+}
+
+/// Whether it was taken.
+async fn tell(sender: &Sender<Piece>, piece: Piece) -> bool {
+    matches!(timeout(STALL_MAX, sender.send(piece)).await, Ok(Ok(())))
+}

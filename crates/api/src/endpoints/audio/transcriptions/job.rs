@@ -1,0 +1,97 @@
+//! The paid work behind a transcription.
+//!
+//! It is priced by the second of sound, each started second counting. What is held is the length
+//! that we measured ourselves; what is charged is what the engine says it listened to, if that is
+//! less. A recording in which nobody says anything costs nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use credits::Receipt;
+use domain::catalogue::Model;
+use engine::{Transcript, TranscriptionEngine, TranscriptionRequest};
+use ledger::{Charge, ChargeLine};
+use money::{Per, Price};
+
+use crate::payment;
+use crate::purse::Purse;
+use crate::refusal::inference::Failure;
+
+/// A recording whose money is held.
+pub(super) struct Job {
+    pub(super) purse: Purse,
+    pub(super) model: Arc<Model>,
+    /// Of one second.
+    pub(super) price: Price,
+    pub(super) engine: Arc<dyn TranscriptionEngine>,
+    /// As we measured it.
+    pub(super) length: Duration,
+}
+
+/// A transcript that is paid.
+pub(super) struct Done {
+    pub(super) transcript: Transcript,
+    pub(super) length_s: f64,
+    pub(super) receipt: Receipt,
+}
+
+impl Job {
+    pub(super) async fn run(self, request: Arc<TranscriptionRequest>) -> Result<Done, Failure> {
+        let transcript = match self.engine.transcribe(request).await {
+            Ok(transcript) => transcript,
+            Err(error) => {
+                self.purse.release();
+                return Err(Failure::Engine(error));
+            }
+        };
+        let heard = heard(self.length, transcript.duration_s);
+        let says_something = !transcript.text.trim().is_empty();
+        let line = ChargeLine {
+            sku: format!("{}-asr-audio-second", self.model.id),
+            units: started_seconds(heard),
+            price: self.price,
+            per: Per::One,
+        };
+        let charge = |details| match says_something {
+            true => payment::unit_charge(&self.model, line, details),
+            false => Charge::default(),
+        };
+        let receipt = self.purse.pay(0, charge).await?;
+        Ok(Done { transcript, length_s: heard.as_secs_f64(), receipt })
+    }
+}
+
+/// The seconds of a recording that are paid for.
+pub(super) fn started_seconds(length: Duration) -> u64 {
+    length.as_secs() + u64::from(0 < length.subsec_nanos())
+}
+
+/// What the engine decoded, if that can be true: it cannot have heard more than there is.
+fn heard(measured: Duration, told_s: Option<f64>) -> Duration {
+    let told = told_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
+    let told = told.filter(|it| !it.is_zero());
+    told.map_or(measured, |told| told.min(measured))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(measured_ms: u64, told_s: Option<f64>, seconds: u64) {
+        let heard = heard(Duration::from_millis(measured_ms), told_s);
+        assert_eq!(started_seconds(heard), seconds, "{measured_ms} ms, told {told_s:?}");
+    }
+
+    #[test]
+    fn every_started_second_is_paid_and_none_that_was_not_measured() {
+        check(1, None, 1);
+        check(1000, None, 1);
+        check(1001, None, 2);
+        check(2500, Some(1.5), 2);
+        check(2500, Some(900.0), 3);
+        for nonsense in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+            check(2500, Some(nonsense), 3);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Transcripts as subtitles. One without segments becomes a single line for the whole recording.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use engine::Transcript;
+
+pub(super) fn srt(transcript: &Transcript, length_s: f64) -> String {
+    let mut file = String::new();
+    for (number, cue) in (1..).zip(cues(transcript, length_s)) {
+        let (start, end) = (clock(cue.start_s, ','), clock(cue.end_s, ','));
+        let _ = write!(file, "{number}\n{start} --> {end}\n{}\n\n", cue.text);
+    }
+    file
+}
+
+pub(super) fn vtt(transcript: &Transcript, length_s: f64) -> String {
+    let mut file = "WEBVTT\n\n".to_owned();
+    for cue in cues(transcript, length_s) {
+        let (start, end) = (clock(cue.start_s, '.'), clock(cue.end_s, '.'));
+        let _ = write!(file, "{start} --> {end}\n{}\n\n", cue.text);
+    }
+    file
+}
+
+struct Cue {
+    start_s: f64,
+    end_s: f64,
+    text: String,
+}
+
+fn cues(transcript: &Transcript, length_s: f64) -> Vec<Cue> {
+    let cue = |start_s, end_s, text: &str| Cue { start_s, end_s, text: line(text) };
+    let segments = transcript.segments.iter();
+    let mut cues: Vec<Cue> = segments.map(|it| cue(it.start_s, it.end_s, &it.text)).collect();
+    if cues.is_empty() {
+        cues.push(cue(0.0, length_s, &transcript.text));
+    }
+    cues.retain(|cue| !cue.text.is_empty());
+    cues
+}
+
+/// A line break or an arrow of its own would end the cue or begin another.
+fn line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").replace("-->", "→")
+}
+
+fn clock(seconds: f64, point: char) -> String {
+    let ms = Duration::try_from_secs_f64(seconds).unwrap_or_default().as_millis();
+    let (hours, minutes) = (ms / 3_600_000, ms / 60_000 % 60);
+    format!("{hours:02}:{minutes:02}:{:02}{point}{:03}", ms / 1000 % 60, ms % 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Segment;
+    use expect_test::expect;
+
+    use super::*;
+
+    fn segment(start_s: f64, end_s: f64, text: &str) -> Segment {
+        Segment { text: text.to_owned(), start_s, end_s, certainty: None }
+    }
+
+    #[test]
+    fn each_segment_is_a_cue_of_one_line() {
+        let transcript = Transcript {
+            segments: vec![
+                segment(0.0, 2.5, " Hello\nthere. "),
+                segment(2.5, 3.0, "  "),
+                segment(3661.25, 3662.999, "1 --> 2"),
+            ],
+            ..Transcript::default()
+        };
+        expect![[r"
+            1
+            00:00:00,000 --> 00:00:02,500
+            Hello there.
+
+            2
+            01:01:01,250 --> 01:01:02,999
+            1 → 2
+
+        "]]
+        .assert_eq(&srt(&transcript, 4000.0));
+        expect![[r"
+            WEBVTT
+
+            00:00:00.000 --> 00:00:02.500
+            Hello there.
+
+            01:01:01.250 --> 01:01:02.999
+            1 → 2
+
+        "]]
+        .assert_eq(&vtt(&transcript, 4000.0));
+    }
+
+    #[test]
+    fn a_text_without_segments_is_one_cue() {
+        let transcript = Transcript { text: "Hello.".to_owned(), ..Transcript::default() };
+        expect![[r"
+            1
+            00:00:00,000 --> 00:00:01,500
+            Hello.
+
+        "]]
+        .assert_eq(&srt(&transcript, 1.5));
+    }
+}

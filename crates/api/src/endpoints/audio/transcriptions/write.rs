@@ -1,0 +1,71 @@
+//! A transcript in the form that was asked for.
+
+use engine::{Segment, Times, Transcript, Word};
+use wire::audio::{
+    SegmentTime, Timestamps, Transcription, TranscriptionFormat, VerboseSegment,
+    VerboseTranscription, WordTime,
+};
+
+use super::request::Wish;
+use super::subtitles;
+use crate::reply::Answer;
+use crate::reply::written::Written;
+
+/// `length_s` is how long the recording lasts, in seconds.
+pub(super) fn out(transcript: Transcript, length_s: f64, wish: Wish) -> Written {
+    let text = |text: String| Written::Text(Answer::new(text));
+    match wish.format {
+        TranscriptionFormat::Text => text(transcript.text),
+        TranscriptionFormat::Srt => text(subtitles::srt(&transcript, length_s)),
+        TranscriptionFormat::Vtt => text(subtitles::vtt(&transcript, length_s)),
+        TranscriptionFormat::Json => {
+            Written::Json(Answer::new(short(transcript, length_s, wish.times)))
+        }
+        TranscriptionFormat::VerboseJson => {
+            Written::Verbose(Answer::new(long(transcript, length_s, wish.times)))
+        }
+    }
+}
+
+fn short(transcript: Transcript, length_s: f64, times: Times) -> Transcription {
+    let Transcript { text, segments, words, .. } = transcript;
+    let segment = |it: Segment| SegmentTime { text: it.text, start: it.start_s, end: it.end_s };
+    let timestamps = times.any().then(|| Timestamps {
+        word: told(words, times.words, word),
+        segment: told(segments, times.segments, segment),
+    });
+    Transcription { text, duration: length_s, timestamps }
+}
+
+fn long(transcript: Transcript, length_s: f64, times: Times) -> VerboseTranscription {
+    let Transcript { text, language, segments, words, .. } = transcript;
+    let numbered: Vec<(usize, Segment)> = segments.into_iter().enumerate().collect();
+    let segment = |(id, it): (usize, Segment)| VerboseSegment {
+        id,
+        start: it.start_s,
+        end: it.end_s,
+        text: it.text,
+        temperature: it.certainty.map(|it| it.temperature),
+        avg_logprob: it.certainty.map(|it| it.avg_logprob),
+        compression_ratio: it.certainty.map(|it| it.compression_ratio),
+        no_speech_prob: it.certainty.map(|it| it.no_speech_prob),
+    };
+    VerboseTranscription {
+        task: "transcribe",
+        language,
+        duration: length_s,
+        text,
+        segments: told(numbered, times.segments, segment),
+        words: told(words, times.words, word),
+    }
+}
+
+/// What was asked for, if the model told any of it.
+fn told<T, U>(items: Vec<T>, is_wanted: bool, write: impl Fn(T) -> U) -> Option<Vec<U>> {
+    let is_told = is_wanted && !items.is_empty();
+    is_told.then(|| items.into_iter().map(write).collect())
+}
+
+fn word(it: Word) -> WordTime {
+    WordTime { word: it.word, start: it.start_s, end: it.end_s }
+}

@@ -1,0 +1,67 @@
+//! Refusals of speech and of recordings.
+
+use axum::http::StatusCode;
+use engine::EngineError;
+use sound::Unreadable;
+
+use crate::refusal::Refusal;
+use crate::refusal::inference::Failure;
+use crate::transport::RequestId;
+
+const UNPROCESSABLE: &str = "The audio could not be processed for transcription";
+const TRANSCRIPTION_FAILED: &str = "The transcription failed. Please try again later.";
+const SPEECH_TIMED_OUT: &str = "The request took too long to complete and was timed-out. Send a \
+     shorter text, or set `streaming` to true.";
+const TRANSCRIPTION_TIMED_OUT: &str = "The request took too long to complete and was timed-out. \
+     Send a shorter recording.";
+
+impl Refusal {
+    /// 400 for a file that is no recording we know, 422 for one that is damaged.
+    pub(crate) fn unreadable_sound(unreadable: Unreadable) -> Refusal {
+        let message = format!("{UNPROCESSABLE}: {unreadable}.");
+        match unreadable {
+            Unreadable::Empty | Unreadable::UnknownFormat => {
+                let code = Some("INVALID_AUDIO_FORMAT");
+                let status = StatusCode::BAD_REQUEST;
+                Refusal::standard(status, "Invalid audio format", message, code)
+            }
+            Unreadable::Damaged(_) | Unreadable::TooLong(_) => Refusal::unprocessable(message),
+        }
+    }
+
+    fn unprocessable(message: String) -> Refusal {
+        let code = Some("ASR_UPSTREAM_VALIDATION_FAILED");
+        Refusal::standard(StatusCode::UNPROCESSABLE_ENTITY, "Invalid audio", message, code)
+    }
+}
+
+/// For speech that has not begun.
+pub(crate) fn refuse_speech(failure: Failure, streams: bool, request_id: &RequestId) -> Refusal {
+    match failure {
+        Failure::Engine(error @ EngineError::BadAnswer { .. }) if streams => {
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            Refusal::standard(status, "Stream error", "Stream error", None).caused_by(error)
+        }
+        Failure::Engine(EngineError::Timeout { .. }) => timed_out(SPEECH_TIMED_OUT),
+        other => other.into_refusal(request_id),
+    }
+}
+
+pub(crate) fn refuse_transcription(failure: Failure, request_id: &RequestId) -> Refusal {
+    match failure {
+        Failure::Engine(EngineError::Rejected { message }) => {
+            Refusal::unprocessable(format!("{UNPROCESSABLE}: {message}"))
+        }
+        Failure::Engine(error @ EngineError::BadAnswer { .. }) => {
+            let (status, code) = (StatusCode::BAD_GATEWAY, Some("ASR_UPSTREAM_FAILED"));
+            Refusal::standard(status, "Transcription failed", TRANSCRIPTION_FAILED, code)
+                .caused_by(error)
+        }
+        Failure::Engine(EngineError::Timeout { .. }) => timed_out(TRANSCRIPTION_TIMED_OUT),
+        other => other.into_refusal(request_id),
+    }
+}
+
+fn timed_out(message: &str) -> Refusal {
+    Refusal::standard(StatusCode::GATEWAY_TIMEOUT, "Request timeout", message, None)
+}

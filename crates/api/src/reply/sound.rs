@@ -1,0 +1,51 @@
+//! Answers of sound, whole or as they are made.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use engine::SoundFormat;
+use schemars::SchemaGenerator;
+
+use super::{Answer, Reply, respond};
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+/// A recording for the caller.
+pub(crate) struct Spoken(pub(crate) Answer<Sound>);
+
+pub(crate) struct Sound {
+    pub(crate) format: SoundFormat,
+    pub(crate) body: Body,
+}
+
+impl Reply for Spoken {
+    fn into_response(self) -> Result<Response, Refusal> {
+        let Answer { body: Sound { format, body }, headers } = self.0;
+        let mut response = respond(body, headers, content_type(format));
+        let name = format!("attachment; filename=\"speech.{}\"", format.name());
+        let name = HeaderValue::try_from(name).map_err(Refusal::internal)?;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_DISPOSITION, name);
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        // Tells nginx and its relatives to pass sound on as it comes.
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        Ok(response)
+    }
+
+    fn describe(operation: &mut Operation, _: &mut SchemaGenerator) {
+        for format in SoundFormat::ALL {
+            operation.file_reply(content_type(format));
+        }
+    }
+}
+
+const fn content_type(format: SoundFormat) -> &'static str {
+    match format {
+        SoundFormat::Mp3 => "audio/mpeg",
+        SoundFormat::Opus => "audio/opus",
+        SoundFormat::Aac => "audio/aac",
+        SoundFormat::Flac => "audio/flac",
+        SoundFormat::Wav => "audio/wav",
+        SoundFormat::Pcm => "audio/pcm",
+    }
+}

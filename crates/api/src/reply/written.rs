@@ -1,0 +1,34 @@
+//! Transcripts, in the form that was asked for.
+
+use axum::response::Response;
+use schemars::SchemaGenerator;
+use wire::audio::{Transcription, VerboseTranscription};
+
+use super::{Answer, Reply, respond};
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+pub(crate) enum Written {
+    Json(Answer<Transcription>),
+    Verbose(Answer<VerboseTranscription>),
+    /// The bare text, or subtitles.
+    Text(Answer<String>),
+}
+
+impl Reply for Written {
+    fn into_response(self) -> Result<Response, Refusal> {
+        match self {
+            Written::Json(answer) => answer.into_response(),
+            Written::Verbose(answer) => answer.into_response(),
+            Written::Text(answer) => {
+                Ok(respond(answer.body.into(), answer.headers, "text/plain; charset=utf-8"))
+            }
+        }
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.reply::<Transcription>(generator);
+        operation.reply::<VerboseTranscription>(generator);
+        operation.text_reply("text/plain");
+    }
+}
