@@ -6,7 +6,8 @@ use crate::command;
 
 /// The crates of rules and shapes: values in, values out.
 const PURE: [&str; 10] = [
-    "money", "credits", "moment", "wire", "shape", "sound", "domain", "engine", "wallet", "phonemes",
+    "money", "credits", "moment", "wire", "shape", "sound", "domain", "engine", "wallet",
+    "phonemes",
 ];
 /// What would bring a clock, a socket or a disk into them.
 const IMPURE: [&str; 4] = ["tokio", "axum", "reqwest", "rusqlite"];

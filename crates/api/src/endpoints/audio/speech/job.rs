@@ -5,18 +5,23 @@
 //! which part of the text it was.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use credits::Receipt;
 use domain::catalogue::Model;
-use engine::{EngineError, SoundFormat, SoundStream, SpeechEngine, SpeechRequest};
+use engine::{EngineError, Phase, SoundFormat, SoundStream, SpeechEngine, SpeechRequest};
 use futures_util::StreamExt;
 use ledger::ChargeLine;
 use money::{Per, Price};
+use tokio::time::timeout;
 
 use crate::payment;
 use crate::purse::Purse;
 use crate::refusal::inference::Failure;
+
+/// Nobody can see a file growing, so it must be there within this time, however steadily it grows.
+const WHOLE_WAIT_MAX: Duration = Duration::from_secs(600);
 
 /// A text whose money is held.
 pub(super) struct Job {
@@ -38,11 +43,9 @@ impl Job {
         let work = async move {
             let format = request.format;
             let engine = Arc::clone(&self.engine);
-            let collected = match engine.speak(request).await {
-                Ok(sound) => collect(sound).await,
-                Err(error) => Err(error),
-            };
-            match collected {
+            let collecting = async { collect(engine.speak(request).await?).await };
+            let too_slow = Err(EngineError::Timeout { phase: Phase::Answer });
+            match timeout(WHOLE_WAIT_MAX, collecting).await.unwrap_or(too_slow) {
                 Ok(sound) => Ok((completed(sound, format), self.pay().await?)),
                 Err(error) => {
                     self.purse.release();
