@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::catalogue::Model;
-use engine::{
-    AttestedEngine, ChatEngine, EmbeddingEngine, SpeechEngine, TranscriptionEngine,
-};
+use engine::{AttestedEngine, ChatEngine, EmbeddingEngine, SpeechEngine, TranscriptionEngine};
 use tokio::sync::Semaphore;
 
 use crate::answer_names::AnswerNames;

@@ -14,9 +14,7 @@ use config::secret::Secret;
 use config::sections::provider::{self, BUILT_IN, Provider, ProviderKind};
 use domain::catalogue::{Capability, Model, ModelSpec};
 use domain::entropy::Entropy;
-use engine::{
-    AttestedEngine, ChatEngine, EmbeddingEngine, SpeechEngine, TranscriptionEngine,
-};
+use engine::{AttestedEngine, ChatEngine, EmbeddingEngine, SpeechEngine, TranscriptionEngine};
 use engine_upstream::{
     Concurrency, Dice, LocalProcess, Pool, Protocol, Quirks, Route, SetupError, Thinking, Timeouts,
     Upstream, UpstreamSettings,
