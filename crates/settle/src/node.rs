@@ -66,6 +66,8 @@ impl Node {
 
 /// An HTTP client that follows nobody elsewhere.
 pub(crate) fn http_client(timeout: Duration) -> Result<Client, String> {
+    // Whoever is first decides for the whole process; all of us decide alike.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(timeout)
