@@ -8,9 +8,9 @@ use engine::{
     AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, Served, SpeechEngine,
     TranscriptionEngine,
 };
-use reqwest::Client;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
 
 use crate::anthropic::{self, AnthropicChat, Thinking};
 use crate::fan_out::FanOut;
@@ -90,7 +90,7 @@ pub enum SetupError {
 pub struct Upstream {
     id: String,
     protocol: Protocol,
-    base_url: String,
+    base: Url,
     client: Client,
     headers: HeaderMap,
     timeouts: Timeouts,
@@ -103,11 +103,10 @@ pub struct Upstream {
 impl Upstream {
     pub fn new(settings: UpstreamSettings) -> Result<Upstream, SetupError> {
         let base_url = settings.base_url.trim_end_matches('/').to_owned();
-        let is_http = reqwest::Url::parse(&base_url)
-            .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        if !is_http {
+        let is_http = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+        let Some(base) = Url::parse(&base_url).ok().filter(is_http) else {
             return Err(SetupError::BaseUrl { id: settings.id, base_url });
-        }
+        };
         let headers = headers(&settings)?;
         let socket = settings.local.as_ref().map(|local| local.socket.clone());
         let client = client(settings.timeouts.connect, socket)
@@ -115,7 +114,7 @@ impl Upstream {
         Ok(Upstream {
             id: settings.id,
             protocol: settings.protocol,
-            base_url,
+            base,
             client,
             headers,
             timeouts: settings.timeouts,
@@ -221,11 +220,18 @@ impl Upstream {
     fn endpoint(&self, path: &str) -> Endpoint {
         Endpoint {
             client: self.client.clone(),
-            url: format!("{}/{path}", self.base_url),
+            url: beneath(&self.base, path),
             headers: self.headers.clone(),
             timeouts: self.timeouts,
         }
     }
+}
+
+/// A path under the base, whose own path stays as the operator wrote it.
+fn beneath(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(&format!("{}/{path}", base.path().trim_end_matches('/')));
+    url
 }
 
 fn headers(settings: &UpstreamSettings) -> Result<HeaderMap, SetupError> {

@@ -142,8 +142,24 @@ enum Kind {
     Other,
 }
 
+/// Most text is ASCII, and looking a kind up is quicker than comparing it with twelve ranges.
+static ASCII_KINDS: [Kind; 128] = {
+    let mut kinds = [Kind::Punctuation; 128];
+    let mut code = 0;
+    while code < 128 {
+        kinds[code] = Kind::by_range(code as u8 as char);
+        code += 1;
+    }
+    kinds
+};
+
 impl Kind {
     fn of(character: char) -> Kind {
+        let known = ASCII_KINDS.get(character as usize);
+        known.copied().unwrap_or_else(|| Kind::by_range(character))
+    }
+
+    const fn by_range(character: char) -> Kind {
         match character {
             'a'..='z' | 'A'..='Z' => Kind::Letter,
             ' ' | '\t' => Kind::Space,
