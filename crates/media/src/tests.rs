@@ -42,3 +42,8 @@ fn likeness(one: &[f32], other: &[f32]) -> f32 {
     };
     (0..2 * LAG_SAMPLES).step_by(3).map(at_lag).fold(-1.0, f32::max)
 }
+
+/// How loud a sound is on the whole.
+fn level(sound: &[f32]) -> f32 {
+    (sound.iter().map(|it| it * it).sum::<f32>() / sound.len() as f32).sqrt()
+}

@@ -1,6 +1,6 @@
 //! Each kind of file becomes the same sound.
 
-use super::{LIMITS, SAMPLES, WAV, decode, likeness};
+use super::{LIMITS, SAMPLES, WAV, decode, level, likeness};
 use crate::{Decoder, Format, Limits, SoundError, encode};
 
 const RATE: u32 = 16_000;
@@ -20,6 +20,8 @@ fn every_format_becomes_the_sound_that_was_encoded() {
         let sound = decode(file, RATE).unwrap();
         let likeness = likeness(&original, &sound);
         assert!(0.88 < likeness, "{name}: likeness {likeness}");
+        let loudness = level(&sound) / level(&original);
+        assert!((0.9..1.1).contains(&loudness), "{name}: {loudness} times as loud");
         let missing = 24_000_i64 - sound.len() as i64;
         assert!(missing.abs() < 2_400, "{name}: {} samples", sound.len());
     }

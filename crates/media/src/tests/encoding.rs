@@ -1,6 +1,6 @@
 //! What is encoded, in pieces or whole, decodes to the same sound.
 
-use super::{WAV, decode, likeness};
+use super::{WAV, decode, level, likeness};
 use crate::{EncodeError, Encoder, Format, encode};
 
 const RATE: u32 = 24_000;
@@ -12,6 +12,8 @@ fn each_format_survives_the_way_there_and_back() {
         let sound = decode(&encode(format, RATE, &original).unwrap(), RATE).unwrap();
         let likeness = likeness(&original, &sound);
         assert!(0.9 < likeness, "{format:?}: likeness {likeness}");
+        let loudness = level(&sound) / level(&original);
+        assert!((0.9..1.1).contains(&loudness), "{format:?}: {loudness} times as loud");
         let surplus = sound.len() as i64 - original.len() as i64;
         assert!((0..4_000).contains(&surplus), "{format:?}: {surplus} samples more");
     }
