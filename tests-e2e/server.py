@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import urllib.request
 
 START_SECONDS_MAX = 30
 STOP_SECONDS_MAX = 15
@@ -64,6 +65,19 @@ class Server:
             raise AssertionError(f"{line} ended with {run.returncode}: {run.stderr}")
         return run.stdout
 
+    def configure(self, config):
+        """Writes another configuration, which the service reads when it is told to."""
+        self.config = config
+        with open(os.path.join(self.folder, "tollgate.toml"), "w", encoding="utf-8") as file:
+            file.write(config)
+
+    def metric(self, name):
+        """The value of a metric, with its labels if it has any; None if it is not there."""
+        address = re.search(r"health and metrics on (http://[0-9.:]+)", self.tail()).group(1)
+        with urllib.request.urlopen(f"{address}/metrics", timeout=COMMAND_SECONDS_MAX) as answer:
+            found = re.search(rf"^{re.escape(name)} (\S+)$", answer.read().decode(), re.MULTILINE)
+        return found and float(found.group(1))
+
     def create_account(self, name):
         self.command("accounts", "create", name)
 
@@ -72,9 +86,7 @@ class Server:
         return json.loads(self.command(*arguments))["apiKey"]
 
     def _start(self):
-        path = os.path.join(self.folder, "tollgate.toml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.config)
+        self.configure(self.config)
         line = [self.binary, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
         self.log = open(os.path.join(self.folder, "log"), "w+", encoding="utf-8")
         self.process = subprocess.Popen(

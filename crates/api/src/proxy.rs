@@ -8,6 +8,7 @@ use moment::Timestamp;
 use rpc::billing::CreditPrice;
 use rpc::caps::CreditCaps;
 use rpc::flights::Flights;
+use rpc::in_flight::InFlight;
 use rpc::node::Nodes;
 use rpc::window::CREDITS_PER_DAY_MAX;
 use store::Store;
@@ -21,6 +22,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Proxy {
     pub chains: Arc<ChainShelf>,
     pub(crate) caps: Arc<CreditCaps<OwnerId>>,
+    pub(crate) in_flight: Arc<InFlight<OwnerId>>,
     /// Requests with an idempotency key that are under way.
     pub(crate) keyed: Arc<Flights<AnswerKey, Landed>>,
 }
@@ -46,7 +48,7 @@ impl Proxy {
         let spent = store.spent_credits(now.minus(DAY)).await?;
         let spent = spent.into_iter().map(|row| (row.owner, row.at, row.credits));
         let caps = Arc::new(CreditCaps::rebuild(spent, CREDITS_PER_DAY_MAX, now));
-        Ok(Proxy { chains, caps, keyed: Arc::default() })
+        Ok(Proxy { chains, caps, in_flight: Arc::default(), keyed: Arc::default() })
     }
 }
 

@@ -18,6 +18,7 @@ pub mod exchange;
 pub mod flights;
 pub mod idempotency;
 mod immutable;
+pub mod in_flight;
 pub mod methods;
 pub mod networks;
 pub mod node;

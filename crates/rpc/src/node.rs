@@ -22,6 +22,7 @@ use crate::immutable;
 use crate::networks::Network;
 use attempt::{Attempt, Posted, Target};
 use cache::{Cache, Question};
+use health::Chain;
 use pool::Pool;
 use send::{Failure, Sent};
 
@@ -167,8 +168,13 @@ impl Nodes {
             let are_reads = exchange.are_reads(&asked);
             let may_wait = order.is_empty() || !are_reads;
             let until = if may_wait { deadline } else { self.attempt_deadline(deadline) };
+            if !self.may_ask(pool, upstream, until).await {
+                has_timed_out = deadline <= Instant::now();
+                continue;
+            }
             let body = exchange.request(&asked);
-            let spare = order.front().copied().filter(|_| are_reads);
+            let has_told = |it: &usize| pool.health()[*it].chain() == Chain::Right;
+            let spare = order.front().copied().filter(|it| are_reads && has_told(it));
             let target = Target { pool, upstream, spare, are_reads, until };
             for attempt in self.attempt(&target, body).await {
                 order.retain(|it| *it != attempt.upstream);

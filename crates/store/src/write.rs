@@ -88,6 +88,12 @@ pub enum Write {
         rows_max: usize,
     },
     AddSentTransaction(SentTransaction),
+    /// Tells the hash of a transaction that was written down without one. Nothing changes if all of
+    /// the request's have theirs.
+    NameTransaction {
+        request_id: String,
+        hash: String,
+    },
     /// A payment becomes ours to settle. One that failed is taken up again; one in any other state
     /// is a duplicate.
     OpenClaim(Claim),

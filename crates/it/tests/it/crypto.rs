@@ -242,6 +242,28 @@ async fn requests_per_minute_are_capped_and_only_then_told() {
 }
 
 #[tokio::test]
+async fn one_owner_may_have_so_many_requests_under_way_and_no_more() {
+    let app = TestApp::start().await;
+    staff(&app).await;
+    app.node.hold_back();
+    let client = &app.admin();
+    let numbered = |number: u32| json!({"id": 1, "method": "eth_call", "params": [number]});
+    let crowd = (0..128).map(|number| async move { client.post(BASE, &numbered(number)).await });
+    let one_more = async {
+        app.node.arrived(128).await;
+        let refused = client.post(BASE, &numbered(128)).await;
+        app.node.let_go();
+        refused
+    };
+    let (replies, refused) = tokio::join!(futures_util::future::join_all(crowd), one_more);
+    assert!(replies.iter().all(|reply| reply.status == 200));
+    assert_eq!((refused.status, refused.header("x-ratelimit-limit")), (429, "128"));
+    let message = refused.json()["customMessage"].as_str().unwrap().to_owned();
+    assert!(message.contains("128 RPC requests at a time"), "{message}");
+    client.post(BASE, &numbered(128)).await.ok();
+}
+
+#[tokio::test]
 async fn credits_per_day_are_capped_even_across_a_restart() {
     let mut app = TestApp::start().await;
     charge_credits(&app, 9_999_960).await;

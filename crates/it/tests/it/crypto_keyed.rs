@@ -1,7 +1,11 @@
 //! Idempotency keys of the JSON-RPC proxy: run once, charged once, answered as often as asked.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use store::idempotency::{AnswerKey, KeptAnswer};
+use store::write::{Group, Write};
 use testkit::app::TestApp;
 use testkit::client::{Client, TestReply};
 use testkit::node::{each, error};
@@ -136,4 +140,28 @@ async fn the_body_counts_byte_for_byte() {
     keyed(&app, "k").post(BASE, &body).await.ok();
     let spaced = body.to_string().replace(',', ", ");
     assert_eq!(send(&keyed(&app, "k"), BASE, &spaced).await.status, 400);
+}
+
+#[tokio::test]
+async fn an_owner_keeps_so_many_answers_and_no_more() {
+    const ANSWERS: u32 = 100_000;
+    let app = TestApp::start().await;
+    let expires = app.app.clock.now().plus(Duration::from_secs(60));
+    let answer =
+        KeptAnswer { fingerprint: [0; 32], headers: Vec::new(), body: Vec::new(), expires };
+    let keep = |number: u32| Write::KeepAnswer {
+        key: AnswerKey { owner: app.owner(), key: number.to_string() },
+        answer: answer.clone(),
+    };
+    app.app.store.commit(Group { writes: (0..ANSWERS).map(keep).collect() }).await.unwrap();
+    let refused = keyed(&app, "one-more").post(BASE, &call("eth_gasPrice")).await;
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    assert!(refused.text().contains("100000 answers"), "{}", refused.text());
+    assert!(app.node.seen().is_empty());
+    app.admin().post(BASE, &call("eth_gasPrice")).await.ok();
+    app.clock.advance_s(60);
+    let (now, rows_max) = (app.app.clock.now(), 1);
+    let drop_one = Write::DropExpiredAnswers { now, rows_max };
+    app.app.store.commit(Group::of(drop_one)).await.unwrap();
+    assert!(!is_replay(&keyed(&app, "one-more").post(BASE, &call("eth_gasPrice")).await));
 }

@@ -80,7 +80,12 @@ impl Nodes {
     }
 
     /// Sends a read, unless the same one is on its way: then waits for that one's answer.
-    async fn post_shared(&self, target: &Target<'_>, upstream: usize, body: String) -> Sent {
+    pub(super) async fn post_shared(
+        &self,
+        target: &Target<'_>,
+        upstream: usize,
+        body: String,
+    ) -> Sent {
         let network = target.pool.network.slug();
         let posted = Posted { network, upstream, body };
         loop {

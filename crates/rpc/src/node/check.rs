@@ -4,7 +4,10 @@
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::send::{self, Sent};
+use super::attempt::Target;
+use super::health::Chain;
+use super::pool::Pool;
+use super::send::Sent;
 use super::{NodeError, Nodes};
 use crate::networks::Network;
 
@@ -48,23 +51,56 @@ impl Nodes {
     /// Asks the nodes one after the other, each within the limit of one attempt.
     pub async fn check_chain(&self, network: Network) -> Result<Vec<ChainCheck>, NodeError> {
         let pool = self.pools.get(network.slug()).ok_or(NodeError::NotConfigured(network))?;
-        let method = network.chain_id_method();
-        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":[]}}"#);
         let mut checks = Vec::with_capacity(pool.urls.len());
         for (position, url) in pool.urls.iter().enumerate() {
             let until = Instant::now() + self.limits.attempt_timeout;
-            let bytes_max = self.limits.response_bytes_max;
-            let sent = send::post(&self.http, url, body.clone(), bytes_max, until).await;
             let host = url.host_str().unwrap_or_default().to_owned();
-            let verdict = verdict(network, sent);
-            match verdict {
-                Verdict::Right => pool.health()[position].serves(true),
-                Verdict::WrongChain(_) => pool.health()[position].serves(false),
-                Verdict::Silent(_) => {}
-            }
+            let verdict = self.learn_chain(pool, position, until).await;
             checks.push(ChainCheck { position, host, verdict });
         }
         Ok(checks)
+    }
+
+    /// Whether a node may be asked: one that never told its chain is made to, once for all who
+    /// wait. One that does not say is left alone like any that fails.
+    pub(super) async fn may_ask(&self, pool: &Pool, upstream: usize, until: Instant) -> bool {
+        let chain = pool.health()[upstream].chain();
+        match chain {
+            Chain::Right => return true,
+            Chain::Another => return false,
+            Chain::Untold => {}
+        }
+        let verdict = self.learn_chain(pool, upstream, until).await;
+        let network = pool.network;
+        match &verdict {
+            Verdict::Right => {}
+            Verdict::WrongChain(id) => tracing::error!(
+                rpc.network = %network, rpc.upstream = upstream,
+                "node {upstream} of {network} serves chain {id} and is not used: correct its URL"
+            ),
+            Verdict::Silent(why) => {
+                pool.health()[upstream].failed(self.clock.now());
+                tracing::warn!(
+                    rpc.network = %network, rpc.upstream = upstream,
+                    "node {upstream} of {network} did not tell its chain and is not used yet: {why}"
+                );
+            }
+        }
+        verdict == Verdict::Right
+    }
+
+    async fn learn_chain(&self, pool: &Pool, upstream: usize, until: Instant) -> Verdict {
+        let method = pool.network.chain_id_method();
+        // Calls of callers are numbered from one, so this is never taken for one of theirs.
+        let body = format!(r#"{{"jsonrpc":"2.0","id":0,"method":"{method}","params":[]}}"#);
+        let target = Target { pool, upstream, spare: None, are_reads: true, until };
+        let verdict = verdict(pool.network, self.post_shared(&target, upstream, body).await);
+        match verdict {
+            Verdict::Right => pool.health()[upstream].serves(Chain::Right),
+            Verdict::WrongChain(_) => pool.health()[upstream].serves(Chain::Another),
+            Verdict::Silent(_) => {}
+        }
+        verdict
     }
 }
 

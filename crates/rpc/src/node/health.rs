@@ -21,7 +21,17 @@ pub(super) struct Health {
     failures_in_a_row: u32,
     rests_until: Timestamp,
     speed: Option<Speed>,
-    is_of_another_chain: bool,
+    chain: Chain,
+}
+
+/// What a node said about its chain.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Chain {
+    /// Nothing yet: it must say before any answer of it is used.
+    #[default]
+    Untold,
+    Right,
+    Another,
 }
 
 /// How long answers take: each new one counts for a quarter.
@@ -46,8 +56,7 @@ impl Health {
             None => took,
         };
         let speed = Some(Speed { average, noted_at: now });
-        let is_of_another_chain = self.is_of_another_chain;
-        *self = Health { speed, is_of_another_chain, ..Health::default() };
+        *self = Health { speed, chain: self.chain, ..Health::default() };
     }
 
     /// Each failure in a row doubles the rest.
@@ -59,8 +68,12 @@ impl Health {
     }
 
     /// The node said which chain it serves.
-    pub(super) fn serves(&mut self, is_right_chain: bool) {
-        self.is_of_another_chain = !is_right_chain;
+    pub(super) fn serves(&mut self, chain: Chain) {
+        self.chain = chain;
+    }
+
+    pub(super) fn chain(self) -> Chain {
+        self.chain
     }
 
     fn is_resting(self, now: Timestamp) -> bool {
@@ -76,14 +89,15 @@ impl Health {
 /// The nodes of the right chain by position: the rested ones as configured, but slow ones last,
 /// then the resting ones, soonest awake first. When all are bad, all are still tried.
 pub(super) fn order(nodes: &[Health], now: Timestamp) -> Vec<usize> {
-    let rested = nodes.iter().filter(|it| !it.is_resting(now) && !it.is_of_another_chain);
+    let is_of_another_chain = |node: &Health| node.chain == Chain::Another;
+    let rested = nodes.iter().filter(|it| !it.is_resting(now) && !is_of_another_chain(it));
     let quickest = rested.filter_map(|it| it.speed_at(now)).min();
     let is_slow = |node: Health| match (node.speed_at(now), quickest) {
         (Some(speed), Some(quickest)) => quickest * 2 + SLOWNESS_MIN < speed,
         _ => false,
     };
     let mut order: Vec<usize> =
-        (0..nodes.len()).filter(|it| !nodes[*it].is_of_another_chain).collect();
+        (0..nodes.len()).filter(|it| !is_of_another_chain(&nodes[*it])).collect();
     order.sort_by_key(|it| {
         let node = nodes[*it];
         let rests_until =

@@ -12,6 +12,7 @@ use stub::{Act, Stub, results, unreachable};
 
 const CALL: &str = r#"{"id":"c","method":"eth_call"}"#;
 const SEND: &str = r#"{"id":8,"method":"eth_sendRawTransaction","params":["0xc0"]}"#;
+const POLYGON: &str = r#"{"jsonrpc":"2.0","id":0,"result":"0x89"}"#;
 const BATCH: &str = r#"[{"id":1,"method":"eth_call"},{"id":1,"method":"eth_chainId"}]"#;
 
 fn network() -> Network {
@@ -172,10 +173,11 @@ fn bad_addresses_and_limits_are_refused_without_repeating_a_secret() {
 
 #[tokio::test]
 async fn a_check_up_finds_nodes_of_the_wrong_chain() {
-    let right = Stub::always(200, r#"{"jsonrpc":"2.0","id":1,"result":"0x1"}"#).await;
-    let wrong = Stub::always(200, r#"{"jsonrpc":"2.0","id":1,"result":"0x89"}"#).await;
-    let keyless = Stub::always(401, "").await;
-    let odd = Stub::always(200, r#"{"jsonrpc":"2.0","id":1,"result":1}"#).await;
+    let telling = |told| Stub::of_chain(told, |_, _| Act::HangUp);
+    let right = telling(r#"{"jsonrpc":"2.0","id":0,"result":"0x1"}"#).await;
+    let wrong = telling(POLYGON).await;
+    let keyless = telling("").await;
+    let odd = telling(r#"{"jsonrpc":"2.0","id":0,"result":1}"#).await;
     let gone = unreachable().await;
     let urls = [&right.url, &wrong.url, &keyless.url, &odd.url, &gone].map(String::as_str);
     let checks = nodes(&urls, NodeLimits::default()).check_chain(network()).await;
@@ -191,4 +193,40 @@ async fn a_check_up_finds_nodes_of_the_wrong_chain() {
         127.0.0.1 Silent("sent no chain id")
         127.0.0.1 Silent("cannot be reached")"#]]
     .assert_eq(&verdicts.join("\n"));
+}
+
+#[tokio::test]
+async fn a_node_of_another_chain_answers_nothing_not_even_the_first_call() {
+    let wrong = Stub::of_chain(POLYGON, |body, _| Act::Reply(200, results(body))).await;
+    let right = Stub::good().await;
+    for body in [CALL, SEND] {
+        let nodes = nodes(&[&wrong.url, &right.url], NodeLimits::default());
+        assert!(ask(&nodes, body).await.ends_with("[Result]"));
+    }
+    assert!(wrong.asked().is_empty());
+    assert_eq!(right.asked().len(), 2);
+    let alone = nodes(&[&wrong.url], NodeLimits::default());
+    for body in [CALL, SEND] {
+        assert!(ask(&alone, body).await.starts_with("Unavailable"));
+    }
+    assert!(wrong.asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_node_that_does_not_tell_its_chain_is_not_asked_until_it_does() {
+    let silent = Stub::of_chain("", |body, _| Act::Reply(200, results(body))).await;
+    let nodes = nodes(&[&silent.url], NodeLimits::default());
+    assert!(ask(&nodes, CALL).await.starts_with("Unavailable"));
+    assert!(silent.asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_slow_read_is_hedged_only_with_a_node_that_told_its_chain() {
+    let slow = Stub::start(|body, _| Act::Late(Duration::from_millis(300), results(body))).await;
+    let wrong = Stub::of_chain(POLYGON, |body, _| Act::Reply(200, results(body))).await;
+    let hedge_after = Some(Duration::from_millis(10));
+    let nodes =
+        nodes(&[&slow.url, &wrong.url], NodeLimits { hedge_after, ..NodeLimits::default() });
+    assert!(ask(&nodes, CALL).await.ends_with("[Result]"));
+    assert!(wrong.asked().is_empty());
 }

@@ -15,6 +15,7 @@ pub(crate) const CASES: Cases = &[
     ("an answer replaces the one before it, in the totals too", |store| Box::pin(replaced(store))),
     ("expired answers are dropped, a few at a time", |store| Box::pin(dropped(store))),
     ("a sent transaction is found by its hash", |store| Box::pin(sent(store))),
+    ("a transaction without a hash is named later", |store| Box::pin(named(store))),
     ("credits are summed by owner and quarter of an hour", |store| Box::pin(spent(store))),
 ];
 
@@ -83,6 +84,27 @@ async fn sent(store: &dyn Store) {
     let found = store.sent_transactions("0xaa").await.expect("asked");
     assert_eq!(found, [rows[0].clone(), rows[3].clone()]);
     assert_eq!(store.sent_transactions("0xcc").await.expect("asked"), []);
+}
+
+async fn named(store: &dyn Store) {
+    furnish(store, 1).await;
+    let unnamed = |request_id: &str| SentTransaction {
+        hash: None,
+        network: "zksync-mainnet".to_owned(),
+        request_id: request_id.to_owned(),
+        owner: owner_id(1),
+        at: at(1),
+    };
+    let add = |request_id| Write::AddSentTransaction(unnamed(request_id));
+    let name =
+        |hash: &str| Write::NameTransaction { request_id: "one".to_owned(), hash: hash.to_owned() };
+    done(store, vec![add("other"), add("one"), add("one")]).await;
+    done(store, vec![name("0xa"), name("0xb"), name("0xc")]).await;
+    for (hash, count) in [("0xa", 1), ("0xb", 1), ("0xc", 0)] {
+        let found = store.sent_transactions(hash).await.expect("asked");
+        assert_eq!(found.len(), count, "{hash}");
+        assert!(found.iter().all(|sent| sent.request_id == "one"));
+    }
 }
 
 async fn spent(store: &dyn Store) {

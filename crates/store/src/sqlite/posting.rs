@@ -118,6 +118,9 @@ impl<'batch> Posting<'batch> {
                 rpc::drop_expired_answers(connection, *now, *rows_max)
             }
             Write::AddSentTransaction(sent) => rpc::add_sent_transaction(connection, sent),
+            Write::NameTransaction { request_id, hash } => {
+                rpc::name_transaction(connection, request_id, hash)
+            }
             Write::OpenClaim(claim) => claims::open(connection, claim),
             Write::AdvanceClaim { claim, step, at } => {
                 claims::advance(connection, *claim, step, *at)

@@ -61,6 +61,17 @@ pub(crate) fn add_sent_transaction(
     Ok(())
 }
 
+pub(crate) fn name_transaction(
+    connection: &Connection,
+    request_id: &str,
+    hash: &str,
+) -> Result<(), Fault> {
+    let sql = "UPDATE rpc_tx SET tx_hash = ?2 WHERE seq = \
+               (SELECT min(seq) FROM rpc_tx WHERE request_id = ?1 AND tx_hash IS NULL)";
+    connection.prepare_cached(sql)?.execute([request_id, hash])?;
+    Ok(())
+}
+
 pub(crate) fn kept_answer(connection: &Connection, key: &AnswerKey) -> rusqlite::Result<Kept> {
     let owner = key.owner.0.as_bytes();
     let sql = "SELECT fingerprint, headers, body, expires_ms FROM idempotency \

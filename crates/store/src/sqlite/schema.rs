@@ -9,7 +9,7 @@ use crate::sqlite::fault::refusal;
 
 /// Step `n` of this list brings a database from version `n` to `n + 1`. Steps that were released
 /// are never edited: a change is a new step.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../migrations/0001_create_owners.sql"),
     include_str!("../../migrations/0002_create_journal.sql"),
     include_str!("../../migrations/0003_create_usage.sql"),
@@ -17,6 +17,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/0005_create_claims.sql"),
     include_str!("../../migrations/0006_create_wallets.sql"),
     include_str!("../../migrations/0007_note_limit_changes.sql"),
+    include_str!("../../migrations/0008_index_unnamed_transactions.sql"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.

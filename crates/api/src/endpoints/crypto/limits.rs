@@ -1,9 +1,12 @@
 //! Requests per minute. The proxy tells of its limits only when one is reached.
 
+use std::time::Duration;
+
 use access::Holder;
 use domain::limits::tiers::LimitClass;
 use domain::limits::window::Subject;
 use moment::Timestamp;
+use rpc::in_flight::IN_FLIGHT_PER_OWNER_MAX;
 use rpc::window::CapReached;
 
 use crate::app::App;
@@ -27,6 +30,16 @@ pub(super) fn admit(app: &App, holder: &Holder, now: Timestamp) -> Result<(), Re
         );
         Refusal::cap_reached(&message, Cap { limit, remaining: 0, resets_in })
     })
+}
+
+/// Too many requests at a time: the next one can come as soon as one of them has ended.
+pub(super) fn refuse_crowd() -> Refusal {
+    let message = format!(
+        "Rate limit exceeded: {IN_FLIGHT_PER_OWNER_MAX} RPC requests at a time are allowed. Wait \
+         for one of them to end."
+    );
+    let (limit, resets_in) = (IN_FLIGHT_PER_OWNER_MAX as u64, Duration::from_secs(1));
+    Refusal::cap_reached(&message, Cap { limit, remaining: 0, resets_in })
 }
 
 pub(super) fn refuse_credits(reached: CapReached, now: Timestamp) -> Refusal {

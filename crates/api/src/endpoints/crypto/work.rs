@@ -40,6 +40,8 @@ pub(crate) struct Work {
 /// Why there is no answer. Nothing was charged. Whoever waits for the same request is told the same.
 #[derive(Debug, Clone)]
 pub(crate) enum Failed {
+    /// The owner has as many requests under way as are allowed.
+    Crowded,
     Capped(CapReached),
     Unpaid(HoldRefused),
     Node(NodeError),
@@ -70,6 +72,7 @@ impl Work {
         }
         let most = most_credits(&self.batch);
         let owner = self.holder.owner.id;
+        let _turn = app.proxy.in_flight.enter(owner).ok_or(Failed::Crowded)?;
         let reserved = app.proxy.caps.reserve(owner, most, app.clock.now());
         let set_aside = reserved.map_err(Failed::Capped)?;
         let want = Want::Exactly(chains.price.cost(most));
@@ -82,7 +85,7 @@ impl Work {
         let credits = charged_credits(&self.batch, &reply.outcomes);
         let charge = self.charge(credits, chains.price, now.since(started).as_millis());
         let headers = headers(credits, chains.price, reply.cached);
-        let mut writes = self.late_transactions(&reply, now);
+        let mut writes = self.late_hashes(&reply);
         let body = Bytes::from(reply.body);
         writes.extend(also(&headers, &body));
         let settled = app.ledger.settle_with(hold, charge, writes).await;
@@ -100,23 +103,26 @@ impl Work {
     /// payload.
     async fn log_transactions(&self, app: &App) -> Result<(), StoreError> {
         let now = app.clock.now();
-        let known = self.batch.transactions().filter_map(|(_, hash)| hash);
-        let writes: Vec<Write> =
-            known.map(|hash| self.sent_transaction(Some(hash.to_string()), now)).collect();
+        let hashes = self.batch.transactions().map(|(_, hash)| hash.map(|it| it.to_string()));
+        let writes: Vec<Write> = hashes.map(|hash| self.sent_transaction(hash, now)).collect();
         if writes.is_empty() {
             return Ok(());
         }
         app.store.commit(Group { writes }).await
     }
 
-    /// Those whose hash only the node could tell.
-    fn late_transactions(&self, reply: &Reply, now: Timestamp) -> Vec<Write> {
+    /// The hashes that only a node could tell, for what was written down without one.
+    fn late_hashes(&self, reply: &Reply) -> Vec<Write> {
         let unknown = self.batch.transactions().filter(|(_, hash)| hash.is_none());
         let hash_of = |position: usize| {
             let announced = reply.announced.iter().find(|(at, _)| *at == position);
             announced.map(|(_, hash)| hash.clone())
         };
-        unknown.map(|(position, _)| self.sent_transaction(hash_of(position), now)).collect()
+        let request_id = self.request_id.as_str();
+        let named = unknown.filter_map(|(position, _)| hash_of(position));
+        named
+            .map(|hash| Write::NameTransaction { request_id: request_id.to_owned(), hash })
+            .collect()
     }
 
     fn sent_transaction(&self, hash: Option<String>, at: Timestamp) -> Write {
@@ -156,6 +162,7 @@ impl Work {
 impl Failed {
     pub(super) fn into_refusal(self, app: &App) -> Refusal {
         match self {
+            Failed::Crowded => limits::refuse_crowd(),
             Failed::Capped(reached) => limits::refuse_credits(reached, app.clock.now()),
             Failed::Unpaid(refused) => payment::refuse_hold(app, refused),
             Failed::Node(error) => match error {

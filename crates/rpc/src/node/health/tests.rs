@@ -96,10 +96,10 @@ fn one_slow_answer_does_not_make_a_node_slow() {
 #[test]
 fn a_node_of_another_chain_is_not_tried_until_it_serves_the_right_one() {
     let mut nodes = [Health::default(); 2];
-    nodes[0].serves(false);
+    nodes[0].serves(Chain::Another);
     check(&nodes, at(0), &[1]);
     nodes[0].succeeded(QUICK, at(0));
     check(&nodes, at(0), &[1]);
-    nodes[0].serves(true);
+    nodes[0].serves(Chain::Right);
     check(&nodes, at(0), &[0, 1]);
 }

@@ -36,7 +36,17 @@ pub(super) struct Stub {
 impl Stub {
     /// Starts a node that follows the script: from the body of a request, and how many came before
     /// it, to an act.
+    ///
+    /// Asked for its chain before anything else, it tells the right one, and that is not counted.
     pub(super) async fn start(script: impl Fn(&str, usize) -> Act + Send + Sync + 'static) -> Stub {
+        Stub::of_chain(r#"{"jsonrpc":"2.0","id":0,"result":"0x1"}"#, script).await
+    }
+
+    /// A node that answers this when it is asked for its chain.
+    pub(super) async fn of_chain(
+        told: &'static str,
+        script: impl Fn(&str, usize) -> Act + Send + Sync + 'static,
+    ) -> Stub {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}/secret-key", listener.local_addr().expect("bound"));
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -46,7 +56,7 @@ impl Stub {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let (script, seen) = (Arc::clone(&script), Arc::clone(&seen));
-                connections.spawn(async move { serve(stream, &*script, &seen).await });
+                connections.spawn(async move { serve(stream, told, &*script, &seen).await });
             }
         });
         Stub { url, asked, _tasks: tasks }
@@ -94,10 +104,16 @@ fn methods(body: &str) -> Vec<String> {
 
 async fn serve(
     mut stream: TcpStream,
+    told: &str,
     script: &(dyn Fn(&str, usize) -> Act + Send + Sync),
     asked: &Mutex<Vec<String>>,
 ) {
     while let Some(body) = read_request(&mut stream).await {
+        if body.contains(r#""id":0,"#) {
+            let status = if told.is_empty() { 401 } else { 200 };
+            let _ = stream.write_all(reply(status, told).as_bytes()).await;
+            continue;
+        }
         let before = {
             let mut asked = asked.lock().expect("no test panics while it holds this");
             asked.push(body.clone());

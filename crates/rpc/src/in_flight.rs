@@ -1,0 +1,73 @@
+//! How many requests of one caller may be under way at a time.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Half of what one network takes by default, so that no caller keeps the others out.
+pub const IN_FLIGHT_PER_OWNER_MAX: usize = 128;
+
+/// The requests under way of every caller who has any.
+pub struct InFlight<Owner> {
+    /// Locked only to count, never while waiting.
+    by_owner: Mutex<HashMap<Owner, usize>>,
+}
+
+/// A request's place among those under way; dropped, it is free for another.
+#[must_use = "a place that is not kept is free at once"]
+pub struct Turn<Owner: Eq + Hash + Copy> {
+    in_flight: Arc<InFlight<Owner>>,
+    owner: Owner,
+}
+
+impl<Owner> Default for InFlight<Owner> {
+    fn default() -> InFlight<Owner> {
+        InFlight { by_owner: Mutex::default() }
+    }
+}
+
+impl<Owner: Eq + Hash + Copy> InFlight<Owner> {
+    /// None if the owner has as many requests under way as are allowed.
+    pub fn enter(self: &Arc<InFlight<Owner>>, owner: Owner) -> Option<Turn<Owner>> {
+        let mut by_owner = self.lock();
+        let count = by_owner.entry(owner).or_default();
+        if IN_FLIGHT_PER_OWNER_MAX <= *count {
+            return None;
+        }
+        *count += 1;
+        Some(Turn { in_flight: Arc::clone(self), owner })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Owner, usize>> {
+        // A panic while counting leaves numbers, not broken structure: go on with them.
+        self.by_owner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<Owner: Eq + Hash + Copy> Drop for Turn<Owner> {
+    fn drop(&mut self) {
+        let mut by_owner = self.in_flight.lock();
+        let Some(count) = by_owner.get_mut(&self.owner) else { return };
+        *count -= 1;
+        if *count == 0 {
+            by_owner.remove(&self.owner);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_owner_has_so_many_turns_and_gets_them_back() {
+        let in_flight = Arc::new(InFlight::default());
+        let turns: Vec<_> =
+            (0..IN_FLIGHT_PER_OWNER_MAX).map(|_| in_flight.enter(1).expect("a turn")).collect();
+        assert!(in_flight.enter(1).is_none());
+        assert!(in_flight.enter(2).is_some());
+        drop(turns);
+        assert!(in_flight.enter(1).is_some());
+        assert!(in_flight.lock().is_empty(), "nothing is kept of those who have none");
+    }
+}
