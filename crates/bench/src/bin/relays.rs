@@ -1,0 +1,87 @@
+//! What a call to a chain costs through the service, against nginx as a bare proxy.
+//!
+//! `cargo run --release -p bench --bin relays -- PATH_OF_THE_PROGRAM [REQUESTS]`. Both stand before
+//! the same upstream and get the same calls, no two of them alike; the service checks the key and
+//! the limits, holds, and has the charge on disk before it answers. CPU time is of the process and
+//! its children, in the kernel and outside of it. Needs nginx.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bench::load::{Measured, Request, measure};
+use bench::nginx::Nginx;
+use bench::service::Service;
+use bench::upstream::Upstream;
+
+const CONNECTIONS: [usize; 4] = [1, 16, 64, 100];
+const REQUESTS: u64 = 5_000;
+/// The budget: the service may take this many times the CPU that nginx takes.
+const TIMES_MAX: f64 = 4.0;
+
+#[tokio::main]
+async fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let binary = PathBuf::from(arguments.next().expect("give the path of the program"));
+    let requests = arguments.next().and_then(|it| it.parse().ok()).unwrap_or(REQUESTS);
+    let upstream = Upstream::start(answer).await;
+    let config =
+        format!("[rpc.networks.base-mainnet]\nurls = [\"http://{}/\"]\n", upstream.address);
+    let service = Service::start(&binary, &config);
+    let nginx = Nginx::start(upstream.address);
+    let key = service.funded_key();
+    let (through_nginx, through_service) = (request(String::new()), request(key));
+    println!(
+        "{:>11} {:>10} {:>10} {:>6} {:>9} {:>9} {:>11}",
+        "connections", "nginx CPU", "ours CPU", "times", "nginx/s", "ours/s", "ours p99"
+    );
+    // The first calls open connections, caches and the day's counters.
+    measure(&nginx.program, nginx.address, 16, 500, &through_nginx).await;
+    measure(&service.program, service.address, 16, 500, &through_service).await;
+    for connections in CONNECTIONS {
+        let bare =
+            measure(&nginx.program, nginx.address, connections, requests, &through_nginx).await;
+        let ours =
+            measure(&service.program, service.address, connections, requests, &through_service);
+        print_row(connections, &bare, ours.await);
+    }
+    println!("the budget is {TIMES_MAX:.0} times nginx");
+}
+
+fn print_row(connections: usize, bare: &Measured, mut ours: Measured) {
+    let times = ours.cpu_per_request.as_secs_f64() / bare.cpu_per_request.as_secs_f64();
+    println!(
+        "{connections:>11} {:>10.0?} {:>10.0?} {times:>6.1} {:>9.0} {:>9.0} {:>11.1?}",
+        bare.cpu_per_request,
+        ours.cpu_per_request,
+        bare.requests_per_second,
+        ours.requests_per_second,
+        ours.latency.permille(990),
+    );
+}
+
+/// Calls of contracts with different data, so that none is shared with another or kept.
+fn request(key: String) -> Request {
+    Arc::new(move |number| {
+        let body = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"eth_call\",\"params\":[{{\"to\":\
+             \"0x00000000000000000000000000000000000000aa\",\"data\":\"0x{number:064x}\"}},\
+             \"latest\"]}}"
+        );
+        let length = body.len();
+        format!(
+            "POST /api/v1/crypto/rpc/base-mainnet HTTP/1.1\r\nhost: localhost\r\n\
+             authorization: Bearer {key}\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    })
+}
+
+/// The chain's id for the check that comes first, and a word of 32 bytes for every call.
+fn answer(body: &[u8]) -> String {
+    let asks_for_chain = body.windows(11).any(|part| part == b"eth_chainId");
+    let result = if asks_for_chain { "0x2105".to_owned() } else { format!("0x{}", "0".repeat(64)) };
+    format!(r#"{{"jsonrpc":"2.0","id":1,"result":"{result}"}}"#)
+}

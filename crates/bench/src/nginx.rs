@@ -1,0 +1,52 @@
+//! nginx as a bare proxy: what passing a request on costs at the least.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::process::Program;
+
+pub struct Nginx {
+    pub program: Program,
+    pub address: SocketAddr,
+    _folder: TempDir,
+}
+
+impl Nginx {
+    /// One worker, connections kept open on both sides, no log.
+    pub fn start(upstream: SocketAddr) -> Nginx {
+        let folder = tempfile::tempdir().expect("a directory should be made");
+        let address = free_address();
+        let at = folder.path().display();
+        let config = format!(
+            "worker_processes 1; daemon off; pid {at}/pid; error_log {at}/error;
+             events {{ worker_connections 4096; }}
+             http {{
+                 access_log off; keepalive_requests 1000000;
+                 client_body_temp_path {at}/body; proxy_temp_path {at}/proxy;
+                 fastcgi_temp_path {at}/fastcgi; uwsgi_temp_path {at}/uwsgi;
+                 scgi_temp_path {at}/scgi;
+                 upstream node {{ server {upstream}; keepalive 256; keepalive_requests 1000000; }}
+                 server {{
+                     listen {address};
+                     location / {{
+                         proxy_pass http://node; proxy_http_version 1.1;
+                         proxy_set_header Connection \"\";
+                     }}
+                 }}
+             }}"
+        );
+        let path = folder.path().join("nginx.conf");
+        fs::write(&path, config).expect("the configuration should be written");
+        let program = Program::start(Command::new("nginx").arg("-c").arg(&path));
+        Nginx { program, address, _folder: folder }
+    }
+}
+
+/// nginx cannot be told to find a port, so one is found for it.
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    listener.local_addr().expect("it is bound")
+}

@@ -1,0 +1,56 @@
+//! Programs that are measured: started for it, ended with it, their CPU time read from `/proc`.
+
+use std::fs;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+/// What the kernel counts CPU time in for everybody outside of it.
+const TICKS_PER_SECOND: u32 = 100;
+
+/// A program that is killed when this is dropped.
+pub struct Program {
+    child: Child,
+}
+
+impl Program {
+    pub fn start(command: &mut Command) -> Program {
+        Program { child: command.spawn().expect("the program should start") }
+    }
+
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Of the program and its children, in the kernel and outside of it.
+    pub fn cpu_time(&self) -> Duration {
+        let own = self.child.id();
+        let all = fs::read_dir("/proc").expect("this is Linux");
+        let pids = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let ours = pids.filter_map(stat).filter(|it| it.pid == own || it.parent == own);
+        ours.map(|it| Duration::from_secs(it.ticks) / TICKS_PER_SECOND).sum()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Stat {
+    pid: u32,
+    parent: u32,
+    ticks: u64,
+}
+
+/// `/proc/<pid>/stat`: a name in brackets, which may hold anything, and then numbers.
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, numbers) = text.rsplit_once(") ")?;
+    let numbers: Vec<&str> = numbers.split(' ').collect();
+    let number = |index: usize| numbers.get(index)?.parse::<u64>().ok();
+    let parent = u32::try_from(number(1)?).ok()?;
+    Some(Stat { pid, parent, ticks: number(11)? + number(12)? })
+}

@@ -1,0 +1,65 @@
+//! The built program, serving on a database of its own.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::process::Program;
+
+/// A limit that no measurement reaches.
+const TIER: &str = "[[tier]]\nid = \"bench\"\ncrypto_rpc_requests = 1000000000\n\
+    text_xs_requests = 1000000000\ntext_xs_tokens = 1000000000000\n";
+
+pub struct Service {
+    pub program: Program,
+    pub address: SocketAddr,
+    binary: PathBuf,
+    folder: TempDir,
+}
+
+impl Service {
+    /// Starts it in the working directory, whose disk is then what charges are written to.
+    pub fn start(binary: &Path, config: &str) -> Service {
+        let folder = tempfile::tempdir_in(".").expect("a directory should be made");
+        let path = folder.path().join("tollgate.toml");
+        fs::write(path, format!("{TIER}\n{config}")).expect("the configuration is written");
+        let mut command = command(binary, folder.path());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut program = Program::start(&mut command);
+        let output = program.child().stdout.take().expect("it is piped");
+        let address = BufReader::new(output).lines().find_map(|line| {
+            line.ok()?.strip_prefix("listening on http://")?.trim_end_matches('/').parse().ok()
+        });
+        let address = address.expect("the service should listen");
+        Service { program, address, binary: binary.to_owned(), folder }
+    }
+
+    /// A key of an account that can pay for everything.
+    pub fn funded_key(&self) -> String {
+        self.run(&["accounts", "credit", "default", "100000"]);
+        self.run(&["accounts", "tier", "default", "bench"]);
+        let made = self.run(&["keys", "create", "--type", "inference", "--json"]);
+        let (_, rest) = made.split_once("\"apiKey\":").expect("it names the key");
+        rest.split('"').nth(1).expect("a string follows").to_owned()
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = command(&self.binary, self.folder.path()).args(arguments).output();
+        let output = output.expect("the command should run");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+fn command(binary: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command.env("TOLLGATE_DATA_DIR", folder.join("data"));
+    command.env("TOLLGATE_CONFIG", folder.join("tollgate.toml"));
+    command
+}
