@@ -174,6 +174,7 @@ class Chain:
 
     def test_expire(self):
         self.machine.expire_blockhash()
+        self.slot += 200
 
     def test_drop(self, sends):
         self.drops = sends

@@ -14,7 +14,7 @@ use wallet::{ContractCheck, Settlement};
 use crate::evm::EvmChain;
 use crate::node::{self, CallError, http_client};
 use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Settler, Sighting, Step};
-use crate::solana::{Commitment, SolanaChain};
+use crate::solana::{Commitment, NEWEST, SolanaChain};
 
 /// The reference facilitator waits half a minute for its chain.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(50);
@@ -110,17 +110,21 @@ impl Facilitator {
 impl Settler for Facilitator {
     fn prepare<'a>(&'a self, order: &'a Order) -> Step<'a, Preparation> {
         Box::pin(async move {
-            let mut sent = SentPayment::default();
-            if let (Settlement::Evm(payment), Some(chain)) = (&order.verified.settlement, &self.evm)
-            {
-                let head = chain.head().await?;
-                let terms = chain.terms(&order.requirement)?;
-                if let Some(found) = chain.found(&terms, payment, head).await? {
-                    return Ok(found);
+            let since_block = match (&order.verified.settlement, &self.evm, &self.solana) {
+                (Settlement::Evm(payment), Some(chain), _) => {
+                    let head = chain.head().await?;
+                    let terms = chain.terms(&order.requirement)?;
+                    if let Some(found) = chain.found(&terms, payment, head).await? {
+                        return Ok(found);
+                    }
+                    head.number
                 }
-                sent.since_block = Some(head.number);
-            }
+                (Settlement::Solana(_), _, Some(chain)) => chain.height(NEWEST).await?,
+                _ => return Err(Setback::unable("payments on this network are not settled")),
+            };
             self.verify(order).await?;
+            let since_block = Some(since_block);
+            let sent = SentPayment { since_block, ..SentPayment::default() };
             Ok(Preparation::Ready(Prepared { sent, turn: None }))
         })
     }

@@ -6,6 +6,6 @@ mod key;
 mod search;
 
 pub use chain::Commitment;
-pub(crate) use chain::SolanaChain;
+pub(crate) use chain::{NEWEST, SolanaChain};
 pub(crate) use cosigner::Cosigner;
 pub(crate) use key::signing_key;

@@ -17,6 +17,11 @@ pub enum Commitment {
     Finalized,
 }
 
+/// A transaction is taken until its block is this many blocks old.
+const BLOCKHASH_BLOCKS: u64 = 151;
+/// The commitment that shows the most blocks.
+pub(crate) const NEWEST: &str = "processed";
+
 /// Solana as one of its nodes shows it.
 #[derive(Debug)]
 pub(crate) struct SolanaChain {
@@ -47,14 +52,17 @@ impl SolanaChain {
         Ok(!found["value"].is_null())
     }
 
-    pub(super) async fn is_recent(
-        &self,
-        blockhash: [u8; 32],
-        commitment: &str,
-    ) -> Result<bool, Setback> {
+    /// The newest block's height; Solana counts blocks apart from slots, which may be empty.
+    pub(crate) async fn height(&self, commitment: &str) -> Result<u64, Setback> {
+        let params = json!([{ "commitment": commitment }]);
+        let height = self.node.call("getBlockHeight", params).await?;
+        height.as_u64().ok_or_else(|| unclear("a block's height"))
+    }
+
+    pub(super) async fn is_recent(&self, blockhash: [u8; 32]) -> Result<bool, Setback> {
         // A hash is written as an address is.
         let hash = SolanaAddress::from_bytes(blockhash).to_string();
-        let params = json!([hash, { "commitment": commitment }]);
+        let params = json!([hash, { "commitment": NEWEST }]);
         let answer = self.node.call("isBlockhashValid", params).await?;
         answer["value"].as_bool().ok_or_else(|| unclear("whether a block is recent"))
     }
@@ -65,8 +73,7 @@ impl SolanaChain {
     /// one that lands in between would look lost.
     pub(crate) async fn look(&self, claim: &Claim) -> Result<Sighting, Setback> {
         let mark = mark_of(claim)?;
-        // The finalized block lags behind: once it has moved on, so has every other.
-        let can_land = self.is_recent(mark.recent_blockhash, "finalized").await?;
+        let can_land = self.can_land(claim).await?;
         let transaction = match &claim.sent.transaction {
             Some(transaction) => Some(transaction.clone()),
             None => self.search(claim, &mark).await?,
@@ -88,6 +95,14 @@ impl SolanaChain {
             Some(amount) => Ok(Sighting::Moved(Moved { amount, transaction })),
             None => Ok(waiting(Some(transaction))),
         }
+    }
+
+    /// Whether a block may still take the transaction. Its own block was known when it was prepared,
+    /// so its time is up some blocks after that; the finalized block lags behind all others.
+    async fn can_land(&self, claim: &Claim) -> Result<bool, Setback> {
+        let Some(since_block) = claim.sent.since_block else { return Ok(true) };
+        let height = self.height("finalized").await?;
+        Ok(height <= since_block.saturating_add(BLOCKHASH_BLOCKS))
     }
 
     async fn status(&self, transaction: &str) -> Result<Value, Setback> {

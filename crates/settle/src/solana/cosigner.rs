@@ -8,7 +8,7 @@ use store::claim::{Claim, SentPayment};
 use wallet::solana::{SolanaPayment, base58_signature};
 use wallet::{Settlement, SolanaAddress};
 
-use super::chain::{SolanaChain, expired, unclear};
+use super::chain::{NEWEST, SolanaChain, expired, unclear};
 use crate::node::CallError;
 use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Sighting};
 
@@ -33,10 +33,11 @@ impl Cosigner {
         let Settlement::Solana(payment) = &order.verified.settlement else {
             return Err(Setback::unable("this is no payment on Solana"));
         };
-        if !self.chain.is_recent(payment.recent_blockhash(), "processed").await? {
+        if !self.chain.is_recent(payment.recent_blockhash()).await? {
             return Err(expired().into());
         }
-        let sent = self.cosign(payment);
+        let mut sent = self.cosign(payment);
+        sent.since_block = Some(self.chain.height(NEWEST).await?);
         let raw = sent.raw.as_deref().unwrap_or_default();
         self.simulate(raw).await?;
         Ok(Preparation::Ready(Prepared { sent, turn: None }))

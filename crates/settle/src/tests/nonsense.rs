@@ -1,0 +1,87 @@
+//! Nodes and facilitators that answer nonsense break nothing, and get nobody credited.
+
+use std::sync::Arc;
+
+use moment::Timestamp;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::stub::stub;
+use super::world::{Payer, terms};
+use crate::{Commitment, Direct, EvmSetup, Facilitator, Order, Preparation, Settler, Witnesses};
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+        "0x[0-9a-f]{0,70}".prop_map(Value::from),
+    ];
+    let names = prop::sample::select(vec![
+        "number",
+        "timestamp",
+        "value",
+        "status",
+        "logs",
+        "success",
+        "isValid",
+        "transaction",
+        "err",
+        "meta",
+        "kinds",
+        "network",
+        "blockNumber",
+        "transactionHash",
+    ]);
+    leaf.prop_recursive(3, 24, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((names.clone(), inner), 0..5).prop_map(|fields| {
+                fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+            }),
+        ]
+    })
+}
+
+fn order() -> Order {
+    let terms = terms();
+    let payment = wallet::Payment::decode(Payer::new(1).header().as_bytes()).unwrap();
+    let now = Timestamp::from_ms(super::world::NOW_S * 1000);
+    let verdict = wallet::verify_payment(&terms, &payment, now).unwrap();
+    let wallet::Verdict::Verified(verified) = verdict else { panic!("it is signed with a key") };
+    let requirement = terms.requirement(verified.network, verified.amount).unwrap();
+    Order { verified, payment, requirement }
+}
+
+async fn settlers(answer: Value) -> Vec<Box<dyn Settler>> {
+    let url = stub(Arc::new(move |_, _| answer.clone())).await;
+    let key = "0x0101010101010101010101010101010101010101010101010101010101010101";
+    let setup = EvmSetup {
+        rpc_url: &url,
+        chain_id: 8453,
+        confirmations: 1,
+        relayer_key: key,
+        gas_price_max: 1,
+    };
+    let witnesses = Witnesses { evm: Some((&url, 1)), solana: Some((&url, Commitment::Confirmed)) };
+    vec![
+        Box::new(Direct::new(Some(setup), None).unwrap()),
+        Box::new(Facilitator::new(&url, &witnesses).unwrap()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn an_answer_of_any_shape_moves_nothing(answer in any_json()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            for settler in settlers(answer).await {
+                let prepared = settler.prepare(&order()).await;
+                assert!(!matches!(prepared, Ok(Preparation::Moved(_))), "{prepared:?}");
+            }
+        });
+    }
+}
