@@ -16,6 +16,9 @@ use crate::failure::Failure;
 use crate::registries;
 use crate::surroundings::Surroundings;
 
+/// A model that is never unloaded is unloaded after a hundred years.
+const NEVER_S: u64 = 100 * 365 * 86_400;
+
 /// The engine of this machine. There is none if the program lacks it or the operator wants none.
 #[derive(Clone)]
 pub(crate) struct Local {
@@ -140,7 +143,7 @@ fn arguments(socket: &Path, models_dir: &Path, section: &section::Engine) -> Vec
     if let Some(threads) = section.threads {
         add("--threads", threads.to_string().into());
     }
-    let idle_unload_s = section.idle_unload.map_or(0, |idle| idle.as_secs());
+    let idle_unload_s = section.idle_unload.map_or(NEVER_S, |idle| idle.as_secs());
     add("--idle-unload-s", idle_unload_s.to_string().into());
     if let Some(megabytes) = section.memory_max_mb {
         add("--memory-max-mb", megabytes.to_string().into());

@@ -6,6 +6,7 @@ mod embeddings;
 mod faults;
 mod golden;
 mod hostile;
+mod local;
 mod requests;
 mod speech;
 mod stub;

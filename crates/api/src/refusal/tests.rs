@@ -100,3 +100,16 @@ fn waiting_is_told_in_whole_seconds_and_in_milliseconds() {
     assert_eq!(response.headers()["retry-after"], "2");
     assert_eq!(response.headers()["retry-after-ms"], "1500");
 }
+
+#[test]
+fn a_model_that_is_not_ready_says_when_to_come_back() {
+    let wait = Duration::from_secs(5);
+    let response = Refusal::model_not_ready("43 % of 98 MB", wait).into_response();
+    assert_eq!(response.headers()["retry-after"], "5");
+    check(
+        Refusal::model_not_ready("43 % of 98 MB", wait),
+        expect![[
+            r#"503 The model is not ready yet: {"error":"43 % of 98 MB","code":"MODEL_NOT_READY"}"#
+        ]],
+    );
+}

@@ -54,3 +54,48 @@ fn a_reload_takes_the_new_catalogue_and_refuses_a_wrong_one() {
 fn nothing_to_reload_is_an_unreachable_service() {
     Home::new().fails(&["models", "reload"], 3, &["no service runs", "tollgate serve"]);
 }
+
+#[test]
+fn a_model_that_is_not_built_in_cannot_be_pulled() {
+    let home = Home::new();
+    home.fails(&["models", "pull", "gpt-5"], 1, &["there is no built-in model gpt-5"]);
+}
+
+#[test]
+fn a_pull_without_any_source_names_each_of_them() {
+    let home = Home::with_config(
+        "[engine]\nweights_from = \"nowhere\"\npython_index_url = \"http://127.0.0.1:9/\"\n",
+    );
+    let told = ["smollm2-135m could not be fetched", "is not there", "127.0.0.1 cannot be reached"];
+    home.fails(&["models", "pull", "smollm2-135m"], 1, &told);
+}
+
+#[test]
+fn a_pull_refuses_wrong_bytes() {
+    let home = Home::with_config(
+        "[engine]\nweights_from = \"copy\"\npython_index_url = \"http://127.0.0.1:9/\"\n",
+    );
+    let name = "smollm2-135m/SmolLM2-135M-Instruct.Q4_1.gguf";
+    let wrong = home.data_dir().join("copy").join(name);
+    std::fs::create_dir_all(wrong.parent().unwrap()).unwrap();
+    // Of the right size, and empty: it takes no room on the disk.
+    std::fs::File::create(wrong).unwrap().set_len(98_362_432).unwrap();
+    home.fails(&["models", "pull", "smollm2-135m"], 1, &["has another checksum"]);
+    assert!(!home.data_dir().join("models").join(name).exists());
+}
+
+#[test]
+fn a_program_without_an_engine_offers_no_built_in_models() {
+    let home = Home::new();
+    let _running = home.serve();
+    assert!(ids(&home).is_empty());
+}
+
+#[test]
+fn nothing_can_be_asked_of_a_service_that_does_not_run() {
+    for command in [&["chat", "Hello"][..], &["speak", "Hello"], &["models", "test", "m"]] {
+        Home::new().fails(command, 3, &["no service runs"]);
+    }
+    Home::new().fails(&["transcribe", "nothing.wav"], 1, &["cannot read nothing.wav"]);
+    Home::new().fails(&["speak", "Hello", "-o", "a.doc"], 2, &["mp3, opus"]);
+}
