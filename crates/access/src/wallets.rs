@@ -37,6 +37,18 @@ pub async fn owner(
     Ok(known.unwrap_or_else(|| unseen(wallet, now)))
 }
 
+/// The same, with a row: for whoever keeps something of the wallet's.
+pub async fn owner_with_row(
+    store: &dyn Store,
+    wallet: WalletAddress,
+    now: Timestamp,
+) -> Result<Owner, StoreError> {
+    let unseen = owner(store, wallet, now).await?;
+    store.commit(Group::of(Write::EnsureOwner(unseen))).await?;
+    // Somebody else may have been quicker, with another id.
+    owner(store, wallet, now).await
+}
+
 /// Notes that a nonce was used, durably; a second use is refused.
 pub async fn use_nonce(
     store: &dyn Store,

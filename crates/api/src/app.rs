@@ -23,6 +23,7 @@ use crate::engines::Engines;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
 use crate::standing;
+use crate::wallets::Wallets;
 
 /// The state that every handler is given.
 pub type Shared = Arc<App>;
@@ -35,6 +36,8 @@ pub struct App {
     pub engines: Arc<Engines>,
     /// What calls chain nodes.
     pub proxy: Arc<Proxy>,
+    /// Who signs in with a wallet, and who pays with one.
+    pub wallets: Arc<Wallets>,
     pub keys: Arc<KeyRing>,
     /// Balances, holds and charges. Nothing else moves money.
     pub ledger: Arc<Ledger>,

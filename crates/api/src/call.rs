@@ -9,13 +9,14 @@ use std::sync::{Arc, OnceLock};
 use access::{Holder, Proof};
 use axum::extract::Request;
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use domain::limits::tiers::LimitClass;
 use domain::limits::window::{Standing, Subject};
 use moment::Timestamp;
 
 use crate::app::{App, Shared};
-use crate::caller::{Credential, Principal};
+use crate::caller::{Arrival, Credential, Principal};
 use crate::input::{BodyLimits, Input};
 use crate::origin;
 use crate::refusal::Refusal;
@@ -76,7 +77,7 @@ where
     let now = app.clock.now();
     let is_trusted = app.settings.is_trusted_proxy.as_ref();
     let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
-    let presented = C::present(&app, &parts.headers).await;
+    let presented = C::present(&app, &arrival(&parts, address, now)).await;
     let holder = presented.as_ref().ok().and_then(|caller| caller.holder().cloned());
     let holder = holder.as_deref();
     let principal = principal(holder, address);
@@ -92,7 +93,13 @@ where
             (Err(refusal), _) => return Err(refusal.into()),
             (Ok(raw), _) => Some(raw),
         };
-        let caller = presented?;
+        let caller = presented.or_else(|refusal| {
+            // Guessing ends here too. Whoever only asks what things cost is still told.
+            if refusal.status() == StatusCode::UNAUTHORIZED {
+                refuse_if_blocked(&app, principal, now)?;
+            }
+            Err(refusal)
+        })?;
         refuse_if_blocked(&app, principal, now)?;
         if let Limit::Class(class) = policy.limit {
             let admitted = admit(&app, (class, policy.path), holder, address, now);
@@ -101,6 +108,7 @@ where
             admitted.map_err(|(_, refusal)| refusal)?;
         }
         let input = I::check(raw.ok_or_else(Refusal::body_too_large)?).map_err(Refusal::from)?;
+        let visit = caller.begin(&app, &arrival(&parts, address, now))?;
         let call = Call {
             caller,
             input,
@@ -110,7 +118,11 @@ where
             standing: Arc::clone(&standing),
         };
         let reply = handler(app.clone(), call).await?;
-        reply.into_response().map_err(E::from)
+        let response = reply.into_response()?;
+        Ok(match visit {
+            Some(visit) => visit.lasting(response),
+            None => response,
+        })
     };
     let outcome: Result<Response, E> = outcome.await;
     let mut response = outcome.unwrap_or_else(IntoResponse::into_response);
@@ -125,6 +137,10 @@ where
         standing::write_balance(headers, balance);
     }
     response
+}
+
+fn arrival(parts: &Parts, address: IpAddr, now: Timestamp) -> Arrival<'_> {
+    Arrival { headers: &parts.headers, uri: &parts.uri, address, now }
 }
 
 fn principal(holder: Option<&Holder>, address: IpAddr) -> Principal {

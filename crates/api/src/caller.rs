@@ -5,30 +5,56 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use access::{Holder, KeyRefused};
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, Uri};
 use credits::KeyId;
 use domain::access::KeyKind;
+use moment::Timestamp;
 use schemars::SchemaGenerator;
 use serde_json::json;
 use wallet::WalletAddress;
 
 use crate::app::App;
 use crate::discovery;
+use crate::input::{Host, PaymentHeader};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
+use crate::wallets::sign_in::{self, SignInFailed};
+use crate::wallets::visits::Visit;
 
 /// A credential that an endpoint asks for.
 pub trait Credential: Sized + Send + 'static {
     fn present(
         app: &App,
-        headers: &HeaderMap,
+        arrival: &Arrival<'_>,
     ) -> impl Future<Output = Result<Self, Refusal>> + Send;
 
     /// The key behind the call, where there is one.
     fn holder(&self) -> Option<&Arc<Holder>>;
 
+    /// What must hold before work begins, once the input is known to be good.
+    fn begin(&self, _: &App, _: &Arrival<'_>) -> Result<Option<Visit>, Refusal> {
+        Ok(None)
+    }
+
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator);
+}
+
+/// What a request shows before its body is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'a> {
+    pub headers: &'a HeaderMap,
+    pub uri: &'a Uri,
+    /// Where it came from.
+    pub address: IpAddr,
+    pub now: Timestamp,
+}
+
+impl Arrival<'_> {
+    /// The host that was called, as the client named it.
+    pub(crate) fn host(&self) -> Option<&str> {
+        Host::named(self.headers, self.uri)
+    }
 }
 
 /// Whom failures and limits are counted for.
@@ -51,12 +77,16 @@ pub struct KeyHolder(pub Arc<Holder>);
 #[derive(Debug)]
 pub struct Admin(pub Arc<Holder>);
 
-/// Whoever can pay: today the holder of an API key.
+/// Whoever can pay: the holder of an API key, or a wallet that signed in.
 #[derive(Debug)]
 pub struct Customer(pub Arc<Holder>);
 
+/// A wallet that signed in, to read what is its own.
+#[derive(Debug)]
+pub struct SignedIn(pub Arc<Holder>);
+
 impl Credential for Anyone {
-    async fn present(_: &App, _: &HeaderMap) -> Result<Anyone, Refusal> {
+    async fn present(_: &App, _: &Arrival<'_>) -> Result<Anyone, Refusal> {
         Ok(Anyone)
     }
 
@@ -70,8 +100,8 @@ impl Credential for Anyone {
 }
 
 impl Credential for KeyHolder {
-    async fn present(app: &App, headers: &HeaderMap) -> Result<KeyHolder, Refusal> {
-        let secret = bearer(headers)?;
+    async fn present(app: &App, arrival: &Arrival<'_>) -> Result<KeyHolder, Refusal> {
+        let secret = bearer(arrival.headers)?;
         app.keys.open(secret).await.map(KeyHolder).map_err(refuse)
     }
 
@@ -86,8 +116,8 @@ impl Credential for KeyHolder {
 }
 
 impl Credential for Admin {
-    async fn present(app: &App, headers: &HeaderMap) -> Result<Admin, Refusal> {
-        let KeyHolder(holder) = KeyHolder::present(app, headers).await?;
+    async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Admin, Refusal> {
+        let KeyHolder(holder) = KeyHolder::present(app, arrival).await?;
         match holder.key().map(|key| key.kind) {
             Some(KeyKind::Admin) => Ok(Admin(holder)),
             _ => Err(Refusal::unauthenticated("Admin API key required")),
@@ -105,12 +135,58 @@ impl Credential for Admin {
 }
 
 impl Credential for Customer {
-    /// A caller without any credential is told how to pay, not how to log in.
-    async fn present(app: &App, headers: &HeaderMap) -> Result<Customer, Refusal> {
-        if !headers.contains_key(AUTHORIZATION) {
-            return Err(discovery::refuse(app));
+    /// A wallet's sign-in counts before a key. A caller without any credential is told how to pay,
+    /// not how to log in.
+    async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Customer, Refusal> {
+        if PaymentHeader::of(arrival.headers).0.is_some() {
+            return Err(Refusal::payment_not_taken_here());
         }
-        KeyHolder::present(app, headers).await.map(|KeyHolder(holder)| Customer(holder))
+        if sign_in::is_shown(arrival.headers) {
+            let signed_in = sign_in::sign_in(app, arrival).await;
+            return signed_in.map(Customer).map_err(|failed| match failed {
+                SignInFailed::Refused(refusal) => Refusal::sign_in(refusal),
+                SignInFailed::Unknowable(cause) => Refusal::unavailable(cause),
+            });
+        }
+        if !arrival.headers.contains_key(AUTHORIZATION) {
+            return Err(discovery::refuse(app, arrival));
+        }
+        KeyHolder::present(app, arrival).await.map(|KeyHolder(holder)| Customer(holder))
+    }
+
+    fn holder(&self) -> Option<&Arc<Holder>> {
+        Some(&self.0)
+    }
+
+    /// A wallet needs something to pay with, and has few requests under way at once.
+    fn begin(&self, app: &App, arrival: &Arrival<'_>) -> Result<Option<Visit>, Refusal> {
+        let Some(wallet) = self.0.wallet() else { return Ok(None) };
+        discovery::refuse_if_poor(app, arrival, &self.0)?;
+        let visit = app.wallets.visits.begin(wallet);
+        visit.map(Some).ok_or_else(Refusal::too_many_visits)
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.security(json!([{ "bearer": [] }, { "signInWithX": [] }]));
+        operation.standard_refusal(401, "The API key or the sign-in is not valid", generator);
+        let meaning = "No credential, not enough credits, or the key's own limit is reached";
+        operation.refusal::<wire::x402::PaymentDiscovery>(402, meaning, generator);
+        operation.refusal::<wire::wallets::TopUpNeeded>(402, meaning, generator);
+        operation.refusal::<wire::errors::SpendLimitError>(402, meaning, generator);
+        operation.standard_refusal(402, meaning, generator);
+    }
+}
+
+impl Credential for SignedIn {
+    async fn present(app: &App, arrival: &Arrival<'_>) -> Result<SignedIn, Refusal> {
+        if !sign_in::is_shown(arrival.headers) {
+            return Err(discovery::ask_to_sign_in(app, arrival));
+        }
+        let signed_in = sign_in::sign_in(app, arrival).await;
+        signed_in.map(SignedIn).map_err(|failed| match failed {
+            SignInFailed::Refused(_) => Refusal::sign_in_to_read(),
+            SignInFailed::Unknowable(cause) => Refusal::unavailable(cause),
+        })
     }
 
     fn holder(&self) -> Option<&Arc<Holder>> {
@@ -118,12 +194,10 @@ impl Credential for Customer {
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
-        operation.security(json!([{ "bearer": [] }]));
-        operation.standard_refusal(401, "The API key is not a valid one", generator);
-        let meaning = "No credential, not enough credits, or the key's own limit is reached";
+        operation.security(json!([{ "signInWithX": [] }]));
+        operation.standard_refusal(401, "The sign-in is not valid", generator);
+        let meaning = "No sign-in";
         operation.refusal::<wire::x402::PaymentDiscovery>(402, meaning, generator);
-        operation.refusal::<wire::errors::SpendLimitError>(402, meaning, generator);
-        operation.standard_refusal(402, meaning, generator);
     }
 }
 

@@ -1,49 +1,178 @@
-//! What a caller without a credential is told: the two ways to pay.
+//! What a caller is told who shows no credential, or whose wallet is empty: the ways to pay.
 
+use access::Holder;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
-use wire::x402::{ApiKeyOption, AuthOptions, PaidResource, PaymentDiscovery, WalletOption};
+use money::Nano;
+use serde_json::{Value, json};
+use wallet::sign_in::Challenge;
+use wallet::{PaymentTerms, TOKEN_DECIMALS};
+use wire::wallets::{TopUpInstructions, TopUpNeeded};
+use wire::x402::{
+    ApiKeyOption, AuthOptions, DiscoveryExtensions, PaidResource, PaymentDiscovery, PaymentOption,
+    WalletOption,
+};
 
 use crate::app::App;
+use crate::caller::Arrival;
+use crate::endpoints::billing::balance::{CONSUMABLE_MIN, can_consume};
 use crate::refusal::Refusal;
+use crate::wallets::challenge::{Place, challenge, shown};
 
-const X402_VERSION: u8 = 2;
+pub(crate) const X402_VERSION: u8 = 2;
 
-/// The refusal, with the requirements in the header too: x402 clients read them nowhere else.
-pub(crate) fn refuse(app: &App) -> Refusal {
-    let public_url = &app.settings.public_url;
-    let docs = format!("{public_url}{}/openapi.json", crate::BASE_PATH);
+/// More than the minimum, so that the next top-up is not the next request.
+const SUGGESTED_TOP_UP: Nano = Nano::from_units(10);
+
+/// 402 for a caller without a credential: how to get one, or how to pay without one.
+pub(crate) fn refuse(app: &App, arrival: &Arrival<'_>) -> Refusal {
+    let accepts = app.wallets.accepts();
+    let place = Place::of(app, arrival);
+    let is_wallet_welcome = app.wallets.payments.is_some();
+    let challenge = is_wallet_welcome.then(|| challenge(app, arrival, &place));
+    ask(app, &place, accepts, challenge.as_ref())
+}
+
+/// 402 where only a sign-in is missing, and nothing is to be paid.
+pub(crate) fn ask_to_sign_in(app: &App, arrival: &Arrival<'_>) -> Refusal {
+    let place = Place::of(app, arrival);
+    ask(app, &place, Vec::new(), Some(&challenge(app, arrival, &place)))
+}
+
+/// 402 for a wallet that has signed in and has too little to call anything.
+pub(crate) fn refuse_if_poor(
+    app: &App,
+    arrival: &Arrival<'_>,
+    holder: &Holder,
+) -> Result<(), Refusal> {
+    let balance = app.ledger.balances(holder.owner.id).total();
+    if can_consume(balance) {
+        return Ok(());
+    }
+    let accepts = app.wallets.accepts();
+    let (Some(payments), Some(first)) = (&app.wallets.payments, accepts.first()) else {
+        return Err(Refusal::insufficient_balance(format!(
+            "Insufficient balance: the wallet has ${balance} and needs at least ${CONSUMABLE_MIN}. \
+             This service takes no wallet payments; ask its operator for credit."
+        )));
+    };
+    let place = Place::of(app, arrival);
+    let challenge = challenge(app, arrival, &place);
+    let body = TopUpNeeded {
+        error: "Payment required",
+        code: "PAYMENT_REQUIRED",
+        reason: "insufficient_balance",
+        message: format!(
+            "The wallet has ${balance} and needs at least ${CONSUMABLE_MIN}. Top up with POST \
+             /api/v1/x402/top-up."
+        ),
+        current_balance_usd: balance.as_f64(),
+        minimum_balance_usd: CONSUMABLE_MIN.as_f64(),
+        suggested_top_up_usd: suggested_top_up(payments.terms()).as_f64(),
+        minimum_top_up_usd: payments.terms().minimum.worth().as_f64(),
+        supported_tokens: vec!["USDC"],
+        supported_chains: accepts.iter().map(chain_name).collect(),
+        top_up_instructions: instructions(app, payments.terms(), first),
+        siwx_challenge: shown(&challenge),
+    };
+    let required = required(body.error, &place, &accepts, Some(&challenge));
+    Err(Refusal::top_up_needed(&body, &required))
+}
+
+/// The value of `PAYMENT-REQUIRED`. x402 clients read the requirements nowhere else.
+pub(crate) fn required(
+    error: &str,
+    place: &Place,
+    accepts: &[PaymentOption],
+    challenge: Option<&Challenge>,
+) -> String {
+    let mut required = json!({
+        "x402Version": X402_VERSION,
+        "error": error,
+        "resource": resource(place),
+        "accepts": accepts,
+    });
+    if let Some(challenge) = challenge {
+        required["extensions"] = json!({ "sign-in-with-x": challenge.extension() });
+    }
+    base64(&required)
+}
+
+pub(crate) fn base64(json: &Value) -> String {
+    STANDARD.encode(json.to_string())
+}
+
+pub(crate) fn suggested_top_up(terms: &PaymentTerms) -> Nano {
+    SUGGESTED_TOP_UP.min(terms.maximum.worth()).max(terms.minimum.worth())
+}
+
+fn ask(
+    app: &App,
+    place: &Place,
+    accepts: Vec<PaymentOption>,
+    challenge: Option<&Challenge>,
+) -> Refusal {
+    let error = "Authentication required";
+    let header = required(error, place, &accepts, challenge);
     let body = PaymentDiscovery {
         x402_version: X402_VERSION,
-        error: "Authentication required".to_owned(),
+        error: error.to_owned(),
         code: "AUTHENTICATION_REQUIRED",
-        resource: PaidResource {
-            url: format!("{public_url}{}", crate::BASE_PATH),
-            description: "service API",
-            mime_type: "application/json",
-        },
-        accepts: Vec::new(),
-        auth_options: AuthOptions {
-            api_key: ApiKeyOption {
-                header: "Authorization: Bearer YOUR_API_KEY",
-                get_key: public_url.clone(),
-                docs: docs.clone(),
-            },
-            x402_wallet: WalletOption {
-                header: "SIGN-IN-WITH-X",
-                legacy_header: "X-Sign-In-With-X",
-                top_up: "POST /api/v1/x402/top-up",
-                docs,
-            },
-        },
+        resource: resource(place),
+        accepts,
+        extensions: challenge.map(|it| DiscoveryExtensions { sign_in_with_x: shown(it) }),
+        auth_options: auth_options(app),
     };
-    let required = json!({
-        "x402Version": body.x402_version,
-        "error": body.error,
-        "resource": body.resource,
-        "accepts": body.accepts,
-    });
-    let header = STANDARD.encode(required.to_string());
     Refusal::discovery(&body, &header)
+}
+
+fn resource(place: &Place) -> PaidResource {
+    PaidResource {
+        url: place.uri.clone(),
+        description: "service API",
+        mime_type: "application/json",
+    }
+}
+
+fn auth_options(app: &App) -> AuthOptions {
+    let public_url = &app.settings.public_url;
+    let docs = format!("{public_url}{}/openapi.json", crate::BASE_PATH);
+    AuthOptions {
+        api_key: ApiKeyOption {
+            header: "Authorization: Bearer YOUR_API_KEY",
+            get_key: public_url.clone(),
+            docs: docs.clone(),
+        },
+        x402_wallet: WalletOption {
+            header: "SIGN-IN-WITH-X",
+            legacy_header: "X-Sign-In-With-X",
+            top_up: "POST /api/v1/x402/top-up",
+            docs,
+        },
+    }
+}
+
+fn instructions(app: &App, terms: &PaymentTerms, first: &PaymentOption) -> TopUpInstructions {
+    let url = format!("{}{}/x402/top-up", app.settings.public_url, crate::BASE_PATH);
+    TopUpInstructions {
+        step1: format!("Ask how to pay: POST {url} without a payment."),
+        step2: "Sign a USDC payment for one of the entries in `accepts`.".to_owned(),
+        step3: "Send it in the PAYMENT-SIGNATURE header to the same URL, then send this request \
+                again with a new sign-in."
+            .to_owned(),
+        receiver_wallet: first.pay_to.clone(),
+        token_address: first.asset.clone(),
+        token_decimals: TOKEN_DECIMALS,
+        network: first.network.clone(),
+        minimum_amount_usd: terms.minimum.worth().as_f64(),
+    }
+}
+
+/// The short name of a chain that has one.
+fn chain_name(option: &PaymentOption) -> String {
+    match option.network.as_str() {
+        "eip155:8453" => "base".to_owned(),
+        network if network.starts_with("solana:") => "solana".to_owned(),
+        network => network.to_owned(),
+    }
 }

@@ -2,7 +2,7 @@
 
 mod api_keys;
 mod audio;
-mod billing;
+pub(crate) mod billing;
 mod chat;
 mod completions;
 pub(crate) mod crypto;
@@ -12,6 +12,7 @@ mod lineup;
 mod models;
 mod responses;
 mod tee;
+mod x402;
 
 use crate::endpoint::Endpoint;
 
@@ -34,6 +35,8 @@ pub(crate) fn all() -> Vec<Endpoint> {
         api_keys::rate_limits::endpoint(),
         api_keys::rate_limit_log::endpoint(),
         api_keys::rate_limit_log::alias(),
+        api_keys::web3::token_endpoint(),
+        api_keys::web3::key_endpoint(),
         api_keys::get::endpoint(),
         billing::balance::endpoint(),
         billing::usage::endpoint(),
@@ -41,6 +44,9 @@ pub(crate) fn all() -> Vec<Endpoint> {
         billing::analytics::endpoint(),
         tee::attestation::endpoint(),
         tee::signature::endpoint(),
+        x402::top_up::endpoint(),
+        x402::balance::endpoint(),
+        x402::transactions::endpoint(),
         crypto::networks::endpoint(),
         crypto::relay::endpoint(),
     ]

@@ -5,9 +5,11 @@
 
 mod body;
 mod form;
+mod host;
 mod idempotency;
 mod json;
 mod path;
+mod payment;
 mod query;
 mod raw;
 
@@ -20,9 +22,11 @@ use shape::Faults;
 
 pub use body::BodyLimits;
 pub use form::{FILE_BYTES_MAX, Form, Upload};
+pub use host::Host;
 pub use idempotency::Idempotency;
 pub use json::{Json, QueryOrJson};
 pub use path::Path;
+pub use payment::PaymentHeader;
 pub use query::Query;
 pub use raw::RawJson;
 

@@ -30,6 +30,7 @@ pub mod proxy;
 mod purse;
 pub mod reply;
 pub mod standing;
+pub mod wallets;
 
 use axum::Router;
 use axum::routing::get;

@@ -39,6 +39,13 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
                     "scheme": "bearer",
                     "description": "An API key: `Authorization: Bearer <API_KEY>`.",
                 },
+                "signInWithX": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "SIGN-IN-WITH-X",
+                    "description": "Base64 of a sign-in message and the wallet's signature: \
+                        EIP-4361 on Base, Ed25519 on Solana. Each nonce is used once.",
+                },
             },
         },
     })

@@ -9,6 +9,7 @@ pub(crate) mod proxy;
 pub mod render;
 pub(crate) mod sound;
 mod tee;
+mod wallet;
 pub mod x402;
 
 use std::time::Duration;
@@ -59,8 +60,12 @@ impl Refusal {
 
     /// 402 for a caller who showed no credential: how to get one, or how to pay without one.
     pub fn discovery(body: &PaymentDiscovery, header: &str) -> Refusal {
-        let reason = "Payment required";
-        let refusal = Refusal::with_body(StatusCode::PAYMENT_REQUIRED, reason, to_value(body));
+        Refusal::payment_required(to_value(body), header)
+    }
+
+    /// 402 for a caller who asks what things cost, which is no failure.
+    fn payment_required(body: Value, header: &str) -> Refusal {
+        let refusal = Refusal::with_body(StatusCode::PAYMENT_REQUIRED, "Payment required", body);
         Refusal(Box::new(Rendered { is_discovery: true, ..*refusal.0 }))
             .header("payment-required", header)
     }

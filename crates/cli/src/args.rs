@@ -185,6 +185,14 @@ pub(crate) enum Accounts {
         #[command(flatten)]
         listing: Listing,
     },
+    /// Lets a wallet on Base or Solana spend the account's balance when it signs in.
+    Link {
+        name: String,
+        /// 0x and 40 digits, or base58.
+        wallet: String,
+        #[command(flatten)]
+        listing: Listing,
+    },
     /// Shows an account with its balances.
     Show {
         name: String,

@@ -13,6 +13,7 @@ mod randomness;
 mod registries;
 mod serve;
 mod surroundings;
+mod wallets;
 mod wiring;
 
 use std::process::ExitCode;

@@ -15,6 +15,7 @@ use std::time::Duration;
 use api::app::{App, Settings};
 use api::engines::Engines;
 use api::proxy::{ChainShelf, Proxy};
+use api::wallets::Wallets;
 use config::read::Config;
 use config::sections::chat::Chat;
 use config::sections::limits::Limits;
@@ -40,6 +41,7 @@ use crate::failure::Failure;
 use crate::local::Local;
 use crate::payments;
 use crate::surroundings::Surroundings;
+use crate::wallets;
 use crate::wiring::{self, Front, Offer};
 
 /// The first ADMIN key, if the operator chooses it.
@@ -85,7 +87,9 @@ pub(crate) async fn run(
     let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
     let tiers = Arc::clone(&service.tiers);
     let settings = settings(&server, (&limits, tiers), chat, address);
-    let app = app(&service, (engines, proxy), settings, &tasks);
+    let public_url = settings.public_url.as_str();
+    let wallets = wallets::open(&service, (&server, &x402), public_url, payments.clone()).await?;
+    let app = app(&service, (engines, proxy, wallets), settings, &tasks);
     let child = local.map(|local| LocalChild::start(local, &service));
     let report = child.as_ref().map(LocalChild::report);
     let report = report.unwrap_or_else(|| Arc::new(|| None));
@@ -220,7 +224,7 @@ fn put_in_force(
 
 fn app(
     service: &Service,
-    (engines, proxy): (Arc<Engines>, Arc<Proxy>),
+    (engines, proxy, wallets): (Arc<Engines>, Arc<Proxy>, Arc<Wallets>),
     settings: Settings,
     tasks: &TaskTracker,
 ) -> Arc<App> {
@@ -229,6 +233,7 @@ fn app(
         catalogue: Arc::clone(&service.catalogue),
         engines,
         proxy,
+        wallets,
         keys: Arc::clone(&service.keys),
         ledger: Arc::clone(&service.ledger),
         store: Arc::clone(&service.store),

@@ -1,12 +1,15 @@
 //! Accounts: making them, giving them credit, and telling what they have.
 
+use access::wallets;
 use credits::{AllowanceKind, EntryId, OwnerId};
 use domain::entropy::time_ordered_id;
 use money::{Currency, Nano};
 use store::error::StoreError;
 use store::owner::{Owner, OwnerKind};
+use store::wallet::WalletLink;
 use store::write::{Group, Write};
 use uuid::Uuid;
+use wallet::WalletAddress;
 
 use crate::operation::{CreditCurrency, OperationError};
 use crate::reply::{AccountLine, AccountReport, Allowances, Balances};
@@ -93,6 +96,34 @@ impl Service {
         self.store.commit(Group::of(write)).await?;
         self.keys.forget_all();
         self.show_account(name).await
+    }
+
+    /// Lets a wallet spend an account's balance, and adds its payments to it.
+    pub(crate) async fn link_wallet(
+        &self,
+        name: &str,
+        wallet: &str,
+    ) -> Result<AccountReport, OperationError> {
+        let wallet = WalletAddress::parse(wallet).ok_or_else(|| {
+            OperationError::Refused(format!(
+                "`{wallet}` is no address of a wallet; write 0x and 40 digits, or base58 of Solana"
+            ))
+        })?;
+        let owner = self.account(name).await?;
+        let link = WalletLink {
+            kind: wallets::kind(wallet),
+            address: wallet.to_string(),
+            owner: owner.id,
+            at: self.clock.now(),
+        };
+        match self.store.commit(Group::of(Write::LinkWallet(link))).await {
+            Ok(()) => self.report(&owner).await,
+            Err(StoreError::Duplicate(_)) => Err(OperationError::Refused(format!(
+                "the wallet {wallet} is linked already, or has a balance of its own; only a wallet \
+                 that never paid can be linked"
+            ))),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The account of that name, or a refusal that tells the nearest one.

@@ -22,6 +22,7 @@ use crate::service::Service;
 pub const DEFAULT_ACCOUNT: &str = "default";
 
 const PEPPER: &str = "pepper";
+const TOKEN_SECRET: &str = "token secret";
 const FOUNDED: &str = "founded";
 const FIRST_KEY: &str = "first_admin_key";
 /// The starting credit has this id in every installation, so that it is granted at most once.
@@ -30,17 +31,33 @@ pub(crate) const STARTING_CREDIT: EntryId =
 
 /// The installation's pepper, made on the first call.
 pub async fn pepper(store: &dyn Store, entropy: &dyn Entropy) -> Result<Pepper, OperationError> {
-    if let Some(bytes) = store.setting(PEPPER).await? {
-        let bytes = <[u8; 32]>::try_from(bytes.as_slice());
-        return bytes.map(Pepper).map_err(|_| {
-            OperationError::Failed("the pepper in the database is damaged; restore a backup".into())
+    secret(store, entropy, PEPPER).await.map(Pepper)
+}
+
+/// The secret under which tokens for wallets to sign are made, made on the first call.
+pub async fn token_secret(
+    store: &dyn Store,
+    entropy: &dyn Entropy,
+) -> Result<[u8; 32], OperationError> {
+    secret(store, entropy, TOKEN_SECRET).await
+}
+
+async fn secret(
+    store: &dyn Store,
+    entropy: &dyn Entropy,
+    name: &str,
+) -> Result<[u8; 32], OperationError> {
+    if let Some(bytes) = store.setting(name).await? {
+        return <[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| {
+            let message = format!("the {name} in the database is damaged; restore a backup");
+            OperationError::Failed(message)
         });
     }
     let mut bytes = [0; 32];
     entropy.fill(&mut bytes);
-    let write = Write::AddSetting { name: PEPPER.to_owned(), value: bytes.to_vec() };
+    let write = Write::AddSetting { name: name.to_owned(), value: bytes.to_vec() };
     store.commit(Group::of(write)).await?;
-    Ok(Pepper(bytes))
+    Ok(bytes)
 }
 
 impl Service {

@@ -28,6 +28,11 @@ pub enum Operation {
         name: String,
         tier: String,
     },
+    /// Lets a wallet spend the balance of an account.
+    LinkWallet {
+        name: String,
+        wallet: String,
+    },
     CreateKey(NewKey),
     /// The keys of one account, or of all.
     ListKeys {

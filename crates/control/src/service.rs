@@ -55,6 +55,9 @@ impl Service {
             Operation::CreditAccount { entry, name, amount, currency } => {
                 self.credit_account(entry, &name, &amount, currency).await.map(Reply::Account)
             }
+            Operation::LinkWallet { name, wallet } => {
+                self.link_wallet(&name, &wallet).await.map(Reply::Account)
+            }
             Operation::CreateKey(new) => self.create_key(new).await.map(Reply::CreatedKey),
             Operation::ListKeys { account } => {
                 self.list_keys(account.as_deref()).await.map(Reply::Keys)

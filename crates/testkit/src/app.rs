@@ -6,6 +6,7 @@ use std::time::Duration;
 use access::KeyRing;
 use api::app::{App, Settings, Shared};
 use api::engines::Engines;
+use api::wallets::Wallets;
 use axum::Router;
 use config::environment::Environment;
 use config::read::Config;
@@ -22,6 +23,7 @@ use ledger::{Charge, ChargeLine, Ledger};
 use moment::{Clock, ManualClock, Timestamp};
 use money::{Currency, Nano, Per, Price};
 use serde_json::Value;
+use settle::{Parts, Payments, Policy};
 use store::Store;
 use store::key::KeySettings;
 use store::owner::{Owner, OwnerKind};
@@ -31,13 +33,16 @@ use store::write::{Group, Write};
 use switchboard::Ground;
 use tempfile::TempDir;
 use tokio_util::task::TaskTracker;
+use wallet::{Network, SignInRules, TokenSecret, WalletAddress};
 
+use crate::chain::{self, StubChain};
 use crate::client::Client;
 use crate::contract::Contract;
 use crate::flaky::Flaky;
 use crate::node::{self, StubNode};
 use crate::seed::Seeded;
 use crate::upstream::StubUpstream;
+use crate::wallet::TestWallet;
 
 /// The moment at which every test begins, unless it says otherwise.
 const BEGINNING: &str = "2026-11-15T12:00:00.000Z";
@@ -51,6 +56,8 @@ pub struct TestApp {
     pub upstream: StubUpstream,
     /// The node of every chain.
     pub node: StubNode,
+    /// What carries out payments.
+    pub chain: Arc<StubChain>,
     router: Router,
     contract: Arc<Contract>,
     admin_secret: String,
@@ -106,7 +113,17 @@ impl TestApp {
             switchboard::connect(&config.providers, &config.models, None, &ground).unwrap();
         let node = StubNode::start().await;
         let proxy = node::proxy(&node, store.as_ref(), now.clone()).await;
+        let ledger = Arc::new(ledger.await.unwrap());
+        let (tasks, chain) = (TaskTracker::new(), Arc::new(StubChain::new(clock.clone())));
+        let parts = Parts {
+            store: store.clone(),
+            ledger: ledger.clone(),
+            settler: chain.clone(),
+            clock: now.clone(),
+            tasks: tasks.clone(),
+        };
         let app = Arc::new(App {
+            wallets: Arc::new(wallets(Some(payments(parts)))),
             settings: settings(),
             catalogue: Arc::new(Shelf::new(Catalogue::build(config.models).unwrap())),
             engines: Arc::new(Engines::new(engines)),
@@ -117,13 +134,13 @@ impl TestApp {
                 random.clone(),
                 Pepper([7; 32]),
             )),
-            ledger: Arc::new(ledger.await.unwrap()),
+            ledger,
             store,
             limiter: Limiter::default(),
             failures: Failures::default(),
             clock: now,
             entropy: random,
-            tasks: TaskTracker::new(),
+            tasks,
         });
         let owner = add_account(&app, "default").await;
         let entry = EntryId(time_ordered_id(app.clock.now(), app.entropy.as_ref()));
@@ -137,6 +154,7 @@ impl TestApp {
             clock: TestClock(clock),
             upstream,
             node,
+            chain,
             app,
             admin_secret,
             owner,
@@ -153,21 +171,67 @@ impl TestApp {
         let proxy = node::proxy(&self.node, store.as_ref(), Arc::clone(&clock)).await;
         let pepper = Pepper([7; 32]);
         let keys = KeyRing::new(Arc::clone(&store), clock.clone(), Arc::clone(entropy), pepper);
+        let (ledger, tasks) = (Arc::new(ledger), TaskTracker::new());
+        let parts = Parts {
+            store: Arc::clone(&store),
+            ledger: Arc::clone(&ledger),
+            settler: self.chain.clone(),
+            clock: Arc::clone(&clock),
+            tasks: tasks.clone(),
+        };
         self.app = Arc::new(App {
+            wallets: Arc::new(wallets(Some(payments(parts)))),
             settings: self.app.settings.clone(),
             catalogue: Arc::clone(&self.app.catalogue),
             engines: Arc::clone(&self.app.engines),
             proxy: Arc::new(proxy),
             keys: Arc::new(keys),
-            ledger: Arc::new(ledger),
+            ledger,
             store,
             limiter: Limiter::default(),
             failures: Failures::default(),
             clock,
             entropy: Arc::clone(entropy),
-            tasks: TaskTracker::new(),
+            tasks,
         });
         self.router = api::router(self.app.clone());
+    }
+
+    /// The same service, whose operator takes no payments of wallets.
+    pub fn refuse_payments(&mut self) {
+        let app = &self.app;
+        self.app = Arc::new(App {
+            settings: app.settings.clone(),
+            catalogue: Arc::clone(&app.catalogue),
+            engines: Arc::clone(&app.engines),
+            proxy: Arc::clone(&app.proxy),
+            wallets: Arc::new(wallets(None)),
+            keys: Arc::clone(&app.keys),
+            ledger: Arc::clone(&app.ledger),
+            store: Arc::clone(&app.store),
+            limiter: Limiter::default(),
+            failures: Failures::default(),
+            clock: Arc::clone(&app.clock),
+            entropy: Arc::clone(&app.entropy),
+            tasks: app.tasks.clone(),
+        });
+        self.router = api::router(self.app.clone());
+    }
+
+    /// A wallet that signs in with each request, anew.
+    pub fn signed_in(&self, wallet: &TestWallet) -> Client {
+        let says = wallet.says(self.app.clock.now());
+        self.anonymous().with("sign-in-with-x", &wallet.signed(&says))
+    }
+
+    /// A wallet that has so many dollars.
+    pub async fn fund(&self, wallet: &TestWallet, usd: &str) -> OwnerId {
+        let address = WalletAddress::parse(&wallet.address()).unwrap();
+        let now = self.app.clock.now();
+        let store = self.app.store.as_ref();
+        let owner = access::wallets::owner_with_row(store, address, now).await.unwrap();
+        self.credit(owner.id, Currency::Usd, usd).await;
+        owner.id
     }
 
     /// A caller without a credential.
@@ -319,6 +383,18 @@ fn settings() -> Settings {
         blocks_failures: true,
         system_prompt: SYSTEM_PROMPT.to_owned(),
     }
+}
+
+/// Both chains, and a host of the fixture's own.
+fn wallets(payments: Option<Payments>) -> Wallets {
+    let domains = vec!["testhost".to_owned(), "localhost:8080".to_owned()];
+    let networks = ["base", "solana"].map(|name| Network::parse(name).unwrap()).to_vec();
+    Wallets::new(SignInRules { domains, networks }, payments, TokenSecret([9; 32]))
+}
+
+fn payments(parts: Parts) -> Payments {
+    let policy = Policy { wait: Duration::from_millis(20), poll: Duration::from_millis(1) };
+    Payments::new(parts, chain::terms(), policy)
 }
 
 fn key_settings(description: &str) -> KeySettings {

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a broken test must stop at once")]
 
 pub mod app;
+pub mod chain;
 pub mod client;
 pub mod contract;
 pub mod flaky;
@@ -13,3 +14,4 @@ pub mod node;
 pub mod seed;
 pub mod stream;
 pub mod upstream;
+pub mod wallet;

@@ -15,4 +15,5 @@ pub mod errors;
 pub mod models;
 pub mod responses;
 pub mod tee;
+pub mod wallets;
 pub mod x402;

@@ -16,6 +16,8 @@ pub struct PaymentDiscovery {
     pub resource: PaidResource,
     /// Payment options; empty where the operator takes no wallet payments.
     pub accepts: Vec<PaymentOption>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<DiscoveryExtensions>,
     pub auth_options: AuthOptions,
 }
 
@@ -47,6 +49,51 @@ pub struct PaymentOption {
     /// Network-specific metadata.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
+}
+
+/// What the protocol's extensions offer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DiscoveryExtensions {
+    #[serde(rename = "sign-in-with-x")]
+    pub sign_in_with_x: SignInChallenge,
+}
+
+/// What a wallet is to sign, and the chains whose wallets may.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SignInChallenge {
+    pub info: ChallengeInfo,
+    pub supported_chains: Vec<SupportedChain>,
+}
+
+/// The fields of the message to sign. A client may choose its own nonce.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChallengeInfo {
+    /// The host that was called, with its port.
+    pub domain: String,
+    pub uri: String,
+    /// Always `1`.
+    pub version: &'static str,
+    /// To be used once.
+    pub nonce: String,
+    /// ISO 8601.
+    pub issued_at: String,
+    /// ISO 8601; five minutes later.
+    pub expiration_time: String,
+    pub statement: &'static str,
+    pub resources: Vec<String>,
+}
+
+/// A chain whose wallets may sign, and how they do it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SupportedChain {
+    /// CAIP-2 form.
+    pub chain_id: String,
+    /// `eip191` or `ed25519`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
 }
 
 /// The two ways to be known.

@@ -28,7 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("settle", &["access", "credits", "ledger", "moment", "money", "store", "wallet"]),
     ("access", &["credits", "domain", "ledger", "moment", "money", "store", "wallet"]),
     ("config", &["domain", "moment", "money"]),
-    ("control", &["access", "credits", "domain", "ledger", "moment", "money", "store"]),
+    ("control", &["access", "credits", "domain", "ledger", "moment", "money", "store", "wallet"]),
     (
         "api",
         &[

@@ -7,6 +7,7 @@ pub(super) mod list;
 pub(super) mod rate_limit_log;
 pub(super) mod rate_limits;
 pub(super) mod revoke;
+pub(super) mod web3;
 
 mod detail;
 mod terms;

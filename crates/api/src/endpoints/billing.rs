@@ -1,7 +1,7 @@
 //! Billing: the balance, and what it was spent on.
 
 pub(super) mod analytics;
-pub(super) mod balance;
+pub(crate) mod balance;
 pub(super) mod history;
 pub(super) mod usage;
 

@@ -1,9 +1,10 @@
 //! Refusals of the x402 endpoints: a code in `error`, its words in `message`.
 
-use axum::http::StatusCode;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use wire::errors::X402Error;
+use wire::wallets::TopUpRequired;
 
 use crate::refusal::render::Rendered;
 use crate::refusal::{Refusal, to_value};
@@ -11,8 +12,29 @@ use crate::refusal::{Refusal, to_value};
 /// A refusal in the x402 envelope, or a standard one where the specification says so (429).
 #[derive(Debug)]
 pub enum X402Refusal {
-    Payment { status: StatusCode, code: &'static str, message: String, details: Option<Value> },
+    Payment {
+        status: StatusCode,
+        code: &'static str,
+        message: String,
+        details: Option<Value>,
+    },
+    /// A payment that came to nothing, with the protocol's own result for its header.
+    Settlement {
+        status: StatusCode,
+        code: &'static str,
+        message: String,
+        details: Value,
+        result: String,
+    },
+    /// Also for what is asked for before a payment is made.
     Standard(Refusal),
+}
+
+impl X402Refusal {
+    /// 402: how to pay, in the body and more fully in the header.
+    pub(crate) fn required(body: &TopUpRequired, header: &str) -> X402Refusal {
+        X402Refusal::Standard(Refusal::payment_required(to_value(body), header))
+    }
 }
 
 impl From<Refusal> for X402Refusal {
@@ -37,6 +59,17 @@ impl IntoResponse for X402Refusal {
             X402Refusal::Payment { status, code, message, details } => {
                 let body = to_value(&X402Error { error: code, message, details });
                 Rendered::new(status, code, body).into_response()
+            }
+            X402Refusal::Settlement { status, code, message, details, result } => {
+                let body = to_value(&X402Error { error: code, message, details: Some(details) });
+                let mut rendered = Rendered::new(status, code, body);
+                if let Ok(result) = HeaderValue::from_str(&result) {
+                    for name in ["payment-response", "x-payment-response"] {
+                        let name = HeaderName::from_static(name);
+                        rendered.headers.push((name, result.clone()));
+                    }
+                }
+                rendered.into_response()
             }
         }
     }

@@ -26,6 +26,9 @@ pub(crate) async fn run(
         args::Accounts::Tier { name, tier, listing } => {
             report(operator, Operation::SetTier { name, tier }, listing).await
         }
+        args::Accounts::Link { name, wallet, listing } => {
+            report(operator, Operation::LinkWallet { name, wallet }, listing).await
+        }
         args::Accounts::Show { name, listing } => {
             report(operator, Operation::ShowAccount { name }, listing).await
         }

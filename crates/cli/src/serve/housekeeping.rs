@@ -19,6 +19,8 @@ const RECONCILE_EVERY: Duration = Duration::from_secs(60);
 const DROP_ANSWERS_EVERY: Duration = Duration::from_secs(10);
 /// So many expired answers go at once: more than callers within the limits can add meanwhile.
 const ANSWERS_DROPPED_MAX: usize = 1000;
+/// Nonces of wallets live for minutes. More go at once than wallets can sign in meanwhile.
+const NONCES_DROPPED_MAX: usize = 10_000;
 /// Old usage rows go in small portions, so that no charge waits long behind them.
 const PRUNE_EVERY: Duration = Duration::from_secs(10);
 const USAGE_ROWS_PRUNED_MAX: usize = 5_000;
@@ -37,7 +39,10 @@ pub(crate) async fn keep(service: Arc<Service>, stop: CancellationToken) {
             _ = tend.tick() => tend_ledger(&service).await,
             _ = note.tick() => note_uses(&service).await,
             _ = reconcile.tick() => reconcile_ledger(&service).await,
-            _ = drop_answers.tick() => drop_expired_answers(&service).await,
+            _ = drop_answers.tick() => {
+                drop_expired_answers(&service).await;
+                drop_expired_nonces(&service).await;
+            }
         }
     }
 }
@@ -120,6 +125,14 @@ async fn drop_expired_answers(service: &Service) {
         service.store.commit(Group::of(Write::DropExpiredAnswers { now, rows_max })).await;
     if let Err(error) = dropped {
         tracing::warn!(%error, "expired answers were not dropped: {error}");
+    }
+}
+
+async fn drop_expired_nonces(service: &Service) {
+    let (now, rows_max) = (service.clock.now(), NONCES_DROPPED_MAX);
+    let dropped = service.store.commit(Group::of(Write::DropExpiredNonces { now, rows_max })).await;
+    if let Err(error) = dropped {
+        tracing::warn!(%error, "expired nonces were not dropped: {error}");
     }
 }
 

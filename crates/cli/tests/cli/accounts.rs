@@ -118,3 +118,15 @@ fn an_account_is_put_under_limits_of_the_operators_own() {
     home.fails(&["accounts", "tier", "default", "royal"], 1, &["gold"]);
     assert!(running.stop().success());
 }
+
+#[test]
+fn a_wallet_is_linked_to_one_account() {
+    let home = Home::new();
+    let wallet = "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B";
+    let account = home.json(&["accounts", "link", "default", wallet, "--json"]);
+    assert_eq!(account["balances"]["USD"], "10");
+    home.ok(&["accounts", "create", "acme"]);
+    home.fails(&["accounts", "link", "acme", &wallet.to_lowercase()], 1, &["linked already"]);
+    home.fails(&["accounts", "link", "acme", "0x12"], 1, &["no address of a wallet"]);
+    home.fails(&["accounts", "link", "nobody", wallet], 1, &["there is no account `nobody`"]);
+}

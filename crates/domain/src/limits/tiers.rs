@@ -22,6 +22,12 @@ pub enum LimitClass {
     KeyCreation,
     /// Calls to chain nodes through the proxy; a batch counts once.
     CryptoRpc,
+    /// Payments of wallets, counted by address: whoever pays is not known before.
+    TopUp,
+    /// A wallet reading its balance.
+    WalletBalance,
+    /// A wallet reading its history.
+    WalletTransactions,
     /// Everything that no other class counts: listings, billing, documents.
     General,
 }
@@ -162,6 +168,9 @@ impl BuiltIn {
             LimitClass::Augment | LimitClass::KeyCreation => requests(20),
             LimitClass::Attestation => requests(10),
             LimitClass::CryptoRpc => requests(if self == BuiltIn::Staff { 1_000 } else { 100 }),
+            LimitClass::TopUp => requests(10),
+            LimitClass::WalletBalance => requests(30),
+            LimitClass::WalletTransactions => requests(20),
             LimitClass::General => requests(3_000),
         }
     }

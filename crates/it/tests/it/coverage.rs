@@ -6,11 +6,13 @@ use axum::http::Method;
 use serde_json::{Value, json};
 use testkit::app::TestApp;
 use testkit::client::{Client, TestReply};
+use testkit::wallet::TestWallet;
 
 use crate::embeddings::embedder::{Embedder, embed_with};
 use crate::{completions, speech, tee, transcriptions};
 
-/// How to call one operation well and badly. `{key}` in a path or body stands for a key's id.
+/// How to call one operation well and badly. `{key}` in a path or body stands for a key's id,
+/// `{wallet}` for a wallet's address, and `{signature}` for what the wallet signed: the `{token}`.
 struct Example {
     operation: &'static str,
     good: Sent,
@@ -69,6 +71,35 @@ fn example(operation: &'static str, good: Sent, bad: Option<Sent>) -> Example {
     Example { operation, good, bad }
 }
 
+fn wallet_examples() -> Vec<Example> {
+    vec![
+        example("get_web3_token", get("/api_keys/generate_web3_key"), None),
+        example("create_web3_key", web3_key("{signature}"), Some(web3_key("0x12"))),
+        example(
+            "top_up_wallet",
+            send(Method::POST, "/x402/top-up", json!({})),
+            Some(send(Method::POST, "/x402/top-up", json!({}))),
+        ),
+        example(
+            "get_wallet_balance",
+            get("/x402/balance/{wallet}"),
+            Some(get("/x402/balance/nobody")),
+        ),
+        example(
+            "list_wallet_transactions",
+            get("/x402/transactions/{wallet}"),
+            Some(get("/x402/transactions/{wallet}?limit=0")),
+        ),
+    ]
+}
+
+fn web3_key(signature: &str) -> Sent {
+    let body = json!({
+        "address": "{wallet}", "token": "{token}", "signature": signature, "apiKeyType": "ADMIN",
+    });
+    send(Method::POST, "/api_keys/generate_web3_key", body)
+}
+
 fn examples() -> Vec<Example> {
     let mut examples = inference();
     examples.extend(models());
@@ -76,6 +107,7 @@ fn examples() -> Vec<Example> {
     examples.extend(billing());
     examples.extend(enclaves());
     examples.extend(crypto());
+    examples.extend(wallet_examples());
     examples
 }
 
@@ -217,18 +249,29 @@ async fn check(example: &Example, operation: &Value) {
         embed_with(&app, Embedder::counting());
     }
 
-    let reply = call(&app.admin(), good, key).await;
+    let wallet = TestWallet::evm(1);
+    let payment = wallet.pays(5_000_000, 1, app.app.clock.now());
+    let caller = |payment: &str| match *id {
+        "top_up_wallet" => app.anonymous().with("payment-signature", payment),
+        "get_wallet_balance" | "list_wallet_transactions" => app.signed_in(&wallet),
+        _ => app.admin(),
+    };
+    let reply = call(&app, &caller(&payment), good, key).await;
     assert_eq!(reply.status, 200, "{id}: {}", reply.text());
 
     let anyone_may = operation["security"].as_array().unwrap().contains(&json!({}));
-    let reply = call(&app.anonymous(), good, key).await;
-    let expected: &[u16] = if anyone_may { &[200] } else { &[401, 402] };
+    let reply = call(&app, &app.anonymous(), good, key).await;
+    let expected: &[u16] = match *id {
+        "top_up_wallet" => &[402],
+        _ if anyone_may => &[200],
+        _ => &[401, 402],
+    };
     assert!(expected.contains(&reply.status), "{id} without a credential: {}", reply.text());
 
     let takes_input = operation.get("parameters").or(operation.get("requestBody")).is_some();
     assert_eq!(takes_input, bad.is_some(), "{id} takes input, or does not, unlike its example");
     if let Some(bad) = bad {
-        let reply = call(&app.admin(), bad, key).await;
+        let reply = call(&app, &caller("junk"), bad, key).await;
         assert_eq!(reply.status, 400, "{id} with bad input: {}", reply.text());
         assert!(reply.json()["error"].is_string());
     }
@@ -249,16 +292,24 @@ async fn app_for(operation: &str) -> TestApp {
     }
 }
 
-async fn call(client: &Client, sent: &Sent, key: &str) -> TestReply {
-    let path = sent.path.replace("{key}", key);
+async fn call(app: &TestApp, client: &Client, sent: &Sent, key: &str) -> TestReply {
+    let wallet = TestWallet::evm(1);
+    let token = app.anonymous().get("/api_keys/generate_web3_key").await.ok();
+    let token = token["data"]["token"].as_str().unwrap();
+    let fill = |text: &str| {
+        text.replace("{key}", key)
+            .replace("{wallet}", &wallet.address())
+            .replace("{token}", token)
+            .replace("{signature}", &wallet.sign(token))
+    };
+    let path = fill(sent.path);
     match &sent.body {
         Content::Nothing => {
             client.send(sent.method.clone(), &path, axum::body::Body::empty()).await
         }
         Content::File(file) => client.form(&path, &[], Some(("file", file))).await,
         Content::Json(body) => {
-            let body = body.to_string().replace("{key}", key);
-            let body: Value = serde_json::from_str(&body).unwrap();
+            let body: Value = serde_json::from_str(&fill(&body.to_string())).unwrap();
             client.json(sent.method.clone(), &path, &body).await
         }
     }

@@ -36,6 +36,14 @@ pub struct SignInRules {
     pub networks: Vec<Network>,
 }
 
+impl SignInRules {
+    /// Whether a host, perhaps with a port, is one of ours.
+    pub fn is_our_host(&self, host: &str) -> bool {
+        let is_host_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte);
+        host.bytes().all(is_host_byte) && is_ours(&self.domains, host)
+    }
+}
+
 /// A wallet that has signed in, provided that its nonce is new.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedIn {

@@ -1,13 +1,15 @@
 //! `POST /api_keys`: a new key. Its secret is shown in this answer and never again.
 
+use credits::OwnerId;
 use domain::access::KeyKind;
 use domain::limits::tiers::LimitClass;
+use moment::Timestamp;
 use shape::Faults;
 use store::error::StoreError;
 use store::key::KeySettings;
 use wire::api_keys::{ApiKeyType, LimitPeriod, MintedApiKey, NewApiKey, NewApiKeyReply};
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::call::Call;
 use crate::caller::Admin;
 use crate::endpoint::{Draft, Endpoint};
@@ -30,9 +32,19 @@ async fn create_api_key(
 ) -> Result<Answer<NewApiKeyReply>, Refusal> {
     let Admin(holder) = &call.caller;
     let Json(wanted) = call.input;
+    make(&app, holder.owner.id, wanted, call.now).await
+}
+
+/// Makes a key of an owner, and answers with its secret.
+pub(super) async fn make(
+    app: &App,
+    owner: OwnerId,
+    wanted: NewApiKey,
+    now: Timestamp,
+) -> Result<Answer<NewApiKeyReply>, Refusal> {
     let mut faults = Faults::default();
     let limits = terms::limits(&wanted.consumption_limit.unwrap_or_default(), &mut faults);
-    let expires = terms::expiry(&wanted.expires_at.unwrap_or_default(), call.now, &mut faults);
+    let expires = terms::expiry(&wanted.expires_at.unwrap_or_default(), now, &mut faults);
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
 
     let kind = match wanted.api_key_type {
@@ -46,8 +58,7 @@ async fn create_api_key(
         limit_period: terms::period(wanted.limit_period.unwrap_or(LimitPeriod::Epoch)),
         expires,
     };
-    let (key, secret) =
-        app.keys.create(holder.owner.id, kind, settings).await.map_err(refuse_creation)?;
+    let (key, secret) = app.keys.create(owner, kind, settings).await.map_err(refuse_creation)?;
     let data = MintedApiKey {
         api_key: secret,
         api_key_type: detail::kind(key.kind),

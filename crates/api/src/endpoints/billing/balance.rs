@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::reply::Answer;
 
 /// Ten cents: below it nothing worth asking for can be paid.
-const CONSUMABLE_MIN: Nano = Nano::from_nanos(100_000_000);
+pub(crate) const CONSUMABLE_MIN: Nano = Nano::from_nanos(100_000_000);
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/billing/balance", get_balance)

@@ -1,0 +1,95 @@
+//! `/api_keys/generate_web3_key`: an API key for whoever can sign for a wallet.
+
+use access::wallets::{self, NonceRefused};
+use domain::limits::tiers::LimitClass;
+use wallet::{Verdict, WalletAddress, Web3Key, Web3KeyFault, mint_token, verify_web3_key};
+use wire::api_keys::{NewApiKey, NewApiKeyReply};
+use wire::wallets::{NewWeb3Key, Web3Token, Web3TokenReply};
+
+use crate::app::{App, Shared};
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::api_keys::create;
+use crate::input::{Json, Nothing};
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+use crate::wallets::sign_in::is_confirmed;
+
+const PATH: &str = "/api_keys/generate_web3_key";
+const DESCRIPTION_UNSAID: &str = "Web3 API Key";
+
+pub(crate) fn token_endpoint() -> Endpoint {
+    Draft::get(PATH, get_web3_token)
+        .tag("API keys")
+        .summary("Get a token for a wallet to sign")
+        .build()
+}
+
+pub(crate) fn key_endpoint() -> Endpoint {
+    Draft::post(PATH, create_web3_key)
+        .tag("API keys")
+        .summary("Create an API key of a wallet's own account, with its signature")
+        .limit(LimitClass::KeyCreation)
+        .build()
+}
+
+async fn get_web3_token(
+    app: Shared,
+    call: Call<Anyone, Nothing>,
+) -> Result<Answer<Web3TokenReply>, Refusal> {
+    let mut id = [0; 16];
+    app.entropy.fill(&mut id);
+    let token = mint_token(&app.wallets.token_secret, id, call.now);
+    Ok(Answer::new(Web3TokenReply { success: true, data: Web3Token { token } }))
+}
+
+async fn create_web3_key(
+    app: Shared,
+    call: Call<Anyone, Json<NewWeb3Key>>,
+) -> Result<Answer<NewApiKeyReply>, Refusal> {
+    let Json(wanted) = call.input;
+    let secret = &app.wallets.token_secret;
+    let verdict =
+        verify_web3_key(secret, &wanted.address, &wanted.token, &wanted.signature, call.now);
+    let proved = confirmed(&app, verdict.map_err(refuse)?).await?;
+    let (store, wallet) = (app.store.as_ref(), WalletAddress::Evm(proved.wallet));
+    let nonce = format!("web3{:032x}", u128::from_be_bytes(proved.token_id));
+    let used = wallets::use_nonce(store, wallet, nonce, proved.expires_at).await;
+    used.map_err(|refused| match refused {
+        NonceRefused::Reused => bad_request("JWT has already been used: get another one"),
+        NonceRefused::Unknowable(error) => Refusal::unavailable(error),
+    })?;
+    let owner = wallets::owner_with_row(store, wallet, call.now).await;
+    let owner = owner.map_err(Refusal::unavailable)?;
+    let wanted = NewApiKey {
+        api_key_type: wanted.api_key_type,
+        description: wanted.description.unwrap_or_else(|| DESCRIPTION_UNSAID.to_owned()),
+        consumption_limit: wanted.consumption_limit,
+        limit_period: wanted.limit_period,
+        expires_at: wanted.expires_at,
+    };
+    create::make(&app, owner.id, wanted, call.now).await
+}
+
+/// What was signed by a contract wallet holds if the contract says so.
+async fn confirmed(app: &App, verdict: Verdict<Web3Key>) -> Result<Web3Key, Refusal> {
+    match verdict {
+        Verdict::Verified(proved) => Ok(proved),
+        Verdict::NeedsContractCheck(unconfirmed) => {
+            match is_confirmed(app, &unconfirmed.check).await {
+                Ok(true) => Ok(unconfirmed.confirmed_by_contract()),
+                Ok(false) => Err(refuse(Web3KeyFault::SignatureMismatch)),
+                Err(cause) => Err(Refusal::unavailable(cause)),
+            }
+        }
+    }
+}
+
+fn refuse(fault: Web3KeyFault) -> Refusal {
+    bad_request(&fault.to_string())
+}
+
+fn bad_request(message: &str) -> Refusal {
+    Refusal::bad_request("Web3 key refused", message)
+}

@@ -1,0 +1,24 @@
+//! Wallets: topping up, and reading their own balance and history.
+
+pub(super) mod balance;
+pub(super) mod top_up;
+pub(super) mod transactions;
+
+use wallet::WalletAddress;
+use wire::wallets::WalletPath;
+
+use crate::caller::SignedIn;
+use crate::refusal::Refusal;
+
+/// The wallet in the path, if it is the one that signed.
+fn own_wallet(caller: &SignedIn, path: &WalletPath) -> Result<WalletAddress, Refusal> {
+    let asked = WalletAddress::parse(&path.wallet_address).ok_or_else(|| {
+        let message = "The wallet address is not valid: 0x and 40 hexadecimal digits on Base, 32 \
+                       bytes in base58 on Solana.";
+        Refusal::bad_request("Invalid wallet address", message)
+    })?;
+    match caller.0.wallet() {
+        Some(wallet) if wallet == asked => Ok(wallet),
+        _ => Err(Refusal::wallet_mismatch()),
+    }
+}

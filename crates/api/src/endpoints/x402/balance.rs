@@ -1,0 +1,48 @@
+//! `GET /x402/balance/{walletAddress}`: what a wallet can spend.
+
+use domain::limits::tiers::LimitClass;
+use money::Nano;
+use store::owner::OwnerKind;
+use wire::wallets::{WalletBalance, WalletBalanceReply, WalletPath};
+
+use super::own_wallet;
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::SignedIn;
+use crate::discovery::suggested_top_up;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::billing::balance::can_consume;
+use crate::input::Path;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/x402/balance/{walletAddress}", get_wallet_balance)
+        .tag("x402")
+        .summary("Show the balance of the wallet that signed in")
+        .limit(LimitClass::WalletBalance)
+        .refuses(403, "Another wallet's balance")
+        .build()
+}
+
+async fn get_wallet_balance(
+    app: Shared,
+    call: Call<SignedIn, Path<WalletPath>>,
+) -> Result<Answer<WalletBalanceReply>, Refusal> {
+    let Path(path) = &call.input;
+    let wallet = own_wallet(&call.caller, path)?;
+    let owner = &call.caller.0.owner;
+    let balances = app.ledger.balances(owner.id);
+    let total = balances.total();
+    let terms = app.wallets.payments.as_ref().map(|payments| payments.terms());
+    let is_linked = owner.kind == OwnerKind::Account;
+    let data = WalletBalance {
+        wallet_address: wallet.to_string(),
+        balance_usd: total.as_f64(),
+        can_consume: can_consume(total),
+        minimum_top_up_usd: terms.map_or(Nano::ZERO, |terms| terms.minimum.worth()).as_f64(),
+        suggested_top_up_usd: terms.map_or(Nano::ZERO, suggested_top_up).as_f64(),
+        diem_balance_usd: is_linked.then(|| balances.diem.as_f64()),
+    };
+    Ok(Answer::new(WalletBalanceReply { success: true, data }))
+}

@@ -1,0 +1,142 @@
+//! `POST /x402/top-up`: how to pay, and credit for a payment that was settled.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use domain::limits::tiers::LimitClass;
+use schemars::SchemaGenerator;
+use serde_json::{Value, json};
+use settle::{Settled, TopUpRefused};
+use wallet::Payment;
+use wire::errors::X402Error;
+use wire::wallets::{TopUpReply, TopUpRequired, ToppedUp};
+
+use crate::app::{App, Shared};
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::discovery::{self, X402_VERSION, base64};
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::{Host, PaymentHeader};
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+use crate::refusal::x402::X402Refusal;
+use crate::reply::{Answer, Reply};
+use crate::wallets::challenge::Place;
+
+const PATH: &str = "/x402/top-up";
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post(PATH, top_up_wallet)
+        .tag("x402")
+        .summary("Top up a wallet's balance with a signed USDC payment")
+        .limit(LimitClass::TopUp)
+        .build()
+}
+
+async fn top_up_wallet(
+    app: Shared,
+    call: Call<Anyone, (Host, PaymentHeader)>,
+) -> Result<Credited, X402Refusal> {
+    let (Host(host), PaymentHeader(payment)) = call.input;
+    let payments = app.wallets.payments.as_ref().ok_or_else(not_configured)?;
+    let Some(payment) = payment else { return Err(ask(&app, host.as_deref())) };
+    match payments.top_up(&payment).await {
+        Ok(settled) => Ok(Credited::of(&settled)),
+        Err(refused) => Err(refuse(&payment, &refused)),
+    }
+}
+
+/// 402: the body is exactly what the specification shows, and the header says it all.
+fn ask(app: &App, host: Option<&str>) -> X402Refusal {
+    let place = Place::at(app, host, PATH);
+    let body = TopUpRequired { x402_version: X402_VERSION, accepts: app.wallets.accepts() };
+    let header = discovery::required("Payment required", &place, &body.accepts, None);
+    X402Refusal::required(&body, &header)
+}
+
+fn not_configured() -> X402Refusal {
+    X402Refusal::Payment {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        code: "X402_NOT_CONFIGURED",
+        message: "This service takes no wallet payments. Use an API key.".to_owned(),
+        details: None,
+    }
+}
+
+/// A payment that is not in the ledger. One that was sent is never answered as if it had not been:
+/// its client would sign another and pay twice.
+fn refuse(payment: &[u8], refused: &TopUpRefused) -> X402Refusal {
+    let status = match refused {
+        TopUpRefused::Payment(_) | TopUpRefused::Declined(_) => StatusCode::BAD_REQUEST,
+        TopUpRefused::Pending { .. } => StatusCode::GATEWAY_TIMEOUT,
+        TopUpRefused::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        TopUpRefused::Busy | TopUpRefused::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    let mut details = json!({ "reason": refused.reason() });
+    if let Some(transaction) = refused.transaction() {
+        details["transaction"] = json!(transaction);
+    }
+    let network = Payment::decode(payment).map(|payment| payment.network.to_string());
+    let result = json!({
+        "success": false,
+        "errorReason": refused.reason(),
+        "errorMessage": refused.to_string(),
+        "transaction": refused.transaction().unwrap_or_default(),
+        "network": network.unwrap_or_default(),
+    });
+    X402Refusal::Settlement {
+        status,
+        code: refused.code(),
+        message: refused.to_string(),
+        details,
+        result: base64(&result),
+    }
+}
+
+/// A top-up that was credited, with the protocol's own result in a header.
+struct Credited(Answer<TopUpReply>);
+
+impl Credited {
+    fn of(settled: &Settled) -> Credited {
+        let data = ToppedUp {
+            wallet_address: settled.payer.clone(),
+            amount_credited: settled.amount.as_f64(),
+            new_balance: settled.balance.as_f64(),
+            payment_id: settled.payment_id.clone(),
+        };
+        let result = base64(&result(settled));
+        // The second name is that of the protocol's first version.
+        let answer = Answer::new(TopUpReply { success: true, data })
+            .header("payment-response", &result)
+            .header("x-payment-response", &result);
+        Credited(answer)
+    }
+}
+
+fn result(settled: &Settled) -> Value {
+    json!({
+        "success": true,
+        "network": settled.network,
+        "payer": settled.payer,
+        "transaction": settled.transaction,
+    })
+}
+
+impl Reply for Credited {
+    fn into_response(self) -> Result<Response, Refusal> {
+        self.0.into_response()
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        Answer::<TopUpReply>::describe(operation, generator);
+        operation.refusal::<TopUpRequired>(402, "How to pay", generator);
+        let refusals = [
+            (400, "The payment is not valid, or its chain will not carry it out"),
+            (500, "The payment could not be settled; nothing moved"),
+            (503, "Payments are not taken, or cannot be recorded at the moment"),
+            (504, "The payment was sent and is not confirmed yet; send the same one again"),
+        ];
+        for (status, meaning) in refusals {
+            operation.refusal::<X402Error>(status, meaning, generator);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `GET /x402/transactions/{walletAddress}`: what came into a wallet's balance and what went.
+
+use domain::limits::tiers::LimitClass;
+use store::statement::{StatementKind, StatementLine};
+use wire::wallets::{
+    WalletPagination, WalletPath, WalletTransaction, WalletTransactionKind, WalletTransactions,
+    WalletTransactionsQuery, WalletTransactionsReply,
+};
+
+use super::own_wallet;
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::SignedIn;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::{Path, Query};
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+const LIMIT_UNSAID: usize = 50;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/x402/transactions/{walletAddress}", list_wallet_transactions)
+        .tag("x402")
+        .summary("List top-ups, charges and refunds of the wallet that signed in")
+        .limit(LimitClass::WalletTransactions)
+        .refuses(403, "Another wallet's transactions")
+        .build()
+}
+
+type Asked = (Path<WalletPath>, Query<WalletTransactionsQuery>);
+
+async fn list_wallet_transactions(
+    app: Shared,
+    call: Call<SignedIn, Asked>,
+) -> Result<Answer<WalletTransactionsReply>, Refusal> {
+    let (Path(path), Query(query)) = &call.input;
+    let wallet = own_wallet(&call.caller, path)?;
+    let (limit, offset) = (query.limit.unwrap_or(LIMIT_UNSAID), query.offset.unwrap_or(0));
+    let owner = call.caller.0.owner.id;
+    let statement =
+        app.store.statement(owner, offset, limit).await.map_err(Refusal::unavailable)?;
+    let data = WalletTransactions {
+        wallet_address: wallet.to_string(),
+        current_balance: statement.balance.as_f64(),
+        transactions: statement.lines.into_iter().map(transaction).collect(),
+        pagination: WalletPagination { limit, offset, has_more: statement.has_more },
+    };
+    Ok(Answer::new(WalletTransactionsReply { success: true, data }))
+}
+
+fn transaction(line: StatementLine) -> WalletTransaction {
+    WalletTransaction {
+        id: format!("ledger_{}", line.entry.0.simple()),
+        amount: line.amount.as_f64(),
+        balance_after: line.balance_after.as_f64(),
+        kind: match line.kind {
+            StatementKind::Credit => WalletTransactionKind::TopUp,
+            StatementKind::Charge | StatementKind::Lapse => WalletTransactionKind::Charge,
+            StatementKind::Refund => WalletTransactionKind::Refund,
+        },
+        created_at: line.at.to_string(),
+        request_id: line.request_id,
+        model_id: line.model,
+    }
+}

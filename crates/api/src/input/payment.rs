@@ -1,0 +1,53 @@
+//! The header that carries a signed payment, under any of its three names.
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use schemars::SchemaGenerator;
+use serde_json::json;
+
+use crate::input::{BodyLimits, Input, Rejected};
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+/// The name of the protocol's second version first, then those of older clients.
+const HEADERS: [&str; 3] = ["PAYMENT-SIGNATURE", "X-PAYMENT", "X-402-Payment"];
+
+/// A payment as its client sent it, if it sent one.
+#[derive(Debug)]
+pub struct PaymentHeader(pub Option<Vec<u8>>);
+
+impl PaymentHeader {
+    /// A header that was sent twice says nothing: then its value is empty, which is no payment.
+    pub(crate) fn of(headers: &HeaderMap) -> PaymentHeader {
+        let Some(name) = HEADERS.into_iter().find(|name| headers.contains_key(*name)) else {
+            return PaymentHeader(None);
+        };
+        let mut values = headers.get_all(name).iter();
+        PaymentHeader(match (values.next(), values.next()) {
+            (Some(value), None) => Some(value.as_bytes().to_vec()),
+            _ => Some(Vec::new()),
+        })
+    }
+}
+
+impl Input for PaymentHeader {
+    type Raw = PaymentHeader;
+
+    async fn read(parts: &mut Parts, _: Body, _: BodyLimits) -> Result<PaymentHeader, Refusal> {
+        Ok(PaymentHeader::of(&parts.headers))
+    }
+
+    fn check(raw: PaymentHeader) -> Result<PaymentHeader, Rejected> {
+        Ok(raw)
+    }
+
+    fn describe(operation: &mut Operation, _: &mut SchemaGenerator) {
+        operation.header(
+            HEADERS[0],
+            "Base64 of a signed x402 version 2 payment payload. The older names `X-PAYMENT` and \
+             `X-402-Payment` are accepted too.",
+            json!({ "type": "string" }),
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! Wallets as handlers reach them: who may sign in, who pays, and how many requests each has under
+//! way.
+
+pub(crate) mod challenge;
+pub(crate) mod sign_in;
+pub mod visits;
+
+use settle::Payments;
+use wallet::{Requirement, SignInRules, TokenSecret};
+use wire::x402::PaymentOption;
+
+use crate::wallets::visits::Visits;
+
+/// What the operator decided about wallets.
+pub struct Wallets {
+    pub(crate) rules: SignInRules,
+    /// None: payments are not taken. Wallets that have a balance may spend it all the same.
+    pub(crate) payments: Option<Payments>,
+    pub(crate) token_secret: TokenSecret,
+    pub(crate) visits: Visits,
+}
+
+impl Wallets {
+    pub fn new(
+        rules: SignInRules,
+        payments: Option<Payments>,
+        token_secret: TokenSecret,
+    ) -> Wallets {
+        Wallets { rules, payments, token_secret, visits: Visits::default() }
+    }
+
+    /// Every way to pay; none where payments are not taken.
+    pub(crate) fn accepts(&self) -> Vec<PaymentOption> {
+        self.payments.iter().flat_map(Payments::accepts).map(option).collect()
+    }
+}
+
+fn option(requirement: Requirement) -> PaymentOption {
+    PaymentOption {
+        scheme: requirement.scheme,
+        network: requirement.network,
+        amount: requirement.amount,
+        asset: requirement.asset,
+        pay_to: requirement.pay_to,
+        max_timeout_seconds: requirement.max_timeout_seconds,
+        extra: requirement.extra,
+    }
+}

@@ -1,0 +1,66 @@
+//! What a wallet is asked to sign: a challenge that names the host and the resource it called.
+
+use wallet::sign_in::Challenge;
+use wire::x402::{ChallengeInfo, SignInChallenge, SupportedChain};
+
+use crate::app::App;
+use crate::caller::Arrival;
+
+/// A path this long is not repeated: it would fill the headers.
+const PATH_BYTES_MAX: usize = 256;
+
+/// Where the caller believes that it is: clients sign only what names the host they called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Host and port.
+    pub(crate) domain: String,
+    /// The resource that was called.
+    pub(crate) uri: String,
+}
+
+impl Place {
+    /// The host that was called if it is one of ours, and our own name otherwise.
+    pub(crate) fn of(app: &App, arrival: &Arrival<'_>) -> Place {
+        Place::at(app, arrival.host(), arrival.uri.path())
+    }
+
+    /// `path` is what follows the base path.
+    pub(crate) fn at(app: &App, host: Option<&str>, path: &str) -> Place {
+        let public_url = app.settings.public_url.as_str();
+        let (scheme, public_host) = public_url.split_once("://").unwrap_or(("http", public_url));
+        let public_host = public_host.split('/').next().unwrap_or_default();
+        let called = host.filter(|host| app.wallets.rules.is_our_host(host));
+        let domain = called.unwrap_or(public_host).to_owned();
+        let path = if path.len() <= PATH_BYTES_MAX { path } else { "" };
+        let uri = format!("{scheme}://{domain}{}{path}", crate::BASE_PATH);
+        Place { domain, uri }
+    }
+}
+
+/// A fresh challenge. It is not remembered: a client may choose its own nonce, and many do.
+pub(crate) fn challenge(app: &App, arrival: &Arrival<'_>, place: &Place) -> Challenge {
+    let mut nonce = [0; 16];
+    app.entropy.fill(&mut nonce);
+    Challenge::new(&app.wallets.rules, &place.domain, &place.uri, nonce, arrival.now)
+}
+
+/// The challenge as bodies show it.
+pub(crate) fn shown(challenge: &Challenge) -> SignInChallenge {
+    let info = &challenge.info;
+    let chains = challenge.supported_chains.iter();
+    SignInChallenge {
+        info: ChallengeInfo {
+            domain: info.domain.clone(),
+            uri: info.uri.clone(),
+            version: info.version,
+            nonce: info.nonce.clone(),
+            issued_at: info.issued_at.clone(),
+            expiration_time: info.expiration_time.clone(),
+            statement: info.statement,
+            resources: info.resources.clone(),
+        },
+        supported_chains: chains
+            .map(|chain| SupportedChain { chain_id: chain.chain_id.clone(), kind: chain.kind })
+            .collect(),
+    }
+}

@@ -1,0 +1,112 @@
+//! How many requests each wallet has under way: five, until their last byte is sent.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes};
+use axum::response::Response;
+use http_body::{Frame, SizeHint};
+use wallet::WalletAddress;
+
+/// More are refused, whatever the wallet has.
+pub(crate) const VISITS_MAX: usize = 5;
+
+/// The wallets that have requests under way, and how many.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Visits {
+    /// A `std::sync::Mutex`: it is held to count, and never across an await.
+    under_way: Arc<Mutex<HashMap<WalletAddress, usize>>>,
+}
+
+/// A request under way. Letting it go lets the next one in.
+#[derive(Debug)]
+pub struct Visit {
+    visits: Visits,
+    wallet: WalletAddress,
+}
+
+impl Visits {
+    /// None if the wallet has as many under way as it may.
+    pub(crate) fn begin(&self, wallet: WalletAddress) -> Option<Visit> {
+        let mut under_way = self.lock();
+        let count = under_way.entry(wallet).or_default();
+        if VISITS_MAX <= *count {
+            return None;
+        }
+        *count += 1;
+        Some(Visit { visits: self.clone(), wallet })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<WalletAddress, usize>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Visit {
+    /// The visit lasts until the body is sent or given up.
+    pub(crate) fn lasting(self, response: Response) -> Response {
+        response.map(|body| Body::new(Lasting { body, _visit: self }))
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let mut under_way = self.visits.lock();
+        if let Some(count) = under_way.get_mut(&self.wallet) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                under_way.remove(&self.wallet);
+            }
+        }
+    }
+}
+
+/// A body that ends a visit with itself.
+struct Lasting {
+    body: Body,
+    _visit: Visit,
+}
+
+impl http_body::Body for Lasting {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_are_let_in_and_one_that_ends_lets_another_in() {
+        let wallet = |last: u8| {
+            WalletAddress::parse(&format!("0x{last:040x}")).expect("an address has 40 digits")
+        };
+        let visits = Visits::default();
+        let mut inside: Vec<Visit> = (0..5).filter_map(|_| visits.begin(wallet(1))).collect();
+        assert_eq!(inside.len(), 5);
+        assert!(visits.begin(wallet(1)).is_none());
+        assert!(visits.begin(wallet(2)).is_some());
+        inside.pop();
+        inside.extend(visits.begin(wallet(1)));
+        assert_eq!(inside.len(), 5);
+        drop(inside);
+        assert!(visits.lock().is_empty(), "nothing is kept of wallets that left");
+    }
+}

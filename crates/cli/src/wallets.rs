@@ -1,0 +1,40 @@
+//! From the configuration to who may sign in with a wallet.
+
+use std::sync::Arc;
+
+use api::wallets::Wallets;
+use config::sections::server::Server;
+use config::sections::x402::{Cluster, X402};
+use control::founding::token_secret;
+use control::service::Service;
+use settle::Payments;
+use wallet::{Network, SignInRules, SolanaCluster, TokenSecret};
+
+use crate::failure::Failure;
+
+pub(crate) async fn open(
+    service: &Service,
+    (server, x402): (&Server, &X402),
+    public_url: &str,
+    payments: Option<Payments>,
+) -> Result<Arc<Wallets>, Failure> {
+    let cluster = match x402.solana.cluster {
+        Cluster::Mainnet => SolanaCluster::Mainnet,
+        Cluster::Devnet => SolanaCluster::Devnet,
+    };
+    let networks = vec![Network::Evm { chain_id: x402.evm.chain_id }, Network::Solana(cluster)];
+    let rules = SignInRules { domains: domains(server, public_url), networks };
+    let secret = token_secret(service.store.as_ref(), service.entropy.as_ref()).await?;
+    Ok(Arc::new(Wallets::new(rules, payments, TokenSecret(secret))))
+}
+
+/// The hosts that the operator names, and the one that clients are told to call.
+fn domains(server: &Server, public_url: &str) -> Vec<String> {
+    let host = public_url.split_once("://").map_or(public_url, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or_default().to_owned();
+    let mut domains = server.domains.clone();
+    if !domains.contains(&host) {
+        domains.push(host);
+    }
+    domains
+}

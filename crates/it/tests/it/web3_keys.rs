@@ -1,0 +1,108 @@
+//! API keys that a wallet makes for itself.
+
+use expect_test::expect;
+use serde_json::{Value, json};
+use testkit::app::TestApp;
+use testkit::client::TestReply;
+use testkit::wallet::TestWallet;
+
+const PATH: &str = "/api_keys/generate_web3_key";
+
+async fn token(app: &TestApp) -> String {
+    app.anonymous().get(PATH).await.ok()["data"]["token"].as_str().unwrap().to_owned()
+}
+
+fn request(wallet: &TestWallet, token: &str) -> Value {
+    json!({
+        "address": wallet.address(),
+        "signature": wallet.sign(token),
+        "token": token,
+        "apiKeyType": "ADMIN",
+    })
+}
+
+async fn make(app: &TestApp, body: &Value) -> TestReply {
+    app.anonymous().post(PATH, body).await
+}
+
+#[tokio::test]
+async fn a_wallets_key_opens_the_wallets_own_account() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    app.fund(&wallet, "5").await;
+    let token = token(&app).await;
+    let made = make(&app, &request(&wallet, &token)).await.ok()["data"].clone();
+    assert_eq!(
+        (&made["apiKeyType"], &made["description"]),
+        (&json!("ADMIN"), &json!("Web3 API Key"))
+    );
+    let caller = app.anonymous().bearer(made["apiKey"].as_str().unwrap());
+    assert_eq!(caller.get("/billing/balance").await.ok()["balances"]["usd"], 5.0);
+    assert_eq!(caller.get("/api_keys").await.ok()["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_wallet_that_never_paid_may_have_a_key_and_pays_later() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    let token = token(&app).await;
+    let made = make(&app, &request(&wallet, &token)).await.ok()["data"].clone();
+    let caller = app.anonymous().bearer(made["apiKey"].as_str().unwrap());
+    assert_eq!(caller.get("/billing/balance").await.ok()["balances"]["usd"], 0.0);
+    let payment = wallet.pays(5_000_000, 1, app.app.clock.now());
+    let payer = app.anonymous().with("payment-signature", &payment);
+    assert_eq!(payer.post("/x402/top-up", &json!({})).await.status, 200);
+    assert_eq!(caller.get("/billing/balance").await.ok()["balances"]["usd"], 5.0);
+}
+
+#[tokio::test]
+async fn a_token_makes_one_key_within_its_fifteen_minutes() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    let first = token(&app).await;
+    assert_eq!(make(&app, &request(&wallet, &first)).await.status, 200);
+    make(&app, &request(&wallet, &first))
+        .await
+        .expect(expect![[r#"400 {"error":"JWT has already been used: get another one"}"#]]);
+    let second = token(&app).await;
+    app.clock.advance_s(15 * 60);
+    make(&app, &request(&wallet, &second))
+        .await
+        .expect(expect![[r#"400 {"error":"JWT has expired"}"#]]);
+}
+
+#[tokio::test]
+async fn each_fault_is_told_apart() {
+    let app = TestApp::start().await;
+    let (wallet, other) = (TestWallet::evm(1), TestWallet::evm(2));
+    let token = token(&app).await;
+    let good = request(&wallet, &token);
+    let change = |field: &str, value: &str| {
+        let mut body = good.clone();
+        body[field] = json!(value);
+        body
+    };
+    let changed = [
+        change("address", "0x12"),
+        change("address", &other.address()),
+        change("token", "a.b.c"),
+        change("token", "nonsense"),
+        change("signature", "0x12"),
+        change("signature", "nonsense"),
+    ];
+    let mut told = Vec::new();
+    for body in &changed {
+        let reply = make(&app, body).await;
+        assert_eq!(reply.status, 400);
+        told.push(reply.json()["error"].as_str().unwrap().to_owned());
+    }
+    expect![[r#"
+        Invalid wallet address
+        Wallet signature does not match
+        JWT is malformed
+        JWT is malformed
+        Wallet signature does not match
+        Could not verify wallet signature"#]]
+    .assert_eq(&told.join("\n"));
+    assert_eq!(make(&app, &good).await.status, 200, "none of these used the token up");
+}

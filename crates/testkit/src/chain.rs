@@ -1,0 +1,129 @@
+//! A chain that carries out every payment at once, until a test says otherwise.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use moment::ManualClock;
+use money::Nano;
+use settle::{Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step};
+use store::claim::{Claim, SentPayment};
+use wallet::{
+    ContractCheck, EvmAddress, EvmTerms, PaymentTerms, SolanaAddress, SolanaCluster, SolanaTerms,
+    TokenAmount,
+};
+
+/// What every payment is carried out by.
+pub const TRANSACTION: &str = "0x5e771ed";
+
+pub struct StubChain {
+    clock: Arc<ManualClock>,
+    mood: Mutex<Mood>,
+    /// Contract wallets that call every signature their own.
+    contracts: Mutex<HashSet<EvmAddress>>,
+}
+
+/// What becomes of payments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mood {
+    #[default]
+    Willing,
+    /// The payer has no money.
+    Poor,
+    /// Our own relayer has none.
+    Broke,
+    /// What is sent is never seen again.
+    Silent,
+}
+
+impl StubChain {
+    pub fn new(clock: Arc<ManualClock>) -> StubChain {
+        StubChain { clock, mood: Mutex::default(), contracts: Mutex::default() }
+    }
+
+    pub fn set(&self, mood: Mood) {
+        *self.mood.lock().unwrap() = mood;
+    }
+
+    pub fn deploy(&self, wallet: EvmAddress) {
+        self.contracts.lock().unwrap().insert(wallet);
+    }
+
+    fn mood(&self) -> Mood {
+        *self.mood.lock().unwrap()
+    }
+
+    fn sighted(&self, claim: &Claim) -> Sighting {
+        match self.mood() {
+            Mood::Silent => {
+                // Looking takes time, so that waiting ends.
+                self.clock.advance(Duration::from_secs(1));
+                Sighting::Waiting { transaction: Some(TRANSACTION.to_owned()) }
+            }
+            _ => Sighting::Moved(Moved {
+                amount: TokenAmount::from_units(claim.units).unwrap(),
+                transaction: TRANSACTION.to_owned(),
+            }),
+        }
+    }
+}
+
+impl Settler for StubChain {
+    fn prepare<'a>(&'a self, _: &'a Order) -> Step<'a, Preparation> {
+        let prepared = match self.mood() {
+            Mood::Poor => {
+                Err(Decline::new("insufficient_funds", "The payer has too little").into())
+            }
+            Mood::Broke => Err(Setback::Unable("the relayer has no funds".to_owned())),
+            Mood::Willing | Mood::Silent => {
+                let sent = SentPayment {
+                    transaction: Some(TRANSACTION.to_owned()),
+                    raw: Some(vec![1]),
+                    sequence: Some(0),
+                    since_block: Some(1),
+                };
+                Ok(Preparation::Ready(Prepared { sent, turn: None }))
+            }
+        };
+        Box::pin(async { prepared })
+    }
+
+    fn send<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+        let sighted = self.sighted(claim);
+        Box::pin(async { Ok(sighted) })
+    }
+
+    fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+        let sighted = self.sighted(claim);
+        Box::pin(async { Ok(sighted) })
+    }
+
+    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool> {
+        let is_contract = self.contracts.lock().unwrap().contains(&check.account);
+        Box::pin(async move { Ok(is_contract) })
+    }
+}
+
+/// Five to ten thousand dollars of USDC on Base or Solana.
+pub fn terms() -> PaymentTerms {
+    let evm = |address: &str| EvmAddress::parse(address).unwrap();
+    let solana = |address: &str| SolanaAddress::parse(address).unwrap();
+    PaymentTerms {
+        evm: Some(EvmTerms {
+            chain_id: 8453,
+            asset: evm("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+            asset_name: "USD Coin".to_owned(),
+            asset_version: "2".to_owned(),
+            pay_to: evm("0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"),
+        }),
+        solana: Some(SolanaTerms {
+            cluster: SolanaCluster::Mainnet,
+            mint: solana("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"),
+            pay_to: solana("GyGKxMyg1p9SsHfm15MkNUu1u9TN2JtTspcdmrtGUdse"),
+            fee_payer: solana("GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB"),
+        }),
+        minimum: TokenAmount::at_least(Nano::from_units(5)),
+        maximum: TokenAmount::at_most(Nano::from_units(10_000)),
+        timeout_s: 300,
+    }
+}

@@ -1,0 +1,194 @@
+//! Wallets with keys of their own, which sign in and pay as clients do.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use alloy_primitives::{Address, U256, eip191_hash_message, hex};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::Signer;
+use k256::ecdsa::SigningKey;
+use moment::Timestamp;
+use serde_json::{Value, json};
+use wallet::evm::Authorization;
+use wallet::{EvmAddress, EvmTerms, Network, SolanaAddress};
+
+use crate::chain;
+
+/// A wallet on either chain.
+pub struct TestWallet {
+    key: Key,
+    signed: AtomicU64,
+}
+
+enum Key {
+    Evm(SigningKey),
+    Solana(Box<ed25519_dalek::SigningKey>),
+}
+
+/// What a sign-in says; a test may say something else.
+#[derive(Debug, Clone)]
+pub struct Says {
+    pub domain: String,
+    pub uri: String,
+    pub chain_id: String,
+    pub nonce: String,
+    pub issued_at: Timestamp,
+    pub expires: Option<Timestamp>,
+}
+
+impl TestWallet {
+    pub fn evm(seed: u8) -> TestWallet {
+        let key = Key::Evm(SigningKey::from_slice(&[seed; 32]).unwrap());
+        TestWallet { key, signed: AtomicU64::new(0) }
+    }
+
+    pub fn solana(seed: u8) -> TestWallet {
+        let key = ed25519_dalek::SigningKey::from_bytes(&[seed; 32]);
+        TestWallet { key: Key::Solana(Box::new(key)), signed: AtomicU64::new(0) }
+    }
+
+    /// As wallets show it: with capitals on EVM chains.
+    pub fn address(&self) -> String {
+        match &self.key {
+            Key::Evm(key) => {
+                EvmAddress::from(Address::from_public_key(key.verifying_key())).to_string()
+            }
+            Key::Solana(key) => {
+                SolanaAddress::from_bytes(key.verifying_key().to_bytes()).to_string()
+            }
+        }
+    }
+
+    /// As it is stored and shown by us.
+    pub fn name(&self) -> String {
+        match &self.key {
+            Key::Evm(_) => self.address().to_lowercase(),
+            Key::Solana(_) => self.address(),
+        }
+    }
+
+    /// What a good client says now, with a nonce of its own.
+    pub fn says(&self, now: Timestamp) -> Says {
+        let number = self.signed.fetch_add(1, Ordering::Relaxed);
+        Says {
+            domain: "testhost".to_owned(),
+            uri: "http://testhost/api/v1".to_owned(),
+            chain_id: match self.key {
+                Key::Evm(_) => "8453".to_owned(),
+                Key::Solana(_) => "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp".to_owned(),
+            },
+            nonce: format!("{number:016x}"),
+            issued_at: now,
+            expires: None,
+        }
+    }
+
+    /// The header of a sign-in in the message form.
+    pub fn signed(&self, says: &Says) -> String {
+        let text = self.text(says);
+        header(&json!({
+            "address": self.address(),
+            "message": text,
+            "signature": self.sign(&text),
+            "chainId": self.chain(says),
+        }))
+    }
+
+    /// The header of a sign-in in the fields form.
+    pub fn signed_fields(&self, says: &Says) -> String {
+        let text = self.text(says);
+        header(&json!({
+            "domain": says.domain,
+            "address": self.address(),
+            "uri": says.uri,
+            "version": "1",
+            "chainId": self.chain(says),
+            "type": match self.key { Key::Evm(_) => "eip191", Key::Solana(_) => "ed25519" },
+            "nonce": says.nonce,
+            "issuedAt": says.issued_at.to_string(),
+            "expirationTime": says.expires.map(|expires| expires.to_string()),
+            "statement": "Sign in to the service",
+            "signature": self.sign(&text),
+        }))
+    }
+
+    /// The wallet's signature over a text: hexadecimal on EVM chains, base64 on Solana.
+    pub fn sign(&self, text: &str) -> String {
+        match &self.key {
+            Key::Evm(_) => hex::encode_prefixed(self.sign_digest(eip191_hash_message(text).0)),
+            Key::Solana(key) => STANDARD.encode(key.sign(text.as_bytes()).to_bytes()),
+        }
+    }
+
+    /// The header of a payment on Base, for the next five minutes.
+    pub fn pays(&self, units: u64, nonce: u8, now: Timestamp) -> String {
+        let terms = chain::terms();
+        let evm = terms.evm.clone().unwrap();
+        let authorization = Authorization {
+            from: EvmAddress::parse(&self.address()).unwrap(),
+            to: evm.pay_to,
+            value: U256::from(units),
+            valid_after: U256::ZERO,
+            valid_before: U256::from(now.seconds() + 300),
+            nonce: [nonce; 32],
+        };
+        let network = Network::Evm { chain_id: evm.chain_id };
+        header(&json!({
+            "x402Version": 2,
+            "accepted": terms.requirement(network, terms.minimum),
+            "payload": self.payload(&evm, &authorization),
+        }))
+    }
+
+    fn payload(&self, terms: &EvmTerms, authorization: &Authorization) -> Value {
+        json!({
+            "signature": hex::encode_prefixed(self.sign_digest(authorization.digest(terms))),
+            "authorization": {
+                "from": authorization.from.to_string(),
+                "to": authorization.to.to_string(),
+                "value": authorization.value.to_string(),
+                "validAfter": authorization.valid_after.to_string(),
+                "validBefore": authorization.valid_before.to_string(),
+                "nonce": hex::encode_prefixed(authorization.nonce),
+            },
+        })
+    }
+
+    fn text(&self, says: &Says) -> String {
+        let account = match self.key {
+            Key::Evm(_) => "Ethereum",
+            Key::Solana(_) => "Solana",
+        };
+        let Says { domain, uri, chain_id, nonce, issued_at, expires } = says;
+        let address = self.address();
+        let mut text = format!(
+            "{domain} wants you to sign in with your {account} account:\n{address}\n\n\
+             Sign in to the service\n\nURI: {uri}\nVersion: 1\nChain ID: {chain_id}\n\
+             Nonce: {nonce}\nIssued At: {issued_at}"
+        );
+        if let Some(expires) = expires {
+            text.push_str(&format!("\nExpiration Time: {expires}"));
+        }
+        text
+    }
+
+    fn chain(&self, says: &Says) -> String {
+        match self.key {
+            Key::Evm(_) => format!("eip155:{}", says.chain_id),
+            Key::Solana(_) => format!("solana:{}", says.chain_id),
+        }
+    }
+
+    fn sign_digest(&self, digest: [u8; 32]) -> [u8; 65] {
+        let Key::Evm(key) = &self.key else { panic!("Solana wallets sign texts only") };
+        let (signature, recovery) = key.sign_prehash_recoverable(&digest).unwrap();
+        let mut bytes = [0; 65];
+        bytes[..64].copy_from_slice(&signature.to_bytes());
+        bytes[64] = 27 + recovery.to_byte();
+        bytes
+    }
+}
+
+fn header(json: &Value) -> String {
+    STANDARD.encode(json.to_string())
+}

@@ -1,0 +1,147 @@
+"""Real wallets and x402 clients against a Tollgate on local chains: run.py BINARY"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+
+from chains import Evm, Solana  # noqa: E402
+from chat.upstream import Upstream  # noqa: E402
+from eth_account import Account  # noqa: E402
+from server import Server  # noqa: E402
+from solders.keypair import Keypair  # noqa: E402
+
+NODE_SECONDS_MAX = 240
+# The first of anvil's well-known accounts.
+RELAYER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
+PAY_TO = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"
+FEE_PAYER_SEED = bytes([7]) * 32
+DOLLAR = 1_000_000
+
+CONFIG = """
+[[provider]]
+id = "scripted"
+kind = "openai"
+base_url = "{upstream}"
+
+[[model]]
+id = "small-text"
+type = "text"
+provider = "scripted"
+tier = "XS"
+context_tokens = 8192
+traits = ["default"]
+price = {{ input_usd_per_million = "1.00", output_usd_per_million = "4.00" }}
+
+[rpc.networks.base-mainnet]
+urls = ["{evm}"]
+
+[x402]
+settle = "direct"
+pay_to_evm = "{pay_to}"
+evm_rpc_url = "{evm}"
+evm_relayer_key = "{relayer}"
+pay_to_solana = "{pay_to_solana}"
+solana_rpc_url = "{solana}"
+solana_fee_payer_key = "{fee_payer}"
+"""
+
+
+class World:
+    """Both chains, a service that settles on them itself, and payers with a hundred dollars each."""
+
+    def __init__(self):
+        self.evm, self.solana = Evm(), Solana()
+        self.pay_to_solana = Keypair()
+        fee_payer = Keypair.from_seed(FEE_PAYER_SEED)
+        self.solana.call("test_airdrop", str(fee_payer.pubkey()), 10_000_000_000)
+        self.solana.call("test_fund", str(self.pay_to_solana.pubkey()), 0)
+        self.upstream = Upstream().__enter__()
+        config = CONFIG.format(
+            upstream=self.upstream.url,
+            evm=self.evm.url,
+            pay_to=PAY_TO,
+            relayer=RELAYER_KEY,
+            solana=self.solana.url,
+            pay_to_solana=self.pay_to_solana.pubkey(),
+            fee_payer="hex:" + FEE_PAYER_SEED.hex(),
+        )
+        self.server = Server(config=config).__enter__()
+
+    def evm_payer(self):
+        payer = Account.create()
+        self.evm.mint(payer.address, 100 * DOLLAR)
+        return payer
+
+    def solana_payer(self):
+        payer = Keypair()
+        self.solana.call("test_fund", str(payer.pubkey()), 100 * DOLLAR)
+        return payer
+
+    def stop(self):
+        self.server.__exit__()
+        self.upstream.__exit__(None, None, None)
+        self.solana.stop()
+        self.evm.stop()
+
+
+class Clients(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.world = World()
+        cls.addClassCleanup(cls.world.stop)
+
+    def run_node(self, script, payer_key, solana_key):
+        """Runs a test file of Node's own runner, which ends with a code of its own."""
+        world = self.world
+        environment = {
+            **os.environ,
+            "API": world.server.api,
+            "EVM_RPC": world.evm.url,
+            "SOLANA_RPC": world.solana.url,
+            "EVM_KEY": payer_key,
+            "SOLANA_KEY": solana_key,
+        }
+        run = subprocess.run(
+            ["node", "--test", str(HERE / script)],
+            capture_output=True,
+            text=True,
+            timeout=NODE_SECONDS_MAX,
+            env=environment,
+        )
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        return run.stdout
+
+    def node_payers(self):
+        evm, solana = self.world.evm_payer(), self.world.solana_payer()
+        return "0x" + evm.key.hex().removeprefix("0x"), bytes(solana).hex()
+
+    def test_x402_clients_top_up_and_wallet_libraries_sign_in(self):
+        payers, receiver = self.node_payers(), str(self.world.pay_to_solana.pubkey())
+        before = self.world.evm.tokens(PAY_TO), self.world.solana.call("test_tokens", receiver)
+        self.run_node("pay.test.mjs", *payers)
+        after = self.world.evm.tokens(PAY_TO), self.world.solana.call("test_tokens", receiver)
+        self.assertEqual([now - then for now, then in zip(after, before)], [5 * DOLLAR, 5 * DOLLAR])
+        self.run_node("sign_in.test.mjs", *payers)
+
+    def test_venice_x402_client_tops_up_asks_and_reads_its_history(self):
+        self.run_node("venice.test.mjs", *self.node_payers())
+
+    def test_pypi_x402_and_python_wallets(self):
+        from python_clients import check
+
+        check(self.world)
+
+    @classmethod
+    def tearDownClass(cls):
+        # It ends with a failure if the books differ.
+        cls.world.server.command("ledger", "verify")
+
+
+if __name__ == "__main__":
+    os.environ["TOLLGATE"] = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main(verbosity=2)
