@@ -4,5 +4,6 @@
 
 mod embedding;
 mod models;
+mod round_trip;
 mod speech;
 mod transcription;

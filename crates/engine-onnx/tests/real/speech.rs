@@ -1,15 +1,15 @@
 //! Speech with the real models: how text is read, and how it sounds.
 
-use engine_onnx::speech::{Kind, Speaker};
+use engine_onnx::speech::{CHARACTERS_MAX, Kind, SAMPLE_RATE_HZ, Speaker};
 
 use crate::models;
 
-fn hibari() -> Speaker {
+pub(crate) fn hibari() -> Speaker {
     let folder = models::folder("tts-hibari");
     Speaker::load(&models::runtime(), Kind::Hibari, &folder, &folder).unwrap()
 }
 
-fn kokoro() -> Speaker {
+pub(crate) fn kokoro() -> Speaker {
     let language = models::folder("tts-hibari");
     let folder = models::folder("tts-kokoro");
     Speaker::load(&models::runtime(), Kind::Kokoro, &folder, &language).unwrap()
@@ -70,4 +70,134 @@ fn american_words_are_read_like_the_reference_reads_them() {
 #[test]
 fn british_words_are_read_like_the_reference_reads_them() {
     check_agreement(&kokoro(), "bf_emma", 2);
+}
+
+/// A greeting that half precision turns into silence.
+const GREETING: &str = "həlˈO ðˈɛɹ.";
+
+#[test]
+fn kokoro_sounds_like_the_reference() {
+    let sound = kokoro().say(GREETING, "af_sky").unwrap();
+    let expected = samples(include_bytes!("../reference/kokoro-hello.wav"));
+    assert_eq!(sound.len(), expected.len());
+    let pairs = sound.iter().zip(&expected);
+    let difference = pairs.map(|(a, b)| (a - b).abs()).fold(0.0f32, f32::max);
+    assert!(difference < 0.002, "differs by {difference}");
+}
+
+#[test]
+fn hibari_sounds_like_the_reference() {
+    let sound = hibari().say(GREETING, "af_heart").unwrap();
+    let expected = samples(include_bytes!("../reference/hibari-hello.wav"));
+    assert_eq!(sound.len(), expected.len());
+    // The reference draws other noise.
+    let likeness = correlation(&sound, &expected);
+    assert!(0.999 < likeness, "correlation {likeness}");
+}
+
+fn samples(wav: &[u8]) -> Vec<f32> {
+    let (samples, _) = wav[44..].as_chunks::<2>();
+    samples.iter().map(|it| f32::from(i16::from_le_bytes(*it)) / 32767.0).collect()
+}
+
+fn correlation(a: &[f32], b: &[f32]) -> f32 {
+    let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    product(a, b) / (product(a, a) * product(b, b)).sqrt()
+}
+
+#[test]
+fn kokoro_has_a_voice_for_every_file_whose_language_we_read() {
+    let kokoro = kokoro();
+    let names: Vec<&str> = kokoro.voices().iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names.len(), 28);
+    assert!(names.is_sorted() && names.contains(&"af_sky") && names.contains(&"bm_george"));
+    // Half precision turned this one into silence too, with a British voice.
+    let spoken: Vec<f32> =
+        kokoro.speak("Thank you.", "bm_george", 1.0).unwrap().flat_map(Result::unwrap).collect();
+    assert!(spoken.iter().any(|it| 0.1 < it.abs()));
+}
+
+#[test]
+fn sentences_come_one_after_the_other() {
+    let hibari = hibari();
+    let pieces: Vec<Vec<f32>> = hibari
+        .speak("One sentence. And another! ... A third?", "af_heart", 1.0)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(pieces.len(), 3);
+    assert!(pieces.iter().all(|it| 12_000 < it.len() && it.len() < 60_000));
+}
+
+#[test]
+fn the_speed_divides_the_length() {
+    let hibari = hibari();
+    let text = "The quick brown fox jumps over the lazy dog.";
+    let length = |speed: f32| {
+        let pieces = hibari.speak(text, "af_heart", speed).unwrap();
+        pieces.map(|it| it.unwrap().len()).sum::<usize>() as f32
+    };
+    let natural = length(1.0);
+    for speed in [0.25, 0.5, 2.0, 4.0] {
+        let ratio = natural / length(speed) / speed;
+        assert!((0.8..1.25).contains(&ratio), "speed {speed} is off by {ratio}");
+    }
+}
+
+#[test]
+fn a_long_text_without_a_pause_is_spoken_in_pieces() {
+    let hibari = hibari();
+    let text = "and then ".repeat(CHARACTERS_MAX / 9);
+    let pieces: Vec<Vec<f32>> =
+        hibari.speak(&text, "af_heart", 1.0).unwrap().map(Result::unwrap).collect();
+    assert!(10 < pieces.len(), "{} pieces", pieces.len());
+    let seconds = pieces.iter().map(Vec::len).sum::<usize>() as f32 / SAMPLE_RATE_HZ as f32;
+    // Two words each third of a second or slower.
+    assert!(120.0 < seconds && seconds < 600.0, "{seconds} s");
+}
+
+#[test]
+fn a_cancelled_utterance_ends_also_in_the_midst_of_a_piece() {
+    let kokoro = kokoro();
+    let text = "This sentence is long enough that nobody could have finished saying it by now.";
+    let mut utterance = kokoro.speak(text, "af_sky", 1.0).unwrap();
+    let cancel = utterance.cancel();
+    let canceller = std::thread::spawn(move || cancel.cancel());
+    assert!(utterance.next().is_none());
+    canceller.join().unwrap();
+    assert!(utterance.next().is_none());
+}
+
+#[test]
+fn what_cannot_be_said_is_refused() {
+    let hibari = hibari();
+    let refusal = |text: &str, voice: &str, speed: f32| match hibari.speak(text, voice, speed) {
+        Ok(_) => "spoken".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(refusal("Hi.", "af_sky", 1.0), r#"there is no voice "af_sky""#);
+    assert_eq!(refusal("…?! 。", "af_heart", 1.0), "the text has nothing that can be spoken");
+    assert_eq!(refusal("你好", "af_heart", 1.0), "the text has nothing that can be spoken");
+    assert_eq!(refusal("Hi.", "af_heart", 4.5), "speed 4.5 is not between 0.25 and 4");
+    let long = "a".repeat(CHARACTERS_MAX + 1);
+    let expected = "the text has 4097 characters, and may have 4096";
+    assert_eq!(refusal(&long, "af_heart", 1.0), expected);
+}
+
+#[test]
+fn whatever_is_written_is_spoken_or_refused() {
+    let hibari = hibari();
+    let texts = [
+        "[x](/ˈɛks/) [](/) [a](b) [[a]](/a/)",
+        "'''\"\"\"(((]]]}}}",
+        "a'b'c'd'e'f --- ... !?!? @@@ &&& %%% $$$ ### 1/0 0/0 -0 +-5 1e9999",
+        "\u{200b}\u{feff}\u{0}x\u{202e}y z\u{301}\u{301}\u{301} 𝕳𝖊𝖑𝖑𝖔 👩‍👩‍👧‍👦 ½²³ Ⅷ ١٢٣",
+        "https:// http://a.b/c?d=e&f user@ @host a@b.c.d www. .com 256.256.256.256:99999",
+        "Aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaargh",
+    ];
+    for text in texts {
+        if let Ok(utterance) = hibari.speak(text, "af_heart", 1.0) {
+            assert!(utterance.flat_map(Result::unwrap).all(f32::is_finite), "{text}");
+        }
+    }
 }
