@@ -1,5 +1,6 @@
-"""Wallets in Python: PyPI's x402 pays, eth-account and solders sign in."""
+"""Wallets in Python: PyPI's x402 pays, eth-account and solders sign in, for a contract wallet too."""
 
+import asyncio
 import base64
 import datetime
 import json
@@ -7,6 +8,7 @@ import secrets
 import urllib.parse
 
 import httpx
+from chains import CONTRACT_WALLET
 from eth_account.messages import encode_defunct
 from x402 import x402Client
 from x402.http.clients.httpx import x402HttpxClient
@@ -15,13 +17,18 @@ from x402.mechanisms.evm.exact.register import register_exact_evm_client
 
 
 def check(world):
-    import asyncio
-
     payer = world.evm_payer()
     credited = asyncio.run(top_up(world.server.api, payer))
     assert credited == {"amountCredited": 5.0, "newBalance": 5.0}, credited
     balance = read(world.server.api, payer.address, lambda text: evm_signature(payer, text), "Ethereum", "8453")
     assert balance["balanceUsd"] == 5.0 and balance["canConsume"], balance
+
+    owner, stranger = world.evm_payer(), world.evm_payer()
+    world.evm.own_contract_wallet(owner.address)
+    for signer, status in ((owner, 200), (stranger, 401)):
+        sign = lambda text, signer=signer: evm_signature(signer, text)  # noqa: E731
+        response = ask(world.server.api, CONTRACT_WALLET, sign, "Ethereum", "8453")
+        assert response.status_code == status, response.text
 
     holder = world.solana_payer()
     address = str(holder.pubkey())
@@ -47,8 +54,14 @@ def evm_signature(payer, text):
     return "0x" + payer.sign_message(encode_defunct(text=text)).signature.hex().removeprefix("0x")
 
 
-def read(api, address, sign, account, chain):
-    """The wallet's balance, read with a sign-in in the message form."""
+def read(api, *signing):
+    response = ask(api, *signing)
+    assert response.status_code == 200, response.text
+    return response.json()["data"]
+
+
+def ask(api, address, sign, account, chain):
+    """The wallet's balance, asked for with a sign-in in the message form."""
     place = urllib.parse.urlsplit(api)
     issued = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     text = "\n".join([
@@ -66,6 +79,4 @@ def read(api, address, sign, account, chain):
     family = "eip155" if account == "Ethereum" else "solana"
     signed = {"address": address, "message": text, "signature": sign(text), "chainId": f"{family}:{chain}"}
     header = base64.b64encode(json.dumps(signed).encode()).decode()
-    response = httpx.get(f"{api}/x402/balance/{address}", headers={"SIGN-IN-WITH-X": header})
-    assert response.status_code == 200, response.text
-    return response.json()["data"]
+    return httpx.get(f"{api}/x402/balance/{address}", headers={"SIGN-IN-WITH-X": header})

@@ -2,8 +2,10 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -21,6 +23,7 @@ RELAYER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff8
 PAY_TO = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"
 FEE_PAYER_SEED = bytes([7]) * 32
 DOLLAR = 1_000_000
+README_API = "http://127.0.0.1:8080/api/v1"
 
 CONFIG = """
 [[provider]]
@@ -127,6 +130,22 @@ class Clients(unittest.TestCase):
         after = self.world.evm.tokens(PAY_TO), self.world.solana.call("test_tokens", receiver)
         self.assertEqual([now - then for now, then in zip(after, before)], [5 * DOLLAR, 5 * DOLLAR])
         self.run_node("sign_in.test.mjs", *payers)
+
+    def test_the_example_of_the_readme_runs_as_it_is_printed(self):
+        readme = (HERE.parents[2] / "README.md").read_text(encoding="utf-8")
+        example = re.search(r"```js\n(.*?)```", readme, re.DOTALL).group(1)
+        self.assertIn(README_API, example)
+        key, _ = self.node_payers()
+        # Beside the packages that it imports.
+        with tempfile.NamedTemporaryFile("w", dir=HERE, suffix=".mjs", encoding="utf-8") as file:
+            file.write(example.replace(README_API, self.world.server.api))
+            file.flush()
+            environment = {**os.environ, "WALLET_KEY": key}
+            printed = subprocess.check_output(
+                ["node", file.name], text=True, timeout=NODE_SECONDS_MAX, env=environment
+            )
+        self.assertIn("newBalance: 5", printed)
+        self.assertRegex(printed, r"(?m)^4\.99\d+$")
 
     def test_venice_x402_client_tops_up_asks_and_reads_its_history(self):
         self.run_node("venice.test.mjs", *self.node_payers())

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSignableMessage, getBase58Decoder } from "@solana/kit";
-import { wrapFetchWithSIWx } from "@x402/extensions/sign-in-with-x";
+import { decodePaymentRequiredHeader } from "@x402/core/http";
+import { createSIWxPayload, encodeSIWxHeader, wrapFetchWithSIWx } from "@x402/extensions/sign-in-with-x";
 import { Wallet } from "ethers";
 import { SiweMessage } from "siwe";
 import { createPublicClient, http } from "viem";
@@ -24,7 +25,14 @@ test("@x402/extensions signs the challenge of a 402 with a key on Base", async (
 });
 
 test("@x402/extensions signs the challenge of a 402 with a key on Solana", async () => {
-  await answers(await wrapFetchWithSIWx(fetch, solanaSigner)(`${api}/chat/completions`, chat));
+  // Its wrapper of fetch signs for the first chain only, so the parts are put together here.
+  const url = `${api}/chat/completions`;
+  const required = decodePaymentRequiredHeader((await fetch(url, chat)).headers.get("PAYMENT-REQUIRED"));
+  const { info, supportedChains } = required.extensions["sign-in-with-x"];
+  const chain = supportedChains.find(({ type }) => type === "ed25519");
+  const payload = await createSIWxPayload({ ...info, ...chain }, solanaSigner, url);
+  const headers = { ...chat.headers, "SIGN-IN-WITH-X": encodeSIWxHeader(payload) };
+  await answers(await fetch(url, { ...chat, headers }));
 });
 
 test("siwe and ethers sign in once, and not twice with the same message", async () => {
