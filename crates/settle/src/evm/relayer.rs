@@ -21,6 +21,8 @@ use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Sighting, T
 /// USDC's transfer takes some 80,000; a contract wallet's signature adds to it. More would be a
 /// contract that wastes the relayer's money.
 const GAS_MAX: u64 = 400_000;
+/// The base fee rises by an eighth a block at most, so this is what it can come to in 19 blocks.
+const BASE_FEE_RISE_MAX: u128 = 10;
 /// How far back a use of an authorization is looked for that we have not sent: about an hour on
 /// Base, and within what nodes answer in one request.
 const LOOK_BACK_BLOCKS: u64 = 2_000;
@@ -112,11 +114,12 @@ impl Relayer {
         }
     }
 
-    /// The tip, and the most to pay for a unit of gas: twice the base fee, which cannot double in
-    /// less than six blocks.
+    /// The tip, and the most to pay for a unit of gas. What is paid is the base fee of the block and
+    /// the tip; the rest only keeps the transaction, and all that are numbered after it, from being
+    /// stuck while fees rise.
     async fn gas_price(&self, head: Head) -> Result<(u128, u128), Setback> {
         let tip = number(&self.chain.node.call("eth_maxPriorityFeePerGas", json!([])).await?)?;
-        let price = head.base_fee.saturating_mul(2).saturating_add(tip);
+        let price = head.base_fee.saturating_mul(BASE_FEE_RISE_MAX).saturating_add(tip);
         if self.gas_price_max < head.base_fee.saturating_add(tip) {
             return Err(Setback::unable("gas costs more than `gas_price_max_gwei` allows"));
         }
