@@ -37,6 +37,7 @@ binary="$(target_dir)/debug/gateway"
 TOLLGATE="$binary" .venv/bin/python -m unittest discover --start-directory tests-e2e --verbose
 ./tests-e2e/rpc/run.sh "$binary"
 ./tests-e2e/wallet/clients/run.sh "$binary"
+./tests-e2e/wallet/run.sh "$binary"
 
 say "weights for the tests of the engine"
 weights="$(target_dir)/weights"
