@@ -20,6 +20,6 @@ pub use english::{English, Unknown};
 pub use lexicon::{Accent, Lexicon};
 pub use normalize::normalize;
 pub use packed::Error;
-pub use pieces::pieces;
+pub use pieces::{first_clause, pieces};
 pub use sentences::sentences;
 pub use tagger::Tagger;

@@ -7,7 +7,7 @@ pub fn pieces(phonemes: &str, phonemes_max: usize) -> Vec<&str> {
     let mut rest = phonemes.trim();
     while let Some(too_far) = rest.char_indices().nth(phonemes_max).map(|(start, _)| start) {
         let fits = &rest[..too_far];
-        let clause = fits.rfind(|it: char| ",;:—".contains(it)).map(|it| it + width(fits, it));
+        let clause = fits.rfind(is_clause_end).map(|it| it + width(fits, it));
         // A cut in the first half would leave a piece too short to sound natural.
         let clause = clause.filter(|it| fits.len() / 2 <= *it);
         let end = clause.or_else(|| fits.rfind(' ')).filter(|it| 0 < *it).unwrap_or(too_far);
@@ -18,6 +18,19 @@ pub fn pieces(phonemes: &str, phonemes_max: usize) -> Vec<&str> {
     pieces.push(rest);
     pieces.retain(|it| !it.is_empty());
     pieces
+}
+
+/// The first clause and the rest, if a clause ends after at least `phonemes_min` phonemes: whoever
+/// waits for the first sound need not wait for the whole sentence.
+pub fn first_clause(phonemes: &str, phonemes_min: usize) -> Option<(&str, &str)> {
+    let mut ends = phonemes.char_indices().skip(phonemes_min).filter(|(_, it)| is_clause_end(*it));
+    let (at, mark) = ends.next()?;
+    let (clause, rest) = phonemes.split_at(at + mark.len_utf8());
+    Some((clause, rest.trim_start())).filter(|(_, rest)| !rest.is_empty())
+}
+
+fn is_clause_end(phoneme: char) -> bool {
+    ",;:—".contains(phoneme)
 }
 
 fn width(text: &str, at: usize) -> usize {
@@ -45,6 +58,13 @@ mod tests {
     fn a_line_without_commas_is_cut_between_words_and_a_long_word_anywhere() {
         assert_eq!(pieces("ab cd ef", 6), ["ab cd", "ef"]);
         assert_eq!(pieces("æbcdefɡ", 3), ["æbc", "def", "ɡ"]);
+    }
+
+    #[test]
+    fn the_first_clause_is_not_too_short_and_something_follows_it() {
+        assert_eq!(first_clause("ab, cd, ef", 4), Some(("ab, cd,", "ef")));
+        assert_eq!(first_clause("ab, cd ef,", 4), None);
+        assert_eq!(first_clause("ab cd", 1), None);
     }
 
     proptest! {

@@ -18,6 +18,8 @@ pub struct Utterance<'s> {
     sentences: VecDeque<String>,
     /// Phonemes of the sentence that is being said.
     pieces: VecDeque<String>,
+    /// Whether anything was found to say yet.
+    has_begun: bool,
     /// Samples of silence that are due before the next piece.
     pause: usize,
 }
@@ -65,6 +67,7 @@ impl<'s> Utterance<'s> {
             cancel: Arc::new(Cancel::new()?),
             sentences,
             pieces: VecDeque::new(),
+            has_begun: false,
             pause: 0,
         };
         utterance.read_on()?;
@@ -82,8 +85,15 @@ impl<'s> Utterance<'s> {
             && let Some(sentence) = self.sentences.pop_front()
         {
             let phonemes = self.speaker.language.phonemes(&sentence, self.voice.accent)?;
-            let pieces = phonemes::pieces(&phonemes, PHONEMES_MAX).into_iter();
+            let is_long = FIRST_PHONEMES_MAX < phonemes.chars().count();
+            let begins = !self.has_begun && is_long;
+            let clause = phonemes::first_clause(&phonemes, FIRST_PHONEMES_MIN);
+            let (first, rest) = clause.filter(|_| begins).unwrap_or(("", &phonemes));
+            let pieces =
+                [phonemes::pieces(first, PHONEMES_MAX), phonemes::pieces(rest, PHONEMES_MAX)];
+            let pieces = pieces.into_iter().flatten();
             self.pieces = pieces.filter(|it| is_audible(it)).map(str::to_owned).collect();
+            self.has_begun |= !self.pieces.is_empty();
         }
         Ok(())
     }
@@ -121,6 +131,10 @@ impl Iterator for Utterance<'_> {
 
 /// The models take 510 phonemes, but hurry through so many; and a shorter piece is heard sooner.
 const PHONEMES_MAX: usize = 200;
+/// A text that begins with a longer sentence begins with a clause of it, which is heard sooner,
+/// but not with a word or two: they would be stressed like a sentence.
+const FIRST_PHONEMES_MAX: usize = 80;
+const FIRST_PHONEMES_MIN: usize = 20;
 /// What the voice pauses for between sentences, and where a long sentence was cut.
 const SENTENCE_PAUSE_S: f32 = 0.3;
 const CLAUSE_PAUSE_S: f32 = 0.1;

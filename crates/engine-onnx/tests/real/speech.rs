@@ -130,6 +130,17 @@ fn sentences_come_one_after_the_other() {
 }
 
 #[test]
+fn a_long_first_sentence_is_heard_from_its_first_clause() {
+    let hibari = hibari();
+    let text = "When the sun had gone down behind the hills, the travellers made a fire, sat down \
+                around it and told each other stories until the stars came out. The end.";
+    let pieces: Vec<Vec<f32>> =
+        hibari.speak(text, "af_heart", 1.0).unwrap().map(Result::unwrap).collect();
+    assert_eq!(pieces.len(), 3);
+    assert!(pieces[0].len() < pieces[1].len() / 2, "{} {}", pieces[0].len(), pieces[1].len());
+}
+
+#[test]
 fn the_speed_divides_the_length() {
     let hibari = hibari();
     let text = "The quick brown fox jumps over the lazy dog.";
