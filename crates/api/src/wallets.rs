@@ -2,6 +2,7 @@
 //! way.
 
 pub(crate) mod challenge;
+mod replays;
 pub(crate) mod sign_in;
 pub mod visits;
 
@@ -9,6 +10,7 @@ use settle::Payments;
 use wallet::{Requirement, SignInRules, TokenSecret};
 use wire::x402::PaymentOption;
 
+use crate::wallets::replays::Replays;
 use crate::wallets::visits::Visits;
 
 /// What the operator decided about wallets.
@@ -18,6 +20,7 @@ pub struct Wallets {
     pub(crate) payments: Option<Payments>,
     pub(crate) token_secret: TokenSecret,
     pub(crate) visits: Visits,
+    replays: Replays,
 }
 
 impl Wallets {
@@ -26,7 +29,13 @@ impl Wallets {
         payments: Option<Payments>,
         token_secret: TokenSecret,
     ) -> Wallets {
-        Wallets { rules, payments, token_secret, visits: Visits::default() }
+        Wallets {
+            rules,
+            payments,
+            token_secret,
+            visits: Visits::default(),
+            replays: Replays::default(),
+        }
     }
 
     /// Every way to pay; none where payments are not taken.

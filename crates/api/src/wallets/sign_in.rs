@@ -5,6 +5,7 @@ use std::sync::Arc;
 use access::wallets::{self, NonceRefused};
 use access::{Holder, Proof};
 use axum::http::HeaderMap;
+use moment::Timestamp;
 use settle::TopUpRefused;
 use wallet::{ContractCheck, SignIn, SignInRefusal, SignedIn, Verdict, verify_sign_in};
 
@@ -53,15 +54,32 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
             unconfirmed.confirmed_by_contract()
         }
     };
-    let SignedIn { wallet, nonce, remember_nonce_until, .. } = signed_in;
+    let wallet = signed_in.wallet;
+    use_nonce(app, signed_in, now).await?;
     let store = app.store.as_ref();
-    let used = wallets::use_nonce(store, wallet, nonce, remember_nonce_until).await;
-    used.map_err(|refused| match refused {
-        NonceRefused::Reused => SignInRefusal::NonceReused.into(),
-        NonceRefused::Unknowable(error) => unknowable(error),
-    })?;
     let owner = wallets::owner(store, wallet, now).await.map_err(unknowable)?;
     Ok(Arc::new(Holder { proof: Proof::Wallet(wallet), owner }))
+}
+
+/// The store decides; whatever it has seen just now need not be asked for again.
+async fn use_nonce(app: &App, signed_in: SignedIn, now: Timestamp) -> Result<(), SignInFailed> {
+    let SignedIn { wallet, nonce, remember_nonce_until: until, .. } = signed_in;
+    let replays = &app.wallets.replays;
+    let known = (wallet, nonce.clone());
+    if replays.knows(&known) {
+        return Err(SignInRefusal::NonceReused.into());
+    }
+    match wallets::use_nonce(app.store.as_ref(), wallet, nonce, until).await {
+        Ok(()) => {
+            replays.note(known, until, now);
+            Ok(())
+        }
+        Err(NonceRefused::Reused) => {
+            replays.note(known, until, now);
+            Err(SignInRefusal::NonceReused.into())
+        }
+        Err(NonceRefused::Unknowable(error)) => Err(unknowable(error)),
+    }
 }
 
 fn unknowable(cause: impl Into<BoxError>) -> SignInFailed {

@@ -156,6 +156,10 @@ async fn a_nonce_is_used_once_even_across_a_restart() {
     let says = wallet.says(app.app.clock.now());
     let header = wallet.signed(&says);
     assert_eq!(ask(&app.anonymous().with("sign-in-with-x", &header)).await.status, 200);
+    refused(
+        &ask(&app.anonymous().with("sign-in-with-x", &header)).await,
+        "X402_SIGN_IN_NONCE_REUSED",
+    );
     app.settle_tasks().await;
     app.restart().await;
     let reply = ask(&app.anonymous().with("sign-in-with-x", &header)).await;

@@ -71,6 +71,9 @@ async fn hits(store: &dyn Store) {
     assert_eq!(kept.first(), Some(&hit(1, 59)));
     assert_eq!(kept.last(), Some(&hit(1, 10)));
     assert_eq!(store.limit_hits(owner_id(2)).await.expect("asked"), [hit(2, 0)]);
+    let of_nobody = LimitHit { key: None, ..hit(3, 0) };
+    done(store, vec![Write::AddLimitHit(of_nobody)]).await;
+    assert_eq!(store.limit_hits(owner_id(3)).await.expect("asked"), [], "it has no row");
 }
 
 async fn settings(store: &dyn Store) {

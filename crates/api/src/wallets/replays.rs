@@ -1,0 +1,69 @@
+//! Nonces that were used a moment ago, so that sending one again costs the database nothing.
+//!
+//! A group that the store refuses makes it write the whole batch again. Without this, one caller
+//! with one signed message could have it do so all the time.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use moment::Timestamp;
+use wallet::WalletAddress;
+
+/// Beyond this many, those that have expired go, and all if none has: the store knows them anyway.
+const NONCES_KNOWN_MAX: usize = 50_000;
+
+/// A wallet, and something that it signed once.
+type Nonce = (WalletAddress, String);
+
+#[derive(Debug, Default)]
+pub(crate) struct Replays {
+    /// A `std::sync::Mutex`: it is held to look, and never across an await.
+    known: Mutex<HashMap<Nonce, Timestamp>>,
+}
+
+impl Replays {
+    /// Whether the nonce is known to be used. Not knowing it means nothing.
+    pub(crate) fn knows(&self, nonce: &Nonce) -> bool {
+        self.lock().contains_key(nonce)
+    }
+
+    pub(crate) fn note(&self, nonce: Nonce, until: Timestamp, now: Timestamp) {
+        let mut known = self.lock();
+        if NONCES_KNOWN_MAX <= known.len() {
+            known.retain(|_, until| now < *until);
+        }
+        if NONCES_KNOWN_MAX <= known.len() {
+            known.clear();
+        }
+        known.insert(nonce, until);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Nonce, Timestamp>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nonce(number: usize) -> Nonce {
+        let address = "0x0000000000000000000000000000000000000001";
+        (WalletAddress::parse(address).expect("it has 40 digits"), format!("{number:016}"))
+    }
+
+    #[test]
+    fn what_was_noted_is_known_and_the_memory_is_bounded() {
+        let replays = Replays::default();
+        let (now, soon) = (Timestamp::from_ms(1_000), Timestamp::from_ms(2_000));
+        replays.note(nonce(0), Timestamp::from_ms(9_000), now);
+        for number in 1..NONCES_KNOWN_MAX {
+            replays.note(nonce(number), soon, now);
+        }
+        assert!(replays.knows(&nonce(0)) && replays.knows(&nonce(1)));
+        replays.note(nonce(NONCES_KNOWN_MAX), soon, soon);
+        assert!(replays.knows(&nonce(0)), "it has not expired");
+        assert!(!replays.knows(&nonce(1)), "it has expired");
+        assert!(replays.lock().len() <= NONCES_KNOWN_MAX);
+    }
+}
