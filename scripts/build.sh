@@ -6,8 +6,11 @@ cd "$(dirname "$0")/.."
 . scripts/lib.sh
 # shellcheck source=scripts/toolchain.sh
 . scripts/toolchain.sh
+# shellcheck source=scripts/processor.sh
+. scripts/processor.sh
 
 ensure_toolchain
+use_processor
 say "building"
 cargo build --release --locked --package tollgate >&2
 echo "$(target_dir)/release/tollgate"

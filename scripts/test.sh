@@ -16,7 +16,7 @@ ensure_clients
 
 # The crates that compile a model runtime, and the program that is linked with it. The gateway's
 # own tests do without them.
-engines=(engine-local engine-onnx tollgate)
+engines=(engine-local engine-onnx engine-text tollgate)
 rest=()
 for engine in "${engines[@]}"; do rest+=(--exclude "$engine"); done
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::failure::Failure;
+use crate::serve::logging;
+use crate::surroundings::Surroundings;
 
 /// What runs models on this machine.
 #[derive(Debug, Clone, Copy)]
@@ -40,9 +42,15 @@ impl Engine {
         matches!(self, Engine::BuiltIn(_))
     }
 
-    pub(crate) fn run(self, options: Options) -> Result<(), Failure> {
+    pub(crate) fn run(self, surroundings: &Surroundings, options: Options) -> Result<(), Failure> {
         match self {
-            Engine::BuiltIn(serve) => serve(options).map_err(Failure::Failed),
+            Engine::BuiltIn(serve) => {
+                let mut log = surroundings.sources(Vec::new()).read()?.log;
+                // The runtime tells a hundred things about every model that it loads.
+                log.level.push_str(",llama-cpp-2=warn");
+                logging::start(&log)?;
+                serve(options).map_err(Failure::Failed)
+            }
             Engine::Absent => Err(Failure::Failed(
                 "this build has no engine; use the program `tollgate`, which has one".to_owned(),
             )),

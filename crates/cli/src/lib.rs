@@ -47,7 +47,7 @@ pub fn run(engine: Engine) -> ExitCode {
 fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
     let surroundings = Surroundings::look(&cli.place)?;
     match cli.command {
-        Command::Engine(options) => engine.run(options),
+        Command::Engine(options) => engine.run(&surroundings, options),
         Command::Serve(serve) => {
             runtime(Builder::new_multi_thread())?.block_on(serve::run(&surroundings, serve, engine))
         }

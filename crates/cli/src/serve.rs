@@ -3,7 +3,7 @@
 mod engine;
 mod housekeeping;
 mod listeners;
-mod logging;
+pub(crate) mod logging;
 mod signals;
 mod welcome;
 

@@ -1,8 +1,13 @@
 //! The engine's process: models on this machine behind OpenAI-style HTTP on a Unix socket.
 
 mod endpoints;
+mod entropy;
+mod machine;
 mod parent;
+mod refusal;
+mod registry;
 mod server;
+mod text;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +34,9 @@ pub enum Error {
     Socket { socket: PathBuf, error: std::io::Error },
 }
 
+/// They only move bytes: the models have threads of their own.
+const HTTP_THREADS: usize = 2;
+
 /// Serves until standard input ends, which is how the parent's death shows.
 pub fn serve(options: Options) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -36,8 +44,8 @@ pub fn serve(options: Options) -> Result<(), Error> {
         .enable_all()
         .build()
         .map_err(Error::Runtime)?;
-    runtime.block_on(server::run(options, parent::gone()))
+    let served = runtime.block_on(server::run(options, parent::gone()));
+    // A model that is being loaded or asked would hold the end up; nobody waits for it any more.
+    runtime.shutdown_background();
+    served
 }
-
-/// They only move bytes: the models have threads of their own.
-const HTTP_THREADS: usize = 2;

@@ -1,23 +1,37 @@
 //! The listener: binds the socket, answers, and ends when it is told.
 
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::routing::get;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
 use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::endpoints::health;
+use crate::endpoints::{health, models, texts};
+use crate::refusal::Refusal;
+use crate::registry::Registry;
 use crate::{Error, Options};
+
+/// More than the gateway lets through, which has limits of its own for each endpoint.
+const BODY_BYTES_MAX: usize = 64 << 20;
+/// How often idle models are looked for.
+const UNLOAD_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(options: Options, stop: CancellationToken) -> Result<(), Error> {
     let refused = |error| Error::Socket { socket: options.socket.clone(), error };
+    let registry = Arc::new(Registry::new(&options));
     let listener = bind(&options.socket).map_err(refused)?;
     tracing::info!("engine listens on {}", options.socket.display());
+    let router = router(Arc::clone(&registry));
     // Answers under way have nobody to go to once the parent is gone, so none is waited for.
     tokio::select! {
-        served = async { axum::serve(listener, router()).await } => served.map_err(refused),
+        served = async { axum::serve(listener, router).await } => served.map_err(refused),
+        () = unload_idle(&registry) => Ok(()),
         () = stop.cancelled() => Ok(()),
     }
 }
@@ -29,9 +43,26 @@ fn bind(socket: &Path) -> std::io::Result<UnixListener> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    UnixListener::bind(socket)
+    let listener = UnixListener::bind(socket)?;
+    // Whoever may connect may use the models without paying.
+    std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
 }
 
-fn router() -> Router {
-    Router::new().route("/health", get(health::show))
+async fn unload_idle(registry: &Registry) {
+    loop {
+        tokio::time::sleep(UNLOAD_EVERY).await;
+        registry.unload_idle(Instant::now());
+    }
+}
+
+fn router(registry: Arc<Registry>) -> Router {
+    Router::new()
+        .route("/health", get(health::show))
+        .route("/v1/models", get(models::list))
+        .route("/v1/chat/completions", post(texts::create_chat))
+        .route("/v1/completions", post(texts::create_completion))
+        .fallback(async || Refusal::invalid(None, "There is no such endpoint."))
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .with_state(registry)
 }

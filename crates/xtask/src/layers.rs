@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine-upstream", &["engine", "moment"]),
     ("media", &[]),
     ("engine-onnx", &["media", "phonemes"]),
+    ("engine-text", &[]),
     ("rpc", &["money", "moment"]),
     ("wallet", &["money", "moment"]),
     ("store", &["credits", "domain", "moment", "money"]),
@@ -39,7 +40,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("supervisor", &["engine", "weights"]),
     ("switchboard", &["api", "config", "domain", "engine", "engine-upstream", "moment"]),
     // The engines share nothing with the gateway: they are another process.
-    ("engine-local", &["engine-onnx", "engine-text", "media", "weights"]),
+    ("engine-local", &["engine-onnx", "engine-text", "media", "moment", "weights"]),
     ("testkit", ANYTHING),
     ("it", ANYTHING),
     ("bench", ANYTHING),

@@ -1,23 +1,23 @@
 //! `GET /health`: whether the engine answers, and which models it has in which state.
 
+use std::sync::Arc;
+
 use axum::Json;
-use serde::Serialize;
+use axum::extract::State;
+use serde_json::{Value, json};
 
-#[derive(Debug, Serialize)]
-pub(crate) struct Health {
-    status: &'static str,
-    models: Vec<ModelHealth>,
+use crate::registry::{Registry, Standing};
+
+pub(crate) async fn show(State(registry): State<Arc<Registry>>) -> Json<Value> {
+    let models: Value = registry.standings().into_iter().map(model).collect();
+    Json(json!({"status": "ok", "models": models}))
 }
 
-#[derive(Debug, Serialize)]
-struct ModelHealth {
-    id: String,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    state: &'static str,
-    memory_bytes: u64,
-}
-
-pub(crate) async fn show() -> Json<Health> {
-    Json(Health { status: "ok", models: Vec::new() })
+fn model(standing: Standing) -> Value {
+    json!({
+        "id": standing.id,
+        "type": standing.kind.word(),
+        "state": standing.state,
+        "memory_bytes": standing.memory_bytes,
+    })
 }

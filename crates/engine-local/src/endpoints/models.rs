@@ -1,0 +1,17 @@
+//! `GET /v1/models`: what could be asked.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+
+use crate::registry::Registry;
+
+pub(crate) async fn list(State(registry): State<Arc<Registry>>) -> Json<Value> {
+    let standings = registry.standings().into_iter();
+    let models: Value = standings
+        .map(|it| json!({"id": it.id, "object": "model", "owned_by": "local", "type": it.kind.word()}))
+        .collect();
+    Json(json!({"object": "list", "data": models}))
+}

@@ -1,0 +1,45 @@
+//! What the machine has: cores and memory, as far as this process may use them.
+
+use std::path::Path;
+
+/// Left to the rest of the machine: a quarter.
+const MEMORY_SHARE: (u64, u64) = (3, 4);
+/// Where the machine does not tell: enough for the default models.
+const MEMORY_BYTES_UNKNOWN: u64 = 2 << 30;
+
+pub(crate) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What models may use if the operator says nothing.
+pub(crate) fn memory_bytes() -> u64 {
+    let total = [
+        read("/proc/meminfo").and_then(|text| meminfo_bytes(&text)),
+        // A container sees the whole machine in the file above, and its own limit here.
+        read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse().ok()),
+    ];
+    let total = total.into_iter().flatten().min().unwrap_or(MEMORY_BYTES_UNKNOWN);
+    total / MEMORY_SHARE.1 * MEMORY_SHARE.0
+}
+
+fn read(path: &str) -> Option<String> {
+    std::fs::read_to_string(Path::new(path)).ok()
+}
+
+fn meminfo_bytes(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_is_read_from_the_kernels_words() {
+        let text = "MemTotal:       24643204 kB\nMemFree:         9643204 kB\n";
+        assert_eq!(meminfo_bytes(text), Some(24_643_204 * 1024));
+        assert_eq!(meminfo_bytes("MemFree: 1 kB\n"), None);
+    }
+}

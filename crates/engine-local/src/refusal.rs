@@ -1,0 +1,92 @@
+//! Why a request gets no answer, and how that is told: in OpenAI's shape.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// When to try again after a refusal that passes by itself.
+const RETRY_AFTER_S: u16 = 2;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    code: &'static str,
+    param: Option<&'static str>,
+    message: String,
+    retry_after_s: Option<u16>,
+}
+
+impl Refusal {
+    pub(crate) fn invalid(param: Option<&'static str>, message: impl Into<String>) -> Refusal {
+        let code = "invalid_request";
+        let status = StatusCode::BAD_REQUEST;
+        Refusal { status, code, param, message: message.into(), retry_after_s: None }
+    }
+
+    pub(crate) fn too_large(message: impl Into<String>) -> Refusal {
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        Refusal { status, code: "payload_too_large", ..Refusal::invalid(None, message) }
+    }
+
+    pub(crate) fn unknown_model(message: impl Into<String>) -> Refusal {
+        let status = StatusCode::NOT_FOUND;
+        let message = message.into();
+        Refusal { status, code: "model_not_found", ..Refusal::invalid(Some("model"), message) }
+    }
+
+    /// The model is not there yet, or there is no room for it now.
+    pub(crate) fn unavailable(code: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            code,
+            param: None,
+            message: message.into(),
+            retry_after_s: Some(RETRY_AFTER_S),
+        }
+    }
+
+    pub(crate) fn failed(message: impl Into<String>) -> Refusal {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Refusal { status, code: "engine_failed", ..Refusal::invalid(None, message) }
+    }
+
+    /// Also an event of a stream whose status was sent long before.
+    pub(crate) fn body(&self) -> Value {
+        let kind = match self.status {
+            StatusCode::SERVICE_UNAVAILABLE => "overloaded_error",
+            status if status.is_server_error() => "server_error",
+            _ => "invalid_request_error",
+        };
+        json!({"error": {
+            "message": self.message,
+            "type": kind,
+            "code": self.code,
+            "param": self.param,
+        }})
+    }
+}
+
+impl From<engine_text::Refusal> for Refusal {
+    fn from(refusal: engine_text::Refusal) -> Refusal {
+        let message = refusal.to_string();
+        match refusal {
+            engine_text::Refusal::ContextOverflow { .. } => {
+                let code = "context_length_exceeded";
+                Refusal { code, ..Refusal::invalid(Some("messages"), message) }
+            }
+            engine_text::Refusal::Invalid { param, .. } => Refusal::invalid(Some(param), message),
+            engine_text::Refusal::Overloaded => Refusal::unavailable("overloaded", message),
+            engine_text::Refusal::Stopped => Refusal::unavailable("model_stopped", message),
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, axum::Json(self.body())).into_response();
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}

@@ -1,0 +1,200 @@
+//! The models of this machine: found on disk, loaded when first asked, unloaded when nobody asks.
+
+mod found;
+mod loaded;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OnceCell, Semaphore};
+
+pub(crate) use self::found::{Found, Kind};
+pub(crate) use self::loaded::Loaded;
+use crate::refusal::Refusal;
+use crate::{Options, machine};
+
+/// A quarter of the memory for the prompt cache of one model, and no more than this.
+const CACHE_BYTES_MAX: u64 = 1 << 30;
+/// Answers that a text model writes side by side.
+const PARALLEL: u32 = 4;
+
+#[derive(Debug)]
+pub(crate) struct Registry {
+    models_dir: PathBuf,
+    limits: Limits,
+    idle_unload: Duration,
+    /// One load at a time: two would not see each other's memory.
+    loading: Semaphore,
+    models: Mutex<HashMap<String, Entry>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) threads: usize,
+    pub(crate) memory_bytes_max: u64,
+    pub(crate) cache_bytes_max: u64,
+    pub(crate) parallel: u32,
+}
+
+/// A model that was asked for at least once.
+#[derive(Debug)]
+struct Entry {
+    kind: Kind,
+    cell: Arc<OnceCell<Loaded>>,
+    is_loading: bool,
+    used_at: Instant,
+}
+
+/// How a model stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) id: String,
+    pub(crate) kind: Kind,
+    pub(crate) state: &'static str,
+    pub(crate) memory_bytes: u64,
+}
+
+impl Registry {
+    pub(crate) fn new(options: &Options) -> Registry {
+        let memory_bytes_max = options.memory_bytes_max.unwrap_or_else(machine::memory_bytes);
+        Registry {
+            models_dir: options.models_dir.clone(),
+            limits: Limits {
+                threads: options.threads.unwrap_or_else(machine::threads),
+                memory_bytes_max,
+                cache_bytes_max: CACHE_BYTES_MAX.min(memory_bytes_max / 4),
+                parallel: PARALLEL,
+            },
+            idle_unload: options.idle_unload,
+            loading: Semaphore::new(1),
+            models: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// The model, loaded now if it was not before.
+    pub(crate) async fn get(self: &Arc<Self>, id: &str, kind: Kind) -> Result<Loaded, Refusal> {
+        let found = found::find(&self.models_dir, id)?;
+        if found.kind != kind {
+            let (is, wanted) = (found.kind.word(), kind.word());
+            let message = format!("The model {id} is for {is}, and this endpoint is for {wanted}.");
+            return Err(Refusal::invalid(Some("model"), message));
+        }
+        let cell = self.touch(id, kind);
+        let loaded = cell.get_or_try_init(|| self.load(id, found)).await?;
+        Ok(loaded.clone())
+    }
+
+    /// Every model that is there, and how it stands.
+    pub(crate) fn standings(&self) -> Vec<Standing> {
+        let models = self.lock();
+        let standing = |(id, kind): (String, Kind)| {
+            let entry = models.get(&id);
+            let loaded = entry.and_then(|entry| entry.cell.get());
+            let is_loading = entry.is_some_and(|entry| entry.is_loading);
+            let state = match loaded {
+                Some(_) => "loaded",
+                None if is_loading => "loading",
+                None => "idle",
+            };
+            Standing { id, kind, state, memory_bytes: loaded.map_or(0, Loaded::memory_bytes) }
+        };
+        let mut ids = found::all(&self.models_dir);
+        // What was named by its path is not in the folder.
+        let named = models.iter().map(|(id, entry)| (id.clone(), entry.kind));
+        ids.extend(named.filter(|(id, _)| found::find(&self.models_dir, id).is_ok()));
+        ids.sort();
+        ids.dedup();
+        ids.into_iter().map(standing).collect()
+    }
+
+    /// Gives back the memory of models that nobody used for a while.
+    pub(crate) fn unload_idle(&self, now: Instant) {
+        let mut models = self.lock();
+        for (id, entry) in models.iter_mut() {
+            let is_idle = self.idle_unload <= now.saturating_duration_since(entry.used_at);
+            if is_idle && entry.unload() {
+                tracing::info!("unloaded {id}: nobody used it for a while");
+            }
+        }
+    }
+
+    fn touch(&self, id: &str, kind: Kind) -> Arc<OnceCell<Loaded>> {
+        let mut models = self.lock();
+        let entry = models.entry(id.to_owned()).or_insert_with(|| Entry::new(kind));
+        entry.used_at = Instant::now();
+        Arc::clone(&entry.cell)
+    }
+
+    async fn load(self: &Arc<Self>, id: &str, found: Found) -> Result<Loaded, Refusal> {
+        let stopped = |_| Refusal::failed("The engine is stopping.");
+        let _turn = self.loading.acquire().await.map_err(stopped)?;
+        self.mark(id, true);
+        let begun = Instant::now();
+        let (registry, limits) = (Arc::clone(self), self.limits);
+        let load = move || {
+            loaded::load(&found, &limits, |bytes| registry.make_room(bytes))
+        };
+        let loaded = tokio::task::spawn_blocking(load).await;
+        self.mark(id, false);
+        let loaded = loaded.map_err(|error| Refusal::failed(error.to_string())).flatten()?;
+        let seconds = begun.elapsed().as_secs_f32();
+        tracing::info!("loaded {id} in {seconds:.1} s: {} bytes", loaded.memory_bytes());
+        Ok(loaded)
+    }
+
+    fn mark(&self, id: &str, is_loading: bool) {
+        if let Some(entry) = self.lock().get_mut(id) {
+            entry.is_loading = is_loading;
+        }
+    }
+
+    /// Unloads models that nobody uses, the longest unused first, until so much more fits.
+    fn make_room(&self, bytes: u64) -> Result<(), Refusal> {
+        let mut models = self.lock();
+        let most = self.limits.memory_bytes_max;
+        loop {
+            let used: u64 = models.values().filter_map(|it| it.cell.get()).map(Loaded::memory_bytes).sum();
+            if used.saturating_add(bytes) <= most {
+                return Ok(());
+            }
+            let mut unused: Vec<(&String, &mut Entry)> =
+                models.iter_mut().filter(|(_, entry)| entry.is_unused()).collect();
+            unused.sort_by_key(|(_, entry)| entry.used_at);
+            let Some((id, entry)) = unused.into_iter().next() else {
+                return Err(Refusal::unavailable("out_of_memory", format!(
+                    "The model needs {bytes} bytes, and {used} of {most} are in use. Try again \
+                     when other models are idle, or give the engine more memory."
+                )));
+            };
+            tracing::info!("unloaded {id} to make room");
+            entry.unload();
+        }
+    }
+
+    /// The table is whole after every change, so that a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn new(kind: Kind) -> Entry {
+        let cell = Arc::new(OnceCell::new());
+        Entry { kind, cell, is_loading: false, used_at: Instant::now() }
+    }
+
+    fn is_unused(&self) -> bool {
+        self.cell.get().is_some_and(Loaded::is_unused)
+    }
+
+    /// Requests under way keep their model; true if it was unloaded.
+    fn unload(&mut self) -> bool {
+        let is_unused = self.is_unused();
+        if is_unused {
+            self.cell = Arc::new(OnceCell::new());
+        }
+        is_unused
+    }
+}

@@ -1,0 +1,135 @@
+//! Which models are there: those of the manifest whose files are fetched, and any GGUF file.
+
+use std::path::{Path, PathBuf};
+
+use weights::{Missing, manifest};
+
+use crate::refusal::Refusal;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Kind {
+    Text,
+    Embedding,
+    Transcription,
+    Speech,
+}
+
+/// A model on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) kind: Kind,
+    /// The GGUF file of a text model; otherwise the model's folder.
+    pub(crate) path: PathBuf,
+}
+
+impl Kind {
+    /// As the catalogue names it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Kind::Text => "text",
+            Kind::Embedding => "embedding",
+            Kind::Transcription => "asr",
+            Kind::Speech => "tts",
+        }
+    }
+
+    fn of(kind: weights::Kind) -> Option<Kind> {
+        match kind {
+            weights::Kind::Text => Some(Kind::Text),
+            weights::Kind::Embedding => Some(Kind::Embedding),
+            weights::Kind::Transcription => Some(Kind::Transcription),
+            weights::Kind::Speech => Some(Kind::Speech),
+            weights::Kind::Library => None,
+        }
+    }
+}
+
+/// An id of the manifest, the stem of a GGUF file in the folder, or the path of one.
+pub(crate) fn find(models_dir: &Path, id: &str) -> Result<Found, Refusal> {
+    if let Some(gguf) = gguf_in(models_dir, id).or_else(|| gguf_at(id)) {
+        return Ok(Found { kind: Kind::Text, path: gguf });
+    }
+    let unknown = || {
+        let folder = models_dir.display();
+        Refusal::unknown_model(format!("There is no model {id} in {folder}."))
+    };
+    let model = manifest().model(id).ok_or_else(unknown)?;
+    let kind = Kind::of(model.kind).ok_or_else(unknown)?;
+    let folder = weights::installed(models_dir, id).map_err(|missing| match missing {
+        Missing::Unknown { .. } => unknown(),
+        other => Refusal::unavailable("model_not_fetched", other.to_string()),
+    })?;
+    let gguf = model.files.iter().find(|file| file.name.ends_with(".gguf"));
+    let path = match gguf {
+        Some(file) if kind == Kind::Text => folder.join(&file.name),
+        _ => folder,
+    };
+    Ok(Found { kind, path })
+}
+
+/// Every model that could be loaded now.
+pub(crate) fn all(models_dir: &Path) -> Vec<(String, Kind)> {
+    let fetched = manifest().models().filter(|it| weights::installed(models_dir, &it.id).is_ok());
+    let mut models: Vec<(String, Kind)> =
+        fetched.filter_map(|it| Some((it.id.clone(), Kind::of(it.kind)?))).collect();
+    let files = std::fs::read_dir(models_dir).into_iter().flatten().flatten();
+    let stems = files.filter_map(|file| stem_of_gguf(&file.path()));
+    models.extend(stems.map(|stem| (stem, Kind::Text)));
+    models
+}
+
+fn gguf_in(models_dir: &Path, id: &str) -> Option<PathBuf> {
+    // A name with folders in it would leave the directory.
+    let is_plain = !id.is_empty() && !id.contains(['/', '\\', '\0']);
+    let path = models_dir.join(format!("{id}.gguf"));
+    (is_plain && path.is_file()).then_some(path)
+}
+
+fn gguf_at(id: &str) -> Option<PathBuf> {
+    let path = Path::new(id);
+    let is_gguf = path.is_absolute() && stem_of_gguf(path).is_some();
+    is_gguf.then(|| path.to_owned())
+}
+
+fn stem_of_gguf(path: &Path) -> Option<String> {
+    let is_gguf = path.extension().is_some_and(|it| it == "gguf") && path.is_file();
+    if !is_gguf {
+        return None;
+    }
+    Some(path.file_stem()?.to_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_the_folder_is_a_model_and_nothing_outside_is_reached_by_a_name() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("models");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("mine.gguf"), "").unwrap();
+        std::fs::write(folder.join("notes.txt"), "").unwrap();
+        std::fs::write(root.path().join("outside.gguf"), "").unwrap();
+        assert_eq!(all(&folder), [("mine".to_owned(), Kind::Text)]);
+        let found = find(&folder, "mine").unwrap();
+        assert_eq!(found, Found { kind: Kind::Text, path: folder.join("mine.gguf") });
+        for id in ["../outside", "outside", "notes", "", "a/b", "/nowhere/x.gguf"] {
+            assert!(find(&folder, id).is_err(), "{id}");
+        }
+        let outside = root.path().join("outside.gguf");
+        let path = outside.to_str().unwrap();
+        assert_eq!(find(&folder, path).unwrap().path, outside);
+    }
+
+    #[test]
+    fn a_model_that_is_not_fetched_is_told_from_one_that_is_unknown() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = find(folder.path(), "smollm2-135m").unwrap_err();
+        assert_eq!(missing.body()["error"]["code"], "model_not_fetched");
+        let unknown = find(folder.path(), "gpt-17").unwrap_err();
+        assert_eq!(unknown.body()["error"]["code"], "model_not_found");
+        let library = find(folder.path(), "onnxruntime").unwrap_err();
+        assert_eq!(library.body()["error"]["code"], "model_not_found");
+    }
+}

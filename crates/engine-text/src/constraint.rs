@@ -1,0 +1,284 @@
+//! Keeps an answer inside a grammar: JSON, JSON of a schema, or calls of given tools.
+
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::sampling::LlamaSampler;
+use llguidance::api::TopLevelGrammar;
+use llguidance::{Matcher, ParserFactory};
+use serde_json::{Value, json};
+use toktrie::TokEnv;
+
+use crate::refusal::Refusal;
+use crate::request::Tool;
+use crate::tools::{BEGIN, END};
+
+const TOOL_NAME_CHARS_MAX: usize = 64;
+
+/// Compiles grammars for one model's vocabulary.
+pub(crate) struct Grammars {
+    factory: ParserFactory,
+    vocabulary: TokEnv,
+}
+
+/// A grammar and how far into it an answer is.
+pub(crate) struct Constraint {
+    matcher: Matcher,
+    vocabulary: TokEnv,
+}
+
+/// The grammar's own machinery failed, such as by a limit on its work for one token.
+#[derive(Debug, thiserror::Error)]
+#[error("the constraint could not be followed: {0}")]
+pub(crate) struct Stuck(String);
+
+impl Grammars {
+    /// Walks the whole vocabulary, which takes a good part of a second for a large one.
+    pub(crate) fn new(model: &LlamaModel) -> Result<Grammars, String> {
+        Grammars::over(LlamaSampler::llguidance_tok_env(model))
+    }
+
+    fn over(vocabulary: TokEnv) -> Result<Grammars, String> {
+        let mut factory =
+            ParserFactory::new_simple(&vocabulary).map_err(|error| error.to_string())?;
+        factory.quiet();
+        // Its errors reach callers, who need neither our parser's state nor our vocabulary.
+        factory.limits_mut().verbose_errors = false;
+        Ok(Grammars { factory, vocabulary })
+    }
+
+    pub(crate) fn json_object(&self) -> Result<Constraint, Refusal> {
+        self.json_schema(&json!({"type": "object"}))
+    }
+
+    pub(crate) fn json_schema(&self, schema: &Value) -> Result<Constraint, Refusal> {
+        let schema = in_one_line(schema).ok_or_else(|| {
+            Refusal::invalid("response_format", "The JSON schema must be an object.")
+        })?;
+        self.compile("response_format", TopLevelGrammar::from_json_schema(schema))
+    }
+
+    /// An answer that consists of calls: one, or as many as the model likes.
+    pub(crate) fn calls(&self, tools: &[&Tool], is_one: bool) -> Result<Constraint, Refusal> {
+        let call = format!("{} body {}", literal(&format!("{BEGIN}\n")), literal(&format!("\n{END}")));
+        let more = if is_one { String::new() } else { format!(" (\"\\n\" {call})*") };
+        self.compile("tools", lark(&format!("{call}{more}"), tools)?)
+    }
+
+    /// What follows the mark with which a model begins a call of its own accord.
+    pub(crate) fn rest_of_call(&self, tools: &[&Tool]) -> Result<Constraint, Refusal> {
+        let rest = format!("\"\\n\"? body \"\\n\"? {}", literal(END));
+        self.compile("tools", lark(&rest, tools)?)
+    }
+
+    fn compile(&self, param: &'static str, grammar: TopLevelGrammar) -> Result<Constraint, Refusal> {
+        let parser = self.factory.create_parser(grammar);
+        let parser = parser.map_err(|error| {
+            Refusal::invalid(param, format!("The JSON schema cannot be enforced: {error}"))
+        })?;
+        let vocabulary = TokEnv::clone(&self.vocabulary);
+        Ok(Constraint { matcher: Matcher::new(Ok(parser)), vocabulary })
+    }
+}
+
+impl std::fmt::Debug for Grammars {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Grammars")
+    }
+}
+
+impl std::fmt::Debug for Constraint {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Constraint")
+    }
+}
+
+impl Constraint {
+    /// The same grammar from its beginning, for another choice or another call.
+    pub(crate) fn fresh(&self) -> Constraint {
+        let vocabulary = TokEnv::clone(&self.vocabulary);
+        Constraint { matcher: self.matcher.deep_clone(), vocabulary }
+    }
+
+    /// Makes every token impossible that the grammar does not allow next.
+    pub(crate) fn mask(&mut self, logits: &mut [f32]) -> Result<(), Stuck> {
+        let mask = self.matcher.compute_mask_or_eos().map_err(|it| Stuck(it.to_string()))?;
+        let words = mask.as_slice();
+        for (index, logit) in logits.iter_mut().enumerate() {
+            let word = words.get(index / 32).copied().unwrap_or(0);
+            if word >> (index % 32) & 1 == 0 {
+                *logit = f32::NEG_INFINITY;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn accept(&mut self, token: u32) -> Result<(), Stuck> {
+        if self.matcher.is_stopped() {
+            return Ok(());
+        }
+        self.matcher.consume_token(token).map_err(|error| Stuck(error.to_string()))
+    }
+
+    /// Follows a text that was written before the constraint held.
+    pub(crate) fn accept_text(&mut self, text: &str) -> Result<(), Stuck> {
+        let tokens = self.vocabulary.tokenize(text);
+        self.matcher.consume_tokens(&tokens).map_err(|error| Stuck(error.to_string()))
+    }
+
+    /// Whether nothing more can follow.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.matcher.is_stopped()
+    }
+}
+
+/// One line with a space after `,` and `:`: where any space is allowed, a small model may write
+/// nothing else until its tokens run out.
+fn in_one_line(schema: &Value) -> Option<Value> {
+    let mut schema = schema.as_object()?.clone();
+    schema.insert(
+        "x-guidance".to_owned(),
+        json!({
+            "item_separator": ", ",
+            "key_separator": ": ",
+            "whitespace_flexible": false,
+            "coerce_one_of": true,
+        }),
+    );
+    Some(Value::Object(schema))
+}
+
+/// Each tool's schema stands alone, so that references within it keep their meaning.
+fn lark(start: &str, tools: &[&Tool]) -> Result<TopLevelGrammar, Refusal> {
+    let mut bodies = Vec::new();
+    let mut rules = String::new();
+    for (index, tool) in tools.iter().enumerate() {
+        let name = plain_name(&tool.name)?;
+        let begin = literal(&format!("{{\"name\": \"{name}\", \"arguments\": "));
+        bodies.push(format!("{begin} arguments_{index} \"}}\""));
+        let parameters = tool.parameters.clone().unwrap_or_else(|| json!({"type": "object"}));
+        let parameters = in_one_line(&parameters).ok_or_else(|| {
+            Refusal::invalid("tools", format!("The parameters of {name} must be a JSON schema."))
+        })?;
+        rules.push_str(&format!("arguments_{index}: %json {parameters}\n"));
+    }
+    let text = format!("start: {start}\nbody: {}\n{rules}", bodies.join(" | "));
+    Ok(TopLevelGrammar::from_lark(text))
+}
+
+fn plain_name(name: &str) -> Result<&str, Refusal> {
+    let is_short = !name.is_empty() && name.len() <= TOOL_NAME_CHARS_MAX;
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    if is_short && is_plain {
+        return Ok(name);
+    }
+    Err(Refusal::invalid(
+        "tools",
+        format!("A tool's name has 1 to {TOOL_NAME_CHARS_MAX} letters, digits, `_`, `-` or `.`."),
+    ))
+}
+
+/// A text as the grammar's language quotes it, which is how JSON does.
+fn literal(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use toktrie::ApproximateTokEnv;
+
+    use super::*;
+
+    /// A vocabulary of single bytes shows the grammar itself.
+    fn grammars() -> Grammars {
+        Grammars::over(Arc::new(ApproximateTokEnv::single_byte())).unwrap()
+    }
+
+    /// How much of a text the grammar follows, and whether it is then complete.
+    fn follow(constraint: &Constraint, text: &str) -> (usize, bool) {
+        let mut constraint = constraint.fresh();
+        for (at, byte) in text.bytes().enumerate() {
+            let mut logits = vec![0.0; 262];
+            constraint.mask(&mut logits).unwrap();
+            if logits[usize::from(byte)].is_infinite() {
+                return (at, constraint.is_complete());
+            }
+            constraint.accept(u32::from(byte)).unwrap();
+        }
+        (text.len(), constraint.is_complete())
+    }
+
+    #[track_caller]
+    fn check_all(constraint: &Constraint, text: &str, is_complete: bool) {
+        assert_eq!(follow(constraint, text), (text.len(), is_complete), "{text}");
+    }
+
+    #[track_caller]
+    fn check_until(constraint: &Constraint, text: &str, at: usize) {
+        assert_eq!(follow(constraint, text).0, at, "{text}");
+    }
+
+    fn add() -> Tool {
+        let parameters = json!({
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/number"}},
+            "required": ["a"],
+            "additionalProperties": false,
+            "$defs": {"number": {"type": "integer"}},
+        });
+        Tool { name: "add".to_owned(), description: None, parameters: Some(parameters) }
+    }
+
+    #[test]
+    fn a_schema_is_followed_to_its_end() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"n": {"type": "integer"}, "s": {"enum": ["a", "b"]}},
+            "required": ["n", "s"],
+            "additionalProperties": false,
+        });
+        let constraint = grammars().json_schema(&schema).unwrap();
+        check_all(&constraint, r#"{"n": 12, "s": "b"}"#, true);
+        check_until(&constraint, r#"{"n": "x"}"#, 6);
+        check_until(&constraint, r#"{"n": 1, "s": "c"}"#, 15);
+        check_until(&constraint, "{ \n", 1);
+    }
+
+    #[test]
+    fn any_object_will_do_for_json_mode() {
+        let constraint = grammars().json_object().unwrap();
+        check_all(&constraint, r#"{"a": [1, {"b": null}]}"#, true);
+        check_until(&constraint, "[1]", 0);
+    }
+
+    #[test]
+    fn a_forced_call_names_a_tool_and_keeps_its_schema() {
+        let constraint = grammars().calls(&[&add()], true).unwrap();
+        let call = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>";
+        check_all(&constraint, call, true);
+        check_until(&constraint, "<tool_call>\n{\"name\": \"mul\"", 22);
+        let many = grammars().calls(&[&add()], false).unwrap();
+        check_all(&many, &format!("{call}\n{call}"), false);
+    }
+
+    #[test]
+    fn the_rest_of_a_call_may_begin_in_the_middle() {
+        let mut constraint = grammars().rest_of_call(&[&add()]).unwrap();
+        constraint.accept_text("\n{\"na").unwrap();
+        check_all(&constraint, "me\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>", true);
+    }
+
+    #[test]
+    fn what_cannot_be_enforced_is_refused_with_the_field() {
+        let refuse = |schema: Value| grammars().json_schema(&schema).map(|_| ()).unwrap_err();
+        assert_eq!(
+            refuse(json!(5)),
+            Refusal::invalid("response_format", "The JSON schema must be an object.")
+        );
+        let unknown = refuse(json!({"type": "object", "not": {"type": "object"}})).to_string();
+        assert!(unknown.starts_with("The JSON schema cannot be enforced: "), "{unknown}");
+        let spaced = Tool { name: "a b".to_owned(), ..add() };
+        let refused = grammars().calls(&[&spaced], true).map(|_| ()).unwrap_err();
+        assert!(matches!(refused, Refusal::Invalid { param: "tools", .. }), "{refused}");
+    }
+}

@@ -1,0 +1,206 @@
+//! A model that runs: takes requests and gives back what it writes.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+
+use llama_cpp_2::token::LlamaToken;
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::constraint::Constraint;
+use crate::event::Event;
+use crate::refusal::Refusal;
+use crate::request::{Chat, Format, Prompt, Request, Tool, ToolChoice};
+use crate::scheduler::{self, Job};
+use crate::weights::{LoadError, Settings, Weights, number_of};
+use crate::writer::Writer;
+
+/// Choices that wait while others are written. More would wait for minutes.
+const WAITING_MAX: usize = 64;
+/// As many as OpenAI's own clients ask for.
+pub const CHOICES_MAX: u32 = 8;
+/// As OpenAI has it.
+pub const LOGPROBS_MAX: u32 = 20;
+
+#[derive(Debug)]
+pub struct TextModel {
+    weights: Arc<Weights>,
+    jobs: Sender<Job>,
+    room: Arc<Semaphore>,
+    context_tokens: u32,
+    memory_bytes: u64,
+}
+
+/// An answer under way. Dropping it ends the work within one token.
+#[derive(Debug)]
+pub struct Generation {
+    /// Never more than what fits into the context, because the model cannot write more.
+    events: UnboundedReceiver<Event>,
+    pub prompt_tokens: u32,
+}
+
+impl Generation {
+    /// None when all choices are finished.
+    pub async fn next(&mut self) -> Option<Event> {
+        self.events.recv().await
+    }
+}
+
+impl TextModel {
+    /// Gets the memory and starts the model's thread.
+    pub fn start(weights: Weights, settings: &Settings) -> Result<TextModel, LoadError> {
+        let weights = Arc::new(weights);
+        let context_tokens = weights.context_tokens(settings)?;
+        let memory_bytes = weights.memory_bytes(settings)?;
+        let (jobs, queue) = mpsc::channel();
+        scheduler::start(Arc::clone(&weights), settings, context_tokens, queue)?;
+        let parallel = usize::try_from(settings.parallel).unwrap_or(1);
+        let room = Arc::new(Semaphore::new(parallel + WAITING_MAX));
+        Ok(TextModel { weights, jobs, room, context_tokens, memory_bytes })
+    }
+
+    pub fn context_tokens(&self) -> u32 {
+        self.context_tokens
+    }
+
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+
+    /// Reads the prompt and hands it to the model's thread. This computes for a while when the
+    /// prompt is long, so that it belongs on a thread that may block.
+    pub fn generate(&self, request: &Request) -> Result<Generation, Refusal> {
+        check(request)?;
+        let prompt = self.prompt(request)?;
+        let prompt_tokens = u32::try_from(prompt.len()).unwrap_or(u32::MAX);
+        if self.context_tokens <= prompt_tokens {
+            let context_tokens = self.context_tokens;
+            return Err(Refusal::ContextOverflow { context_tokens, prompt_tokens });
+        }
+        let constraint = self.constraint(request)?;
+        let (sender, events) = unbounded_channel();
+        // All choices or none: an answer with some of them missing is no answer.
+        let room = Arc::clone(&self.room).try_acquire_many_owned(request.choices);
+        let mut room = room.map_err(|_| Refusal::Overloaded)?;
+        for choice in 0..request.choices {
+            let writer = self.writer(request, &prompt, (choice, &sender), &constraint);
+            let job = Job {
+                prompt: prompt.clone(),
+                cache_key: request.cache_key.clone(),
+                writer,
+                _room: room.split(1).ok_or(Refusal::Overloaded)?,
+            };
+            self.jobs.send(job).map_err(|_| Refusal::Stopped)?;
+        }
+        Ok(Generation { events, prompt_tokens })
+    }
+
+    fn prompt(&self, request: &Request) -> Result<Vec<LlamaToken>, Refusal> {
+        let text = match &request.prompt {
+            Prompt::Text(text) => text,
+            Prompt::Chat(chat) => &self.weights.template.render(&seen_by_model(chat), request.now_s)?,
+        };
+        let tokens = self.weights.tokens_of(text);
+        if tokens.is_empty() {
+            return Err(Refusal::invalid("prompt", "The prompt is empty. Send at least a word."));
+        }
+        Ok(tokens)
+    }
+
+    fn writer(
+        &self,
+        request: &Request,
+        prompt: &[LlamaToken],
+        (choice, events): (u32, &UnboundedSender<Event>),
+        constraint: &Constrained,
+    ) -> Writer {
+        let prompt: Vec<u32> = prompt.iter().copied().map(number_of).collect();
+        let room = self.context_tokens.saturating_sub(u32::try_from(prompt.len()).unwrap_or(0));
+        let tokens_max = request.completion_tokens_max.map_or(room, |most| most.min(room));
+        Writer::new(choice, request, &prompt, tokens_max)
+            .sending_to(events.clone())
+            .constrained(constraint)
+    }
+
+    fn constraint(&self, request: &Request) -> Result<Constrained, Refusal> {
+        let calls = match &request.prompt {
+            Prompt::Chat(chat) => self.calls(chat)?,
+            Prompt::Text(_) => Constrained::default(),
+        };
+        if calls.whole.is_some() {
+            return Ok(calls);
+        }
+        let whole = match &request.format {
+            Format::Text => return Ok(calls),
+            Format::JsonObject => self.grammars()?.json_object()?,
+            Format::JsonSchema(schema) => self.grammars()?.json_schema(schema)?,
+        };
+        // Within JSON there is nothing that could begin a call.
+        Ok(Constrained { whole: Some(whole), ..Constrained::default() })
+    }
+
+    fn calls(&self, chat: &Chat) -> Result<Constrained, Refusal> {
+        if chat.tools.is_empty() || chat.tool_choice == ToolChoice::None {
+            return Ok(Constrained::default());
+        }
+        if !self.weights.has_tool_calls() {
+            return Err(Refusal::invalid("tools", "This model was not trained to call tools."));
+        }
+        let all: Vec<&Tool> = chat.tools.iter().collect();
+        let is_one = chat.is_one_call_enough;
+        let grammars = self.grammars()?;
+        let whole = match &chat.tool_choice {
+            ToolChoice::Required => Some(grammars.calls(&all, is_one)?),
+            ToolChoice::Function(name) => Some(grammars.calls(&[named(chat, name)?], true)?),
+            ToolChoice::Auto | ToolChoice::None => None,
+        };
+        let each = if whole.is_some() { None } else { Some(grammars.rest_of_call(&all)?) };
+        Ok(Constrained { whole, each_call: each, has_calls: true, is_one_call_enough: is_one })
+    }
+
+    fn grammars(&self) -> Result<&crate::constraint::Grammars, Refusal> {
+        self.weights.grammars().map_err(|cause| {
+            Refusal::invalid("response_format", format!("This model cannot be constrained: {cause}"))
+        })
+    }
+}
+
+/// What holds an answer, if anything does.
+#[derive(Debug, Default)]
+pub(crate) struct Constrained {
+    /// From the first token to the last.
+    pub(crate) whole: Option<Constraint>,
+    /// From where a call begins to where it ends.
+    pub(crate) each_call: Option<Constraint>,
+    /// The answer may hold calls, which must be told from its text.
+    pub(crate) has_calls: bool,
+    pub(crate) is_one_call_enough: bool,
+}
+
+fn check(request: &Request) -> Result<(), Refusal> {
+    if request.choices == 0 || CHOICES_MAX < request.choices {
+        return Err(Refusal::invalid("n", format!("Ask for 1 to {CHOICES_MAX} choices.")));
+    }
+    if request.logprobs.is_some_and(|few| LOGPROBS_MAX < few) {
+        let message = format!("Ask for at most {LOGPROBS_MAX} alternatives.");
+        return Err(Refusal::invalid("top_logprobs", message));
+    }
+    if request.completion_tokens_max == Some(0) {
+        return Err(Refusal::invalid("max_tokens", "Ask for at least one token."));
+    }
+    Ok(())
+}
+
+/// A model that may not call tools is not shown them.
+fn seen_by_model(chat: &Chat) -> std::borrow::Cow<'_, Chat> {
+    if chat.tool_choice == ToolChoice::None && !chat.tools.is_empty() {
+        return std::borrow::Cow::Owned(Chat { tools: Vec::new(), ..chat.clone() });
+    }
+    std::borrow::Cow::Borrowed(chat)
+}
+
+fn named<'a>(chat: &'a Chat, name: &str) -> Result<&'a Tool, Refusal> {
+    chat.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
+        Refusal::invalid("tool_choice", format!("There is no tool {name} among the tools."))
+    })
+}

@@ -1,0 +1,25 @@
+//! Why a request is not begun.
+
+/// The messages are for the caller.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error(
+        "This model's maximum context length is {context_tokens} tokens, and the prompt has \
+         {prompt_tokens}. Shorten the prompt."
+    )]
+    ContextOverflow { context_tokens: u32, prompt_tokens: u32 },
+    /// Another request would be answered.
+    #[error("{message}")]
+    Invalid { param: &'static str, message: String },
+    #[error("The engine has as many requests waiting as it takes. Try again in a moment.")]
+    Overloaded,
+    /// The model was unloaded, or its thread died.
+    #[error("The model stopped. Try again.")]
+    Stopped,
+}
+
+impl Refusal {
+    pub(crate) fn invalid(param: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal::Invalid { param, message: message.into() }
+    }
+}

@@ -1,0 +1,152 @@
+//! Draws the next token from the model's logits.
+
+mod penalties;
+mod likelihood;
+
+use crate::constraint::{Constraint, Stuck};
+use crate::request::Sampling;
+
+pub(crate) use self::likelihood::likelihoods;
+use self::penalties::Penalties;
+
+/// Below what OpenAI documents, because a small model wanders off at 1.
+const TEMPERATURE: f32 = 0.7;
+/// A token this many nats below the likeliest is never drawn: e^-24 is less than what adding up
+/// the weights in 32 bits can tell from nothing.
+const NATS_BELOW_MAX: f32 = 24.0;
+
+/// Draws one choice's tokens, one after the other.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    sampling: Sampling,
+    penalties: Penalties,
+    random: fastrand::Rng,
+    /// Kept between tokens, so that their room is not asked for again and again.
+    adjusted: Vec<f32>,
+    candidates: Vec<Candidate>,
+}
+
+/// A token and how heavy it weighs in the draw; the likeliest weighs 1.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    token: u32,
+    weight: f32,
+}
+
+impl Sampler {
+    /// The prompt counts for the repetition penalty.
+    pub(crate) fn new(sampling: Sampling, prompt: &[u32], seed: u64) -> Sampler {
+        Sampler {
+            sampling,
+            penalties: Penalties::new(&sampling, prompt),
+            random: fastrand::Rng::with_seed(seed),
+            adjusted: Vec::new(),
+            candidates: Vec::new(),
+        }
+    }
+
+    /// Takes a token, and remembers it.
+    pub(crate) fn draw(
+        &mut self,
+        logits: &[f32],
+        constraint: Option<&mut Constraint>,
+    ) -> Result<u32, Stuck> {
+        let is_plain = self.penalties.are_none() && constraint.is_none();
+        let token = if is_plain {
+            self.pick(logits)
+        } else {
+            let mut adjusted = std::mem::take(&mut self.adjusted);
+            adjusted.clear();
+            adjusted.extend_from_slice(logits);
+            self.penalties.apply(&mut adjusted);
+            let masked = constraint.map_or(Ok(()), |constraint| constraint.mask(&mut adjusted));
+            let token = self.pick(&adjusted);
+            self.adjusted = adjusted;
+            masked?;
+            token
+        };
+        self.penalties.note(token);
+        Ok(token)
+    }
+
+    fn pick(&mut self, logits: &[f32]) -> u32 {
+        let (likeliest, highest) = likelihood::highest(logits);
+        let temperature = self.temperature(logits, highest);
+        if temperature <= 0.0 {
+            return likeliest;
+        }
+        self.gather(logits, highest, temperature);
+        self.keep_top();
+        self.draw_by_weight().unwrap_or(likeliest)
+    }
+
+    /// With a range given, the surer the model the lower the temperature.
+    fn temperature(&self, logits: &[f32], highest: f32) -> f32 {
+        let plain = self.sampling.temperature.unwrap_or(TEMPERATURE);
+        let lowest = self.sampling.temperature_min.unwrap_or(plain);
+        let most = self.sampling.temperature_max.unwrap_or(plain);
+        if most <= lowest {
+            // One bound alone still holds.
+            return plain.max(lowest).min(most.max(lowest));
+        }
+        let unsureness = likelihood::entropy_share(logits, highest);
+        lowest + (most - lowest) * unsureness
+    }
+
+    /// Everything likely enough, weighed at this temperature.
+    fn gather(&mut self, logits: &[f32], highest: f32, temperature: f32) {
+        let min_p = self.sampling.min_p.unwrap_or(0.0);
+        let nats = if 0.0 < min_p { NATS_BELOW_MAX.min(-min_p.ln()) } else { NATS_BELOW_MAX };
+        // A little below, so that a token exactly at the bound is not lost to rounding.
+        let floor = highest - (nats * 1.000_001) * temperature;
+        self.candidates.clear();
+        for (token, logit) in (0..).zip(logits) {
+            if floor <= *logit {
+                let weight = ((logit - highest) / temperature).exp();
+                self.candidates.push(Candidate { token, weight });
+            }
+        }
+    }
+
+    /// The heaviest few, by number and by their share.
+    fn keep_top(&mut self) {
+        let top_k = self.sampling.top_k.filter(|top_k| 0 < *top_k);
+        let top_k = top_k.map_or(usize::MAX, |top_k| usize::try_from(top_k).unwrap_or(usize::MAX));
+        if top_k < self.candidates.len() {
+            self.candidates.select_nth_unstable_by(top_k, heavier_first);
+            self.candidates.truncate(top_k);
+        }
+        let Some(top_p) = self.sampling.top_p.filter(|top_p| *top_p < 1.0) else { return };
+        self.candidates.sort_unstable_by(heavier_first);
+        let total: f32 = self.candidates.iter().map(|it| it.weight).sum();
+        let mut sum = 0.0;
+        let is_enough = |candidate: &Candidate| {
+            sum += candidate.weight;
+            top_p * total <= sum
+        };
+        // The first is always kept.
+        let last = self.candidates.iter().position(is_enough);
+        self.candidates.truncate(last.map_or(usize::MAX, |last| last + 1));
+    }
+
+    fn draw_by_weight(&mut self) -> Option<u32> {
+        let total: f32 = self.candidates.iter().map(|it| it.weight).sum();
+        let mut left = self.random.f32() * total;
+        for candidate in &self.candidates {
+            left -= candidate.weight;
+            if left < 0.0 {
+                return Some(candidate.token);
+            }
+        }
+        // Rounding may leave a crumb at the end.
+        self.candidates.last().map(|it| it.token)
+    }
+}
+
+/// Equal weights in the order of the vocabulary, so that equal seeds give equal draws.
+fn heavier_first(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+    b.weight.total_cmp(&a.weight).then(a.token.cmp(&b.token))
+}
+
+#[cfg(test)]
+mod tests;

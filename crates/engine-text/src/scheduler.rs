@@ -1,0 +1,233 @@
+//! The model's thread: reads prompts and writes answers side by side, in one batch after another.
+
+mod plan;
+mod slot;
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::context::params::LlamaContextParams;
+use llama_cpp_2::llama_batch::LlamaBatch;
+use llama_cpp_2::token::LlamaToken;
+use tokio::sync::OwnedSemaphorePermit;
+
+use self::plan::Share;
+use self::slot::Slot;
+use crate::weights::{LoadError, Settings, Weights, backend};
+use crate::writer::{Next, Writer};
+
+/// Tokens that are computed at once, at most.
+const BATCH_TOKENS_MAX: usize = 512;
+
+/// One choice of one request.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) prompt: Vec<LlamaToken>,
+    pub(crate) cache_key: Option<String>,
+    pub(crate) writer: Writer,
+    /// Its place among those that may wait or run.
+    pub(crate) _room: OwnedSemaphorePermit,
+}
+
+/// Starts the thread and waits until the model has its memory.
+pub(crate) fn start(
+    weights: Arc<Weights>,
+    settings: &Settings,
+    context_tokens: u32,
+    queue: Receiver<Job>,
+) -> Result<(), LoadError> {
+    let parallel = settings.parallel.max(1);
+    let parameters = parameters(settings, parallel, context_tokens);
+    let backend = backend()?;
+    let (ready, started) = sync_channel(1);
+    let run = move || match weights.model.new_context(backend, parameters) {
+        Ok(context) => {
+            // Whoever started the thread waits for this.
+            let _ = ready.send(Ok(()));
+            Scheduler::new(&weights, context, parallel, context_tokens).run(&queue);
+        }
+        Err(error) => {
+            let _ = ready.send(Err(LoadError::Runtime(error.to_string())));
+        }
+    };
+    let spawned = std::thread::Builder::new().name("text-model".to_owned()).spawn(run);
+    spawned.map_err(|error| LoadError::Runtime(error.to_string()))?;
+    started.recv().unwrap_or_else(|error| Err(LoadError::Runtime(error.to_string())))
+}
+
+fn parameters(settings: &Settings, parallel: u32, context_tokens: u32) -> LlamaContextParams {
+    let threads = i32::try_from(settings.threads).unwrap_or(1);
+    let batch = u32::try_from(BATCH_TOKENS_MAX).unwrap_or(512);
+    LlamaContextParams::default()
+        .with_n_ctx(NonZeroU32::new(context_tokens.saturating_mul(parallel)))
+        .with_n_seq_max(parallel)
+        // Each answer has its own part of the cache and attends to nothing else.
+        .with_kv_unified(false)
+        .with_n_batch(batch)
+        .with_n_ubatch(batch)
+        .with_n_threads(threads)
+        .with_n_threads_batch(threads)
+        .with_flash_attention_policy(FLASH_ATTENTION_OFF)
+        .with_no_perf(true)
+}
+
+/// llama.cpp's own number. On processors it gains little for prompts and loses much for answers.
+const FLASH_ATTENTION_OFF: i32 = 0;
+
+struct Scheduler<'a> {
+    weights: &'a Weights,
+    context: LlamaContext<'a>,
+    batch: LlamaBatch<'static>,
+    slots: Vec<Slot>,
+    waiting: std::collections::VecDeque<Job>,
+    /// Counts the requests that were begun, to tell which slot was used last.
+    begun: u64,
+}
+
+impl<'a> Scheduler<'a> {
+    fn new(
+        weights: &'a Weights,
+        context: LlamaContext<'a>,
+        parallel: u32,
+        context_tokens: u32,
+    ) -> Scheduler<'a> {
+        let capacity = usize::try_from(context_tokens).unwrap_or(usize::MAX);
+        let slots = (0..i32::try_from(parallel).unwrap_or(1)).map(|it| Slot::new(it, capacity));
+        Scheduler {
+            weights,
+            context,
+            batch: LlamaBatch::new(BATCH_TOKENS_MAX, 1),
+            slots: slots.collect(),
+            waiting: std::collections::VecDeque::new(),
+            begun: 0,
+        }
+    }
+
+    /// Works until the last request is done and no more can come.
+    fn run(mut self, queue: &Receiver<Job>) {
+        loop {
+            let may_come = self.take_in(queue);
+            self.begin_waiting();
+            self.drop_abandoned();
+            let is_busy = self.slots.iter().any(|slot| slot.work.is_some());
+            if is_busy {
+                self.turn();
+            } else if !may_come {
+                return;
+            }
+        }
+    }
+
+    /// Takes what came. Waits only if there is nothing else to do; false if nothing can come.
+    fn take_in(&mut self, queue: &Receiver<Job>) -> bool {
+        let is_idle = self.waiting.is_empty() && self.slots.iter().all(|it| it.work.is_none());
+        if is_idle {
+            match queue.recv() {
+                Ok(job) => self.waiting.push_back(job),
+                Err(_) => return false,
+            }
+        }
+        loop {
+            match queue.try_recv() {
+                Ok(job) => self.waiting.push_back(job),
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+    }
+
+    /// First come, first served, as long as there are slots.
+    fn begin_waiting(&mut self) {
+        self.waiting.retain(|job| !job.writer.is_abandoned());
+        while let Some(job) = self.waiting.pop_front() {
+            let Some(index) = slot::choose(&self.slots, &job.prompt, job.cache_key.as_deref())
+            else {
+                self.waiting.push_front(job);
+                return;
+            };
+            self.begun += 1;
+            let kept = self.slots[index].common_with(&job.prompt);
+            let kept = self.keep(index, kept);
+            self.slots[index].begin(job, kept, self.begun);
+        }
+    }
+
+    /// Forgets all but the first tokens of a slot. Some models can only forget everything.
+    fn keep(&mut self, index: usize, tokens: usize) -> usize {
+        let sequence = self.slots[index].sequence;
+        let from = u32::try_from(tokens).unwrap_or(0);
+        if self.context.kv_cache_seq_rm(sequence, Some(from), None).is_ok() {
+            return tokens;
+        }
+        self.forget(index);
+        0
+    }
+
+    fn forget(&mut self, index: usize) {
+        // Forgetting everything cannot fail.
+        let _ = self.context.kv_cache_seq_rm(self.slots[index].sequence, None, None);
+        self.slots[index].read.clear();
+    }
+
+    fn drop_abandoned(&mut self) {
+        for slot in &mut self.slots {
+            if slot.work.as_ref().is_some_and(|job| job.writer.is_abandoned()) {
+                slot.end();
+            }
+        }
+    }
+
+    /// One batch: some of the prompts, and one token of every answer.
+    fn turn(&mut self) {
+        let shares = plan::shares(self.slots.iter().map(Slot::ahead), BATCH_TOKENS_MAX);
+        if let Err(cause) = self.compute(&shares) {
+            tracing::error!("llama.cpp could not compute a batch: {cause}");
+            self.fail(&shares, &cause);
+            return;
+        }
+        let mut row = 0;
+        for share in shares {
+            row += share.tokens;
+            let is_read = self.slots[share.slot].advance(share.tokens);
+            if is_read {
+                self.write(share.slot, row - 1);
+            }
+        }
+    }
+
+    fn compute(&mut self, shares: &[Share]) -> Result<(), String> {
+        self.batch.clear();
+        for share in shares {
+            let slot = &self.slots[share.slot];
+            for (position, token, is_last) in slot.next(share.tokens) {
+                self.batch
+                    .add(token, position, &[slot.sequence], is_last)
+                    .map_err(|error| error.to_string())?;
+            }
+        }
+        self.context.decode(&mut self.batch).map_err(|error| error.to_string())
+    }
+
+    fn write(&mut self, index: usize, row: usize) {
+        let slot = &mut self.slots[index];
+        let Some(job) = &mut slot.work else { return };
+        let row = i32::try_from(row).unwrap_or(-1);
+        match job.writer.step(self.context.get_logits_ith(row), self.weights) {
+            Next::Token(token) => slot.say(crate::weights::of_number(token)),
+            Next::Done => slot.end(),
+        }
+    }
+
+    /// What a batch left in the cache is unknown, so that none of it is used again.
+    fn fail(&mut self, shares: &[Share], cause: &str) {
+        for share in shares {
+            if let Some(job) = &self.slots[share.slot].work {
+                job.writer.fail(cause);
+            }
+            self.slots[share.slot].end();
+            self.forget(share.slot);
+        }
+    }
+}

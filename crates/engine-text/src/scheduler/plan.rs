@@ -1,0 +1,79 @@
+//! How a batch is shared between those who read their prompt and those who write.
+
+/// While others write, so many tokens of prompts go into a batch: about as long as a listener
+/// does not mind waiting for the next word.
+const PROMPT_TOKENS_BESIDE_WRITERS: usize = 64;
+
+/// What a slot would compute next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    Nothing,
+    /// The token it wrote last.
+    Writing,
+    /// The rest of its prompt, begun as the so-manieth.
+    Reading { tokens: usize, begun: u64 },
+}
+
+/// A slot's part of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) slot: usize,
+    pub(crate) tokens: usize,
+}
+
+/// Every writer gets its token; readers share what is left, those who came first before others.
+pub(crate) fn shares(slots: impl Iterator<Item = Ahead>, batch_tokens_max: usize) -> Vec<Share> {
+    let mut shares = Vec::new();
+    let mut readers = Vec::new();
+    for (slot, ahead) in slots.enumerate() {
+        match ahead {
+            Ahead::Nothing => {}
+            Ahead::Writing => shares.push(Share { slot, tokens: 1 }),
+            Ahead::Reading { tokens, begun } => readers.push((begun, slot, tokens)),
+        }
+    }
+    readers.sort_unstable();
+    let room = batch_tokens_max.saturating_sub(shares.len());
+    let mut left = if shares.is_empty() { room } else { room.min(PROMPT_TOKENS_BESIDE_WRITERS) };
+    for (_, slot, tokens) in readers {
+        let tokens = tokens.min(left);
+        if 0 < tokens {
+            shares.push(Share { slot, tokens });
+        }
+        left -= tokens;
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(slots: &[Ahead], expected: &[(usize, usize)]) {
+        let shares = shares(slots.iter().copied(), 512);
+        let shares: Vec<_> = shares.iter().map(|it| (it.slot, it.tokens)).collect();
+        assert_eq!(shares, expected);
+    }
+
+    const fn reading(tokens: usize, begun: u64) -> Ahead {
+        Ahead::Reading { tokens, begun }
+    }
+
+    #[test]
+    fn prompts_alone_fill_the_batch_in_the_order_they_came() {
+        check(&[reading(300, 2), Ahead::Nothing, reading(400, 1)], &[(2, 400), (0, 112)]);
+    }
+
+    #[test]
+    fn beside_writers_prompts_are_read_in_small_pieces() {
+        check(&[Ahead::Writing, reading(400, 1), reading(10, 2)], &[(0, 1), (1, 64)]);
+        check(&[Ahead::Writing, reading(60, 1), reading(10, 2)], &[(0, 1), (1, 60), (2, 4)]);
+    }
+
+    #[test]
+    fn writers_always_get_their_token() {
+        check(&[Ahead::Writing, Ahead::Writing], &[(0, 1), (1, 1)]);
+        check(&[], &[]);
+    }
+}

@@ -1,0 +1,171 @@
+//! A part of the prompt cache: what the model has read there, and for whom it reads and writes.
+
+use llama_cpp_2::token::LlamaToken;
+
+use super::Job;
+use super::plan::Ahead;
+
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// llama.cpp's number for it.
+    pub(crate) sequence: i32,
+    capacity: usize,
+    /// What is in the cache, from the first position on.
+    pub(crate) read: Vec<LlamaToken>,
+    /// The prompt and what was written after it; as much of it as `read` has was read.
+    text: Vec<LlamaToken>,
+    cache_key: Option<String>,
+    begun: u64,
+    pub(crate) work: Option<Job>,
+}
+
+impl Slot {
+    pub(crate) fn new(sequence: i32, capacity: usize) -> Slot {
+        Slot {
+            sequence,
+            capacity,
+            read: Vec::new(),
+            text: Vec::new(),
+            cache_key: None,
+            begun: 0,
+            work: None,
+        }
+    }
+
+    /// How much of a prompt need not be read again. The last token always is, for its logits.
+    pub(crate) fn common_with(&self, prompt: &[LlamaToken]) -> usize {
+        let common = self.read.iter().zip(prompt).take_while(|(a, b)| a == b).count();
+        common.min(prompt.len().saturating_sub(1))
+    }
+
+    pub(crate) fn begin(&mut self, mut job: Job, kept: usize, begun: u64) {
+        self.read.truncate(kept);
+        self.text = std::mem::take(&mut job.prompt);
+        self.cache_key = job.cache_key.take();
+        self.begun = begun;
+        job.writer.note_cached(kept);
+        self.work = Some(job);
+    }
+
+    pub(crate) fn ahead(&self) -> Ahead {
+        let unread = self.text.len().saturating_sub(self.read.len());
+        match &self.work {
+            None => Ahead::Nothing,
+            Some(_) if unread == 1 => Ahead::Writing,
+            Some(_) => Ahead::Reading { tokens: unread, begun: self.begun },
+        }
+    }
+
+    /// The next tokens with their positions, and whether each is the last unread one.
+    pub(crate) fn next(&self, tokens: usize) -> impl Iterator<Item = (i32, LlamaToken, bool)> + '_ {
+        let unread = self.text.iter().enumerate().skip(self.read.len());
+        unread.take(tokens).map(|(position, token)| {
+            let is_last = position + 1 == self.text.len();
+            (i32::try_from(position).unwrap_or(i32::MAX), *token, is_last)
+        })
+    }
+
+    /// Notes that so many tokens more were read; true if those were all.
+    pub(crate) fn advance(&mut self, tokens: usize) -> bool {
+        let until = (self.read.len() + tokens).min(self.text.len());
+        self.read.extend_from_slice(&self.text[self.read.len()..until]);
+        self.read.len() == self.text.len()
+    }
+
+    /// Adds a token to be read next. A writer stops before the context is full.
+    pub(crate) fn say(&mut self, token: LlamaToken) {
+        debug_assert!(self.text.len() < self.capacity, "the writer knows how much fits");
+        self.text.push(token);
+    }
+
+    /// What was read stays, for a request that begins alike.
+    pub(crate) fn end(&mut self) {
+        self.work = None;
+        self.text.clear();
+    }
+}
+
+/// The free slot in which the least is lost: one that the same key used last and that holds a part
+/// of the prompt; otherwise one that holds most of it; otherwise the one unused for longest.
+pub(crate) fn choose(slots: &[Slot], prompt: &[LlamaToken], key: Option<&str>) -> Option<usize> {
+    let free = || slots.iter().enumerate().filter(|(_, slot)| slot.work.is_none());
+    let by_common = |(_, slot): &(usize, &Slot)| slot.common_with(prompt);
+    let keyed = free().filter(|(_, slot)| key.is_some() && slot.cache_key.as_deref() == key);
+    let keyed = keyed.filter(|it| 0 < by_common(it)).max_by_key(by_common);
+    // Most of the prompt, or half of what the slot holds: less would lose more than it saves.
+    let is_alike = |common: usize, slot: &Slot| {
+        0 < common && (prompt.len() * 3 <= common * 4 || slot.read.len() <= common * 2)
+    };
+    let alike = free().filter(|it| is_alike(by_common(it), it.1)).max_by_key(by_common);
+    let oldest = free().min_by_key(|(_, slot)| slot.begun);
+    keyed.or(alike).or(oldest).map(|(index, _)| index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A free slot that read these tokens for this key.
+    fn slot(read: &str, key: Option<&str>, begun: u64) -> Slot {
+        let read = tokens(read);
+        Slot { read, cache_key: key.map(str::to_owned), begun, ..Slot::new(0, 100) }
+    }
+
+    fn tokens(text: &str) -> Vec<LlamaToken> {
+        text.bytes().map(|byte| LlamaToken(i32::from(byte))).collect()
+    }
+
+    #[track_caller]
+    fn check(slots: &[Slot], prompt: &str, key: Option<&str>, expected: usize) {
+        assert_eq!(choose(slots, &tokens(prompt), key), Some(expected));
+    }
+
+    #[test]
+    fn the_longest_common_beginning_wins() {
+        let slots = [slot("ab", None, 1), slot("abcd", None, 2), slot("xyz", None, 3)];
+        check(&slots, "abcde", None, 1);
+    }
+
+    #[test]
+    fn a_key_is_preferred_to_a_longer_beginning() {
+        let slots = [slot("ab", Some("k"), 1), slot("abcd", None, 2)];
+        check(&slots, "abcde", Some("k"), 0);
+        check(&slots, "abcde", Some("other"), 1);
+    }
+
+    #[test]
+    fn a_long_text_is_not_thrown_away_for_a_short_beginning() {
+        let slots = [slot("abcdefgh", None, 1), slot("", None, 0)];
+        check(&slots, "abXY", None, 1);
+    }
+
+    #[test]
+    fn a_prompt_that_is_asked_again_finds_itself_before_its_answer() {
+        let slots = [slot("abcdANSWERANSWER", None, 1), slot("", None, 0)];
+        check(&slots, "abcd", None, 0);
+    }
+
+    #[test]
+    fn what_nobody_used_for_longest_goes_first() {
+        let slots = [slot("abc", None, 5), slot("def", None, 3), slot("ghi", None, 4)];
+        check(&slots, "xyz", None, 1);
+    }
+
+    #[test]
+    fn the_last_token_of_a_prompt_is_always_read() {
+        assert_eq!(slot("abc", None, 1).common_with(&tokens("abc")), 2);
+        assert_eq!(slot("abc", None, 1).common_with(&tokens("abcd")), 3);
+        assert_eq!(slot("abc", None, 1).common_with(&tokens("axc")), 1);
+    }
+
+    #[test]
+    fn reading_goes_on_where_it_ended() {
+        let mut slot = Slot { text: tokens("abcd"), ..slot("ab", None, 1) };
+        let next: Vec<_> = slot.next(1).collect();
+        assert_eq!(next, [(2, LlamaToken(i32::from(b'c')), false)]);
+        assert!(!slot.advance(1));
+        let next: Vec<_> = slot.next(5).collect();
+        assert_eq!(next, [(3, LlamaToken(i32::from(b'd')), true)]);
+        assert!(slot.advance(1));
+    }
+}

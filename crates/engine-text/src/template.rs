@@ -1,0 +1,88 @@
+//! The chat template that a GGUF file carries: Jinja as Hugging Face's templates use it.
+
+mod python;
+
+use minijinja::Environment;
+use minijinja::value::Serde;
+use serde_json::Value;
+
+use crate::conversation;
+use crate::refusal::Refusal;
+use crate::request::Chat;
+
+/// For files without a template: ChatML, which most models have seen.
+const CHATML: &str = "{%- for message in messages -%}\
+    {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\
+    {%- endfor -%}\
+    {%- if add_generation_prompt -%}{{- '<|im_start|>assistant\n' -}}{%- endif -%}";
+
+const NAME: &str = "chat";
+
+#[derive(Debug)]
+pub(crate) struct Template {
+    environment: Environment<'static>,
+    special: SpecialTokens,
+    /// Whether the template shows the model its tools and how to call them.
+    has_tool_calls: bool,
+}
+
+/// The texts of tokens that templates write.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SpecialTokens {
+    pub(crate) begin: String,
+    pub(crate) end: String,
+}
+
+impl Template {
+    /// The error says what is wrong with the template.
+    pub(crate) fn new(source: Option<&str>, special: SpecialTokens) -> Result<Template, String> {
+        let source = source.unwrap_or(CHATML);
+        let mut environment = python::environment();
+        environment
+            .add_template_owned(NAME, without_generation_marks(source))
+            .map_err(|error| format!("{error:#}"))?;
+        let has_tool_calls = source.contains("tools") && source.contains(crate::tools::BEGIN);
+        Ok(Template { environment, special, has_tool_calls })
+    }
+
+    pub(crate) fn has_tool_calls(&self) -> bool {
+        self.has_tool_calls
+    }
+
+    /// The whole prompt, up to where the assistant begins to speak.
+    pub(crate) fn render(&self, chat: &Chat, now_s: i64) -> Result<String, Refusal> {
+        let messages = conversation::messages(&chat.messages)?;
+        let tools = conversation::tools(&chat.tools);
+        let mut variables = chat.switches.clone();
+        // Ours come last: the caller's must not stand in for them.
+        variables.extend([
+            ("messages".to_owned(), messages.into()),
+            ("tools".to_owned(), if tools.is_empty() { Value::Null } else { tools.into() }),
+            ("add_generation_prompt".to_owned(), true.into()),
+            ("bos_token".to_owned(), self.special.begin.as_str().into()),
+            ("eos_token".to_owned(), self.special.end.as_str().into()),
+            (python::NOW.to_owned(), now_s.into()),
+        ]);
+        let template = self.environment.get_template(NAME);
+        let written = template.and_then(|template| template.render(Serde(variables)));
+        // What fails here is the caller's: an order of roles that the model was not trained for.
+        written.map_err(|error| {
+            let cause = error.detail().map_or_else(|| error.to_string(), str::to_owned);
+            Refusal::invalid("messages", format!("The model's template refuses this chat: {cause}"))
+        })
+    }
+}
+
+/// Marks of what an assistant wrote matter in training only, and are no Jinja.
+fn without_generation_marks(source: &str) -> String {
+    let mut source = source.to_owned();
+    for word in ["generation", "endgeneration"] {
+        for (begin, end) in [("{%", "%}"), ("{%-", "%}"), ("{%", "-%}"), ("{%-", "-%}")] {
+            source = source.replace(&format!("{begin} {word} {end}"), "");
+        }
+    }
+    source
+}
+
+#[cfg(test)]
+mod tests;

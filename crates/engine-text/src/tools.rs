@@ -1,0 +1,173 @@
+//! Tool calls in the form that Hermes and Qwen models were trained for: JSON between tags.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+pub(crate) const BEGIN: &str = "<tool_call>";
+pub(crate) const END: &str = "</tool_call>";
+
+/// Tells an answer's text from the calls in it.
+#[derive(Debug, Default)]
+pub(crate) struct Splitter {
+    state: State,
+    /// What came since the last piece that was sure.
+    held: String,
+    /// Space before a call or at the end means nothing; before more text it does.
+    space: String,
+    has_text: bool,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Text,
+    Call,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Text(String),
+    Call { name: String, arguments: String },
+}
+
+impl Splitter {
+    pub(crate) fn push(&mut self, text: &str) -> Vec<Piece> {
+        self.held.push_str(text);
+        let mut pieces = Vec::new();
+        loop {
+            let mark = if self.state == State::Text { BEGIN } else { END };
+            let Some((before, after)) = self.held.split_once(mark) else { break };
+            let (before, after) = (before.to_owned(), after.to_owned());
+            self.held = after;
+            pieces.extend(match self.state {
+                State::Text => self.text(&before),
+                State::Call => Some(call(&before)),
+            });
+            self.state = if self.state == State::Text { State::Call } else { State::Text };
+        }
+        if self.state == State::Text {
+            let doubtful = doubtful_bytes(&self.held);
+            let rest = self.held.split_off(self.held.len() - doubtful);
+            let sure = std::mem::replace(&mut self.held, rest);
+            pieces.extend(self.text(&sure));
+        }
+        pieces
+    }
+
+    /// Whether a call has begun and not ended.
+    pub(crate) fn is_in_call(&self) -> bool {
+        self.state == State::Call
+    }
+
+    /// What came of a call so far.
+    pub(crate) fn held(&self) -> &str {
+        &self.held
+    }
+
+    /// What was held back. A model may end its turn without closing its last call.
+    pub(crate) fn finish(&mut self) -> Option<Piece> {
+        let held = std::mem::take(&mut self.held);
+        match self.state {
+            State::Text => self.text(&held),
+            State::Call => Some(call(&held)),
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Option<Piece> {
+        let solid = text.trim_end().len();
+        if solid == 0 {
+            self.space.push_str(text);
+            return None;
+        }
+        let mut piece = std::mem::take(&mut self.space);
+        piece.push_str(&text[..solid]);
+        text[solid..].clone_into(&mut self.space);
+        let piece = if self.has_text { piece } else { piece.trim_start().to_owned() };
+        self.has_text = true;
+        Some(Piece::Text(piece))
+    }
+}
+
+#[derive(Deserialize)]
+struct CallBody<'a> {
+    name: String,
+    #[serde(borrow, alias = "parameters")]
+    arguments: Option<&'a RawValue>,
+}
+
+/// What is no call is the model's own words, and the caller sees them as they are.
+fn call(body: &str) -> Piece {
+    match serde_json::from_str::<CallBody<'_>>(body.trim()) {
+        Ok(CallBody { name, arguments }) => {
+            let arguments = arguments.map_or("{}", RawValue::get).to_owned();
+            Piece::Call { name, arguments }
+        }
+        Err(_) => Piece::Text(format!("{BEGIN}{body}{END}")),
+    }
+}
+
+/// The length of the longest end with which the mark begins.
+fn doubtful_bytes(text: &str) -> usize {
+    let lengths = (1..BEGIN.len()).rev();
+    lengths.into_iter().find(|length| text.ends_with(&BEGIN[..*length])).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Piece {
+        Piece::Text(text.to_owned())
+    }
+
+    fn add(arguments: &str) -> Piece {
+        Piece::Call { name: "add".to_owned(), arguments: arguments.to_owned() }
+    }
+
+    #[track_caller]
+    fn check(tokens: &[&str], expected: &[Piece]) {
+        let mut splitter = Splitter::default();
+        let mut pieces: Vec<Piece> = tokens.iter().flat_map(|it| splitter.push(it)).collect();
+        pieces.extend(splitter.finish());
+        assert_eq!(pieces, expected);
+    }
+
+    #[test]
+    fn text_without_calls_passes() {
+        check(&["a ", "b <", "i>", " c\n"], &[text("a"), text(" b"), text(" <i>"), text(" c")]);
+    }
+
+    #[test]
+    fn a_call_is_told_from_the_text_around_it() {
+        check(
+            &["I add.\n\n<tool", "_call>\n{\"name\": \"add\", ", "\"arguments\": {\"a\": 1}}\n</tool_call>"],
+            &[text("I add."), add("{\"a\": 1}")],
+        );
+    }
+
+    #[test]
+    fn several_calls_follow_each_other() {
+        let one = "<tool_call>{\"name\":\"add\",\"arguments\":{}}</tool_call>";
+        check(&[one, "\n", one], &[add("{}"), add("{}")]);
+    }
+
+    #[test]
+    fn a_call_may_end_with_the_turn() {
+        check(&["<tool_call>\n{\"name\": \"add\"}\n"], &[add("{}")]);
+    }
+
+    #[test]
+    fn what_is_no_call_stays_text() {
+        check(&["<tool_call>\nadd 1\n</tool_call>"], &[text("<tool_call>\nadd 1\n</tool_call>")]);
+    }
+
+    #[test]
+    fn the_beginning_of_a_mark_is_held_back_until_it_is_sure() {
+        let mut splitter = Splitter::default();
+        assert_eq!(splitter.push("a<tool"), [text("a")]);
+        assert_eq!(splitter.push("s>"), [text("<tools>")]);
+        assert!(!splitter.is_in_call());
+        splitter.push("<tool_call>");
+        assert!(splitter.is_in_call());
+    }
+}

@@ -1,0 +1,177 @@
+//! A GGUF file that was opened: its vocabulary, its template, and what it takes to run it.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::model::params::LlamaModelParams;
+use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::{LogOptions, send_logs_to_tracing};
+
+use crate::constraint::Grammars;
+use crate::processor;
+use crate::template::{SpecialTokens, Template};
+
+/// Shorter than this a context serves nobody.
+const CONTEXT_TOKENS_MIN: u32 = 512;
+/// Keys and values are kept as 16-bit floats.
+const CACHE_BYTES_PER_NUMBER: u64 = 2;
+
+/// How a model is to be run.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    pub threads: usize,
+    /// How many answers are written side by side.
+    pub parallel: u32,
+    /// At most as long as the model was trained for.
+    pub context_tokens_max: Option<u32>,
+    /// What the prompt cache of all answers together may take; shortens the context if it must.
+    pub cache_bytes_max: u64,
+}
+
+/// Why a file cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error(
+        "this program was built for a newer processor: {} is missing here; build it on this \
+         machine with scripts/build.sh", .missing.join(", ")
+    )]
+    Processor { missing: Vec<&'static str> },
+    #[error("{} is not there", .0.display())]
+    Missing(PathBuf),
+    #[error("{} is not a GGUF file that llama.cpp can run: {cause}", path.display())]
+    Unreadable { path: PathBuf, cause: String },
+    #[error("the chat template of {} is wrong: {cause}", path.display())]
+    Template { path: PathBuf, cause: String },
+    #[error(
+        "there is no room for {context_tokens} tokens of context; allow the engine more memory"
+    )]
+    Memory { context_tokens: u32 },
+    #[error("llama.cpp cannot start the model: {0}")]
+    Runtime(String),
+}
+
+#[derive(Debug)]
+pub struct Weights {
+    pub(crate) model: LlamaModel,
+    pub(crate) template: Template,
+    begin: String,
+    grammars: OnceLock<Result<Grammars, String>>,
+}
+
+impl Weights {
+    /// Maps the file and reads its vocabulary; the weights come in as they are used.
+    pub fn open(path: &Path) -> Result<Weights, LoadError> {
+        let missing = processor::missing_instructions();
+        if !missing.is_empty() {
+            return Err(LoadError::Processor { missing });
+        }
+        if !path.is_file() {
+            return Err(LoadError::Missing(path.to_owned()));
+        }
+        let unreadable = |cause: String| LoadError::Unreadable { path: path.to_owned(), cause };
+        let model = LlamaModel::load_from_file(backend()?, path, &LlamaModelParams::default())
+            .map_err(|error| unreadable(error.to_string()))?;
+        let special = SpecialTokens {
+            begin: text_of(&model, model.vocab().bos()),
+            end: text_of(&model, model.vocab().eos()),
+        };
+        let source = model.chat_template(None).ok();
+        let source = source.map(|it| it.as_c_str().to_string_lossy().into_owned());
+        let begin = special.begin.clone();
+        let template = Template::new(source.as_deref(), special)
+            .map_err(|cause| LoadError::Template { path: path.to_owned(), cause })?;
+        Ok(Weights { model, template, begin, grammars: OnceLock::new() })
+    }
+
+    /// The context that every answer gets, in tokens.
+    pub fn context_tokens(&self, settings: &Settings) -> Result<u32, LoadError> {
+        let trained = self.model.n_ctx_train();
+        let wanted = settings.context_tokens_max.map_or(trained, |most| most.min(trained));
+        let every = self.cache_bytes_per_token().saturating_mul(u64::from(settings.parallel));
+        let room = settings.cache_bytes_max / every.max(1);
+        let context_tokens = wanted.min(u32::try_from(room).unwrap_or(u32::MAX));
+        if context_tokens < CONTEXT_TOKENS_MIN.min(wanted) {
+            return Err(LoadError::Memory { context_tokens: CONTEXT_TOKENS_MIN.min(wanted) });
+        }
+        Ok(context_tokens)
+    }
+
+    /// What the model takes when it runs: its weights and its prompt cache.
+    pub fn memory_bytes(&self, settings: &Settings) -> Result<u64, LoadError> {
+        let tokens = u64::from(self.context_tokens(settings)?) * u64::from(settings.parallel);
+        Ok(self.model.size() + tokens.saturating_mul(self.cache_bytes_per_token()))
+    }
+
+    /// Whether the model was trained to call tools in a form that is understood here.
+    pub fn has_tool_calls(&self) -> bool {
+        self.template.has_tool_calls()
+    }
+
+    pub(crate) fn tokens_of(&self, text: &str) -> Vec<LlamaToken> {
+        let vocabulary = self.model.vocab();
+        let adds_begin = vocabulary.should_add_bos();
+        // Many templates write the first token themselves; twice it confuses the model.
+        let text = match text.strip_prefix(self.begin.as_str()) {
+            Some(rest) if adds_begin && !self.begin.is_empty() => rest,
+            _ => text,
+        };
+        vocabulary.tokenize(text.as_bytes(), true, true)
+    }
+
+    /// A token's bytes as they stand in an answer; nothing for those that only steer.
+    pub(crate) fn bytes_of(&self, token: u32) -> Vec<u8> {
+        self.model.vocab().token_to_piece(of_number(token), false, None)
+    }
+
+    pub(crate) fn ends_answer(&self, token: u32) -> bool {
+        self.model.vocab().is_eog(of_number(token))
+    }
+
+    /// Made when it is first needed: most answers are not constrained.
+    pub(crate) fn grammars(&self) -> Result<&Grammars, String> {
+        let grammars = self.grammars.get_or_init(|| Grammars::new(&self.model));
+        grammars.as_ref().map_err(String::clone)
+    }
+
+    fn cache_bytes_per_token(&self) -> u64 {
+        let model = &self.model;
+        let heads = u64::from(model.n_head_kv());
+        let usual = u64::try_from(model.n_embd()).unwrap_or(0) / u64::from(model.n_head().max(1));
+        let numbers = self.head_size("key_length", usual) + self.head_size("value_length", usual);
+        u64::from(model.n_layer()) * heads * numbers * CACHE_BYTES_PER_NUMBER
+    }
+
+    fn head_size(&self, name: &str, usual: u64) -> u64 {
+        let architecture = self.model.meta_val_str("general.architecture").unwrap_or_default();
+        let said = self.model.meta_val_str(&format!("{architecture}.attention.{name}"));
+        said.ok().and_then(|size| size.parse().ok()).unwrap_or(usual)
+    }
+}
+
+/// llama.cpp itself, begun once in a process.
+pub(crate) fn backend() -> Result<&'static LlamaBackend, LoadError> {
+    static BACKEND: OnceLock<Result<LlamaBackend, String>> = OnceLock::new();
+    let backend = BACKEND.get_or_init(|| {
+        send_logs_to_tracing(LogOptions::default());
+        LlamaBackend::init().map_err(|error| error.to_string())
+    });
+    backend.as_ref().map_err(|error| LoadError::Runtime(error.clone()))
+}
+
+pub(crate) fn of_number(token: u32) -> LlamaToken {
+    LlamaToken(i32::try_from(token).unwrap_or(-1))
+}
+
+pub(crate) fn number_of(token: LlamaToken) -> u32 {
+    u32::try_from(token.0).unwrap_or(u32::MAX)
+}
+
+/// Models without such a token have a negative number for it.
+fn text_of(model: &LlamaModel, token: LlamaToken) -> String {
+    if token.0 < 0 {
+        return String::new();
+    }
+    String::from_utf8_lossy(&model.vocab().token_to_piece(token, true, None)).into_owned()
+}

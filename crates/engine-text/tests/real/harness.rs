@@ -1,0 +1,105 @@
+//! Loads the model and collects what it writes.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use engine_text::{
+    Chat, Event, Finish, Format, Generation, Prompt, Request, Sampling, Settings, TextModel,
+    TokenLogprob, Usage, Weights,
+};
+use serde_json::json;
+
+const ID: &str = "smollm2-135m";
+pub(crate) const CONTEXT_TOKENS: u32 = 1024;
+
+/// One model for all tests of the process.
+pub(crate) static MODEL: LazyLock<TextModel> = LazyLock::new(load);
+
+pub(crate) fn load() -> TextModel {
+    load_with(4)
+}
+
+/// A model that writes so many answers side by side.
+pub(crate) fn load_with(parallel: u32) -> TextModel {
+    let settings = Settings {
+        // Threads that wait for each other are slow beside the other tests.
+        threads: 1,
+        parallel,
+        context_tokens_max: Some(CONTEXT_TOKENS),
+        cache_bytes_max: 1 << 30,
+    };
+    TextModel::start(Weights::open(&file()).unwrap(), &settings).unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests are told where the weights are")]
+fn file() -> PathBuf {
+    let folder = std::env::var("TOLLGATE_TEST_MODELS").unwrap_or_else(|_| {
+        panic!("set TOLLGATE_TEST_MODELS to a folder with {ID}; scripts/test.sh fetches it")
+    });
+    let folder = weights::installed(folder.as_ref(), ID).unwrap_or_else(|it| panic!("{it}"));
+    folder.join(&weights::manifest().model(ID).unwrap().files[0].name)
+}
+
+/// A greedy answer to a question, of at most 48 tokens.
+pub(crate) fn ask(question: &str) -> Request {
+    let messages = vec![json!({"role": "user", "content": question})];
+    Request {
+        prompt: Prompt::Chat(Chat { messages, ..Chat::default() }),
+        completion_tokens_max: Some(48),
+        sampling: Sampling { temperature: Some(0.0), ..Sampling::default() },
+        stop: Vec::new(),
+        stop_token_ids: Vec::new(),
+        choices: 1,
+        logprobs: None,
+        format: Format::Text,
+        cache_key: None,
+        seed: 1,
+        now_s: 1_790_000_000,
+    }
+}
+
+/// What one choice came to.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) pieces: usize,
+    pub(crate) logprobs: Vec<TokenLogprob>,
+    pub(crate) finish: Option<Finish>,
+    pub(crate) usage: Usage,
+}
+
+pub(crate) fn answer(request: &Request) -> Answer {
+    collect(MODEL.generate(request).unwrap()).remove(0)
+}
+
+/// All choices, in their order.
+pub(crate) fn collect(mut generation: Generation) -> Vec<Answer> {
+    let mut answers: Vec<Answer> = Vec::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    while let Some(event) = runtime.block_on(generation.next()) {
+        let (Event::Text { choice, .. }
+        | Event::ToolCall { choice, .. }
+        | Event::Finished { choice, .. }) = &event
+        else {
+            panic!("{event:?}");
+        };
+        let index = usize::try_from(*choice).unwrap();
+        if answers.len() <= index {
+            answers.resize_with(index + 1, Answer::default);
+        }
+        let answer = &mut answers[index];
+        match event {
+            Event::Text { text, logprobs, .. } => {
+                answer.text.push_str(&text);
+                answer.pieces += 1;
+                answer.logprobs.extend(logprobs);
+            }
+            Event::Finished { finish, usage, .. } => {
+                assert_eq!(answer.finish.replace(finish), None, "a choice ends once");
+                answer.usage = usage;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    answers
+}

@@ -1,0 +1,56 @@
+//! What is too much is refused with the numbers, or ends where it must.
+
+use engine_text::{Finish, Refusal, Weights};
+
+use crate::harness::{CONTEXT_TOKENS, MODEL, answer, ask};
+
+#[test]
+fn a_prompt_that_does_not_fit_is_refused_with_the_numbers() {
+    let refusal = MODEL.generate(&ask(&"word ".repeat(2000))).unwrap_err();
+    let Refusal::ContextOverflow { context_tokens, prompt_tokens } = refusal else {
+        panic!("{refusal}");
+    };
+    assert_eq!(context_tokens, CONTEXT_TOKENS);
+    assert!((2000..2100).contains(&prompt_tokens), "{prompt_tokens}");
+}
+
+#[test]
+fn an_answer_ends_where_the_context_does() {
+    let mut request = ask(&"word ".repeat(900));
+    request.completion_tokens_max = None;
+    // Nothing ends it before.
+    request.sampling.presence_penalty = Some(-2.0);
+    let answer = answer(&request);
+    let whole = answer.usage.prompt_tokens + answer.usage.completion_tokens;
+    if answer.finish == Some(Finish::Length) {
+        assert_eq!(whole, CONTEXT_TOKENS);
+    } else {
+        assert!(whole < CONTEXT_TOKENS);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_field() {
+    let check = |change: fn(&mut engine_text::Request), field: &str| {
+        let mut request = ask("Hello");
+        change(&mut request);
+        let refusal = MODEL.generate(&request).unwrap_err();
+        let Refusal::Invalid { param, .. } = refusal else { panic!("{refusal}") };
+        assert_eq!(param, field);
+    };
+    check(|it| it.choices = 0, "n");
+    check(|it| it.choices = 1000, "n");
+    check(|it| it.logprobs = Some(1000), "top_logprobs");
+    check(|it| it.completion_tokens_max = Some(0), "max_tokens");
+}
+
+#[test]
+fn a_file_that_is_no_model_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wrong.gguf");
+    std::fs::write(&path, b"GGUF and then nothing of sense").unwrap();
+    let error = Weights::open(&path).unwrap_err().to_string();
+    assert!(error.contains("is not a GGUF file"), "{error}");
+    let error = Weights::open(&folder.path().join("absent.gguf")).unwrap_err().to_string();
+    assert!(error.ends_with("absent.gguf is not there"), "{error}");
+}
