@@ -133,9 +133,7 @@ impl Registry {
         self.mark(id, true);
         let begun = Instant::now();
         let (registry, limits) = (Arc::clone(self), self.limits);
-        let load = move || {
-            loaded::load(&found, &limits, |bytes| registry.make_room(bytes))
-        };
+        let load = move || loaded::load(&found, &limits, |bytes| registry.make_room(bytes));
         let loaded = tokio::task::spawn_blocking(load).await;
         self.mark(id, false);
         let loaded = loaded.map_err(|error| Refusal::failed(error.to_string())).flatten()?;
@@ -155,7 +153,8 @@ impl Registry {
         let mut models = self.lock();
         let most = self.limits.memory_bytes_max;
         loop {
-            let used: u64 = models.values().filter_map(|it| it.cell.get()).map(Loaded::memory_bytes).sum();
+            let used: u64 =
+                models.values().filter_map(|it| it.cell.get()).map(Loaded::memory_bytes).sum();
             if used.saturating_add(bytes) <= most {
                 return Ok(());
             }
@@ -163,10 +162,13 @@ impl Registry {
                 models.iter_mut().filter(|(_, entry)| entry.is_unused()).collect();
             unused.sort_by_key(|(_, entry)| entry.used_at);
             let Some((id, entry)) = unused.into_iter().next() else {
-                return Err(Refusal::unavailable("out_of_memory", format!(
-                    "The model needs {bytes} bytes, and {used} of {most} are in use. Try again \
+                return Err(Refusal::unavailable(
+                    "out_of_memory",
+                    format!(
+                        "The model needs {bytes} bytes, and {used} of {most} are in use. Try again \
                      when other models are idle, or give the engine more memory."
-                )));
+                    ),
+                ));
             };
             tracing::info!("unloaded {id} to make room");
             entry.unload();

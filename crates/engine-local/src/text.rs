@@ -105,7 +105,8 @@ impl Tally {
     fn add(&mut self, usage: Usage) {
         self.prompt_tokens = usage.prompt_tokens;
         // A later choice finds what the first one read; the caller did not have it before.
-        let cached = self.cached_tokens.map_or(usage.cached_tokens, |it| it.min(usage.cached_tokens));
+        let cached =
+            self.cached_tokens.map_or(usage.cached_tokens, |it| it.min(usage.cached_tokens));
         self.cached_tokens = Some(cached);
         self.completion_tokens += u64::from(usage.completion_tokens);
     }

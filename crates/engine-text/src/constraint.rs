@@ -58,7 +58,8 @@ impl Grammars {
 
     /// An answer that consists of calls: one, or as many as the model likes.
     pub(crate) fn calls(&self, tools: &[&Tool], is_one: bool) -> Result<Constraint, Refusal> {
-        let call = format!("{} body {}", literal(&format!("{BEGIN}\n")), literal(&format!("\n{END}")));
+        let call =
+            format!("{} body {}", literal(&format!("{BEGIN}\n")), literal(&format!("\n{END}")));
         let more = if is_one { String::new() } else { format!(" (\"\\n\" {call})*") };
         self.compile("tools", lark(&format!("{call}{more}"), tools)?)
     }
@@ -69,7 +70,11 @@ impl Grammars {
         self.compile("tools", lark(&rest, tools)?)
     }
 
-    fn compile(&self, param: &'static str, grammar: TopLevelGrammar) -> Result<Constraint, Refusal> {
+    fn compile(
+        &self,
+        param: &'static str,
+        grammar: TopLevelGrammar,
+    ) -> Result<Constraint, Refusal> {
         let parser = self.factory.create_parser(grammar);
         let parser = parser.map_err(|error| {
             Refusal::invalid(param, format!("The JSON schema cannot be enforced: {error}"))

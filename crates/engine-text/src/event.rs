@@ -4,12 +4,26 @@
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// More of the answer; never empty.
-    Text { choice: u32, text: String, logprobs: Vec<TokenLogprob> },
+    Text {
+        choice: u32,
+        text: String,
+        logprobs: Vec<TokenLogprob>,
+    },
     /// A whole call; its arguments are JSON.
-    ToolCall { choice: u32, name: String, arguments: String },
-    Finished { choice: u32, finish: Finish, usage: Usage },
+    ToolCall {
+        choice: u32,
+        name: String,
+        arguments: String,
+    },
+    Finished {
+        choice: u32,
+        finish: Finish,
+        usage: Usage,
+    },
     /// The runtime failed; nothing more will come.
-    Failed { cause: String },
+    Failed {
+        cause: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

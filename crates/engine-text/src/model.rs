@@ -98,7 +98,9 @@ impl TextModel {
     fn prompt(&self, request: &Request) -> Result<Vec<LlamaToken>, Refusal> {
         let text = match &request.prompt {
             Prompt::Text(text) => text,
-            Prompt::Chat(chat) => &self.weights.template.render(&seen_by_model(chat), request.now_s)?,
+            Prompt::Chat(chat) => {
+                &self.weights.template.render(&seen_by_model(chat), request.now_s)?
+            }
         };
         let tokens = self.weights.tokens_of(text);
         if tokens.is_empty() {
@@ -160,7 +162,10 @@ impl TextModel {
 
     fn grammars(&self) -> Result<&crate::constraint::Grammars, Refusal> {
         self.weights.grammars().map_err(|cause| {
-            Refusal::invalid("response_format", format!("This model cannot be constrained: {cause}"))
+            Refusal::invalid(
+                "response_format",
+                format!("This model cannot be constrained: {cause}"),
+            )
         })
     }
 }

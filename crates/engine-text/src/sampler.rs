@@ -1,7 +1,7 @@
 //! Draws the next token from the model's logits.
 
-mod penalties;
 mod likelihood;
+mod penalties;
 
 use crate::constraint::{Constraint, Stuck};
 use crate::request::Sampling;

@@ -140,7 +140,11 @@ mod tests {
     #[test]
     fn a_call_is_told_from_the_text_around_it() {
         check(
-            &["I add.\n\n<tool", "_call>\n{\"name\": \"add\", ", "\"arguments\": {\"a\": 1}}\n</tool_call>"],
+            &[
+                "I add.\n\n<tool",
+                "_call>\n{\"name\": \"add\", ",
+                "\"arguments\": {\"a\": 1}}\n</tool_call>",
+            ],
             &[text("I add."), add("{\"a\": 1}")],
         );
     }

@@ -103,7 +103,9 @@ impl Teller {
         let mut body = json!({"index": choice, "finish_reason": finish, "logprobs": logprobs});
         match self.head.shape {
             Shape::Chat => body["delta"] = delta,
-            Shape::Text => body["text"] = delta.get("content").cloned().unwrap_or_else(|| "".into()),
+            Shape::Text => {
+                body["text"] = delta.get("content").cloned().unwrap_or_else(|| "".into())
+            }
         }
         event(&self.head.body(self.object(), json!([body])))
     }

@@ -48,8 +48,7 @@ pub(crate) fn likelihoods(logits: &[f32], token: u32, few: usize) -> (f32, Vec<(
         return (own, Vec::new());
     }
     let mut ranked: Vec<(u32, f32)> = (0..).zip(logits.iter().map(|it| it - level)).collect();
-    let likelier_first =
-        |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    let likelier_first = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
     if few < ranked.len() {
         ranked.select_nth_unstable_by(few, likelier_first);
         ranked.truncate(few);

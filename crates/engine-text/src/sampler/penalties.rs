@@ -19,7 +19,8 @@ impl Penalties {
     pub(super) fn new(sampling: &Sampling, prompt: &[u32]) -> Penalties {
         // A penalty of nothing would divide by it; it means that none is wanted.
         let repetition = sampling.repetition_penalty.filter(|it| 0.0 < *it).unwrap_or(1.0);
-        let prompt = if is_one(repetition) { HashSet::new() } else { prompt.iter().copied().collect() };
+        let prompt =
+            if is_one(repetition) { HashSet::new() } else { prompt.iter().copied().collect() };
         Penalties {
             repetition,
             presence: sampling.presence_penalty.unwrap_or(0.0),
@@ -44,7 +45,8 @@ impl Penalties {
         for token in repeated.chain(self.answer.keys()) {
             if let Some(logit) = at(logits, *token) {
                 let is_likely = 0.0 < *logit;
-                *logit = if is_likely { *logit / self.repetition } else { *logit * self.repetition };
+                *logit =
+                    if is_likely { *logit / self.repetition } else { *logit * self.repetition };
             }
         }
         for (token, count) in &self.answer {

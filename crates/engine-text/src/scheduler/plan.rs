@@ -11,7 +11,10 @@ pub(crate) enum Ahead {
     /// The token it wrote last.
     Writing,
     /// The rest of its prompt, begun as the so-manieth.
-    Reading { tokens: usize, begun: u64 },
+    Reading {
+        tokens: usize,
+        begun: u64,
+    },
 }
 
 /// A slot's part of a batch.

@@ -70,7 +70,8 @@ fn a_request_that_nobody_wants_any_more_ends_within_a_token() {
     }
     let prompt_tokens = unwanted.prompt_tokens;
     drop(unwanted);
-    long.prompt = Prompt::Text(format!("One, two, three, four, five, six,{heard} and so on and so on"));
+    long.prompt =
+        Prompt::Text(format!("One, two, three, four, five, six,{heard} and so on and so on"));
     long.completion_tokens_max = Some(1);
     let next = collect(model.generate(&long).unwrap()).remove(0);
     assert!(next.usage.cached_tokens <= prompt_tokens + 6, "{:?} {prompt_tokens}", next.usage);
