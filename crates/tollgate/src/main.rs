@@ -1,5 +1,7 @@
 //! The shipped program: the gateway, and the engine that it starts as a child process.
 
+mod patience;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,6 +12,7 @@ fn main() -> ExitCode {
 }
 
 fn serve(options: Options) -> Result<(), String> {
+    patience::limit()?;
     let options = engine_local::Options {
         socket: options.socket,
         models_dir: options.models_dir,
