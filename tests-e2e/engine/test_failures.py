@@ -13,28 +13,32 @@ import openai
 
 from engine.service import MODELS, EngineCase, user
 
+STORY = "Tell me a long story about a fox in the woods."
 SMOLLM = "smollm2-135m/SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 class KilledTest(EngineCase):
     def chat(self, **options):
-        options = {"model": "default", "messages": user("Tell me a long story."), **options}
+        options = {"model": "default", "messages": user(STORY), "temperature": 0, **options}
         return self.client().chat.completions.create(**options)
 
     def test_an_engine_that_is_killed_in_the_middle_is_told_and_comes_back(self):
         self.until_ready(lambda: self.chat(max_completion_tokens=1))
-        pieces = 0
+        pieces = []
         before = self.usage_rows()
         stream = self.chat(stream=True, max_completion_tokens=2000)
         with self.assertRaises(openai.APIError):
             for chunk in stream:
-                pieces += 1
-                if pieces == 20:
+                pieces += [choice.delta.content or "" for choice in chunk.choices]
+                if len(pieces) == 20:
                     os.kill(self.engine_process(), signal.SIGKILL)
-        # Nothing is charged that was not delivered.
+        # Nothing is charged that was not delivered. The engine died without a count, so that the
+        # service estimates the tokens of what it passed on, of which each piece holds about one.
         charged = self.usage_rows()[len(before) :]
-        tokens = sum(row.get("completionTokens") or 0 for row in charged)
-        self.assertLessEqual(tokens, pieces)
+        # What was read and what was written are a row each, and both tell of the whole request.
+        tokens = max((row.get("completionTokens") or 0 for row in charged), default=0)
+        text = "".join(pieces)
+        self.assertLessEqual(tokens, len(pieces), text)
         # It is started again, and answers.
         answer = self.until_ready(lambda: self.chat(max_completion_tokens=4))
         self.assertLess(0, answer.usage.completion_tokens)
