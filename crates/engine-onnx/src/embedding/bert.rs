@@ -4,6 +4,7 @@
 //! operators, which an export from a training framework does not.
 
 mod graph;
+mod onnx;
 mod weights;
 
 use std::fs;
@@ -45,11 +46,9 @@ impl Bert {
         let file = candidates.iter().find(|it| it.exists()).unwrap_or(&candidates[0]);
         let bytes = fs::read(file).map_err(|error| unreadable(file, &error))?;
         let weights = Weights::parse(&bytes).map_err(|cause| unreadable(file, &cause))?;
-        let model = graph::build(&config, &weights).map_err(|error| match error {
-            graph::BuildError::Weights(cause) => unreadable(file, &cause),
-            graph::BuildError::Graph(cause) => EmbeddingError::Runtime(cause.into()),
-        })?;
-        let session = model.into_session(&runtime.builder()?).map_err(RuntimeError::from)?;
+        let model = graph::build(&config, &weights).map_err(|cause| unreadable(file, &cause))?;
+        let session = runtime.builder()?.commit_from_memory(&model);
+        let session = session.map_err(RuntimeError::from)?;
         Ok(Bert { session, config })
     }
 

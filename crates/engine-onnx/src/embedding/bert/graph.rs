@@ -1,11 +1,7 @@
 //! The nodes of a BERT encoder.
 
-use ort::editor::{Graph, Model, Node, ONNX_DOMAIN, Opset};
-use ort::memory::Allocator;
-use ort::operator::Attribute;
-use ort::value::{Outlet, Shape, SymbolicDimensions, Tensor, TensorElementType, ValueType};
-
 use super::Config;
+use super::onnx::{Attribute, Graph, Operator};
 use super::weights::{Matrix, Weights};
 
 pub(super) const IDS: &str = "ids";
@@ -15,31 +11,16 @@ pub(super) const OUTPUT: &str = "states";
 
 /// The runtime's own operators, beside those of the standard.
 const FUSED_DOMAIN: &str = "com.microsoft";
-const ONNX_OPSET: u32 = 17;
-const FUSED_OPSET: u32 = 1;
+const ONNX_DOMAIN: &str = "";
+const ONNX_OPSET: u64 = 17;
+const FUSED_OPSET: u64 = 1;
 
-pub(super) enum BuildError {
-    Weights(String),
-    Graph(ort::Error),
-}
-
-impl From<ort::Error> for BuildError {
-    fn from(error: ort::Error) -> BuildError {
-        BuildError::Graph(error)
+/// The graph as an ONNX file.
+pub(super) fn build(config: &Config, weights: &Weights<'_>) -> Result<Vec<u8>, String> {
+    let mut builder = Builder { config: *config, weights, graph: Graph::default() };
+    for input in [IDS, SEGMENTS, MASK] {
+        builder.graph.input(input);
     }
-}
-
-impl From<String> for BuildError {
-    fn from(cause: String) -> BuildError {
-        BuildError::Weights(cause)
-    }
-}
-
-pub(super) fn build(config: &Config, weights: &Weights<'_>) -> Result<Model, BuildError> {
-    let mut builder = Builder { config: *config, weights, graph: Graph::new()? };
-    builder
-        .graph
-        .set_inputs([IDS, SEGMENTS, MASK].map(|it| outlet(it, TensorElementType::Int32, 2)))?;
     builder.embeddings("layer.0")?;
     let layers = config.num_hidden_layers;
     for layer in 0..layers {
@@ -47,11 +28,8 @@ pub(super) fn build(config: &Config, weights: &Weights<'_>) -> Result<Model, Bui
         let output = if is_last { OUTPUT.to_owned() } else { format!("layer.{}", layer + 1) };
         builder.layer(layer, &format!("layer.{layer}"), &output)?;
     }
-    builder.graph.set_outputs([outlet(OUTPUT, TensorElementType::Float32, 3)])?;
-    let opsets = [Opset::new(ONNX_DOMAIN, ONNX_OPSET)?, Opset::new(FUSED_DOMAIN, FUSED_OPSET)?];
-    let mut model = Model::new(opsets)?;
-    model.set_graph(builder.graph)?;
-    Ok(model)
+    builder.graph.output(OUTPUT);
+    Ok(builder.graph.file(&[(ONNX_DOMAIN, ONNX_OPSET), (FUSED_DOMAIN, FUSED_OPSET)]))
 }
 
 struct Builder<'a> {
@@ -62,14 +40,14 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// Words, positions and segments added up and normalised.
-    fn embeddings(&mut self, output: &str) -> Result<(), BuildError> {
+    fn embeddings(&mut self, output: &str) -> Result<(), String> {
         let hidden = self.config.hidden_size;
         let words = self.weights.rows("embeddings.word_embeddings.weight", hidden)?;
         let positions = self.config.max_position_embeddings;
-        self.add("words", words)?;
+        self.add("words", words);
         self.add_stored("embeddings.position_embeddings.weight", &[positions, hidden])?;
         let segments = self.weights.rows("embeddings.token_type_embeddings.weight", hidden)?;
-        self.add("segment.kinds", segments)?;
+        self.add("segment.kinds", segments);
         self.add_stored("embeddings.LayerNorm.weight", &[hidden])?;
         self.add_stored("embeddings.LayerNorm.bias", &[hidden])?;
         let inputs = [
@@ -81,15 +59,14 @@ impl Builder<'_> {
             "embeddings.LayerNorm.weight",
             "embeddings.LayerNorm.bias",
         ];
+        let operator = Operator(FUSED_DOMAIN, "EmbedLayerNormalization");
         let outputs = [output, "unused.mask"];
-        let epsilon = Attribute::new("epsilon", self.config.layer_norm_eps)?;
-        let operator = "EmbedLayerNormalization";
-        let node = Node::new(operator, FUSED_DOMAIN, "embed", inputs, outputs, [epsilon])?;
-        Ok(self.graph.add_node(node)?)
+        self.graph.node(operator, &inputs, &outputs, Some(self.epsilon()));
+        Ok(())
     }
 
     /// Attention and two dense layers, each added to its input and normalised.
-    fn layer(&mut self, layer: usize, input: &str, output: &str) -> Result<(), BuildError> {
+    fn layer(&mut self, layer: usize, input: &str, output: &str) -> Result<(), String> {
         let hidden = self.config.hidden_size;
         let name = |part: &str| format!("encoder.layer.{layer}.{part}");
         let attended = self.attention(layer, input)?;
@@ -105,8 +82,7 @@ impl Builder<'_> {
         self.add_stored(&bias, &[wide])?;
         let activated = name("activated");
         let inputs = [widened.as_str(), bias.as_str()];
-        let node = Node::new("BiasGelu", FUSED_DOMAIN, name("gelu"), inputs, [&activated], [])?;
-        self.graph.add_node(node)?;
+        self.graph.node(Operator(FUSED_DOMAIN, "BiasGelu"), &inputs, &[&activated], None);
         let narrowed = self.dense(&name("output.dense"), &activated, wide, hidden)?;
         let bias = name("output.dense.bias");
         self.add_stored(&bias, &[hidden])?;
@@ -114,7 +90,7 @@ impl Builder<'_> {
     }
 
     /// Queries, keys and values come from one multiplication.
-    fn attention(&mut self, layer: usize, input: &str) -> Result<String, BuildError> {
+    fn attention(&mut self, layer: usize, input: &str) -> Result<String, String> {
         let hidden = self.config.hidden_size;
         let name = |part: &str| format!("encoder.layer.{layer}.attention.self.{part}");
         let (mut matrices, mut biases) = (Vec::new(), Vec::new());
@@ -124,12 +100,11 @@ impl Builder<'_> {
             biases.push(self.weights.matrix(&name(&format!("{part}.bias")), &[hidden])?);
         }
         let (weight, bias, output) = (name("weight"), name("bias"), name("output"));
-        self.add(&weight, Matrix::beside(&matrices))?;
-        self.add(&bias, Matrix::joined(&biases))?;
+        self.add(&weight, Matrix::beside(&matrices));
+        self.add(&bias, Matrix::joined(&biases));
         let inputs = [input, &weight, &bias, MASK];
-        let heads = Attribute::new("num_heads", self.config.num_attention_heads as i64)?;
-        let node = Node::new("Attention", FUSED_DOMAIN, name("node"), inputs, [&output], [heads])?;
-        self.graph.add_node(node)?;
+        let heads = Attribute::Integer("num_heads", self.config.num_attention_heads);
+        self.graph.node(Operator(FUSED_DOMAIN, "Attention"), &inputs, &[&output], Some(heads));
         Ok(output)
     }
 
@@ -139,13 +114,12 @@ impl Builder<'_> {
         input: &str,
         inputs: usize,
         outputs: usize,
-    ) -> Result<String, BuildError> {
+    ) -> Result<String, String> {
         let weight = format!("{name}.weight");
         let matrix = self.weights.transposed(&weight, inputs, outputs)?;
-        self.add(&weight, matrix)?;
+        self.add(&weight, matrix);
         let output = format!("{name}.product");
-        let node = Node::new("MatMul", ONNX_DOMAIN, name, [input, &weight], [&output], [])?;
-        self.graph.add_node(node)?;
+        self.graph.node(Operator(ONNX_DOMAIN, "MatMul"), &[input, &weight], &[&output], None);
         Ok(output)
     }
 
@@ -155,35 +129,29 @@ impl Builder<'_> {
         name: &str,
         [branch, trunk, bias]: [&str; 3],
         output: &str,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), String> {
         let hidden = self.config.hidden_size;
         let (scale, shift) = (format!("{name}.weight"), format!("{name}.bias"));
         self.add_stored(&scale, &[hidden])?;
         self.add_stored(&shift, &[hidden])?;
         let inputs = [branch, trunk, &scale, &shift, bias];
-        let epsilon = Attribute::new("epsilon", self.config.layer_norm_eps)?;
-        let operator = "SkipLayerNormalization";
-        let node = Node::new(operator, FUSED_DOMAIN, name, inputs, [output], [epsilon])?;
-        Ok(self.graph.add_node(node)?)
+        let operator = Operator(FUSED_DOMAIN, "SkipLayerNormalization");
+        self.graph.node(operator, &inputs, &[output], Some(self.epsilon()));
+        Ok(())
     }
 
     /// A matrix under the name that it has in the file.
-    fn add_stored(&mut self, name: &str, shape: &[usize]) -> Result<(), BuildError> {
+    fn add_stored(&mut self, name: &str, shape: &[usize]) -> Result<(), String> {
         let matrix = self.weights.matrix(name, shape)?;
-        self.add(name, matrix)
+        self.add(name, matrix);
+        Ok(())
     }
 
-    fn add(&mut self, name: &str, matrix: Matrix) -> Result<(), BuildError> {
-        let shape: Vec<i64> = matrix.shape.iter().map(|it| it.cast_signed() as i64).collect();
-        let mut tensor = Tensor::<f32>::new(&Allocator::default(), shape)?;
-        tensor.extract_tensor_mut().1.copy_from_slice(&matrix.values);
-        Ok(self.graph.add_initializer(name, tensor, false)?)
+    fn add(&mut self, name: &str, matrix: Matrix) {
+        self.graph.constant(name, &matrix.shape, &matrix.values);
     }
-}
 
-/// An input or output whose sizes are known only when it runs.
-fn outlet(name: &str, ty: TensorElementType, rank: usize) -> Outlet {
-    let shape = Shape::new(vec![-1; rank]);
-    let dimension_symbols = SymbolicDimensions::empty(rank);
-    Outlet::new(name, ValueType::Tensor { ty, shape, dimension_symbols })
+    fn epsilon(&self) -> Attribute {
+        Attribute::Float("epsilon", self.config.layer_norm_eps)
+    }
 }
