@@ -1,5 +1,21 @@
 //! One file per endpoint.
 
+pub(crate) mod embeddings;
 pub(crate) mod health;
 pub(crate) mod models;
+pub(crate) mod speech;
 pub(crate) mod texts;
+pub(crate) mod transcriptions;
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use serde::de::DeserializeOwned;
+
+use crate::refusal::Refusal;
+
+/// The body as JSON, or why it is none.
+fn read_json<B: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> Result<B, Refusal> {
+    let body = body.map_err(|rejection| Refusal::too_large(rejection.body_text()))?;
+    serde_json::from_slice(&body)
+        .map_err(|error| Refusal::invalid(None, format!("The body cannot be read: {error}.")))
+}

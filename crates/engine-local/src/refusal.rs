@@ -45,9 +45,17 @@ impl Refusal {
         }
     }
 
+    pub(crate) fn context_overflow(param: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal { code: "context_length_exceeded", ..Refusal::invalid(Some(param), message) }
+    }
+
     pub(crate) fn failed(message: impl Into<String>) -> Refusal {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
         Refusal { status, code: "engine_failed", ..Refusal::invalid(None, message) }
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     /// Also an event of a stream whose status was sent long before.
@@ -71,8 +79,7 @@ impl From<engine_text::Refusal> for Refusal {
         let message = refusal.to_string();
         match refusal {
             engine_text::Refusal::ContextOverflow { .. } => {
-                let code = "context_length_exceeded";
-                Refusal { code, ..Refusal::invalid(Some("messages"), message) }
+                Refusal::context_overflow("messages", message)
             }
             engine_text::Refusal::Invalid { param, .. } => Refusal::invalid(Some(param), message),
             engine_text::Refusal::Overloaded => Refusal::unavailable("overloaded", message),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OnceCell, Semaphore};
 
 pub(crate) use self::found::{Found, Kind};
-pub(crate) use self::loaded::Loaded;
+pub(crate) use self::loaded::{Loaded, Model};
 use crate::refusal::Refusal;
 use crate::{Options, machine};
 
@@ -133,7 +133,10 @@ impl Registry {
         self.mark(id, true);
         let begun = Instant::now();
         let (registry, limits) = (Arc::clone(self), self.limits);
-        let load = move || loaded::load(&found, &limits, |bytes| registry.make_room(bytes));
+        let load = move || {
+            let make_room = |bytes| registry.make_room(bytes);
+            loaded::load(&found, &registry.models_dir, &limits, make_room)
+        };
         let loaded = tokio::task::spawn_blocking(load).await;
         self.mark(id, false);
         let loaded = loaded.map_err(|error| Refusal::failed(error.to_string())).flatten()?;

@@ -12,13 +12,13 @@ use axum::routing::{get, post};
 use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::endpoints::{health, models, texts};
+use crate::endpoints::{embeddings, health, models, speech, texts, transcriptions};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::{Error, Options};
 
 /// More than the gateway lets through, which has limits of its own for each endpoint.
-const BODY_BYTES_MAX: usize = 64 << 20;
+pub(crate) const BODY_BYTES_MAX: usize = 64 << 20;
 /// How often idle models are looked for.
 const UNLOAD_EVERY: Duration = Duration::from_secs(5);
 
@@ -62,6 +62,9 @@ fn router(registry: Arc<Registry>) -> Router {
         .route("/v1/models", get(models::list))
         .route("/v1/chat/completions", post(texts::create_chat))
         .route("/v1/completions", post(texts::create_completion))
+        .route("/v1/embeddings", post(embeddings::create))
+        .route("/v1/audio/speech", post(speech::create))
+        .route("/v1/audio/transcriptions", post(transcriptions::create))
         .fallback(async || Refusal::invalid(None, "There is no such endpoint."))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(registry)

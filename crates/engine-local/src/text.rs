@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::entropy;
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Loaded, Registry};
+use crate::registry::{Kind, Model, Registry};
 
 /// Which of the two endpoints asked: they tell the same things in different shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +51,8 @@ pub(crate) async fn answer(
     asked: Asked,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
-    let model = match registry.get(&asked.model, Kind::Text).await? {
-        Loaded::Text(model) => model,
+    let Model::Text(model) = registry.get(&asked.model, Kind::Text).await?.model else {
+        return Err(Refusal::failed("The model is of another kind."));
     };
     let head = Head::new(asked.shape, asked.model, now);
     let generation = begin(&model, asked.request).await?;

@@ -9,6 +9,7 @@ use axum::response::Response;
 use moment::{Clock, SystemClock, Timestamp};
 use serde::de::DeserializeOwned;
 
+use super::read_json;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::text::{self, Asked, ChatBody, CompletionBody};
@@ -33,8 +34,6 @@ async fn answer<B: DeserializeOwned>(
     read: fn(B, Timestamp) -> Result<Asked, Refusal>,
 ) -> Result<Response, Refusal> {
     let now = SystemClock.now();
-    let body = body.map_err(|rejection| Refusal::too_large(rejection.body_text()))?;
-    let body = serde_json::from_slice(&body)
-        .map_err(|error| Refusal::invalid(None, format!("The body cannot be read: {error}.")))?;
+    let body = read_json(body)?;
     text::answer(registry, read(body, now)?, now).await
 }

@@ -17,6 +17,7 @@ pub(crate) enum Kind {
 /// A model on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
+    pub(crate) id: String,
     pub(crate) kind: Kind,
     /// The GGUF file of a text model; otherwise the model's folder.
     pub(crate) path: PathBuf,
@@ -47,7 +48,7 @@ impl Kind {
 /// An id of the manifest, the stem of a GGUF file in the folder, or the path of one.
 pub(crate) fn find(models_dir: &Path, id: &str) -> Result<Found, Refusal> {
     if let Some(gguf) = gguf_in(models_dir, id).or_else(|| gguf_at(id)) {
-        return Ok(Found { kind: Kind::Text, path: gguf });
+        return Ok(Found { id: id.to_owned(), kind: Kind::Text, path: gguf });
     }
     let unknown = || {
         let folder = models_dir.display();
@@ -64,7 +65,7 @@ pub(crate) fn find(models_dir: &Path, id: &str) -> Result<Found, Refusal> {
         Some(file) if kind == Kind::Text => folder.join(&file.name),
         _ => folder,
     };
-    Ok(Found { kind, path })
+    Ok(Found { id: id.to_owned(), kind, path })
 }
 
 /// Every model that could be loaded now.
@@ -113,7 +114,8 @@ mod tests {
         std::fs::write(root.path().join("outside.gguf"), "").unwrap();
         assert_eq!(all(&folder), [("mine".to_owned(), Kind::Text)]);
         let found = find(&folder, "mine").unwrap();
-        assert_eq!(found, Found { kind: Kind::Text, path: folder.join("mine.gguf") });
+        let path = folder.join("mine.gguf");
+        assert_eq!(found, Found { id: "mine".to_owned(), kind: Kind::Text, path });
         for id in ["../outside", "outside", "notes", "", "a/b", "/nowhere/x.gguf"] {
             assert!(find(&folder, id).is_err(), "{id}");
         }

@@ -1,61 +1,138 @@
 //! A model in memory, of whichever kind.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use engine_text::{LoadError, Settings, TextModel, Weights};
+use engine_onnx::Runtime;
+use engine_onnx::embedding::Embedder;
+use engine_onnx::speech::{self, Speaker};
+use engine_onnx::transcription::{self, Transcriber};
+use engine_text::{Settings, TextModel, Weights};
 
 use super::{Found, Kind, Limits};
 use crate::refusal::Refusal;
 
+/// The entry of the manifest with the library that runs ONNX graphs.
+const ONNX_LIBRARY: &str = "onnxruntime";
+/// The entry whose files every voice needs to read English.
+const LANGUAGE: &str = "tts-hibari";
+/// A graph takes about its files again for what it computes.
+const GRAPH_MEMORY_FACTOR: u64 = 2;
+
 /// Cheap to clone; the last clone gives the memory back.
-#[derive(Debug, Clone)]
-pub(crate) enum Loaded {
+#[derive(Clone)]
+pub(crate) struct Loaded {
+    pub(crate) model: Model,
+    memory_bytes: u64,
+}
+
+#[derive(Clone)]
+pub(crate) enum Model {
     Text(Arc<TextModel>),
+    Embedding(Arc<Embedder>),
+    Transcription(Arc<Transcriber>),
+    Speech(Arc<Speaker>),
+}
+
+impl std::fmt::Debug for Loaded {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Loaded").field("memory_bytes", &self.memory_bytes).finish()
+    }
 }
 
 impl Loaded {
     pub(crate) fn memory_bytes(&self) -> u64 {
-        match self {
-            Loaded::Text(model) => model.memory_bytes(),
-        }
+        self.memory_bytes
     }
 
     /// Whether nobody but the registry holds it.
     pub(crate) fn is_unused(&self) -> bool {
-        match self {
-            Loaded::Text(model) => Arc::strong_count(model) == 1,
-        }
+        let holders = match &self.model {
+            Model::Text(model) => Arc::strong_count(model),
+            Model::Embedding(model) => Arc::strong_count(model),
+            Model::Transcription(model) => Arc::strong_count(model),
+            Model::Speech(model) => Arc::strong_count(model),
+        };
+        holders == 1
     }
 }
 
 /// Reads a model from disk; `make_room` is asked before its memory is taken.
 pub(crate) fn load(
     found: &Found,
+    models_dir: &Path,
     limits: &Limits,
     make_room: impl FnOnce(u64) -> Result<(), Refusal>,
 ) -> Result<Loaded, Refusal> {
+    if found.kind == Kind::Text {
+        return load_text(found, limits, make_room);
+    }
+    let memory_bytes = folder_bytes(&found.path).saturating_mul(GRAPH_MEMORY_FACTOR);
+    make_room(memory_bytes)?;
+    let model = load_graph(found, &runtime(models_dir, limits)?, models_dir)?;
+    Ok(Loaded { model, memory_bytes })
+}
+
+fn load_text(
+    found: &Found,
+    limits: &Limits,
+    make_room: impl FnOnce(u64) -> Result<(), Refusal>,
+) -> Result<Loaded, Refusal> {
+    let weights = Weights::open(&found.path).map_err(broken)?;
+    let settings = Settings {
+        threads: limits.threads,
+        parallel: limits.parallel,
+        context_tokens_max: None,
+        cache_bytes_max: limits.cache_bytes_max,
+    };
+    let memory_bytes = weights.memory_bytes(&settings).map_err(broken)?;
+    make_room(memory_bytes)?;
+    let model = TextModel::start(weights, &settings).map_err(broken)?;
+    Ok(Loaded { model: Model::Text(Arc::new(model)), memory_bytes })
+}
+
+fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Model, Refusal> {
+    let folder = &found.path;
     match found.kind {
-        Kind::Text => {
-            let weights = Weights::open(&found.path).map_err(|error| refusal(&error))?;
-            let settings = Settings {
-                threads: limits.threads,
-                parallel: limits.parallel,
-                context_tokens_max: None,
-                cache_bytes_max: limits.cache_bytes_max,
-            };
-            make_room(weights.memory_bytes(&settings).map_err(|error| refusal(&error))?)?;
-            let model = TextModel::start(weights, &settings).map_err(|error| refusal(&error))?;
-            Ok(Loaded::Text(Arc::new(model)))
+        Kind::Embedding => {
+            let model = Embedder::load(runtime, folder).map_err(broken)?;
+            Ok(Model::Embedding(Arc::new(model)))
         }
-        Kind::Embedding | Kind::Transcription | Kind::Speech => {
-            let kind = found.kind.word();
-            Err(Refusal::failed(format!("This build cannot run models for {kind}.")))
+        Kind::Transcription => {
+            let is_whisper = found.id.starts_with("whisper");
+            let kind = if is_whisper {
+                transcription::Kind::Whisper
+            } else {
+                transcription::Kind::Moonshine
+            };
+            let model = Transcriber::load(runtime, folder, kind).map_err(broken)?;
+            Ok(Model::Transcription(Arc::new(model)))
+        }
+        Kind::Speech | Kind::Text => {
+            let is_kokoro = found.id.ends_with("kokoro");
+            let kind = if is_kokoro { speech::Kind::Kokoro } else { speech::Kind::Hibari };
+            let language = weights::folder(models_dir, LANGUAGE);
+            let model = Speaker::load(runtime, kind, folder, &language).map_err(broken)?;
+            Ok(Model::Speech(Arc::new(model)))
         }
     }
 }
 
-/// What keeps a file from loading is the operator's to mend, and the log has the whole story.
-fn refusal(error: &LoadError) -> Refusal {
+fn runtime(models_dir: &Path, limits: &Limits) -> Result<Runtime, Refusal> {
+    let folder = weights::installed(models_dir, ONNX_LIBRARY).map_err(broken)?;
+    let entry = weights::manifest().model(ONNX_LIBRARY);
+    let file = entry.and_then(|entry| entry.files.first());
+    let file = file.ok_or_else(|| broken("the manifest names no ONNX library"))?;
+    Runtime::load(&folder.join(&file.name), limits.threads).map_err(broken)
+}
+
+fn folder_bytes(folder: &Path) -> u64 {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|it| it.len()).sum()
+}
+
+/// What keeps a model from loading is the operator's to mend, and the log has the whole story.
+fn broken(error: impl std::fmt::Display) -> Refusal {
     tracing::error!("cannot load a model: {error}");
-    Refusal::failed(error.to_string())
+    Refusal::failed(format!("The model cannot be loaded: {error}"))
 }

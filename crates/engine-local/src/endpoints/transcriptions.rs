@@ -1,0 +1,134 @@
+//! `POST /v1/audio/transcriptions`: a sound file in a form, and what is said in it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::multipart::MultipartError;
+use axum::extract::{Multipart, State};
+use axum::response::{IntoResponse, Response};
+use engine_onnx::transcription::{
+    Options, SAMPLE_RATE, Spoken, Transcriber, Transcript, TranscriptionError,
+};
+use media::{Decoder, Limits, SoundError};
+use serde_json::{Value, json};
+
+use crate::refusal::Refusal;
+use crate::registry::{Kind, Model, Registry};
+use crate::server::BODY_BYTES_MAX;
+
+/// Four hours. The gateway has its own, lower limit.
+const SOUND_SECONDS_MAX: u32 = 4 * 3600;
+const CHANNELS_MAX: usize = 8;
+
+#[derive(Debug, Default)]
+struct Form {
+    model: String,
+    file: Option<Bytes>,
+    format: String,
+    language: Option<String>,
+    wants_words: bool,
+}
+
+pub(crate) async fn create(
+    State(registry): State<Arc<Registry>>,
+    form: Multipart,
+) -> Result<Response, Refusal> {
+    let form = read(form).await?;
+    let file = form.file.clone();
+    let file = file.ok_or_else(|| Refusal::invalid(Some("file"), "Send a sound file."))?;
+    let Model::Transcription(model) = registry.get(&form.model, Kind::Transcription).await?.model
+    else {
+        return Err(Refusal::failed("The model is of another kind."));
+    };
+    let options = Options { language: form.language.clone(), words: form.wants_words };
+    // Set when the caller goes away and this future is dropped.
+    let gone = Gone(Arc::new(AtomicBool::new(false)));
+    let cancelled = Arc::clone(&gone.0);
+    let heard = tokio::task::spawn_blocking(move || listen(&model, &file, &options, &cancelled));
+    let heard = heard.await.map_err(|error| Refusal::failed(error.to_string()))?;
+    Ok(answer(&form.format, &heard.map_err(refusal)?))
+}
+
+struct Gone(Arc<AtomicBool>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+async fn read(mut multipart: Multipart) -> Result<Form, Refusal> {
+    let unreadable = |error: MultipartError| Refusal::invalid(None, error.body_text());
+    let mut form = Form::default();
+    while let Some(field) = multipart.next_field().await.map_err(unreadable)? {
+        let name = field.name().unwrap_or_default().to_owned();
+        if name == "file" {
+            form.file = Some(field.bytes().await.map_err(unreadable)?);
+            continue;
+        }
+        let value = field.text().await.map_err(unreadable)?;
+        match name.as_str() {
+            "model" => form.model = value,
+            "response_format" => form.format = value,
+            "language" => form.language = Some(value).filter(|it| !it.is_empty()),
+            "timestamp_granularities[]" | "timestamp_granularities" => {
+                form.wants_words |= value.contains("word");
+            }
+            _ => {}
+        }
+    }
+    Ok(form)
+}
+
+fn listen(
+    model: &Transcriber,
+    file: &[u8],
+    options: &Options,
+    cancelled: &AtomicBool,
+) -> Result<Transcript, TranscriptionError> {
+    let limits = Limits {
+        bytes_max: BODY_BYTES_MAX,
+        seconds_max: SOUND_SECONDS_MAX,
+        channels_max: CHANNELS_MAX,
+    };
+    let blocks = Decoder::open(file, SAMPLE_RATE, &limits)?;
+    model.transcribe(blocks, options, cancelled)
+}
+
+fn answer(format: &str, heard: &Transcript) -> Response {
+    match format {
+        "text" => format!("{}\n", heard.text).into_response(),
+        "verbose_json" => Json(verbose(heard)).into_response(),
+        _ => Json(json!({"text": heard.text, "duration": heard.duration_s})).into_response(),
+    }
+}
+
+fn verbose(heard: &Transcript) -> Value {
+    let segments = heard.segments.iter().enumerate();
+    let segments: Value = segments
+        .map(|(id, it)| json!({"id": id, "start": it.start_s, "end": it.end_s, "text": it.text}))
+        .collect();
+    let word = |it: &Spoken| json!({"word": it.text, "start": it.start_s, "end": it.end_s});
+    json!({
+        "task": "transcribe",
+        "language": heard.language,
+        "duration": heard.duration_s,
+        "text": heard.text,
+        "segments": segments,
+        "words": heard.words.iter().map(word).collect::<Value>(),
+    })
+}
+
+fn refusal(error: TranscriptionError) -> Refusal {
+    let message = error.to_string();
+    match error {
+        TranscriptionError::Sound(SoundError::TooLarge { .. }) => Refusal::too_large(message),
+        TranscriptionError::Sound(_) => Refusal::invalid(Some("file"), message),
+        TranscriptionError::Language(_) => Refusal::invalid(Some("language"), message),
+        TranscriptionError::Cancelled
+        | TranscriptionError::Runtime(_)
+        | TranscriptionError::Failed(_) => Refusal::failed(message),
+    }
+}
