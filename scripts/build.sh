@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 
 ensure_toolchain
 use_processor
+start_afresh_for_processor
 say "building"
 cargo build --release --locked --package tollgate >&2
 echo "$(target_dir)/release/tollgate"

@@ -37,3 +37,15 @@ use_processor() {
   choose GGML_AMX_TILE avx512f avx512_vnni amx_tile amx_int8
   choose GGML_AMX_INT8 avx512f avx512_vnni amx_tile amx_int8
 }
+
+# llama.cpp's build keeps what it was first asked for, so that another choice starts it afresh.
+start_afresh_for_processor() {
+  local stamp wanted
+  stamp="$(target_dir)/release/processor.txt"
+  wanted=$(env | grep '^GGML_' | sort || true)
+  if [ -e "$stamp" ] && [ "$(cat "$stamp")" != "$wanted" ]; then
+    cargo clean --quiet --release --package llama-cpp-sys-2 >&2
+  fi
+  mkdir -p "$(dirname "$stamp")"
+  printf '%s\n' "$wanted" >"$stamp"
+}

@@ -6,8 +6,10 @@ if(PROJECT_NAME STREQUAL "llama.cpp")
   cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL
     set_property TARGET llama-common PROPERTY SOURCES ${CMAKE_SOURCE_DIR}/common/log.cpp)
   if(GGML_AMX_TILE)
-    cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL
-      target_compile_options ggml-cpu PRIVATE
-      "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/amx.h>")
+    # As code, because a deferred call looks up its variables when this file is long left.
+    cmake_language(EVAL CODE "
+      cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL
+        target_compile_options ggml-cpu PRIVATE
+        \"$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/amx.h>\")")
   endif()
 endif()
