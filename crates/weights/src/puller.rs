@@ -71,19 +71,23 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A source that sends nothing for so long is gone.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
+pub(crate) fn client() -> Result<Client, String> {
+    // An error means that somebody installed one before us, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .read_timeout(SILENCE_MAX)
+        .build()
+        .map_err(|error| format!("cannot make an HTTP client: {error}"))
+}
+
 impl Puller {
     pub fn new(
         manifest: &'static Manifest,
         settings: Settings,
         tasks: TaskTracker,
     ) -> Result<Puller, String> {
-        // An error means that somebody installed one before us, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(SILENCE_MAX)
-            .build()
-            .map_err(|error| format!("cannot make an HTTP client: {error}"))?;
+        let client = client()?;
         let (registries, desk) = (OnceCell::new(), Mutex::default());
         Ok(Puller { manifest, settings, client, registries, tasks, desk })
     }

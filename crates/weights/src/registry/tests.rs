@@ -8,6 +8,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::*;
+use crate::puller::client;
 
 pub(crate) fn wheel(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -76,11 +77,12 @@ async fn a_scoped_package_lies_where_npm_puts_it() {
         bytes: 1,
         sha256: String::new(),
     };
-    let located = registries.locate(&Client::new(), &package).await;
+    let client = client().unwrap();
+    let located = registries.locate(&client, &package).await;
     let expected = "https://npm.example/mirror/@lat.md/embed/-/embed-0.1.0.tgz";
     assert_eq!(located.unwrap().as_str(), expected);
     let python = Package { registry: Registry::Python, ..package };
-    let Err(Fault::Source(message)) = registries.locate(&Client::new(), &python).await else {
+    let Err(Fault::Source(message)) = registries.locate(&client, &python).await else {
         panic!("there is no Python index");
     };
     assert_eq!(message, NO_PYTHON);
