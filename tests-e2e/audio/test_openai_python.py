@@ -122,7 +122,8 @@ class Transcription(PythonCase):
             return create(model="asr-small", file=file, **options)
 
     def test_every_kind_of_file_is_written_down_and_costs_its_seconds(self):
-        for sample in sorted(SAMPLES.iterdir()):
+        recordings = [path for path in sorted(SAMPLES.iterdir()) if path.suffix != ".md"]
+        for sample in recordings:
             with self.subTest(sample.name):
                 before = self.balance()
                 self.assertEqual(self.transcribe(sample.name).text, GREETING)
