@@ -30,6 +30,13 @@ trusted_proxies = ["127.0.0.1"]
 
 [limits]
 block_failures = false
+
+# Nothing listens there: what no wallet signed is refused before a chain is asked.
+[x402]
+pay_to_evm = "0x1111111111111111111111111111111111111111"
+evm_rpc_url = "http://127.0.0.1:9"
+evm_relayer_key = "0x0000000000000000000000000000000000000000000000000000000000000001"
+settle = "direct"
 """
 
 
