@@ -14,7 +14,8 @@ import urllib.request
 
 START_SECONDS_MAX = 30
 STOP_SECONDS_MAX = 15
-COMMAND_SECONDS_MAX = 30
+# A small model may talk on until its context is full.
+COMMAND_SECONDS_MAX = 300
 
 
 class Server:
