@@ -9,6 +9,7 @@ use bytes::Bytes;
 use engine::{EngineError, SoundStream, SpeechRequest};
 use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use super::job::Job;
@@ -60,7 +61,12 @@ impl Flow {
             let told = match piece {
                 Piece::Sound(bytes) => Ok(bytes),
                 Piece::End => return None,
-                Piece::Failed(failure) => Err(broken(&failure, &request_id)),
+                Piece::Failed(failure) => {
+                    // An error makes hyper drop what it has not written yet, the status among it.
+                    // While we are not ready, it writes.
+                    yield_now().await;
+                    Err(broken(&failure, &request_id))
+                }
             };
             Some((told, (pieces, request_id)))
         });
@@ -142,4 +148,42 @@ async fn pass_on(mut sound: SoundStream, sender: &Sender<Piece>) -> End {
 /// Whether it was taken.
 async fn tell(sender: &Sender<Piece>, piece: Piece) -> bool {
     matches!(timeout(STALL_MAX, sender.send(piece)).await, Ok(Ok(())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::convert::Infallible;
+
+    use axum::response::Response;
+    use engine::EngineError;
+    use hyper::server::conn::http1;
+    use hyper::service::service_fn;
+    use hyper_util::rt::TokioIo;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_failure_right_behind_the_first_bytes_leaves_them_and_the_status() {
+        let (sender, pieces) = mpsc::channel(1);
+        let failure = Failure::Engine(EngineError::BadAnswer { cause: "cut".to_owned() });
+        assert!(tell(&sender, Piece::Failed(failure)).await);
+        let first = Bytes::from_static(b"first");
+        let flow = Flow { request_id: RequestId::default(), first, pieces };
+        let body = Cell::new(Some(flow.into_body()));
+
+        let (mut caller, server) = tokio::io::duplex(4096);
+        caller.write_all(b"GET / HTTP/1.1\r\nhost: test\r\n\r\n").await.unwrap();
+        let answer = service_fn(|_| {
+            let body = body.take().unwrap();
+            async { Ok::<_, Infallible>(Response::new(body)) }
+        });
+        http1::Builder::new().serve_connection(TokioIo::new(server), answer).await.unwrap_err();
+
+        let mut heard = String::new();
+        caller.read_to_string(&mut heard).await.unwrap();
+        assert!(heard.starts_with("HTTP/1.1 200 OK\r\n"), "{heard:?}");
+        assert!(heard.ends_with("\r\n5\r\nfirst\r\n"), "{heard:?}");
+    }
 }
