@@ -29,6 +29,7 @@ pub mod conformance;
 pub mod error;
 pub mod evidence;
 pub mod idempotency;
+pub mod intercept;
 pub mod journal;
 pub mod key;
 pub mod limit_hit;

@@ -25,6 +25,7 @@ use money::{Currency, Nano, Per, Price};
 use serde_json::Value;
 use settle::{Parts, Payments, Policy};
 use store::Store;
+use store::intercept::Intercepted;
 use store::key::KeySettings;
 use store::owner::{Owner, OwnerKind};
 use store::sqlite::{Options, Sqlite};
@@ -81,9 +82,11 @@ impl TestApp {
     pub async fn with_failing_store() -> TestApp {
         let folder = tempfile::tempdir().unwrap();
         let options = Options::scratch(folder.path().join("tollgate.db"));
-        let store = Arc::new(Flaky::over(Arc::new(Sqlite::open(&options).unwrap())));
-        let app = TestApp::over(store.clone(), folder).await;
-        store.fail();
+        let flaky = Arc::<Flaky>::default();
+        let sqlite = Arc::new(Sqlite::open(&options).unwrap());
+        let store = Arc::new(Intercepted::new(sqlite, Arc::clone(&flaky)));
+        let app = TestApp::over(store, folder).await;
+        flaky.fail();
         app
     }
 

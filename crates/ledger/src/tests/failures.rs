@@ -1,42 +1,28 @@
 //! A disk that is full, slow or gone, and coming back from it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use credits::{EntryId, KeyId, OwnerId};
-use domain::secret::SecretDigest;
-use moment::Timestamp;
-use store::claim::{Claim, ClaimId, CreditedSum};
 use store::error::StoreError;
-use store::evidence::{Evidence, UsageMark};
-use store::idempotency::{AnswerKey, Kept};
-use store::journal::{Books, Entry};
-use store::key::ApiKey;
-use store::limit_hit::LimitHit;
-use store::owner::{Owner, OwnerKind};
-use store::rpc::{SentTransaction, SpentCredits};
+use store::intercept::{Intercept, Intercepted};
 use store::sqlite::Sqlite;
-use store::statement::Statement;
-use store::usage::{
-    Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
-};
 use store::write::Group;
-use store::{Answer, Commit, Store};
+use store::{Commit, Store};
 
 use super::fixture::{
     World, add_owner, base, cost, entry, exactly, nanos, owner, scratch, settled, through, world_on,
 };
 use crate::{HoldRefused, LedgerError};
 
-/// A store whose disk fills up when a test says so.
-struct Faulty {
-    inner: Arc<dyn Store>,
+/// A disk that fills up when a test says so.
+#[derive(Default)]
+struct Disk {
     is_full: AtomicBool,
-    /// Groups that were lost because the disk was full.
-    lost: Mutex<usize>,
+    /// Groups that were lost because it was full.
+    lost: AtomicUsize,
 }
 
-impl Faulty {
+impl Disk {
     fn fill(&self) {
         self.is_full.store(true, Ordering::SeqCst);
     }
@@ -46,117 +32,26 @@ impl Faulty {
     }
 }
 
-impl Store for Faulty {
-    fn commit(&self, group: Group) -> Commit {
+impl Intercept for Disk {
+    fn commit(&self, inner: &Arc<dyn Store>, group: Group) -> Commit {
         if self.is_full.load(Ordering::SeqCst) {
-            *self.lost.lock().unwrap() += 1;
+            self.lost.fetch_add(1, Ordering::SeqCst);
             return Box::pin(async { Err(StoreError::Full) });
         }
-        self.inner.commit(group)
-    }
-    fn queued(&self) -> usize {
-        self.inner.queued()
-    }
-    fn load(&self) -> Answer<'_, Books> {
-        self.inner.load()
-    }
-    fn owner(&self, id: OwnerId) -> Answer<'_, Option<Owner>> {
-        self.inner.owner(id)
-    }
-    fn find_owner<'a>(&'a self, kind: OwnerKind, name: &'a str) -> Answer<'a, Option<Owner>> {
-        self.inner.find_owner(kind, name)
-    }
-    fn list_owners<'a>(
-        &'a self,
-        kind: OwnerKind,
-        after: &'a str,
-        limit: usize,
-    ) -> Answer<'a, Vec<Owner>> {
-        self.inner.list_owners(kind, after, limit)
-    }
-    fn find_key(&self, digest: SecretDigest) -> Answer<'_, Option<(ApiKey, Owner)>> {
-        self.inner.find_key(digest)
-    }
-    fn key(&self, owner: OwnerId, key: KeyId) -> Answer<'_, Option<ApiKey>> {
-        self.inner.key(owner, key)
-    }
-    fn list_keys(&self, owner: OwnerId) -> Answer<'_, Vec<ApiKey>> {
-        self.inner.list_keys(owner)
-    }
-    fn limit_hits(&self, owner: OwnerId) -> Answer<'_, Vec<LimitHit>> {
-        self.inner.limit_hits(owner)
-    }
-    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
-        self.inner.setting(name)
-    }
-    fn usage_page(&self, filter: UsageFilter, page: PageRequest) -> Answer<'_, UsagePage> {
-        self.inner.usage_page(filter, page)
-    }
-    fn usage_after(
-        &self,
-        filter: UsageFilter,
-        after: Option<UsagePlace>,
-        limit: usize,
-    ) -> Answer<'_, Vec<(UsagePlace, UsageRow)>> {
-        self.inner.usage_after(filter, after, limit)
-    }
-    fn usage_by_model(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<ModelUsage>> {
-        self.inner.usage_by_model(owner, days)
-    }
-    fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>> {
-        self.inner.usage_by_key(owner, days)
-    }
-    fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> Answer<'_, Statement> {
-        self.inner.statement(owner, skip, size)
-    }
-    fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept> {
-        self.inner.kept_answer(key)
-    }
-    fn sent_transactions<'a>(&'a self, hash: &'a str) -> Answer<'a, Vec<SentTransaction>> {
-        self.inner.sent_transactions(hash)
-    }
-    fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>> {
-        self.inner.spent_credits(since)
-    }
-    fn claim(&self, id: ClaimId) -> Answer<'_, Option<Claim>> {
-        self.inner.claim(id)
-    }
-    fn unfinished_claims(&self) -> Answer<'_, Vec<Claim>> {
-        self.inner.unfinished_claims()
-    }
-    fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>> {
-        self.inner.credited_claims()
-    }
-    fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>> {
-        self.inner.journal(after_seq, limit)
-    }
-    fn transfers(&self, entry: EntryId) -> Answer<'_, Vec<Entry>> {
-        self.inner.transfers(entry)
-    }
-    fn is_recorded(&self, entry: EntryId) -> Answer<'_, bool> {
-        self.inner.is_recorded(entry)
-    }
-    fn trial_balance(&self) -> Answer<'_, Books> {
-        self.inner.trial_balance()
-    }
-    fn evidence(&self) -> Answer<'_, Evidence> {
-        self.inner.evidence()
-    }
-    fn usage_marks(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<UsageMark>> {
-        self.inner.usage_marks(after_seq, limit)
+        inner.commit(group)
     }
 }
 
 /// A world with 1,000 nanos whose disk can be filled.
-async fn faulty() -> (World, Arc<Faulty>) {
+async fn faulty() -> (World, Arc<Disk>) {
     let directory = tempfile::tempdir().unwrap();
     let inner: Arc<dyn Store> = Arc::new(Sqlite::open(&scratch(&directory)).unwrap());
     add_owner(&*inner, 1).await;
-    let (is_full, lost) = (AtomicBool::new(false), Mutex::new(0));
-    let store = Arc::new(Faulty { inner, is_full, lost });
-    let world = world_on(directory, Arc::clone(&store) as Arc<dyn Store>).await;
+    let disk = Arc::<Disk>::default();
+    let store = Arc::new(Intercepted::new(inner, Arc::clone(&disk)));
+    let world = world_on(directory, store).await;
     world.top_up(1, 1_000).await;
-    (world, store)
+    (world, disk)
 }
 
 #[tokio::test]
@@ -209,7 +104,7 @@ async fn a_settle_that_is_lost_after_its_waiter_went_away_is_noticed() {
     world.expect_usd(700);
     world.ledger.tend().await.unwrap();
     world.expect_usd(1_000);
-    assert_eq!(*disk.lost.lock().unwrap(), 1);
+    assert_eq!(disk.lost.load(Ordering::SeqCst), 1);
     world.expect_sound().await;
 }
 
@@ -239,7 +134,7 @@ async fn settles_during_a_pause_fail_and_free_their_holds() {
     disk.make_room();
     // The core is ahead of the disk, so even a group that could be written is not decided.
     world.ledger.settle(second, cost(300)).await.unwrap_err();
-    assert_eq!(*disk.lost.lock().unwrap(), 1);
+    assert_eq!(disk.lost.load(Ordering::SeqCst), 1);
     world.ledger.tend().await.unwrap();
     world.expect_usd(1_000);
     world.expect_sound().await;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use moment::{ManualClock, Timestamp};
 use money::Nano;
+use store::intercept::Intercepted;
 use tempfile::TempDir;
 
 use super::crashing_store::Crashing;
@@ -50,7 +51,7 @@ fn die<L: AsyncFn(&World)>(
 ) -> (TempDir, bool) {
     let runtime = runtime();
     let (directory, has_died) = runtime.block_on(async {
-        let store = Crashing { inner: open_store(&directory), chain: Arc::clone(chain) };
+        let store = Intercepted::new(open_store(&directory), Arc::new(Crashing(Arc::clone(chain))));
         let (clock, chain) = (Arc::clone(clock), Arc::clone(chain));
         let world = world_on(directory, clock, Arc::clone(&chain), Arc::new(store)).await;
         chain.crash.set(Some(step));
