@@ -7,6 +7,7 @@ pub mod access;
 pub mod catalogue;
 pub mod entropy;
 pub mod limits;
+pub mod media;
 pub mod pricing;
 pub mod secret;
 pub mod shelf;

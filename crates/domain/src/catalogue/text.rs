@@ -49,6 +49,8 @@ named! {
         MultipleImages = "multiple_images",
         Vision = "vision",
         VideoInput = "video_input",
+        /// Reads PDF files as they are; callers are not told, and may try.
+        Documents = "documents",
         WebSearch = "web_search",
         Logprobs = "logprobs",
         TeeAttestation = "tee_attestation",

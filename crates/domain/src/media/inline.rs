@@ -1,0 +1,64 @@
+//! What is sent inside the request itself, in base64.
+
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::MediaFault;
+
+/// Of one picture, recording, video or document.
+pub const BYTES_MAX: usize = 25 * 1024 * 1024;
+/// So many bytes become four characters.
+const BYTES_PER_GROUP: usize = 3;
+const CHARACTERS_MAX: usize = BYTES_MAX.div_ceil(BYTES_PER_GROUP) * 4;
+
+/// A data URL in base64, not decoded yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inline<'a> {
+    /// In lower case and without parameters, such as `image/png`.
+    pub media_type: String,
+    pub base64: &'a str,
+}
+
+impl<'a> Inline<'a> {
+    /// From what follows `data:`.
+    pub(super) fn parse(rest: &'a str) -> Result<Inline<'a>, MediaFault> {
+        let not_base64 = MediaFault("Encode its data URL in base64: data:<type>;base64,<data>.");
+        let (head, base64) = rest.split_once(',').ok_or(not_base64)?;
+        let mut words = head.split(';');
+        let media_type = words.next().unwrap_or_default().trim().to_ascii_lowercase();
+        if !words.next_back().is_some_and(|word| word.trim().eq_ignore_ascii_case("base64")) {
+            return Err(not_base64);
+        }
+        Ok(Inline { media_type, base64 })
+    }
+
+    pub fn bytes(&self) -> Result<Vec<u8>, MediaFault> {
+        decode(self.base64)
+    }
+}
+
+/// The rest of a data URL.
+pub(super) fn scheme_stripped(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_at_checked("data:".len())?;
+    scheme.eq_ignore_ascii_case("data:").then_some(rest)
+}
+
+/// Base64 of at least one byte and at most [`BYTES_MAX`]. Many clients leave the padding out.
+pub fn decode(base64: &str) -> Result<Vec<u8>, MediaFault> {
+    const TOO_LARGE: MediaFault = MediaFault("It exceeds the maximum allowed size of 25 MB.");
+    if CHARACTERS_MAX < base64.len() {
+        return Err(TOO_LARGE);
+    }
+    let bytes = LENIENT.decode(base64).map_err(|_| MediaFault("It is not valid base64."))?;
+    match bytes.len() {
+        0 => Err(MediaFault("It is empty.")),
+        1..=BYTES_MAX => Ok(bytes),
+        _ => Err(TOO_LARGE),
+    }
+}
+
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
