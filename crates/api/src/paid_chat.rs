@@ -38,6 +38,8 @@ use quote::Quote;
 pub(crate) struct Order {
     pub(crate) holder: Arc<Holder>,
     pub(crate) request_id: RequestId,
+    /// What the caller calls the prompt.
+    pub(crate) prompt_field: &'static str,
     /// The model asked for.
     pub(crate) first: Candidate,
     /// Models to try in turn if it cannot answer.
@@ -85,6 +87,7 @@ impl Candidate {
 pub(crate) struct Work {
     candidates: Vec<Candidate>,
     purse: Purse,
+    prompt_field: &'static str,
 }
 
 impl Work {
@@ -94,16 +97,17 @@ impl Work {
         order: Order,
         standing: &StandingCell,
     ) -> Result<Work, Refusal> {
-        let Order { holder, request_id, first, others } = order;
+        let Order { holder, request_id, prompt_field, first, others } = order;
         if first.quote.is_hopeless() {
-            return Err(Refusal::context_overflow(first.quote.overflow_message()));
+            let message = first.quote.overflow_message(prompt_field);
+            return Err(Refusal::context_overflow(prompt_field, message));
         }
         let errand =
             Errand { holder: &holder, model: &first.model, request_id: &request_id, standing };
         let want = quote::want(&first, &others);
         let purse = Purse::open(app, errand, first.quote.tokens_reserved(), want)?;
         let candidates = std::iter::once(first).chain(others).collect();
-        Ok(Work { candidates, purse })
+        Ok(Work { candidates, purse, prompt_field })
     }
 
     /// What is left to spend while the money is held: the least that will be left afterwards.

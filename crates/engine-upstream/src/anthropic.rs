@@ -60,6 +60,15 @@ impl ChatEngine for AnthropicChat {
             pump::start(response, MessageDecoder::default(), self.endpoint.timeouts, deadline).await
         })
     }
+
+    fn continues_texts(&self) -> bool {
+        false
+    }
+}
+
+/// What is told of a text to go on with, which has no place in this protocol.
+pub(crate) fn chats_only() -> EngineError {
+    request::rejected("This model answers chats only; use /chat/completions")
 }
 
 impl AnthropicChat {

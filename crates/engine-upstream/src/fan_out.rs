@@ -1,9 +1,10 @@
-//! Several choices from an engine that gives one: it is asked once for each.
+//! Several choices from an engine that gives one: it is asked once for each, and for each prompt.
 
 use std::sync::Arc;
 
 use engine::{
-    ChatAnswer, ChatChunk, ChatEngine, ChatEvent, ChatRequest, ChatStream, EngineError, Usage,
+    ChatAnswer, ChatChunk, ChatEngine, ChatEvent, ChatRequest, ChatStream, EngineError, Message,
+    Prompt, Usage,
 };
 use futures_util::future::{BoxFuture, try_join_all};
 use futures_util::stream::{self, StreamExt};
@@ -27,7 +28,7 @@ impl ChatEngine for FanOut {
         Box::pin(async move {
             let requests = split(&request)?;
             let asked = requests.into_iter().map(|single| self.single.answer(single));
-            Ok(join(try_join_all(asked).await?))
+            Ok(join(try_join_all(asked).await?, request.choices_wanted()))
         })
     }
 
@@ -38,30 +39,48 @@ impl ChatEngine for FanOut {
                 return self.single.stream(request).await;
             }
             let asked = requests.into_iter().map(|single| self.single.stream(single));
-            Ok(weave(try_join_all(asked).await?))
+            Ok(weave(try_join_all(asked).await?, request.choices_wanted()))
         })
+    }
+
+    fn continues_texts(&self) -> bool {
+        self.single.continues_texts()
     }
 }
 
-/// One request for each choice, with seeds of their own so that the choices differ.
+/// One request for each choice of each prompt, with seeds of their own so that choices differ.
 fn split(request: &Arc<ChatRequest>) -> Result<Vec<Arc<ChatRequest>>, EngineError> {
-    let wanted = request.choices_wanted();
-    if CHOICES_MAX < wanted {
+    if CHOICES_MAX < request.choices_total() {
         return Err(EngineError::Rejected {
-            message: format!("This model gives at most {CHOICES_MAX} choices; lower n"),
+            message: format!(
+                "This model gives at most {CHOICES_MAX} choices; lower n or send fewer prompts"
+            ),
         });
     }
-    let single = |index: u32| {
-        let mut single = ChatRequest::clone(request);
+    let single = |messages: &[Message], index: u32| {
+        let mut single = ChatRequest { messages: messages.to_vec(), ..ChatRequest::clone(request) };
         single.choices = None;
         single.sampling.seed =
             request.sampling.seed.map(|seed| seed.saturating_add(i64::from(index)));
         Arc::new(single)
     };
-    Ok((0..wanted).map(single).collect())
+    let mut requests = Vec::new();
+    for messages in apart(request) {
+        requests.extend((0..request.choices_wanted()).map(|index| single(&messages, index)));
+    }
+    Ok(requests)
 }
 
-fn join(answers: Vec<ChatAnswer>) -> ChatAnswer {
+/// The messages of each prompt.
+fn apart(request: &ChatRequest) -> Vec<Vec<Message>> {
+    let Some(Prompt { texts, suffix }) = request.prompt() else {
+        return vec![request.messages.clone()];
+    };
+    let alone = |text| Prompt { texts: vec![text], suffix: suffix.clone() };
+    texts.iter().map(|text| vec![Message::Prompt(alone(text.clone()))]).collect()
+}
+
+fn join(answers: Vec<ChatAnswer>, choices_each: u32) -> ChatAnswer {
     let mut whole =
         ChatAnswer { served: None, upstream_id: None, choices: Vec::new(), usage: None };
     let mut reports = Vec::new();
@@ -72,16 +91,16 @@ fn join(answers: Vec<ChatAnswer>) -> ChatAnswer {
         choice.index = index;
         whole.choices.push(choice);
     }
-    whole.usage = side_by_side(&reports);
+    whole.usage = added_up(&reports, choices_each);
     whole
 }
 
 /// All streams at once, each event under its own choice's index. An error ends them all.
-fn weave(streams: Vec<ChatStream>) -> ChatStream {
+fn weave(streams: Vec<ChatStream>, choices_each: u32) -> ChatStream {
     let reports = vec![None; streams.len()];
     let numbered = (0..).zip(streams).map(|(index, stream)| stream.map(move |it| (index, it)));
     let woven = stream::select_all(numbered);
-    let state = Weave { woven: Some(woven), reports };
+    let state = Weave { woven: Some(woven), reports, choices_each };
     Box::pin(stream::unfold(state, |mut state| async move {
         let item = state.next().await?;
         Some((item, state))
@@ -92,6 +111,7 @@ struct Weave<S> {
     /// Nothing once the last event or an error was told.
     woven: Option<S>,
     reports: Vec<Option<Usage>>,
+    choices_each: u32,
 }
 
 impl<S> Weave<S>
@@ -102,7 +122,8 @@ where
         loop {
             let Some((index, item)) = self.woven.as_mut()?.next().await else {
                 self.woven = None;
-                return side_by_side(&self.reports).map(|usage| Ok(ChatEvent::Usage(usage)));
+                let usage = added_up(&self.reports, self.choices_each);
+                return usage.map(|usage| Ok(ChatEvent::Usage(usage)));
             };
             match item {
                 Ok(ChatEvent::Chunk(chunk)) => {
@@ -137,7 +158,17 @@ fn renumbered(mut chunk: ChatChunk, index: u32) -> ChatChunk {
     ChatChunk { verbatim, ..chunk }
 }
 
-/// The caller sent one prompt, so it counts once however often it was read.
+/// Each prompt that the caller sent counts once, however often it was read.
+fn added_up(reports: &[Option<Usage>], choices_each: u32) -> Option<Usage> {
+    let choices_each = usize::try_from(choices_each).unwrap_or(usize::MAX).max(1);
+    let mut sum: Option<Usage> = None;
+    for of_one_prompt in reports.chunks(choices_each) {
+        let next = side_by_side(of_one_prompt)?;
+        sum = Some(sum.map_or(next, |sum| sum.plus(next)));
+    }
+    sum
+}
+
 fn side_by_side(reports: &[Option<Usage>]) -> Option<Usage> {
     let mut sum: Option<Usage> = None;
     for report in reports {

@@ -63,7 +63,7 @@ impl ChatEngine for OpenAiChat {
 
     fn stream(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>> {
         Box::pin(async move {
-            let choices = request.choices_wanted();
+            let choices = request.choices_total();
             if let Some(prompt) = request.prompt() {
                 let body = text::write_streamed(&request, prompt, &self.model, self.quirks)?;
                 return stream(&self.texts, body, text::read, TextDecoder::new(choices)).await;

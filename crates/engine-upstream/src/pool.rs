@@ -24,6 +24,7 @@ pub(crate) use gate::Gate;
 pub use breaker::Standing;
 
 use crate::Upstream;
+use crate::anthropic;
 use crate::upstream::Readiness;
 use choice::{Candidate, choose};
 use lease::{Lease, Track};
@@ -84,7 +85,18 @@ impl<E: ?Sized> Pool<E> {
     where
         F: Future<Output = Result<T, EngineError>> + 'a,
     {
-        let mut tries = vec![Tries::default(); self.routes.len()];
+        self.first_of(vec![Tries::default(); self.routes.len()], call).await
+    }
+
+    /// The same, with routes among them that are spent from the beginning.
+    async fn first_of<'a, T, F>(
+        &'a self,
+        mut tries: Vec<Tries>,
+        call: impl Fn(&'a E) -> F,
+    ) -> Result<(T, Lease), EngineError>
+    where
+        F: Future<Output = Result<T, EngineError>> + 'a,
+    {
         let mut failure: Option<EngineError> = None;
         for attempt in 0..ATTEMPTS_MAX {
             let Some(position) = self.choose(&tries) else { break };
@@ -174,21 +186,37 @@ impl<E: ?Sized> Pool<E> {
 #[derive(Clone, Copy, Default)]
 struct Tries {
     count: u32,
-    /// It may have begun to work, so asking it again could pay twice.
+    /// It may have begun to work, so asking it again could pay twice; or it cannot do this work.
     is_spent: bool,
+}
+
+impl Pool<dyn ChatEngine> {
+    /// Routes that answer chats only are not asked to continue a text.
+    fn suited(&self, request: &ChatRequest) -> Result<Vec<Tries>, EngineError> {
+        let is_text = request.prompt().is_some();
+        let suits = |route: &Route<dyn ChatEngine>| !is_text || route.engine.continues_texts();
+        let tries = |route| Tries { count: 0, is_spent: !suits(route) };
+        let tries: Vec<Tries> = self.routes.iter().map(tries).collect();
+        let is_hopeless = !tries.is_empty() && tries.iter().all(|it| it.is_spent);
+        if is_hopeless { Err(anthropic::chats_only()) } else { Ok(tries) }
+    }
 }
 
 impl ChatEngine for Pool<dyn ChatEngine> {
     fn answer(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatAnswer, EngineError>> {
         Box::pin(async move {
-            let (answer, lease) = self.first_to(|it| it.answer(Arc::clone(&request))).await?;
+            let tries = self.suited(&request)?;
+            let (answer, lease) =
+                self.first_of(tries, |it| it.answer(Arc::clone(&request))).await?;
             Ok(ChatAnswer { served: Some(lease.succeed()), ..answer })
         })
     }
 
     fn stream(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>> {
         Box::pin(async move {
-            let (stream, lease) = self.first_to(|it| it.stream(Arc::clone(&request))).await?;
+            let tries = self.suited(&request)?;
+            let (stream, lease) =
+                self.first_of(tries, |it| it.stream(Arc::clone(&request))).await?;
             let served = ChatEvent::Served(lease.served().clone());
             Ok(stream::iter([Ok(served)]).chain(lease.over(stream)).boxed())
         })

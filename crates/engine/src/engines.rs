@@ -28,6 +28,11 @@ pub trait ChatEngine: Send + Sync {
     /// The answer as it is produced. This resolves when the first event is there, so an error
     /// here means that nothing was produced and another engine may still be asked.
     fn stream(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>>;
+
+    /// Whether it takes texts to go on with, beside conversations.
+    fn continues_texts(&self) -> bool {
+        true
+    }
 }
 
 /// Something that turns texts into vectors with one model.

@@ -32,7 +32,7 @@ pub use engines::{ChatEngine, ChatStream, EmbeddingEngine, SpeechEngine, Transcr
 pub use error::{EngineError, Phase};
 pub use event::{ChatChunk, ChatEvent, ChoiceDelta, FinishReason, Served, ToolCallDelta};
 pub use message::{
-    AssistantTurn, CacheControl, Content, Message, Part, PartKind, Prompt, ToolCall,
+    AssistantTurn, CacheControl, Content, Message, Part, PartKind, Prompt, PromptText, ToolCall,
 };
 pub use request::{
     ChatRequest, Effort, Logprobs, Reasoning, ResponseFormat, Sampling, Tool, ToolChoice,

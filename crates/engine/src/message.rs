@@ -25,12 +25,21 @@ pub enum Message {
     Prompt(Prompt),
 }
 
-/// A text for the model to continue, with no template around it.
+/// Texts for the model to continue, each on its own and with no template around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    pub text: String,
+    /// At least one.
+    pub texts: Vec<PromptText>,
     /// What the continuation must lead to, for models that fill in the middle.
     pub suffix: Option<String>,
+}
+
+/// One text to continue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromptText {
+    Text(String),
+    /// Of the model's own vocabulary.
+    Tokens(Vec<u32>),
 }
 
 /// A turn of text, or of parts. Kept apart because many engines take a plain string only.
@@ -62,6 +71,11 @@ pub enum PartKind {
     },
     Video {
         url: String,
+    },
+    /// A PDF as a data URL, or whatever lies at a public one.
+    Document {
+        url: String,
+        name: Option<String>,
     },
 }
 

@@ -36,12 +36,23 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
-    /// How many answers are asked for, at least one.
+    /// How many answers to each prompt are asked for, at least one.
     pub fn choices_wanted(&self) -> u32 {
         self.choices.unwrap_or(1).max(1)
     }
 
-    /// The text to go on with, if this is no conversation.
+    /// How many prompts there are: a conversation is one.
+    pub fn prompts(&self) -> u32 {
+        let texts = self.prompt().map_or(1, |prompt| prompt.texts.len());
+        u32::try_from(texts).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// How many answers are asked for altogether.
+    pub fn choices_total(&self) -> u32 {
+        self.choices_wanted().saturating_mul(self.prompts())
+    }
+
+    /// The texts to go on with, if this is no conversation.
     pub fn prompt(&self) -> Option<&Prompt> {
         match self.messages.as_slice() {
             [Message::Prompt(prompt)] => Some(prompt),

@@ -10,7 +10,9 @@
 //! The exact vocabularies were weighed against it: as a library they add 50 MB to the binary, and
 //! they are exact for OpenAI's models only.
 
-use crate::{ChatRequest, Content, Message, Part, PartKind, ResponseFormat, plain_bytes};
+use crate::{
+    ChatRequest, Content, Message, Part, PartKind, PromptText, ResponseFormat, plain_bytes,
+};
 
 /// Counts a text that comes in pieces: how it is cut changes nothing.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +60,13 @@ const IMAGE_TOKENS: u64 = 1_024;
 const VIDEO_TOKENS: u64 = 16_384;
 /// Ten tokens a second of speech, at 128 kbit/s and in base64.
 const AUDIO_BYTES_PER_TOKEN: u64 = 2_048;
+
+/// A page takes 1,500 to 3,000 and, as text, some tens of kilobytes of base64.
+const DOCUMENT_BYTES_PER_TOKEN: u64 = 16;
+/// A few pages: all that is known of a document at an address.
+const DOCUMENT_TOKENS_MIN: u64 = 4_096;
+/// Scans are large and have few pages; more than this fits into few contexts.
+const DOCUMENT_TOKENS_MAX: u64 = 65_536;
 
 impl TokenMeter {
     /// For the texts of one request and of its answer, which may be encrypted.
@@ -183,7 +192,7 @@ fn push_message(meter: &mut TokenMeter, message: &Message) {
         | Message::User { content, .. }
         | Message::Tool { content, .. } => push_content(meter, content),
         Message::Prompt(prompt) => {
-            meter.push(&prompt.text);
+            prompt.texts.iter().for_each(|text| push_prompt(meter, text));
             meter.push(prompt.suffix.as_deref().unwrap_or_default());
         }
         Message::Assistant(turn) => {
@@ -196,6 +205,13 @@ fn push_message(meter: &mut TokenMeter, message: &Message) {
                 meter.push(&call.arguments);
             }
         }
+    }
+}
+
+fn push_prompt(meter: &mut TokenMeter, text: &PromptText) {
+    match text {
+        PromptText::Text(text) => meter.push(text),
+        PromptText::Tokens(tokens) => meter.add(u64::try_from(tokens.len()).unwrap_or(u64::MAX)),
     }
 }
 
@@ -217,6 +233,10 @@ fn push_part(meter: &mut TokenMeter, part: &Part) {
         PartKind::Video { .. } => meter.add(VIDEO_TOKENS),
         PartKind::Audio { data, .. } => {
             meter.add(u64::try_from(data.len()).unwrap_or(u64::MAX) / AUDIO_BYTES_PER_TOKEN + 1);
+        }
+        PartKind::Document { url, .. } => {
+            let by_size = u64::try_from(url.len()).unwrap_or(u64::MAX) / DOCUMENT_BYTES_PER_TOKEN;
+            meter.add(by_size.clamp(DOCUMENT_TOKENS_MIN, DOCUMENT_TOKENS_MAX));
         }
     }
 }

@@ -13,7 +13,8 @@ pub struct CompletionRequest {
     /// A model's id, a trait or a compatible name.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// The text before the gap: a string, or an array with one.
+    /// The text before the gap: a text, an array of texts, an array of tokens, or an array of
+    /// arrays of tokens. Each is continued on its own.
     pub prompt: Prompt,
     /// The text after the gap, for models that fill in the middle.
     pub suffix: Option<String>,
@@ -42,7 +43,7 @@ pub struct CompletionRequest {
     /// Streams the continuation.
     pub stream: Option<bool>,
     pub stream_options: Option<StreamOptions>,
-    /// True is refused: the prompt is not repeated.
+    /// Repeats the prompt before its continuation. Not for tokens, nor beside `logprobs`.
     pub echo: Option<bool>,
     /// More than `n` is refused: every choice that is made is returned.
     #[schemars(range(min = 0))]
@@ -51,12 +52,14 @@ pub struct CompletionRequest {
     pub user: Option<String>,
 }
 
-/// One text.
+/// One text or many.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Prompt {
     Text(#[schemars(length(min = 1))] String),
-    Texts(#[schemars(length(min = 1, max = 1), inner(length(min = 1)))] Vec<String>),
+    Texts(#[schemars(length(min = 1, max = 128), inner(length(min = 1)))] Vec<String>),
+    Tokens(#[schemars(length(min = 1))] Vec<u32>),
+    TokenLists(#[schemars(length(min = 1, max = 128), inner(length(min = 1)))] Vec<Vec<u32>>),
 }
 
 /// What comes after a text.

@@ -5,6 +5,7 @@ mod compat;
 mod completion;
 mod document;
 mod gates;
+pub(in crate::endpoints) mod media;
 mod parameters;
 mod request;
 mod seal;
@@ -59,8 +60,10 @@ async fn create_chat_completion(
     };
     let sent = body.service_parameters.as_ref();
     let parameters = parameters::effective(sent, &asked.options, encryption)?;
+    let media_faults = media::faults(&body.messages);
     let service = request::Service {
         parameters: &parameters,
+        media_faults: &media_faults,
         system_prompt: &app.settings.system_prompt,
         seal: seal.filter(|_| parameters.enable_e2ee),
     };
@@ -68,6 +71,7 @@ async fn create_chat_completion(
     let order = Order {
         holder,
         request_id: call.request_id.clone(),
+        prompt_field: "messages",
         first: lineup.first_candidate(&app, fit)?,
         others: lineup.other_candidates(&app, fit)?,
     };

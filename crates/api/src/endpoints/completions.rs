@@ -1,5 +1,6 @@
 //! `POST /completions`: a text goes in, and what comes after it out, for editors' autocomplete.
 
+mod echo;
 mod reply;
 mod request;
 mod teller;
@@ -13,6 +14,7 @@ use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::completions::echo::Echo;
 use crate::endpoints::completions::reply::Frame;
 use crate::endpoints::completions::teller::CompletionTeller;
 use crate::endpoints::inference_body::InferenceBody;
@@ -50,17 +52,19 @@ async fn create_completion(
     };
     let streams = body.stream == Some(true);
     let asks_usage = body.stream_options.as_ref().and_then(|it| it.include_usage) == Some(true);
+    let echo = Echo::of(&body);
     let request = request::of(body, text)?;
     let engine = app.engines.chat(&model)?;
     let order = Order {
         holder,
         request_id: call.request_id.clone(),
+        prompt_field: "prompt",
         first: Candidate::new(Arc::clone(&model), text, engine, request),
         others: Vec::new(),
     };
     let work = Work::begin(&app, order, &call.standing)?;
     let request_id = call.request_id.clone();
-    let frame = Frame { request_id, created: call.now.seconds(), model: model.id.clone() };
+    let frame = Frame { request_id, created: call.now.seconds(), model: model.id.clone(), echo };
     if streams {
         return stream(work, &resolved, CompletionTeller::new(frame, asks_usage)).await;
     }

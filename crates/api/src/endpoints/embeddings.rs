@@ -62,7 +62,7 @@ async fn create_embedding(
     let job = Job { purse, model: Arc::clone(&model), price: spec.price.clone(), engine, tokens };
     // The work outlives the connection: a caller who hangs up is charged for what was done.
     let outcome = app.tasks.spawn(job.run(request)).await.unwrap_or(Err(Failure::Lost));
-    let done = outcome.map_err(|failure| failure.into_refusal(&call.request_id))?;
+    let done = outcome.map_err(|failure| failure.into_refusal(&call.request_id, "input"))?;
 
     let remaining = payment::balance_remaining(&done.receipt);
     let answer = Answer::new(convert::reply(&model.id, done, format));

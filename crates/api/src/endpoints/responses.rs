@@ -54,6 +54,7 @@ async fn create_response(
     let order = Order {
         holder,
         request_id: call.request_id.clone(),
+        prompt_field: "input",
         first: lineup.first_candidate(&app, fit)?,
         others: lineup.other_candidates(&app, fit)?,
     };

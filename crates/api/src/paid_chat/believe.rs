@@ -44,8 +44,9 @@ pub(super) fn billed(used: &Used, quote: &Quote) -> Option<Usage> {
 /// No request has an empty prompt, and none is larger than the model's context. A report that
 /// cannot be true must not ruin the caller, and one of zero must not make the answer free.
 fn is_credible(usage: Usage, quote: &Quote) -> bool {
+    let prompt_max = quote.context.saturating_mul(quote.prompts);
     let completion_max = quote.context.saturating_mul(quote.choices);
-    0 < usage.prompt() && usage.prompt() <= quote.context && usage.completion() <= completion_max
+    0 < usage.prompt() && usage.prompt() <= prompt_max && usage.completion() <= completion_max
 }
 
 /// A report from the middle of an answer, brought up to what has come since.

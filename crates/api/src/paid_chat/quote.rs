@@ -25,7 +25,10 @@ pub(crate) struct Quote {
     prompt_max: u64,
     /// For each choice.
     pub(super) answer_max: u64,
+    /// Of all prompts together.
     pub(super) choices: u64,
+    pub(super) prompts: u64,
+    /// For each prompt and its answer.
     pub(super) context: u64,
     /// The caller said how long an answer may be.
     is_bounded: bool,
@@ -37,13 +40,15 @@ impl Quote {
         // The estimate is within a third for the texts it is worst at.
         let prompt_max = prompt_estimate + prompt_estimate / 2 + PROMPT_TOKENS_SLACK;
         let context = text.context_tokens;
-        let room = context.saturating_sub(prompt_estimate).max(1);
+        let prompts = u64::from(request.prompts());
+        let room = context.saturating_sub(prompt_estimate / prompts).max(1);
         let model_max = text.max_completion_tokens.unwrap_or(ANSWER_TOKENS_DEFAULT).min(room);
         Quote {
             prompt_estimate,
-            prompt_max: prompt_max.min(context),
+            prompt_max: prompt_max.min(context.saturating_mul(prompts)),
             answer_max: request.completion_tokens_max.unwrap_or(model_max),
-            choices: u64::from(request.choices_wanted()),
+            choices: u64::from(request.choices_total()),
+            prompts,
             context,
             is_bounded: request.completion_tokens_max.is_some(),
         }
@@ -53,19 +58,21 @@ impl Quote {
     #[cfg(test)]
     pub(super) const fn plain(prompt: u64, answer_max: u64, choices: u64, context: u64) -> Quote {
         let (prompt_estimate, prompt_max) = (prompt, prompt);
-        Quote { prompt_estimate, prompt_max, answer_max, choices, context, is_bounded: true }
+        let (prompts, is_bounded) = (1, true);
+        Quote { prompt_estimate, prompt_max, answer_max, choices, prompts, context, is_bounded }
     }
 
     /// Even half of the estimate does not fit: not worth sending to an engine.
     pub(super) fn is_hopeless(&self) -> bool {
-        self.context < self.prompt_estimate / 2
+        self.context < self.prompt_estimate / self.prompts / 2
     }
 
-    pub(super) fn overflow_message(&self) -> String {
+    pub(super) fn overflow_message(&self, field: &str) -> String {
         format!(
-            "This model's maximum context length is {} tokens. However, your messages resulted in \
-             about {} tokens. Please reduce the length of the messages.",
-            self.context, self.prompt_estimate,
+            "This model's maximum context length is {} tokens. However, your {field} resulted in \
+             about {} tokens. Please reduce the length of the {field}.",
+            self.context,
+            self.prompt_estimate / self.prompts,
         )
     }
 

@@ -39,6 +39,7 @@ pub(crate) enum Step {
 /// The steps of one answer. Dropping it is hanging up.
 pub(crate) struct Flow {
     pub(crate) request_id: RequestId,
+    prompt_field: &'static str,
     steps: Receiver<Step>,
 }
 
@@ -54,12 +55,13 @@ impl Work {
     pub(crate) fn stream(self) -> Flow {
         let (sender, steps) = mpsc::channel(STEPS_WAITING_MAX);
         let request_id = self.purse.request_id.clone();
+        let prompt_field = self.prompt_field;
         let tasks = self.purse.app.tasks.clone();
         tasks.spawn(async move {
-            let Work { candidates, purse } = self;
+            let Work { candidates, purse, .. } = self;
             run(&candidates, purse, sender).await;
         });
-        Flow { request_id, steps }
+        Flow { request_id, prompt_field, steps }
     }
 }
 
@@ -68,17 +70,21 @@ impl Flow {
     pub(crate) async fn opened(&mut self, patience: Duration) -> Result<Opened, Refusal> {
         match timeout(patience, self.next()).await {
             Ok(Step::Opened(model)) => Ok(Opened::By(model)),
-            Ok(Step::Failed(failure)) => Err(failure.into_refusal(&self.request_id)),
-            Ok(Step::Chunk(_) | Step::Done(_)) => Err(Failure::Lost.into_refusal(&self.request_id)),
+            Ok(Step::Failed(failure)) => Err(self.refuse(failure)),
+            Ok(Step::Chunk(_) | Step::Done(_)) => Err(self.refuse(Failure::Lost)),
             Err(_) => Ok(Opened::NotYet),
         }
+    }
+
+    fn refuse(&self, failure: Failure) -> Refusal {
+        failure.into_refusal(&self.request_id, self.prompt_field)
     }
 
     /// Steps that a test sends itself.
     #[cfg(test)]
     pub(crate) fn scripted() -> (Sender<Step>, Flow) {
         let (sender, steps) = mpsc::channel(STEPS_WAITING_MAX);
-        (sender, Flow { request_id: RequestId::default(), steps })
+        (sender, Flow { request_id: RequestId::default(), prompt_field: "messages", steps })
     }
 
     pub(crate) async fn next(&mut self) -> Step {

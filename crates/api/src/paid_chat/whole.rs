@@ -26,13 +26,14 @@ impl Work {
     pub(crate) async fn answer(self) -> Result<Answered, Refusal> {
         let (sender, receiver) = oneshot::channel();
         let (tasks, request_id) = (self.purse.app.tasks.clone(), self.purse.request_id.clone());
+        let prompt_field = self.prompt_field;
         tasks.spawn(async move {
-            let Work { candidates, purse } = self;
+            let Work { candidates, purse, .. } = self;
             // A caller who went away has paid all the same.
             let _ = sender.send(run(&candidates, purse).await);
         });
         let outcome = receiver.await.unwrap_or(Err(Failure::Lost));
-        outcome.map_err(|failure| failure.into_refusal(&request_id))
+        outcome.map_err(|failure| failure.into_refusal(&request_id, prompt_field))
     }
 }
 

@@ -31,8 +31,8 @@ const TIMED_OUT: &str = "The request took too long to complete and was timed-out
 const POLICY: &str = "Your prompt violates the content policy of the service or the model provider";
 
 impl Failure {
-    /// For an answer that has not begun.
-    pub(crate) fn into_refusal(self, request_id: &RequestId) -> Refusal {
+    /// For an answer that has not begun. `field` is what holds the prompt.
+    pub(crate) fn into_refusal(self, request_id: &RequestId, field: &'static str) -> Refusal {
         let error = match self {
             Failure::Engine(error) => error,
             Failure::Unrecorded(error) => return Refusal::unavailable(error),
@@ -44,7 +44,7 @@ impl Failure {
                 let body = to_value(&InferenceRejection { error: message, request_id });
                 Refusal::with_body(StatusCode::BAD_REQUEST, "Invalid request", body)
             }
-            EngineError::ContextOverflow { message } => Refusal::context_overflow(message),
+            EngineError::ContextOverflow { message } => Refusal::context_overflow(field, message),
             EngineError::ContentPolicy { message } => {
                 let code = Some("CONTENT_POLICY_VIOLATION");
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
@@ -126,12 +126,12 @@ impl Failure {
 const CONTEXT_OVERFLOW: &str = "context_length_exceeded";
 
 impl Refusal {
-    /// 400: the prompt and the answer do not fit into the model's context.
-    pub(crate) fn context_overflow(message: impl Into<String>) -> Refusal {
+    /// 400: the prompt, which is in `field`, and the answer do not fit into the model's context.
+    pub(crate) fn context_overflow(field: &'static str, message: impl Into<String>) -> Refusal {
         let error = InferenceFault {
             message: message.into(),
             kind: "invalid_request_error",
-            param: Some("messages"),
+            param: Some(field),
             code: CONTEXT_OVERFLOW,
             retry_after: None,
         };

@@ -43,7 +43,7 @@ pub(crate) fn refuse_speech(failure: Failure, streams: bool, request_id: &Reques
             Refusal::standard(status, "Stream error", "Stream error", None).caused_by(error)
         }
         Failure::Engine(EngineError::Timeout { .. }) => timed_out(SPEECH_TIMED_OUT),
-        other => other.into_refusal(request_id),
+        other => other.into_refusal(request_id, "input"),
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn refuse_transcription(failure: Failure, request_id: &RequestId) -> 
                 .caused_by(error)
         }
         Failure::Engine(EngineError::Timeout { .. }) => timed_out(TRANSCRIPTION_TIMED_OUT),
-        other => other.into_refusal(request_id),
+        other => other.into_refusal(request_id, "file"),
     }
 }
 

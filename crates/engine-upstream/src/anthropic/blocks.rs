@@ -20,6 +20,13 @@ pub(super) enum Block<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheMark>,
     },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheMark>,
+    },
     Thinking {
         thinking: String,
         signature: String,
@@ -75,7 +82,11 @@ fn of_part(part: &Part) -> Result<Option<Block<'_>>, EngineError> {
     match &part.kind {
         PartKind::Text(text) => Ok(of_text(text, cache_control)),
         PartKind::Image { url, .. } => {
-            Ok(Some(Block::Image { source: image_source(url)?, cache_control }))
+            Ok(Some(Block::Image { source: source(url)?, cache_control }))
+        }
+        PartKind::Document { url, name } => {
+            let (source, title) = (source(url)?, name.as_deref());
+            Ok(Some(Block::Document { source, title, cache_control }))
         }
         PartKind::Audio { .. } => Err(rejected("This model does not take audio")),
         PartKind::Video { .. } => Err(rejected("This model does not take video")),
@@ -86,10 +97,10 @@ fn of_text(text: &str, cache_control: Option<CacheMark>) -> Option<Block<'_>> {
     (!text.is_empty()).then_some(Block::Text { text, cache_control })
 }
 
-fn image_source(url: &str) -> Result<Source<'_>, EngineError> {
+fn source(url: &str) -> Result<Source<'_>, EngineError> {
     let Some(inline) = url.strip_prefix("data:") else { return Ok(Source::Url { url }) };
     match inline.split_once(";base64,") {
         Some((media_type, data)) => Ok(Source::Base64 { media_type, data }),
-        None => Err(rejected("An image's data URL must be of the form data:image/…;base64,…")),
+        None => Err(rejected("A data URL must be of the form data:<type>;base64,<data>")),
     }
 }

@@ -32,9 +32,7 @@ pub(super) fn conversation(
             }
             Message::Assistant(turn) => ("assistant", of_assistant(turn)?),
             Message::Prompt(_) => {
-                return Err(EngineError::Rejected {
-                    message: "This model answers chats only; use /chat/completions".to_owned(),
-                });
+                return Err(super::chats_only());
             }
         };
         match turns.last_mut() {

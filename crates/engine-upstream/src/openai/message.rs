@@ -51,12 +51,8 @@ impl<'a> MessageBody<'a> {
                 ..MessageBody::default()
             },
             Message::Assistant(turn) => MessageBody::of_turn(turn, with_extensions),
-            // Alone it goes to an endpoint of its own; among turns it can only be the user's.
-            Message::Prompt(prompt) => MessageBody {
-                role: "user",
-                content: Some(ContentBody::Text(&prompt.text)),
-                ..MessageBody::default()
-            },
+            // Alone it goes to an endpoint of its own; it is never among turns.
+            Message::Prompt(_) => MessageBody { role: "user", ..MessageBody::default() },
         }
     }
 
@@ -114,6 +110,7 @@ enum PartKindBody<'a> {
     ImageUrl { image_url: ImageBody<'a> },
     InputAudio { input_audio: AudioBody<'a> },
     VideoUrl { video_url: VideoBody<'a> },
+    File { file: FileBody<'a> },
 }
 
 #[derive(Serialize)]
@@ -134,6 +131,13 @@ struct VideoBody<'a> {
     url: &'a str,
 }
 
+#[derive(Serialize)]
+struct FileBody<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filename: Option<&'a str>,
+    file_data: &'a str,
+}
+
 impl<'a> PartBody<'a> {
     fn of(part: &'a Part, with_cache: bool) -> PartBody<'a> {
         let kind = match &part.kind {
@@ -145,6 +149,9 @@ impl<'a> PartBody<'a> {
                 PartKindBody::InputAudio { input_audio: AudioBody { data, format } }
             }
             PartKind::Video { url } => PartKindBody::VideoUrl { video_url: VideoBody { url } },
+            PartKind::Document { url, name } => {
+                PartKindBody::File { file: FileBody { filename: name.as_deref(), file_data: url } }
+            }
         };
         let cache = part.cache.filter(|_| with_cache);
         PartBody { kind, cache_control: cache.map(CacheMark::of) }

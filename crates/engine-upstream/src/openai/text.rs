@@ -2,7 +2,7 @@
 
 mod chunk;
 
-use engine::{ChatAnswer, ChatRequest, Choice, EngineError, Prompt};
+use engine::{ChatAnswer, ChatRequest, Choice, EngineError, Prompt, PromptText};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -58,7 +58,7 @@ pub(super) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    prompt: &'a str,
+    prompt: PromptBody<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suffix: Option<&'a str>,
     /// The endpoint is older than the newer name for it.
@@ -79,6 +79,21 @@ struct Body<'a> {
     stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
+}
+
+/// One text as it stands, or a list of them.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PromptBody<'a> {
+    One(TextBody<'a>),
+    Several(Vec<TextBody<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum TextBody<'a> {
+    Text(&'a str),
+    Tokens(&'a [u32]),
 }
 
 #[derive(Deserialize)]
@@ -107,7 +122,7 @@ fn body<'a>(
 ) -> Body<'a> {
     Body {
         model,
-        prompt: &prompt.text,
+        prompt: PromptBody::of(&prompt.texts),
         suffix: prompt.suffix.as_deref(),
         max_tokens: request.completion_tokens_max,
         sampling: SamplingBody::of(&request.sampling),
@@ -117,6 +132,19 @@ fn body<'a>(
         logprobs: request.logprobs.map(|it| it.top.unwrap_or(0)),
         stream: None,
         stream_options: None,
+    }
+}
+
+impl<'a> PromptBody<'a> {
+    fn of(texts: &'a [PromptText]) -> PromptBody<'a> {
+        let body = |text: &'a PromptText| match text {
+            PromptText::Text(text) => TextBody::Text(text),
+            PromptText::Tokens(tokens) => TextBody::Tokens(tokens),
+        };
+        match texts {
+            [text] => PromptBody::One(body(text)),
+            texts => PromptBody::Several(texts.iter().map(body).collect()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use engine::{ChatEvent, Phase, Served};
+use engine::{ChatEvent, Message, Phase, Prompt, PromptText, Served};
 use futures_util::{StreamExt, stream};
 use moment::{ManualClock, Timestamp};
 
@@ -16,6 +16,7 @@ use crate::{Concurrency, Protocol, Quirks, Timeouts, UpstreamSettings};
 struct Scripted {
     script: Mutex<VecDeque<Act>>,
     asked: AtomicUsize,
+    continues_texts: bool,
 }
 
 #[derive(Clone)]
@@ -29,7 +30,12 @@ enum Act {
 impl Scripted {
     fn new(script: impl IntoIterator<Item = Act>) -> Arc<Scripted> {
         let script = Mutex::new(script.into_iter().collect());
-        Arc::new(Scripted { script, asked: AtomicUsize::new(0) })
+        Arc::new(Scripted { script, asked: AtomicUsize::new(0), continues_texts: true })
+    }
+
+    fn chats_only() -> Arc<Scripted> {
+        let (script, asked) = (Mutex::default(), AtomicUsize::new(0));
+        Arc::new(Scripted { script, asked, continues_texts: false })
     }
 
     fn failing(error: &EngineError, times: usize) -> Arc<Scripted> {
@@ -72,6 +78,10 @@ impl ChatEngine for Scripted {
                 Some(Act::Hang) => Ok(stream::iter([first]).chain(stream::pending()).boxed()),
             }
         })
+    }
+
+    fn continues_texts(&self) -> bool {
+        self.continues_texts
     }
 }
 
@@ -352,4 +362,33 @@ async fn another_route_answers_for_one_that_is_not_ready() {
     let pool = Pool::new(routes, clock, Arc::new(|| 0));
     pool.answer(Arc::default()).await.unwrap();
     assert_eq!((engine.asked(), other.asked()), (0, 1));
+}
+
+/// A text to go on with.
+fn text() -> Arc<ChatRequest> {
+    let texts = vec![PromptText::Text("fn add(".to_owned())];
+    let messages = vec![Message::Prompt(Prompt { texts, suffix: None })];
+    Arc::new(ChatRequest { messages, ..ChatRequest::default() })
+}
+
+#[tokio::test]
+async fn a_text_is_never_sent_to_a_route_that_answers_chats_only() {
+    let overloaded = EngineError::Overloaded { retry_after: None };
+    let (chats, texts) = (Scripted::chats_only(), Scripted::failing(&overloaded, 1));
+    let stage = Stage::of(&[Arc::clone(&chats), Arc::clone(&texts)]);
+    assert_eq!(stage.pool.answer(text()).await.map(drop), Err(overloaded));
+    assert!(stage.pool.answer(text()).await.is_ok());
+    assert!(stage.pool.stream(text()).await.is_ok());
+    assert_eq!((chats.asked(), texts.asked()), (0, 3));
+    stage.ask().await.unwrap();
+    assert_eq!(chats.asked(), 1, "conversations go there as ever");
+}
+
+#[tokio::test]
+async fn a_pool_that_answers_chats_only_says_so() {
+    let chats = Scripted::chats_only();
+    let stage = Stage::of(&[Arc::clone(&chats)]);
+    let outcome = stage.pool.answer(text()).await.map(drop);
+    assert!(matches!(outcome, Err(EngineError::Rejected { .. })), "{outcome:?}");
+    assert_eq!(chats.asked(), 0);
 }

@@ -22,6 +22,7 @@ pub(super) fn all() -> Vec<(&'static str, ChatRequest)> {
         ("thinking-without-room", thinking_without_room()),
         ("thoughts-returned", thoughts_returned()),
         ("audio", audio()),
+        ("documents", documents()),
     ]
 }
 
@@ -174,6 +175,19 @@ fn audio() -> ChatRequest {
     let heard = PartKind::Audio { data: "UklGRg==".to_owned(), format: "wav".to_owned() };
     let seen = PartKind::Video { url: "https://example.com/cat.mp4".to_owned() };
     let content = Content::Parts(vec![part(heard, None), part(seen, None)]);
+    let messages = vec![Message::User { content, name: None }];
+    ChatRequest { messages, ..ChatRequest::default() }
+}
+
+fn documents() -> ChatRequest {
+    let document = |url: &str, name: Option<&str>| PartKind::Document {
+        url: url.to_owned(),
+        name: name.map(str::to_owned),
+    };
+    let inline = document("data:application/pdf;base64,JVBERi0=", Some("a.pdf"));
+    let public = document("https://example.com/b.pdf", None);
+    let content =
+        Content::Parts(vec![part(inline, Some(CacheControl::FiveMinutes)), part(public, None)]);
     let messages = vec![Message::User { content, name: None }];
     ChatRequest { messages, ..ChatRequest::default() }
 }

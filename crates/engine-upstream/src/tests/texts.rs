@@ -2,21 +2,37 @@
 
 use std::sync::Arc;
 
-use engine::{ChatEvent, ChatRequest, EngineError, FinishReason, Message, Prompt};
+use engine::{ChatEvent, ChatRequest, EngineError, FinishReason, Message, Prompt, PromptText};
 use futures_util::StreamExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::stub::{Seen, Stub, json, patient, sse};
-use crate::{Protocol, Thinking};
+use super::stub::{Seen, Stub, json as reply, patient, sse};
+use crate::{Protocol, Quirks, Thinking};
 
 fn request() -> Arc<ChatRequest> {
-    let prompt = Prompt { text: "fn add(".to_owned(), suffix: Some("}".to_owned()) };
+    let text = PromptText::Text("fn add(".to_owned());
+    let prompt = Prompt { texts: vec![text], suffix: Some("}".to_owned()) };
     Arc::new(ChatRequest {
         messages: vec![Message::Prompt(prompt)],
         completion_tokens_max: Some(7),
         stop: vec!["\n".to_owned()],
         ..ChatRequest::default()
     })
+}
+
+/// Two choices for each of the texts.
+fn several(texts: Vec<PromptText>) -> Arc<ChatRequest> {
+    let messages = vec![Message::Prompt(Prompt { texts, suffix: None })];
+    Arc::new(ChatRequest { messages, choices: Some(2), ..ChatRequest::default() })
+}
+
+fn words() -> Vec<PromptText> {
+    ["a", "b"].map(|text| PromptText::Text(text.to_owned())).to_vec()
+}
+
+fn body(seen: Seen) -> String {
+    let Seen::Request(seen) = seen else { panic!("no request") };
+    seen.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
 
 const EVENTS: [&str; 4] = [
@@ -45,7 +61,7 @@ async fn stream(stub: &Stub) -> Result<(String, Option<FinishReason>), EngineErr
 async fn a_text_goes_to_its_own_endpoint_as_it_stands() {
     let answer = r#"{"id":"t1","choices":[{"index":0,"text":"a, b)","finish_reason":"length"}],
         "usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7}}"#;
-    let stub = Stub::saying(json("200 OK", answer));
+    let stub = Stub::saying(reply("200 OK", answer));
     let answer = stub.upstream().chat("m", 16).answer(request()).await.unwrap();
     assert_eq!(answer.choices[0].content.as_deref(), Some("a, b)"));
     assert_eq!(answer.choices[0].finish, FinishReason::Length);
@@ -55,6 +71,41 @@ async fn a_text_goes_to_its_own_endpoint_as_it_stands() {
     let body: Value = serde_json::from_str(seen.split_once("\r\n\r\n").unwrap().1).unwrap();
     let expected = r#"{"model":"m","prompt":"fn add(","suffix":"}","max_tokens":7,"stop":["\n"]}"#;
     assert_eq!(body.to_string(), expected);
+}
+
+#[tokio::test]
+async fn several_texts_go_as_a_list_to_servers_that_give_several_choices() {
+    let choice = |index| json!({"index": index, "text": "x", "finish_reason": "stop"});
+    let answer = json!({"choices": [choice(0), choice(1), choice(2), choice(3)]}).to_string();
+    let stub = Stub::saying(reply("200 OK", &answer));
+    let tokens = vec![PromptText::Tokens(vec![1, 2]), PromptText::Tokens(vec![3])];
+    for (texts, expected) in [
+        (words(), r#"{"model":"m","prompt":["a","b"],"n":2}"#),
+        (tokens.clone(), r#"{"model":"m","prompt":[[1,2],[3]],"n":2}"#),
+        (tokens[..1].to_vec(), r#"{"model":"m","prompt":[1,2],"n":2}"#),
+    ] {
+        let answer = stub.upstream().chat("m", 16).answer(several(texts)).await.unwrap();
+        assert_eq!(answer.choices.len(), 4);
+        assert_eq!(body(stub.next_seen()), expected);
+    }
+}
+
+#[tokio::test]
+async fn several_texts_go_one_by_one_to_servers_that_give_one_choice() {
+    let choice = json!({"index": 0, "text": "x", "finish_reason": "stop"});
+    let usage = json!({"prompt_tokens": 5, "completion_tokens": 2});
+    let stub =
+        Stub::saying(reply("200 OK", &json!({"choices": [choice], "usage": usage}).to_string()));
+    let upstream = stub.upstream_with(Protocol::OpenAi(Quirks::OLLAMA), patient());
+    let answer = upstream.chat("m", 16).answer(several(words())).await.unwrap();
+    let indexes: Vec<u32> = answer.choices.iter().map(|it| it.index).collect();
+    assert_eq!(indexes, [0, 1, 2, 3]);
+    let usage = answer.usage.unwrap();
+    assert_eq!((usage.prompt(), usage.completion()), (10, 8), "each prompt counts once");
+    let mut bodies: Vec<String> = (0..4).map(|_| body(stub.next_seen())).collect();
+    bodies.sort();
+    let [a, b] = ["a", "b"].map(|text| format!(r#"{{"model":"m","prompt":"{text}"}}"#));
+    assert_eq!(bodies, [a.clone(), a, b.clone(), b]);
 }
 
 #[tokio::test]
@@ -77,7 +128,7 @@ async fn a_stream_that_is_cut_before_its_finish_is_an_error_wherever_it_is_cut()
 
 #[tokio::test]
 async fn a_protocol_without_plain_texts_says_so() {
-    let stub = Stub::saying(json("200 OK", "{}"));
+    let stub = Stub::saying(reply("200 OK", "{}"));
     let upstream = stub.upstream_with(Protocol::Anthropic(Thinking::Budget), patient());
     let outcome = upstream.chat("m", 16).answer(request()).await;
     assert!(matches!(outcome, Err(EngineError::Rejected { .. })), "{outcome:?}");

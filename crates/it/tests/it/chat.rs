@@ -180,8 +180,8 @@ async fn parts_that_cannot_be_sent_are_refused_where_they_stand() {
     check_faults(
         &post(&app, &body).await,
         expect![[r#"
-        ["messages",0,"content",0]: "Supplied image did not pass validation checks. Send a data URL in base64 or a public URL."
-        ["messages",0,"content",1]: "Files of type \"application/pdf\" cannot be read here; send their text instead""#]],
+        ["messages",0,"content",0]: "Supplied image did not pass validation checks. Send a data URL in base64, or an https or http URL."
+        ["messages",0,"content",1]: "This model does not read PDF files; send their text instead""#]],
     );
 }
 

@@ -118,9 +118,14 @@ async fn what_is_not_offered_is_refused_at_its_field() {
     let bad = [
         ("prompt", json!({"prompt": ""})),
         ("prompt", json!({"prompt": []})),
-        ("prompt", json!({"prompt": ["a", "b"]})),
-        ("prompt", json!({"prompt": [1, 2]})),
-        ("echo", json!({"echo": true})),
+        ("prompt", json!({"prompt": ["a", ""]})),
+        ("prompt", json!({"prompt": ["a", 1]})),
+        ("prompt", json!({"prompt": [[]]})),
+        ("prompt", json!({"prompt": [-1]})),
+        ("prompt", json!({"prompt": vec!["a"; 129]})),
+        ("prompt", json!({"prompt": ["a", "b"], "n": 65})),
+        ("echo", json!({"echo": true, "prompt": [1, 2]})),
+        ("echo", json!({"model": "llama-3.3-70b", "echo": true, "logprobs": 1})),
         ("best_of", json!({"best_of": 2})),
         ("logprobs", json!({"logprobs": 1})),
         ("logprobs", json!({"logprobs": 6})),
@@ -142,4 +147,81 @@ async fn an_account_without_money_is_told_so() {
     let reply = poor.post(PATH, &json!({"model": "kimi-k3", "prompt": "a"})).await;
     assert_eq!((reply.status, &reply.json()["code"]), (402, &json!("INSUFFICIENT_BALANCE")));
     assert!(app.upstream.seen().is_empty());
+}
+
+/// One chunk or whole answer with these choices.
+fn choices(choices: &[(u32, &str, Option<&str>)], usage: &Value) -> Value {
+    let choice = |(index, text, finish): &(u32, &str, Option<&str>)| json!({"index": index, "text": text, "finish_reason": finish});
+    let choices: Vec<Value> = choices.iter().map(choice).collect();
+    json!({"id": "up-1", "object": "text_completion", "choices": choices, "usage": usage})
+}
+
+#[tokio::test]
+async fn several_prompts_are_continued_each_on_its_own_and_paid_together() {
+    let app = TestApp::start().await;
+    let stop = Some("stop");
+    let usage = json!({"prompt_tokens": 9, "completion_tokens": 4});
+    let four = [(0, "1", stop), (1, "2", stop), (2, "3", stop), (3, "4", stop)];
+    for (prompt, echo, texts) in [
+        (json!(["a", "b"]), false, ["1", "2", "3", "4"]),
+        (json!(["a", "b"]), true, ["a1", "a2", "b3", "b4"]),
+        (json!([[7, 8], [9]]), false, ["1", "2", "3", "4"]),
+    ] {
+        app.upstream.play(Script::json(200, &choices(&four, &usage)));
+        let answer = post(&app, &json!({"prompt": prompt, "n": 2, "echo": echo})).await.ok();
+        let told: Vec<&str> = answer["choices"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|choice| choice["text"].as_str().unwrap())
+            .collect();
+        assert_eq!(told, texts);
+        let seen = app.upstream.seen();
+        assert_eq!(seen.last().unwrap()["prompt"], prompt);
+        assert_eq!(seen.last().unwrap().get("echo"), None, "the prompt is repeated by us");
+    }
+    assert_eq!(app.spent().await.nanos(), 3 * (9 * 1_400 + 4 * 4_400));
+}
+
+#[tokio::test]
+async fn a_stream_of_several_prompts_repeats_each_once() {
+    let app = TestApp::start().await;
+    let events = [
+        choices(&[(1, "x", None)], &Value::Null),
+        choices(&[(0, "y", None)], &Value::Null),
+        choices(&[(1, "z", Some("stop"))], &Value::Null),
+        choices(&[(0, "", Some("length"))], &Value::Null),
+        choices(&[], &usage()),
+    ];
+    let events = events.iter().map(Value::to_string).chain(["[DONE]".to_owned()]);
+    app.upstream.play(Script::events(events));
+    let reply = post(&app, &json!({"prompt": ["a", "b"], "echo": true, "stream": true})).await;
+    let mut texts = [String::new(), String::new()];
+    for event in reply.text().split("\n\n").filter_map(|event| event.strip_prefix("data: {")) {
+        let chunk: Value = serde_json::from_str(&format!("{{{event}")).unwrap();
+        for choice in chunk["choices"].as_array().unwrap() {
+            let index = usize::try_from(choice["index"].as_u64().unwrap()).unwrap();
+            texts[index].push_str(choice["text"].as_str().unwrap());
+        }
+    }
+    assert_eq!(texts, ["ay", "bxz"]);
+    assert_eq!(app.spent().await.nanos(), 5 * 1_400 + 2 * 4_400);
+}
+
+#[tokio::test]
+async fn a_prompt_that_does_not_fit_is_named_by_its_own_field() {
+    let app = TestApp::start().await;
+    let long = "word ".repeat(200_000);
+    let reply = post(&app, &json!({"model": "qwen3:4b", "prompt": long})).await;
+    assert_eq!(reply.json()["error"]["param"], "prompt", "{}", reply.text());
+    let overflow = json!({"error": {"message": "This model's maximum context length is 5 tokens"}});
+    for stream in [false, true] {
+        app.upstream.play(Script::json(400, &overflow));
+        let reply = post(&app, &json!({"stream": stream})).await;
+        assert_eq!(reply.json()["error"]["param"], "prompt", "{}", reply.text());
+        app.upstream.play(Script::json(400, &overflow));
+        let body = json!({"model": "kimi-k3", "input": "a", "stream": stream});
+        let reply = app.admin().post("/responses", &body).await;
+        assert_eq!(reply.json()["error"]["param"], "input", "{}", reply.text());
+    }
 }

@@ -99,7 +99,7 @@ async fn the_upstream_gets_the_conversation_as_turns() {
             {"role": "developer", "content": "Briefly"},
             {"type": "message", "role": "user", "id": "m1", "content": [
                 {"type": "input_text", "text": "What is this, and the weather?"},
-                {"type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "low"}]},
+                {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABA", "detail": "low"}]},
             {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "x"},
             {"type": "message", "role": "assistant", "status": "completed", "content": [
                 {"type": "output_text", "text": "I look.", "annotations": []}]},
@@ -120,7 +120,7 @@ async fn the_upstream_gets_the_conversation_as_turns() {
         "truncation": "auto",
     });
     let answer = post(&app, &body).await.ok();
-    expect![[r#"{"model":"kimi-k3","messages":[{"role":"system","content":"Be brief.\n\nTalk like a pirate\n\nBriefly"},{"role":"user","content":[{"type":"text","text":"What is this, and the weather?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA","detail":"low"}}]},{"role":"assistant","content":"I look.","tool_calls":[{"id":"c1","type":"function","function":{"name":"w","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"v","arguments":"{}"}}]},{"role":"tool","content":"sun","tool_call_id":"c1"},{"role":"tool","content":"{\"sky\":\"blue\"}","tool_call_id":"c2"}],"max_tokens":50,"temperature":0.5,"top_p":0.4,"tools":[{"type":"function","function":{"name":"w","parameters":{"type":"object"},"strict":true}},{"type":"function","function":{"name":"v"}}],"tool_choice":{"type":"function","function":{"name":"w"}},"reasoning_effort":"low"}"#]].assert_eq(&app.upstream.seen()[0].to_string());
+    expect![[r#"{"model":"kimi-k3","messages":[{"role":"system","content":"Be brief.\n\nTalk like a pirate\n\nBriefly"},{"role":"user","content":[{"type":"text","text":"What is this, and the weather?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABA","detail":"low"}}]},{"role":"assistant","content":"I look.","tool_calls":[{"id":"c1","type":"function","function":{"name":"w","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"v","arguments":"{}"}}]},{"role":"tool","content":"sun","tool_call_id":"c1"},{"role":"tool","content":"{\"sky\":\"blue\"}","tool_call_id":"c2"}],"max_tokens":50,"temperature":0.5,"top_p":0.4,"tools":[{"type":"function","function":{"name":"w","parameters":{"type":"object"},"strict":true}},{"type":"function","function":{"name":"v"}}],"tool_choice":{"type":"function","function":{"name":"w"}},"reasoning_effort":"low"}"#]].assert_eq(&app.upstream.seen()[0].to_string());
     assert_eq!(answer["tool_choice"], json!({"type": "function", "name": "w"}));
     assert_eq!(answer["tools"].as_array().unwrap().len(), 2);
     assert_eq!(answer["tools"][0]["strict"], true);

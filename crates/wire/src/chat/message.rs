@@ -65,7 +65,7 @@ pub enum ContentPart {
         video_url: MediaUrl,
         cache_control: Option<CacheControl>,
     },
-    /// A document, which is read as text.
+    /// A document: text is read as such, a PDF goes to models that take one.
     File(FilePart),
 }
 
@@ -127,7 +127,7 @@ pub struct FilePart {
 /// A document's bytes.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct FileData {
-    /// A data URL.
+    /// A data URL or a public one.
     #[schemars(length(min = 1))]
     pub file_data: String,
     pub filename: Option<String>,

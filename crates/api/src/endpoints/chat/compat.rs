@@ -3,6 +3,8 @@
 //! None of it is published: it is there so that existing clients just work. What is not
 //! recognised is left for the check to complain about.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 pub(super) fn rewrite(body: &mut Value) {
@@ -110,11 +112,20 @@ fn rewrite_part(mut part: Value) -> Value {
     match kind {
         "input_text" | "output_text" => part["type"] = json!("text"),
         "input_image" => part["type"] = json!("image_url"),
+        "input_file" => {
+            let file = json!({"file_data": part["file_data"], "filename": part["filename"]});
+            part = with_cache_control(json!({"type": "file", "file": file}), &part);
+        }
+        "document" => {
+            if let Some(url) = source(&part) {
+                let file = json!({"file_data": url, "filename": part["title"]});
+                part = with_cache_control(json!({"type": "file", "file": file}), &part);
+            }
+        }
         "image" => {
-            if let Some(url) = image_source(&part) {
-                let cache_control = part.get("cache_control").cloned().unwrap_or_default();
-                part = json!({"type": "image_url", "image_url": {"url": url}});
-                part["cache_control"] = cache_control;
+            if let Some(url) = source(&part) {
+                let image = json!({"type": "image_url", "image_url": {"url": url}});
+                part = with_cache_control(image, &part);
             }
         }
         _ => {}
@@ -125,13 +136,22 @@ fn rewrite_part(mut part: Value) -> Value {
     part
 }
 
-fn image_source(part: &Value) -> Option<String> {
+fn with_cache_control(mut part: Value, before: &Value) -> Value {
+    part["cache_control"] = before.get("cache_control").cloned().unwrap_or_default();
+    part
+}
+
+/// A file of Anthropic's, as a data URL or a public one. Plain text is not in base64 there.
+fn source(part: &Value) -> Option<String> {
     let source = part.get("source")?;
     if let Some(url) = source.get("url").and_then(Value::as_str) {
         return Some(url.to_owned());
     }
     let media_type = source.get("media_type").and_then(Value::as_str)?;
     let data = source.get("data").and_then(Value::as_str)?;
+    if source.get("type").and_then(Value::as_str) == Some("text") {
+        return Some(format!("data:{media_type};base64,{}", STANDARD.encode(data)));
+    }
     Some(format!("data:{media_type};base64,{data}"))
 }
 

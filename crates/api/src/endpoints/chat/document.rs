@@ -1,10 +1,14 @@
-//! Documents in a chat: what is text is read, and what is not is refused by name.
+//! Documents in a chat: what is text is read, a PDF goes to models that can, and what is neither
+//! is refused by name.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use domain::catalogue::{Capability, TextSpec};
+use domain::media::{self, Inline, Source};
+use engine::PartKind;
 use wire::chat::FileData;
 
-const DOCUMENT_BYTES_MAX: usize = 25 * 1024 * 1024;
+use super::media::told;
+
+const PDF: &str = "application/pdf";
 /// Types that are text although their names do not begin with it.
 const TEXT_TYPES: [&str; 8] = [
     "application/json",
@@ -17,27 +21,41 @@ const TEXT_TYPES: [&str; 8] = [
     "application/sql",
 ];
 
-/// The document as a part of the prompt.
-pub(super) fn text_of(file: &FileData) -> Result<String, String> {
-    let Some((head, data)) =
-        file.file_data.strip_prefix("data:").and_then(|rest| rest.split_once(','))
-    else {
-        return Err("Send the file as a data URL, such as data:text/plain;base64,…".to_owned());
-    };
-    let media_type = head.split(';').next().unwrap_or_default();
-    let is_text = media_type.starts_with("text/") || TEXT_TYPES.contains(&media_type);
-    if !is_text {
-        return Err(format!(
-            "Files of type {media_type:?} cannot be read here; send their text instead"
-        ));
+/// The document as a part of the prompt for one model, or what keeps it from being one.
+pub(super) fn part(file: &FileData, text: &TextSpec) -> Result<PartKind, String> {
+    let reads_documents = text.has(Capability::Documents);
+    match media::source(&file.file_data).map_err(|fault| told("file", fault))? {
+        Source::Inline(inline) if is_text(&inline.media_type) => {
+            Ok(PartKind::Text(written_out(file, &inline)?))
+        }
+        Source::Inline(inline) if inline.media_type != PDF => Err(format!(
+            "Files of type {:?} cannot be read here; send their text instead",
+            inline.media_type
+        )),
+        Source::Inline(inline) if reads_documents => {
+            inline.bytes().map_err(|fault| told("file", fault))?;
+            Ok(passed_on(file))
+        }
+        Source::Address if reads_documents => Ok(passed_on(file)),
+        Source::Inline(_) => {
+            Err("This model does not read PDF files; send their text instead".to_owned())
+        }
+        Source::Address => Err("This model does not fetch files; send the file as a data URL, \
+             such as data:text/plain;base64,…"
+            .to_owned()),
     }
-    if !head.ends_with(";base64") {
-        return Err("Encode the file's data URL in base64".to_owned());
-    }
-    let bytes = STANDARD.decode(data).map_err(|_| "The file is not valid base64".to_owned())?;
-    if DOCUMENT_BYTES_MAX < bytes.len() {
-        return Err("The file exceeds the maximum allowed size of 25 MB".to_owned());
-    }
+}
+
+fn is_text(media_type: &str) -> bool {
+    media_type.starts_with("text/") || TEXT_TYPES.contains(&media_type)
+}
+
+fn passed_on(file: &FileData) -> PartKind {
+    PartKind::Document { url: file.file_data.clone(), name: file.filename.clone() }
+}
+
+fn written_out(file: &FileData, inline: &Inline<'_>) -> Result<String, String> {
+    let bytes = inline.bytes().map_err(|fault| told("file", fault))?;
     let text = String::from_utf8(bytes).map_err(|_| "The file is not UTF-8 text".to_owned())?;
     Ok(match &file.filename {
         Some(name) => format!("[File: {name}]\n{text}"),

@@ -9,14 +9,18 @@ const IMAGES_MAX: usize = 10;
 const AUDIOS_MAX: usize = 5;
 const VIDEOS_MAX: usize = 3;
 const FILES_MAX: usize = 5;
+/// Of a whole request, unless the model's entry says otherwise.
+const REQUEST_VIDEOS_MAX: u64 = 3;
 
 pub(super) fn faults(body: &ChatCompletionRequest, text: &TextSpec) -> Faults {
     let mut gate = Gate { text, faults: Faults::default() };
     for (index, message) in body.messages.iter().enumerate() {
         gate.check_message(index, message);
     }
+    gate.check_totals(body);
     gate.check_options(body);
     gate.check_length(body);
+    gate.check_user(body);
     gate.faults
 }
 
@@ -53,6 +57,34 @@ impl Gate<'_> {
         }
     }
 
+    /// A model that sees one picture at a time gets those of the latest message that has any.
+    fn check_totals(&mut self, body: &ChatCompletionRequest) {
+        let counts = |kind: Kind| {
+            body.messages.iter().map(move |message| count(message, kind)).filter(|it| 0 < *it)
+        };
+        let images = if self.text.has(Capability::MultipleImages) {
+            counts(Kind::Image).sum()
+        } else {
+            counts(Kind::Image).next_back().unwrap_or(0)
+        };
+        let totals = [
+            (images, self.text.images_max, "images"),
+            (
+                counts(Kind::Video).sum(),
+                Some(self.text.videos_max.unwrap_or(REQUEST_VIDEOS_MAX)),
+                "videos",
+            ),
+        ];
+        for (total, max, words) in totals {
+            if let Some(max) = max
+                && max < total
+            {
+                let message = format!("This model takes at most {max} {words} in a request");
+                self.faults.at(["messages"]).push(message);
+            }
+        }
+    }
+
     fn check_options(&mut self, body: &ChatCompletionRequest) {
         let has_tools = body.tools.as_ref().is_some_and(|tools| !tools.is_empty());
         let is_structured = match &body.response_format {
@@ -80,6 +112,16 @@ impl Gate<'_> {
         }
     }
 
+    /// It is accepted and discarded; what the family's own servers refuse is refused here too.
+    fn check_user(&mut self, body: &ChatCompletionRequest) {
+        let Some(user) = &body.anon_user_id else { return };
+        let is_printable = user.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        if !is_printable || user.contains("||") {
+            let message = "Must be printable ASCII without `||`";
+            self.faults.at(["anon_user_id"]).push(message);
+        }
+    }
+
     fn check_length(&mut self, body: &ChatCompletionRequest) {
         let Some(asked) = body.max_completion_tokens else { return };
         let max = answer_tokens_max(self.text);
@@ -96,7 +138,7 @@ pub(super) fn answer_tokens_max(text: &TextSpec) -> u64 {
 }
 
 /// What is not text.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Image,
     Audio,
@@ -133,7 +175,7 @@ impl Kind {
         }
     }
 
-    /// Files are read as text, which every model takes.
+    /// Files may be texts, which every model takes; others are judged where they are read.
     fn capability(self) -> Option<Capability> {
         match self {
             Kind::Image => Some(Capability::Vision),
@@ -151,6 +193,12 @@ impl Kind {
             Kind::File => "files",
         }
     }
+}
+
+fn count(message: &Message, kind: Kind) -> u64 {
+    let Some(MessageContent::Parts(parts)) = content(message) else { return 0 };
+    let found = parts.iter().filter(|part| Kind::of(part) == Some(kind)).count();
+    u64::try_from(found).unwrap_or(u64::MAX)
 }
 
 fn content(message: &Message) -> Option<&MessageContent> {

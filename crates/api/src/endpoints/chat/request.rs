@@ -14,6 +14,8 @@ use super::{gates, seal};
 pub(super) struct Service<'a> {
     pub(super) parameters: &'a EffectiveParameters,
     pub(super) system_prompt: &'a str,
+    /// What is wrong with pictures and the like, whichever model gets them.
+    pub(super) media_faults: &'a Faults,
     /// The keys of an encrypted conversation.
     pub(super) seal: Option<Seal>,
 }
@@ -25,6 +27,7 @@ pub(super) fn fit(
     service: &Service<'_>,
 ) -> Result<ChatRequest, Faults> {
     let mut faults = gates::faults(body, text);
+    faults.merge(service.media_faults.clone());
     if service.seal.is_some() {
         seal::faults(body, &mut faults);
     }
@@ -40,7 +43,7 @@ fn of(
     service: &Service<'_>,
     faults: &mut Faults,
 ) -> ChatRequest {
-    let Service { parameters, system_prompt, seal } = service;
+    let Service { parameters, system_prompt, seal, .. } = service;
     let mut messages = turns::of(body, text, faults);
     // An enclave would take our plain words for ciphertext.
     let adds_prompt = parameters.include_service_system_prompt && seal.is_none();

@@ -3,6 +3,7 @@
 use engine::FinishReason;
 use wire::completions::{Completion, CompletionChoice};
 
+use super::echo::Echo;
 use crate::paid_chat::{Answered, Settled};
 use crate::payment;
 use crate::transport::RequestId;
@@ -13,6 +14,7 @@ pub(super) struct Frame {
     pub(super) request_id: RequestId,
     pub(super) created: i64,
     pub(super) model: String,
+    pub(super) echo: Echo,
 }
 
 impl Frame {
@@ -40,7 +42,7 @@ impl Frame {
 pub(super) fn whole(frame: &Frame, answered: Answered) -> Completion {
     let choices = answered.answer.choices.into_iter().map(|choice| CompletionChoice {
         index: choice.index,
-        text: choice.content.unwrap_or_default(),
+        text: frame.echo.before(choice.index).to_owned() + choice.content.as_deref().unwrap_or(""),
         logprobs: choice.logprobs,
         finish_reason: Some(finish_word(choice.finish)),
     });

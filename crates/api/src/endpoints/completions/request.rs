@@ -1,7 +1,7 @@
 //! From what a caller sent to what an engine is asked.
 
 use domain::catalogue::{Capability, TextSpec};
-use engine::{ChatRequest, Logprobs, Message, Prompt, Sampling};
+use engine::{ChatRequest, Logprobs, Message, Prompt, PromptText, Sampling};
 use shape::Faults;
 use wire::chat::Stop;
 use wire::completions::{self, CompletionRequest};
@@ -13,9 +13,13 @@ const TOKENS_DEFAULT: u64 = 16;
 
 pub(super) fn of(body: CompletionRequest, text: &TextSpec) -> Result<ChatRequest, Refusal> {
     check(&body, text).into_result().map_err(|faults| Refusal::invalid(&faults))?;
-    let prompt = match body.prompt {
-        completions::Prompt::Text(text) => text,
-        completions::Prompt::Texts(texts) => texts.concat(),
+    let texts = match body.prompt {
+        completions::Prompt::Text(text) => vec![PromptText::Text(text)],
+        completions::Prompt::Texts(texts) => texts.into_iter().map(PromptText::Text).collect(),
+        completions::Prompt::Tokens(tokens) => vec![PromptText::Tokens(tokens)],
+        completions::Prompt::TokenLists(lists) => {
+            lists.into_iter().map(PromptText::Tokens).collect()
+        }
     };
     let suffix = body.suffix.filter(|suffix| !suffix.is_empty());
     let defaults = &text.sampling;
@@ -29,7 +33,7 @@ pub(super) fn of(body: CompletionRequest, text: &TextSpec) -> Result<ChatRequest
         ..Sampling::default()
     };
     Ok(ChatRequest {
-        messages: vec![Message::Prompt(Prompt { text: prompt, suffix })],
+        messages: vec![Message::Prompt(Prompt { texts, suffix })],
         completion_tokens_max: Some(body.max_tokens.unwrap_or(TOKENS_DEFAULT)),
         sampling,
         stop: match body.stop {
@@ -43,10 +47,23 @@ pub(super) fn of(body: CompletionRequest, text: &TextSpec) -> Result<ChatRequest
     })
 }
 
+/// Of all prompts together, as many as one prompt may have.
+const CHOICES_MAX: u64 = 128;
+
 fn check(body: &CompletionRequest, text: &TextSpec) -> Faults {
     let mut faults = Faults::default();
-    if body.echo == Some(true) {
-        faults.at(["echo"]).push("The prompt is not repeated; send `false`");
+    let is_tokens = match &body.prompt {
+        completions::Prompt::Text(_) | completions::Prompt::Texts(_) => false,
+        completions::Prompt::Tokens(_) | completions::Prompt::TokenLists(_) => true,
+    };
+    if body.echo == Some(true) && (is_tokens || body.logprobs.is_some()) {
+        let message = "Tokens, and texts with their log probabilities, are not repeated; \
+                       send `false`";
+        faults.at(["echo"]).push(message);
+    }
+    if CHOICES_MAX < prompts(&body.prompt).saturating_mul(u64::from(body.n.unwrap_or(1))) {
+        let message = format!("All prompts together may have at most {CHOICES_MAX} choices");
+        faults.at(["prompt"]).push(message);
     }
     if body.best_of.is_some_and(|best_of| body.n.unwrap_or(1) < best_of) {
         faults.at(["best_of"]).push("Every choice that is made is returned; use `n`");
@@ -60,4 +77,13 @@ fn check(body: &CompletionRequest, text: &TextSpec) -> Faults {
         faults.at(["max_tokens"]).push(format!("This model answers with at most {max} tokens"));
     }
     faults
+}
+
+fn prompts(prompt: &completions::Prompt) -> u64 {
+    let count = match prompt {
+        completions::Prompt::Text(_) | completions::Prompt::Tokens(_) => 1,
+        completions::Prompt::Texts(texts) => texts.len(),
+        completions::Prompt::TokenLists(lists) => lists.len(),
+    };
+    u64::try_from(count).unwrap_or(u64::MAX)
 }

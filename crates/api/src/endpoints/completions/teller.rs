@@ -30,7 +30,11 @@ impl CompletionTeller {
             .into_iter()
             .map(|delta| CompletionChoice {
                 index: delta.index,
-                text: delta.content,
+                text: if delta.opens {
+                    self.frame.echo.before(delta.index).to_owned() + &delta.content
+                } else {
+                    delta.content
+                },
                 logprobs: delta.logprobs,
                 finish_reason: delta.finish.map(finish_word),
             })

@@ -13,9 +13,15 @@ pub(super) fn fit(chat: &ChatRequest, text: &TextSpec) -> Result<ChatRequest, Fa
 /// Every fault at once, each at its field.
 fn faults(chat: &ChatRequest, text: &TextSpec) -> Faults {
     let mut faults = Faults::default();
-    let has_image = chat.messages.iter().any(has_image);
-    if has_image && !text.has(Capability::Vision) {
+    let images = images(chat, text);
+    if 0 < images && !text.has(Capability::Vision) {
         faults.at(["input"]).push("This model does not support images");
+    }
+    if let Some(max) = text.images_max
+        && max < images
+    {
+        let message = format!("This model takes at most {max} images in a request");
+        faults.at(["input"]).push(message);
     }
     if !chat.tools.is_empty() && !text.has(Capability::Tools) {
         faults.at(["tools"]).push("This model does not support tools");
@@ -41,7 +47,7 @@ fn fitted(mut chat: ChatRequest, text: &TextSpec) -> ChatRequest {
         chat.reasoning = Reasoning::default();
     }
     if !text.has(Capability::MultipleImages) {
-        let latest = chat.messages.iter().rposition(has_image);
+        let latest = chat.messages.iter().rposition(|message| 0 < images_in(message));
         for message in chat.messages.iter_mut().take(latest.unwrap_or(0)) {
             drop_images(message);
         }
@@ -55,9 +61,19 @@ fn fitted(mut chat: ChatRequest, text: &TextSpec) -> ChatRequest {
     chat
 }
 
-fn has_image(message: &Message) -> bool {
-    let Message::User { content: Content::Parts(parts), .. } = message else { return false };
-    parts.iter().any(is_image)
+/// How many pictures the model would see.
+fn images(chat: &ChatRequest, text: &TextSpec) -> u64 {
+    let mut counts = chat.messages.iter().map(images_in).filter(|count| 0 < *count);
+    if text.has(Capability::MultipleImages) {
+        counts.sum()
+    } else {
+        counts.next_back().unwrap_or(0)
+    }
+}
+
+fn images_in(message: &Message) -> u64 {
+    let Message::User { content: Content::Parts(parts), .. } = message else { return 0 };
+    u64::try_from(parts.iter().filter(|part| is_image(part)).count()).unwrap_or(u64::MAX)
 }
 
 fn drop_images(message: &mut Message) {

@@ -1,11 +1,14 @@
 //! From the items of a conversation to the turns of a chat.
 
+use domain::media::check_picture;
 use engine::{AssistantTurn, Content, Message, Part, PartKind, ToolCall};
 use serde_json::{Map, Value};
 use shape::{Faults, Step};
 use wire::responses::{
     FunctionCall, ImageSource, Input, InputContent, InputItem, InputMessage, InputPart, InputRole,
 };
+
+use crate::endpoints::chat::media::told;
 
 /// Of one message.
 const IMAGES_MAX: usize = 10;
@@ -126,12 +129,10 @@ impl Reader<'_> {
             ImageSource::Object(image) => (image.url, image.detail.or(detail)),
         };
         self.images += 1;
-        let is_reachable =
-            ["data:image/", "https://", "http://"].iter().any(|it| url.starts_with(it));
         if !self.is_user {
             self.fault(position, "Only messages of the user may have parts but text");
-        } else if !is_reachable {
-            self.fault(position, "Must be a data URL of an image, or an https or http URL");
+        } else if let Err(fault) = check_picture(&url) {
+            self.fault(position, &told("image", fault));
         } else if IMAGES_MAX < self.images {
             self.fault(position, &format!("A message may have at most {IMAGES_MAX} images"));
         }

@@ -61,9 +61,9 @@ fn unknown_words_are_named_with_the_nearest_one() {
     check_text(
         "capabilities = [\"tools\", \"visoin\"]\ntier = \"XXL\"",
         expect![[r#"
-        models.toml:6: `capabilities` in [[model]] "llama" of type text must be one of "code", "tools", "audio_input", "reasoning", "reasoning_effort", "json_schema", "multiple_images", "vision", "video_input", "web_search", "logprobs", "tee_attestation", "e2ee", "x_search", not "visoin"; did you mean `vision`?
-        models.toml:7: `tier` in [[model]] "llama" of type text must be one of "XS", "S", "M", "L", not "XXL"
-    "#]],
+            models.toml:6: `capabilities` in [[model]] "llama" of type text must be one of "code", "tools", "audio_input", "reasoning", "reasoning_effort", "json_schema", "multiple_images", "vision", "video_input", "documents", "web_search", "logprobs", "tee_attestation", "e2ee", "x_search", not "visoin"; did you mean `vision`?
+            models.toml:7: `tier` in [[model]] "llama" of type text must be one of "XS", "S", "M", "L", not "XXL"
+        "#]],
     );
     check(
         "[[model]]\nid = \"x\"\ntype = \"txt\"\n",

@@ -80,6 +80,37 @@ fn images_in_other_words_are_images() {
 }
 
 #[test]
+fn documents_in_other_words_are_files() {
+    let file = |data: &str, name: Value| {
+        json!({"messages": [{"role": "user", "content": [{"type": "file",
+            "file": {"file_data": data, "filename": name}, "cache_control": null}]}]})
+    };
+    let source = json!({"type": "base64", "media_type": "application/pdf", "data": "AA=="});
+    for (part, expected) in [
+        (
+            json!({"type": "document", "source": source, "title": "a.pdf"}),
+            file("data:application/pdf;base64,AA==", json!("a.pdf")),
+        ),
+        (
+            json!({"type": "document", "source": {"type": "url", "url": "https://a.b/c.pdf"}}),
+            file("https://a.b/c.pdf", Value::Null),
+        ),
+        (
+            json!({"type": "document",
+                "source": {"type": "text", "media_type": "text/plain", "data": "Hi"}}),
+            file("data:text/plain;base64,SGk=", Value::Null),
+        ),
+        (
+            json!({"type": "input_file", "file_data": "data:text/plain;base64,SGk=",
+                "filename": "a.txt"}),
+            file("data:text/plain;base64,SGk=", json!("a.txt")),
+        ),
+    ] {
+        check(json!({"messages": [{"role": "user", "content": [part]}]}), expected);
+    }
+}
+
+#[test]
 fn nonsense_is_left_for_the_check() {
     check(json!({"messages": 7, "tools": "x"}), json!({"messages": 7, "tools": "x"}));
     check(json!([1]), json!([1]));

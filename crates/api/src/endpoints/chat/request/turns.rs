@@ -19,7 +19,7 @@ pub(super) fn of(
     let mut messages = Vec::with_capacity(body.messages.len());
     for (index, message) in body.messages.iter().enumerate() {
         let keeps_images = sees_all || Some(index) == latest;
-        let mut reader = TurnReader { index, keeps_images, faults };
+        let mut reader = TurnReader { index, text, keeps_images, faults };
         messages.extend(reader.turn(message));
     }
     messages
@@ -27,6 +27,7 @@ pub(super) fn of(
 
 struct TurnReader<'a> {
     index: usize,
+    text: &'a TextSpec,
     keeps_images: bool,
     faults: &'a mut Faults,
 }
@@ -99,7 +100,7 @@ impl TurnReader<'_> {
                 if !self.keeps_images {
                     return None;
                 }
-                let url = self.url(index, &image_url.url, "image/")?;
+                let url = image_url.url.clone();
                 (PartKind::Image { url, detail: image_url.detail.clone() }, cache_control)
             }
             ContentPart::InputAudio { input_audio, cache_control } => {
@@ -107,11 +108,10 @@ impl TurnReader<'_> {
                 (PartKind::Audio { data: input_audio.data.clone(), format }, cache_control)
             }
             ContentPart::VideoUrl { video_url, cache_control } => {
-                let url = self.url(index, &video_url.url, "video/")?;
-                (PartKind::Video { url }, cache_control)
+                (PartKind::Video { url: video_url.url.clone() }, cache_control)
             }
-            ContentPart::File(part) => match document::text_of(&part.file) {
-                Ok(text) => (PartKind::Text(text), &part.cache_control),
+            ContentPart::File(part) => match document::part(&part.file, self.text) {
+                Ok(kind) => (kind, &part.cache_control),
                 Err(problem) => {
                     self.fault(index, problem);
                     return None;
@@ -119,25 +119,6 @@ impl TurnReader<'_> {
             },
         };
         Some(Part { kind, cache: cache.as_ref().map(cache_control) })
-    }
-
-    /// Engines fetch what is public; other schemes would be read by whoever runs them.
-    fn url(&mut self, index: usize, url: &str, media: &str) -> Option<String> {
-        let is_inline = url.strip_prefix("data:").is_some_and(|rest| {
-            rest.split_once(',').is_some_and(|(head, data)| {
-                head.starts_with(media) && head.ends_with(";base64") && !data.is_empty()
-            })
-        });
-        let is_public = url.starts_with("https://") || url.starts_with("http://");
-        if is_inline || is_public {
-            return Some(url.to_owned());
-        }
-        let message = format!(
-            "Supplied {} did not pass validation checks. Send a data URL in base64 or a public URL.",
-            media.trim_end_matches('/'),
-        );
-        self.fault(index, message);
-        None
     }
 
     fn fault(&mut self, index: usize, message: String) {
