@@ -3,7 +3,7 @@
 
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run build test fmt lint bench
+.PHONY: help run build test fmt lint bench fuzz
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -25,3 +25,7 @@ lint: ## what `make test` checks before it runs anything
 
 bench: ## measure durable settles a second
 	cargo run --release --package bench --bin settles
+
+SECONDS ?= 60
+fuzz: ## fuzz what callers send, SECONDS for each target
+	@./scripts/fuzz.sh $(SECONDS)

@@ -3,7 +3,7 @@
 use crate::tree::TextFile;
 
 /// Written by their tools, with addresses that the tools need.
-const GENERATED: [&str; 1] = ["Cargo.lock"];
+const GENERATED: [&str; 2] = ["Cargo.lock", "fuzz/Cargo.lock"];
 /// Home directories, as they begin.
 const MACHINE_PATHS: [&str; 4] =
     [concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/"), concat!("/wo", "rk/")];
