@@ -63,7 +63,7 @@ class Server:
             line, capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX, env=self._environment()
         )
         if run.returncode != 0:
-            raise AssertionError(f"{line} ended with {run.returncode}: {run.stderr}")
+            raise AssertionError(f"{line} ended with {run.returncode}: {run.stdout}{run.stderr}")
         return run.stdout
 
     def configure(self, config):

@@ -14,7 +14,7 @@ class Meddler:
     """Passes everything on to `target`; `url` is where the service finds it."""
 
     def __init__(self, target):
-        self.target, self.calls, self.plan = target, [], None
+        self.target, self.calls, self.plan, self.skip = target, [], None, 0
         self.lock = threading.Lock()
         meddler = self
 
@@ -49,10 +49,10 @@ class Meddler:
         self.server.shutdown()
         self.server.server_close()
 
-    def at(self, call, moment, act):
-        """Does `act` once, at the call of that number (from one) or name from now on."""
+    def at(self, call, moment, act, skip=0):
+        """Does `act` once, at the call of that number (from one) or name from now on, or some such calls later."""
         with self.lock:
-            self.calls, self.plan = [], (call, moment, act)
+            self.calls, self.plan, self.skip = [], (call, moment, act), skip
 
     def pass_on(self, path, body):
         name = path
@@ -78,6 +78,9 @@ class Meddler:
                 return None
             call, moment, act = self.plan
             if call not in (name, len(self.calls)):
+                return None
+            if self.skip:
+                self.skip -= 1
                 return None
             self.plan = None
             return moment, act

@@ -120,7 +120,7 @@ class Attacks(Base):
         payer = evm_payer()
         message, signature = payer.authorize(PAY_TO_EVM, FIVE)
         with self.service() as till:
-            cancel(payer, message["nonce"])
+            cancel(payer, message["nonce"], evm())
             answer = till.pay(evm_header(message, signature))
             self.assert_refused(answer, "invalid_exact_evm_nonce_already_used")
             self.received.check(self, till)
@@ -234,14 +234,14 @@ def front_run(message, signature):
     return evm().call("eth_sendTransaction", call)
 
 
-def cancel(payer, nonce):
+def cancel(payer, nonce, chain):
     domain = {"name": "USD Coin", "version": "2", "chainId": 8453, "verifyingContract": USDC}
     fields = [{"name": "authorizer", "type": "address"}, {"name": "nonce", "type": "bytes32"}]
     message = {"authorizer": payer.address, "nonce": nonce}
     signed = payer.key.sign_typed_data(domain, {"CancelAuthorization": fields}, message)
     signature = signed.signature.hex().ljust(192, "0")
     data = "0xb7b72899" + word(payer.address) + word(nonce) + word(96) + word(65) + signature
-    evm().call("eth_sendTransaction", {"from": evm().accounts[STRANGER], "to": USDC, "data": data})
+    chain.call("eth_sendTransaction", {"from": chain.accounts[STRANGER], "to": USDC, "data": data})
 
 
 def move_away(payer):

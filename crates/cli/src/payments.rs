@@ -65,7 +65,12 @@ fn payments(
         clock: Arc::clone(&service.clock),
         tasks: tasks.clone(),
     };
-    let policy = Policy { wait: section.settle_wait, ..Policy::default() };
+    let policy = Policy {
+        wait: section.settle_wait,
+        replace_after: section.evm.replace_after,
+        recheck_after: section.recheck_after,
+        ..Policy::default()
+    };
     Ok(Some(Payments::new(parts, till.terms, policy)))
 }
 
@@ -103,6 +108,7 @@ fn direct(section: &X402) -> Result<Direct, String> {
             confirmations: evm.confirmations,
             relayer_key: relayer_key.expose(),
             gas_price_max: u128::from(evm.gas_price_max_gwei) * GWEI,
+            replace_after: evm.replace_after,
         }),
         _ => None,
     };

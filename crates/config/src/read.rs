@@ -1,7 +1,7 @@
 //! From the tree of all layers to typed settings, with every fault at once.
 
 use domain::catalogue::Model;
-use domain::limits::tiers::{Tier, Tiers};
+use domain::limits::tiers::{Allowed, LimitClass, Tier, Tiers};
 
 use crate::catalogue;
 use crate::fault::{Fault, Faults, Invalid, did_you_mean};
@@ -62,7 +62,7 @@ impl Sources {
         let development = development::read(&top.section(&development::SECTION));
         let store = store::read(&top.section(&store::SECTION));
         let limits = limits::read(&top.section(&limits::SECTION));
-        let tiers = top.tiers();
+        let mut tiers = top.tiers();
         let media = media::read(&top.section(&media::SECTION));
         let engine = engine::read(&top.section(&engine::SECTION));
         let chat = chat::read(&top.section(&chat::SECTION));
@@ -72,6 +72,10 @@ impl Sources {
         provider_ids.push(provider::BUILT_IN);
         let models = catalogue::read(&self.table, &provider_ids, &faults);
         let x402 = x402::read(&top.section(&x402::SECTION), &vault);
+        if let Some(x402) = &x402 {
+            let allowed = Allowed { requests: x402.top_ups_per_minute, tokens: None };
+            tiers.change_ordinary(LimitClass::TopUp, allowed);
+        }
         let rpc = rpc::read(&top.section(&rpc::SECTION), &vault);
         let search = search::read(&top.section(&search::SECTION), &vault);
         let scrape = scrape::read(&top.section(&scrape::SECTION));

@@ -59,9 +59,10 @@ impl Desk {
 
     /// Goes on with a claim that was sent, or was about to be when its process died: then it is
     /// sent now, which does no harm to one that was.
-    async fn pick_up(&self, claim: Claim, deadline: Timestamp) -> Outcome {
+    async fn pick_up(&self, mut claim: Claim, deadline: Timestamp) -> Outcome {
         match self.look(&claim).await {
             Sighting::Waiting { .. } => {
+                self.replace_if_stuck(&mut claim).await?;
                 let sent = self.settler.send(&claim).await;
                 // That a node turns it down now says nothing about the first time.
                 if let Ok(Sighting::Moved(moved)) = sent {
@@ -90,7 +91,7 @@ impl Desk {
         let Prepared { sent, turn } = prepared;
         self.advance(claim.id, ClaimStep::Submit(sent.clone())).await?;
         claim.state = ClaimState::Submitted;
-        claim.sent = sent;
+        (claim.sent, claim.sent_at) = (sent, Some(self.clock.now()));
         let sighting = self.settler.send(&claim).await;
         drop(turn);
         match sighting {
@@ -121,8 +122,35 @@ impl Desk {
             if deadline <= self.clock.now() {
                 return self.lose_sight(claim).await;
             }
+            let is_replaced = self.replace_if_stuck(&mut claim).await?;
+            if is_replaced && let Err(setback) = self.settler.send(&claim).await {
+                tracing::warn!(cause = %setback, "a payment was sent again: {setback}");
+            }
             sleep(self.policy.poll).await;
         }
+    }
+
+    /// Puts something dearer into a claim whose transaction was not mined in time. It is on disk before
+    /// it is sent, with the name of what it replaces: either may be mined.
+    async fn replace_if_stuck(&self, claim: &mut Claim) -> Result<bool, TopUpRefused> {
+        let now = self.clock.now();
+        let is_due = claim.sent_at.is_some_and(|at| self.policy.replace_after <= now.since(at));
+        if !is_due {
+            return Ok(false);
+        }
+        let replacement = self.settler.replacement(claim).await.unwrap_or_else(|setback| {
+            tracing::warn!(cause = %setback, "a payment is stuck: {setback}");
+            None
+        });
+        let Some(sent) = replacement else { return Ok(false) };
+        self.advance(claim.id, ClaimStep::Replace(sent.clone())).await?;
+        metrics::counter!("settle_replaced_transactions").increment(1);
+        tracing::info!(
+            tx.hash = sent.transaction.as_deref().unwrap_or_default(),
+            "a payment's transaction was not mined in time: one with a higher fee takes its place"
+        );
+        (claim.sent, claim.sent_at) = (sent, Some(now));
+        Ok(true)
     }
 
     async fn look(&self, claim: &Claim) -> Sighting {
@@ -238,6 +266,7 @@ impl Desk {
             payment: order.payment.payload(&order.requirement).to_string(),
             state: ClaimState::Verified,
             sent: SentPayment::default(),
+            sent_at: None,
             credit: None,
             reason: None,
             created: now,

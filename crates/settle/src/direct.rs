@@ -1,9 +1,11 @@
 //! Settling from here: our own keys send the payments and pay for it.
 
-use store::claim::Claim;
+use std::time::Duration;
+
+use store::claim::{Claim, SentPayment};
 use wallet::{ContractCheck, EvmAddress, SolanaAddress};
 
-use crate::evm::{EvmChain, Relayer};
+use crate::evm::Relayer;
 use crate::settler::{Order, Preparation, Setback, Settler, Sighting, Step};
 use crate::solana::{Commitment, Cosigner, SolanaChain, signing_key};
 
@@ -22,6 +24,8 @@ pub struct EvmSetup<'a> {
     pub relayer_key: &'a str,
     /// In the chain's smallest unit, for each unit of gas.
     pub gas_price_max: u128,
+    /// How long a transaction may wait to be mined before more is offered for it.
+    pub replace_after: Duration,
 }
 
 /// How to settle on Solana.
@@ -37,11 +41,7 @@ impl Direct {
         solana: Option<SolanaSetup<'_>>,
     ) -> Result<Direct, String> {
         let evm = match evm {
-            Some(setup) => {
-                let chain = EvmChain::new(setup.rpc_url, setup.confirmations)?;
-                let (chain_id, price) = (setup.chain_id, setup.gas_price_max);
-                Some(Relayer::new(chain, chain_id, setup.relayer_key, price)?)
-            }
+            Some(setup) => Some(Relayer::new(&setup)?),
             None => None,
         };
         let solana = match solana {
@@ -103,6 +103,24 @@ impl Settler for Direct {
             match self.side(&claim.network)? {
                 Side::Evm(relayer) => relayer.chain.look(claim, Some(relayer.address)).await,
                 Side::Solana(cosigner) => cosigner.chain.look(claim).await,
+            }
+        })
+    }
+
+    fn replacement<'a>(&'a self, claim: &'a Claim) -> Step<'a, Option<SentPayment>> {
+        Box::pin(async move {
+            match self.side(&claim.network)? {
+                Side::Evm(relayer) => relayer.replacement(claim).await,
+                Side::Solana(_) => Ok(None),
+            }
+        })
+    }
+
+    fn clear_the_way<'a>(&'a self, unfinished: &'a [Claim]) -> Step<'a, ()> {
+        Box::pin(async move {
+            match &self.evm {
+                Some(relayer) => relayer.clear_the_row(unfinished).await,
+                None => Ok(()),
             }
         })
     }

@@ -8,7 +8,8 @@
 //! Where to look:
 //! - `payments`: what the rest of the service calls. `outcome`: what it is told.
 //! - `course`: the steps of one claim. `flights`: one course for each payment, however many wait.
-//! - `reconcile`: claims that nobody waits for. `purse`: whose money it is.
+//! - `reconcile`: claims that nobody waits for. `recheck`: whether credited ones are still there.
+//!   `purse`: whose money it is.
 //! - `settler`: what a way to settle must do. `direct`: from here, with keys of our own.
 //!   `facilitator`: by a service that does it for us.
 //! - `inspect`: whether all that settling needs is as it should be.
@@ -24,6 +25,7 @@ mod node;
 mod outcome;
 mod payments;
 mod purse;
+mod recheck;
 mod reconcile;
 mod settler;
 mod solana;

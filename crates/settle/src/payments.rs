@@ -50,12 +50,21 @@ pub struct Policy {
     pub wait: Duration,
     /// How long between two looks at the chain.
     pub poll: Duration,
+    /// How long what was sent may wait to be mined before something dearer is sent in its place.
+    pub replace_after: Duration,
+    /// How long after its credit a payment is looked up for the first time again.
+    pub recheck_after: Duration,
 }
 
 impl Default for Policy {
     /// A minute is more than a settlement takes on either chain, and less than clients wait.
     fn default() -> Policy {
-        Policy { wait: Duration::from_secs(60), poll: Duration::from_secs(1) }
+        Policy {
+            wait: Duration::from_secs(60),
+            poll: Duration::from_secs(1),
+            replace_after: Duration::from_secs(30),
+            recheck_after: Duration::from_secs(60),
+        }
     }
 }
 

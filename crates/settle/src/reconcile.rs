@@ -57,13 +57,27 @@ impl Payments {
             }
         }
         metrics::gauge!("settle_waiting_claims").set(round.waiting as f64);
+        self.clear_the_way().await?;
         Ok(round)
     }
 
-    /// Reconciles at once and every few seconds, until `stop`.
+    /// What nobody needs any more may hold up what somebody does.
+    async fn clear_the_way(&self) -> Result<(), StoreError> {
+        let unfinished = self.desk.store.unfinished_claims().await?;
+        if unfinished.is_empty() {
+            return Ok(());
+        }
+        if let Err(setback) = self.desk.settler.clear_the_way(&unfinished).await {
+            tracing::warn!(cause = %setback, "payments may be held up: {setback}");
+        }
+        Ok(())
+    }
+
+    /// Reconciles at once and every few seconds, and looks up what was credited, until `stop`.
     pub async fn keep(self, stop: CancellationToken) {
         let mut round = interval(RECONCILE_EVERY);
         round.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut rechecked = self.recheck_from();
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
@@ -71,6 +85,10 @@ impl Payments {
             }
             if let Err(error) = self.reconcile().await {
                 tracing::warn!(%error, "payments could not be reconciled: {error}");
+            }
+            match self.recheck(rechecked).await {
+                Ok(until) => rechecked = until,
+                Err(error) => tracing::warn!(%error, "payments could not be rechecked: {error}"),
             }
             let before = self.desk.clock.now().minus(FAILED_KEPT);
             let write = Write::DropFailedClaims { before, rows_max: FAILED_DROPPED_MAX };

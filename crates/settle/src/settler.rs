@@ -25,6 +25,20 @@ pub trait Settler: Send + Sync {
     /// What has become of a claim that was sent, or may have been.
     fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting>;
 
+    /// What to send instead of what a claim holds, because it has waited too long to be mined; none
+    /// if there is nothing better.
+    fn replacement<'a>(&'a self, claim: &'a Claim) -> Step<'a, Option<SentPayment>> {
+        let _ = claim;
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Clears away what holds payments up and belongs to none of these claims, which are all that are
+    /// unfinished.
+    fn clear_the_way<'a>(&'a self, unfinished: &'a [Claim]) -> Step<'a, ()> {
+        let _ = unfinished;
+        Box::pin(async { Ok(()) })
+    }
+
     /// Whether the contract at an address says that a signature is its own.
     fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool>;
 }

@@ -39,6 +39,8 @@ pub struct Claim {
     pub state: ClaimState,
     /// What was sent, or is about to be.
     pub sent: SentPayment,
+    /// When that was written down to be sent.
+    pub sent_at: Option<Timestamp>,
     /// What came of it, once it is credited.
     pub credit: Option<ClaimCredit>,
     /// Why it failed, in the protocol's word.
@@ -72,6 +74,16 @@ pub struct SentPayment {
     pub sequence: Option<u64>,
     /// The chain's newest block before it was sent: nothing of it can be older.
     pub since_block: Option<u64>,
+    /// The names of what was sent before under the same number, for less. One of them may be mined
+    /// all the same.
+    pub replaced: Vec<String>,
+}
+
+impl SentPayment {
+    /// Everything that may be on the chain for this payment, at most one of which is.
+    pub fn transactions(&self) -> impl Iterator<Item = &String> {
+        self.transaction.iter().chain(&self.replaced)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +98,8 @@ pub struct ClaimCredit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimStep {
     Submit(SentPayment),
+    /// Something else is sent under the same number.
+    Replace(SentPayment),
     /// A transaction that was learnt only now is noted.
     LoseSight {
         transaction: Option<String>,

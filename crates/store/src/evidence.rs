@@ -25,6 +25,8 @@ pub struct Evidence {
     pub limited_keys: Vec<LimitedKey>,
     /// Payments that a chain settled and we credited.
     pub credited: Vec<CreditedClaim>,
+    /// Those of them that their chain does not show any more.
+    pub missing: Vec<MissingClaim>,
     /// What the database says is wrong with itself, in words.
     pub faults: Vec<String>,
 }
@@ -81,4 +83,13 @@ pub struct CreditedClaim {
     pub network: String,
     pub entry: EntryId,
     pub amount: Nano,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingClaim {
+    pub network: String,
+    pub transaction: String,
+    pub entry: EntryId,
+    pub amount: Nano,
+    pub since: Timestamp,
 }

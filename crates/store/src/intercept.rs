@@ -142,6 +142,18 @@ impl<I: Intercept> Store for Intercepted<I> {
         self.intercept.answer(self.inner.unfinished_claims())
     }
 
+    fn claims_credited_between(
+        &self,
+        after: Timestamp,
+        until: Timestamp,
+    ) -> Answer<'_, Vec<Claim>> {
+        self.intercept.answer(self.inner.claims_credited_between(after, until))
+    }
+
+    fn missing_claims(&self) -> Answer<'_, Vec<Claim>> {
+        self.intercept.answer(self.inner.missing_claims())
+    }
+
     fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>> {
         self.intercept.answer(self.inner.credited_claims())
     }

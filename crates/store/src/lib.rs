@@ -116,6 +116,13 @@ pub trait Store: Send + Sync {
     /// Claims that are neither credited nor failed, the oldest first.
     fn unfinished_claims(&self) -> Answer<'_, Vec<Claim>>;
 
+    /// Claims that were credited after one moment and up to another, the oldest first.
+    fn claims_credited_between(&self, after: Timestamp, until: Timestamp)
+    -> Answer<'_, Vec<Claim>>;
+
+    /// Credited claims that their chain does not show any more, the oldest first.
+    fn missing_claims(&self) -> Answer<'_, Vec<Claim>>;
+
     /// What was credited for claims, by network.
     fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>>;
 

@@ -102,6 +102,13 @@ pub enum Write {
         step: ClaimStep,
         at: Timestamp,
     },
+    /// A credited claim is not on its chain any more. Nothing changes if that is known.
+    NoteMissingClaim {
+        claim: ClaimId,
+        at: Timestamp,
+    },
+    /// A claim that was missing is on its chain again.
+    NoteFoundClaim(ClaimId),
     /// Forgets claims that failed before a moment, at most `rows_max` at once.
     DropFailedClaims {
         before: Timestamp,

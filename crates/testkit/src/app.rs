@@ -396,7 +396,8 @@ fn wallets(payments: Option<Payments>) -> Wallets {
 }
 
 fn payments(parts: Parts) -> Payments {
-    let policy = Policy { wait: Duration::from_millis(20), poll: Duration::from_millis(1) };
+    let (wait, poll) = (Duration::from_millis(20), Duration::from_millis(1));
+    let policy = Policy { wait, poll, ..Policy::default() };
     Payments::new(parts, chain::terms(), policy)
 }
 

@@ -81,6 +81,7 @@ impl Settler for StubChain {
                     raw: Some(vec![1]),
                     sequence: Some(0),
                     since_block: Some(1),
+                    replaced: Vec::new(),
                 };
                 Ok(Preparation::Ready(Prepared { sent, turn: None }))
             }

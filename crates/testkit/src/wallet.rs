@@ -122,6 +122,11 @@ impl TestWallet {
 
     /// The header of a payment on Base, for the next five minutes.
     pub fn pays(&self, units: u64, nonce: u8, now: Timestamp) -> String {
+        self.pays_under(&chain::terms().evm.unwrap(), units, nonce, now)
+    }
+
+    /// The same, signed under terms that may be others than those that it names.
+    pub fn pays_under(&self, signed: &EvmTerms, units: u64, nonce: u8, now: Timestamp) -> String {
         let terms = chain::terms();
         let evm = terms.evm.clone().unwrap();
         let authorization = Authorization {
@@ -136,7 +141,7 @@ impl TestWallet {
         header(&json!({
             "x402Version": 2,
             "accepted": terms.requirement(network, terms.minimum),
-            "payload": self.payload(&evm, &authorization),
+            "payload": self.payload(signed, &authorization),
         }))
     }
 

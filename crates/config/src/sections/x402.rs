@@ -98,10 +98,22 @@ pub const SECTION: Section = Section {
             "Blocks that must stand on a payment, its own included, before it is credited.",
         ),
         Key::with_default(
+            "recheck_after_s",
+            Kind::Seconds { least: 1, most: 3600 },
+            "60",
+            "How long after its credit a payment is first looked up again, and then at 3, 10, 30 and 60 times that age: a chain may take back what it showed.",
+        ),
+        Key::with_default(
             "gas_price_max_gwei",
             Kind::Integer { least: 1, most: GAS_PRICE_GWEI_MAX },
             "50",
             "The most that the relayer pays for a unit of gas, in billionths of the chain's coin.",
+        ),
+        Key::with_default(
+            "replace_after_s",
+            Kind::Seconds { least: 1, most: 3600 },
+            "30",
+            "How long the relayer's transaction may wait to be mined before one with the same number and a higher fee, at most `gas_price_max_gwei`, takes its place.",
         ),
         Key::with_default(
             "solana_cluster",
@@ -127,6 +139,12 @@ pub const SECTION: Section = Section {
             "60",
             "How long a top-up waits for the chain before it is told that its payment is pending.",
         ),
+        Key::with_default(
+            "top_ups_per_minute",
+            Kind::Integer { least: 1, most: 1_000_000 },
+            "10",
+            "Top-ups a minute from one address, paid or not: whoever pays is not known before.",
+        ),
     ],
 };
 
@@ -142,6 +160,10 @@ pub struct X402 {
     pub timeout: Duration,
     /// How long a top-up waits for the chain.
     pub settle_wait: Duration,
+    /// How long after its credit a payment is looked up again.
+    pub recheck_after: Duration,
+    /// From one address.
+    pub top_ups_per_minute: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,6 +176,8 @@ pub struct EvmPayments {
     pub chain_id: u64,
     pub confirmations: u64,
     pub gas_price_max_gwei: u64,
+    /// How long a transaction may wait to be mined.
+    pub replace_after: Duration,
     pub rpc_url: Option<Secret>,
     pub relayer_key: Option<Secret>,
 }
@@ -205,6 +229,8 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<X402> {
         reader.fault("maximum_usd", "`maximum_usd` in [x402] must be at least `minimum_usd`");
     }
     let (timeout, settle_wait) = (reader.seconds("timeout_s"), reader.seconds("settle_wait_s"));
+    let recheck_after = reader.seconds("recheck_after_s");
+    let top_ups_per_minute = reader.integer("top_ups_per_minute");
     check_settlement(reader, settle?);
     Some(X402 {
         evm: evm?,
@@ -215,6 +241,8 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<X402> {
         facilitator_url,
         timeout: timeout?,
         settle_wait: settle_wait?,
+        recheck_after: recheck_after?,
+        top_ups_per_minute: u64::try_from(top_ups_per_minute?).ok()?,
     })
 }
 
@@ -227,6 +255,7 @@ fn evm(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<EvmPayments> {
     let (name, version) = (reader.text("asset_evm_name"), reader.text("asset_evm_version"));
     let confirmations = reader.integer("evm_confirmations");
     let gas_price_max_gwei = reader.integer("gas_price_max_gwei");
+    let replace_after = reader.seconds("replace_after_s");
     Some(EvmPayments {
         pay_to,
         asset: asset?,
@@ -235,6 +264,7 @@ fn evm(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<EvmPayments> {
         chain_id: u64::try_from(chain_id?).ok()?,
         confirmations: u64::try_from(confirmations?).ok()?,
         gas_price_max_gwei: u64::try_from(gas_price_max_gwei?).ok()?,
+        replace_after: replace_after?,
         rpc_url,
         relayer_key,
     })

@@ -106,6 +106,12 @@ impl Tiers {
         }
     }
 
+    /// Other bounds in the ordinary tier, which also holds for callers who are not known.
+    pub fn change_ordinary(&mut self, class: LimitClass, allowed: Allowed) {
+        let ordinary = self.tiers[0].clone();
+        self.tiers[0] = ordinary.with(class, allowed);
+    }
+
     pub fn find(&self, name: &str) -> Option<&Tier> {
         self.tiers.iter().find(|tier| tier.name == name)
     }

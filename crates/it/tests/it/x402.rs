@@ -1,13 +1,17 @@
 //! Topping up a wallet, and reading its balance and history.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use expect_test::expect;
 use serde_json::{Value, json};
+use store::claim::ClaimId;
 use store::wallet::WalletLink;
 use store::write::{Group, Write};
 use testkit::app::TestApp;
 use testkit::chain::Mood;
 use testkit::client::TestReply;
 use testkit::wallet::TestWallet;
+use wallet::{EvmTerms, Payment, Verdict, verify_payment};
 
 use crate::sign_in::unheader;
 
@@ -111,6 +115,86 @@ async fn a_payment_that_is_refused_says_why_in_the_protocols_words() {
 }
 
 #[tokio::test]
+async fn a_payment_that_is_signed_for_another_domain_is_refused_and_not_claimed() {
+    let app = TestApp::start().await;
+    let (wallet, now) = (TestWallet::evm(1), app.app.clock.now());
+    let ours = testkit::chain::terms().evm.unwrap();
+    let others = [
+        EvmTerms { chain_id: 84532, ..ours.clone() },
+        EvmTerms { asset_name: "USDC".to_owned(), ..ours.clone() },
+        EvmTerms { asset_version: "1".to_owned(), ..ours.clone() },
+        EvmTerms { asset: ours.pay_to, ..ours.clone() },
+    ];
+    let honest = wallet.pays(5_000_000, 1, now);
+    for signed in others {
+        let payment = wallet.pays_under(&signed, 5_000_000, 1, now);
+        let reply = pay(&app, &payment).await;
+        reply.expect(expect![[r#"400 {"error":"X402_INVALID_PAYMENT","message":"The signature is not the payer's, or is not 65 bytes with a low s and v 27 or 28","details":{"reason":"invalid_exact_evm_payload_signature"}}"#]]);
+        let result = unheader(reply.header("payment-response"));
+        assert_eq!(result["errorReason"], "invalid_exact_evm_payload_signature");
+        expect_no_claim(&app, &honest).await;
+    }
+    assert_eq!(pay(&app, &honest).await.ok()["data"]["newBalance"], 5.0, "the nonce is unused");
+}
+
+#[tokio::test]
+async fn a_payment_that_names_another_chain_or_token_is_told_so_and_not_claimed() {
+    let app = TestApp::start().await;
+    let (wallet, now) = (TestWallet::evm(1), app.app.clock.now());
+    let cases = [
+        (
+            "network",
+            "eip155:84532",
+            expect![[
+                r#"400 {"error":"UNSUPPORTED_NETWORK","message":"Unsupported payment network: pay on one of the networks in `accepts`","details":{"reason":"invalid_network"}}"#
+            ]],
+        ),
+        (
+            "asset",
+            "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+            expect![[
+                r#"400 {"error":"UNSUPPORTED_TOKEN","message":"Unsupported token: pay with the `asset` in `accepts`","details":{"reason":"invalid_payment_requirements"}}"#
+            ]],
+        ),
+        (
+            "payTo",
+            "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+            expect![[
+                r#"400 {"error":"INVALID_PAYMENT_RECIPIENT","message":"The payment goes to someone else: pay the `payTo` in `accepts`","details":{"reason":"invalid_payment_requirements"}}"#
+            ]],
+        ),
+        (
+            "scheme",
+            "upto",
+            expect![[
+                r#"400 {"error":"UNSUPPORTED_SCHEME","message":"Unsupported payment scheme: only `exact` is accepted","details":{"reason":"unsupported_scheme"}}"#
+            ]],
+        ),
+    ];
+    for (field, value, expected) in cases {
+        let mut payment = unheader(&wallet.pays(5_000_000, 1, now));
+        payment["accepted"][field] = json!(value);
+        let payment = STANDARD.encode(payment.to_string());
+        pay(&app, &payment).await.expect(expected);
+        expect_no_claim(&app, &wallet.pays(5_000_000, 1, now)).await;
+    }
+}
+
+/// No row of any state is there for a payment, nor for any other.
+async fn expect_no_claim(app: &TestApp, honest: &str) {
+    let (terms, now) = (testkit::chain::terms(), app.app.clock.now());
+    let payment = Payment::decode(honest.as_bytes()).unwrap();
+    let id = match verify_payment(&terms, &payment, now).unwrap() {
+        Verdict::Verified(payment) => payment.id,
+        Verdict::NeedsContractCheck(payment) => payment.confirmed_by_contract().id,
+    };
+    let claim = app.app.store.claim(ClaimId(id.bytes())).await.unwrap();
+    assert_eq!(claim, None);
+    assert_eq!(app.app.store.unfinished_claims().await.unwrap(), []);
+    assert_eq!(app.app.store.credited_claims().await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn a_payment_that_was_sent_and_not_seen_again_is_pending_and_not_asked_for_anew() {
     let app = TestApp::start().await;
     let wallet = TestWallet::evm(1);
@@ -126,6 +210,8 @@ async fn a_payment_that_was_sent_and_not_seen_again_is_pending_and_not_asked_for
 async fn where_payments_are_not_taken_a_top_up_says_so() {
     let mut app = TestApp::start().await;
     app.refuse_payments();
+    let payment = TestWallet::evm(1).pays(5_000_000, 1, app.app.clock.now());
+    assert_eq!(pay(&app, &payment).await.status, 503, "and takes no payment");
     let reply = app.anonymous().post(TOP_UP, &json!({})).await;
     reply.expect(expect![[r#"503 {"error":"X402_NOT_CONFIGURED","message":"This service takes no wallet payments. Use an API key."}"#]]);
 }

@@ -174,6 +174,7 @@ pub(crate) fn settled(number: u128, amount: Nano) -> Vec<Write> {
         payment: "{}".into(),
         state: ClaimState::Verified,
         sent: SentPayment::default(),
+        sent_at: None,
         credit: None,
         reason: None,
         created: at,

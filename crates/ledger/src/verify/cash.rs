@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use credits::{Account, EntryId, Invariant, SystemKind, Transfer, TransferCode, Violation};
 use money::Nano;
-use store::evidence::{CreditedClaim, Evidence};
+use store::evidence::{CreditedClaim, Evidence, MissingClaim};
 
 /// The payments that the journal has not told of yet, and the sums of both by network.
 pub(super) struct CashAudit {
@@ -21,7 +21,8 @@ impl CashAudit {
             *differences.entry(claim.network.clone()).or_default() += nanos(claim.amount);
         }
         let unbooked = evidence.credited.iter().map(|claim| (claim.entry, claim.clone())).collect();
-        CashAudit { unbooked, differences, violations: Vec::new() }
+        let violations = evidence.missing.iter().map(missing).collect();
+        CashAudit { unbooked, differences, violations }
     }
 
     pub(super) fn read(&mut self, transfer: &Transfer) {
@@ -59,6 +60,15 @@ impl CashAudit {
         }
         self.violations
     }
+}
+
+fn missing(claim: &MissingClaim) -> Violation {
+    let MissingClaim { network, transaction, entry, amount, since } = claim;
+    let entry = entry.0;
+    let words = format!(
+        "entry {entry}: {amount} came in by {transaction}, which {network} does not show since {since}"
+    );
+    Invariant::Cash.broken(words)
 }
 
 fn nanos(amount: Nano) -> i128 {

@@ -12,17 +12,18 @@ use wallet::evm::EvmPayment;
 use wallet::{EvmAddress, EvmTerms, Settlement};
 
 use super::chain::{EvmChain, Head};
+use super::fees::{Fees, Market};
 use super::quantity::{number, number_u64};
 use super::sighting::used_elsewhere;
-use super::transaction::Call;
+use super::stuck::Blockage;
+use super::transaction::{Call, Signed};
+use crate::direct::EvmSetup;
 use crate::node::CallError;
 use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Sighting, Turn};
 
 /// USDC's transfer takes some 80,000; a contract wallet's signature adds to it. More would be a
 /// contract that wastes the relayer's money.
 const GAS_MAX: u64 = 400_000;
-/// The base fee rises by an eighth a block at most, so this is what it can come to in 19 blocks.
-const BASE_FEE_RISE_MAX: u128 = 10;
 /// How far back a use of an authorization is looked for that we have not sent: about an hour on
 /// Base, and within what nodes answer in one request.
 const LOOK_BACK_BLOCKS: u64 = 2_000;
@@ -34,30 +35,40 @@ const SEQUENCE_REMEMBERED: Duration = Duration::from_secs(30);
 pub(crate) struct Relayer {
     pub(crate) chain: EvmChain,
     pub(crate) address: EvmAddress,
-    chain_id: u64,
+    pub(super) chain_id: u64,
     key: SigningKey,
     /// In the chain's smallest unit: no more is ever paid for a unit of gas.
-    gas_price_max: u128,
+    pub(super) gas_price_max: u128,
+    /// How long a transaction may wait to be mined before more is offered for it.
+    pub(super) replace_after: Duration,
     /// One transaction is numbered and sent at a time, so that no number is left out.
     turns: Arc<tokio::sync::Mutex<()>>,
     /// A `std::sync::Mutex`: it is held for a moment and never across an await.
     last_sent: Mutex<Option<(u64, Instant)>>,
+    /// The same kind of mutex. A restart forgets it, which only makes clearing the row take longer.
+    blockage: Mutex<Option<Blockage>>,
 }
 
 impl Relayer {
     /// The key is 32 bytes in hexadecimal, with or without `0x`.
-    pub(crate) fn new(
-        chain: EvmChain,
-        chain_id: u64,
-        key: &str,
-        gas_price_max: u128,
-    ) -> Result<Relayer, String> {
+    pub(crate) fn new(setup: &EvmSetup<'_>) -> Result<Relayer, String> {
+        let EvmSetup { chain_id, gas_price_max, replace_after, .. } = *setup;
+        let chain = EvmChain::new(setup.rpc_url, setup.confirmations)?;
         let wrong = || "the relayer's key must be 0x and 64 hexadecimal digits".to_owned();
-        let bytes = hex::decode(key.trim()).map_err(|_| wrong())?;
+        let bytes = hex::decode(setup.relayer_key.trim()).map_err(|_| wrong())?;
         let key = SigningKey::from_slice(&bytes).map_err(|_| wrong())?;
         let address = Address::from_public_key(key.verifying_key()).into();
-        let (turns, last_sent) = (Arc::default(), Mutex::default());
-        Ok(Relayer { chain, address, chain_id, key, gas_price_max, turns, last_sent })
+        Ok(Relayer {
+            chain,
+            address,
+            chain_id,
+            key,
+            gas_price_max,
+            replace_after,
+            turns: Arc::default(),
+            last_sent: Mutex::default(),
+            blockage: Mutex::default(),
+        })
     }
 
     pub(crate) async fn prepare(&self, order: &Order) -> Result<Preparation, Setback> {
@@ -69,25 +80,25 @@ impl Relayer {
         if let Some(found) = self.chain.found(&terms, payment, head).await? {
             return Ok(found);
         }
-        let (tip, price) = self.gas_price(head).await?;
+        let fees = Fees::first(self.market(head).await?, self.gas_price_max);
+        let fees = fees.ok_or_else(too_dear)?;
         let turn = Arc::clone(&self.turns).lock_owned().await;
         let call = Call {
             chain_id: self.chain_id,
             sequence: self.next_sequence().await?,
-            tip,
-            gas_price_max: price,
+            fees,
             gas_max: self.gas(&terms, payment).await?,
             to: Address::from(terms.asset.bytes()),
             input: payment.calldata(),
         };
         self.check_funds(&call).await?;
-        let signed = call.sign(&self.key);
-        let signed = signed.ok_or_else(|| Setback::unable("the relayer's key cannot sign"))?;
+        let signed = self.sign(&call)?;
         let sent = SentPayment {
             transaction: Some(hex::encode_prefixed(signed.hash)),
             raw: Some(signed.raw),
             sequence: Some(call.sequence),
             since_block: Some(head.number),
+            replaced: Vec::new(),
         };
         Ok(Preparation::Ready(Prepared { sent, turn: Some(Turn::new(turn)) }))
     }
@@ -114,16 +125,15 @@ impl Relayer {
         }
     }
 
-    /// The tip, and the most to pay for a unit of gas. What is paid is the base fee of the block and
-    /// the tip; the rest only keeps the transaction, and all that are numbered after it, from being
-    /// stuck while fees rise.
-    async fn gas_price(&self, head: Head) -> Result<(u128, u128), Setback> {
+    /// What a unit of gas costs.
+    pub(super) async fn market(&self, head: Head) -> Result<Market, Setback> {
         let tip = number(&self.chain.node.call("eth_maxPriorityFeePerGas", json!([])).await?)?;
-        let price = head.base_fee.saturating_mul(BASE_FEE_RISE_MAX).saturating_add(tip);
-        if self.gas_price_max < head.base_fee.saturating_add(tip) {
-            return Err(Setback::unable("gas costs more than `gas_price_max_gwei` allows"));
-        }
-        Ok((tip, price.min(self.gas_price_max)))
+        Ok(Market { base_fee: head.base_fee, tip })
+    }
+
+    pub(super) fn sign(&self, call: &Call) -> Result<Signed, Setback> {
+        let signed = call.sign(&self.key);
+        signed.ok_or_else(|| Setback::unable("the relayer's key cannot sign"))
     }
 
     /// What the call needs, found by running it: one that would fail is declined here.
@@ -146,8 +156,8 @@ impl Relayer {
         Ok((gas + gas / 4).min(GAS_MAX))
     }
 
-    async fn check_funds(&self, call: &Call) -> Result<(), Setback> {
-        let needed = u128::from(call.gas_max).saturating_mul(call.gas_price_max);
+    pub(super) async fn check_funds(&self, call: &Call) -> Result<(), Setback> {
+        let needed = u128::from(call.gas_max).saturating_mul(call.fees.price_max);
         if self.chain.coins(self.address).await? < needed {
             let address = self.address;
             return Err(Setback::Unable(format!("the relayer {address} has no funds for gas")));
@@ -170,6 +180,14 @@ impl Relayer {
         if last < sequence {
             *last_sent = sequence.map(|sequence| (sequence, Instant::now()));
         }
+    }
+
+    pub(super) fn blockage(&self) -> Option<Blockage> {
+        *self.blockage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn note_blockage(&self, blockage: Option<Blockage>) {
+        *self.blockage.lock().unwrap_or_else(PoisonError::into_inner) = blockage;
     }
 }
 
@@ -228,6 +246,10 @@ fn refused(message: &str, data: &str) -> Setback {
     }
     let words = "The token would refuse the transfer: look at the authorization and its signature";
     Decline::new("invalid_exact_evm_transaction_simulation_failed", words).into()
+}
+
+fn too_dear() -> Setback {
+    Setback::unable("gas costs more than `gas_price_max_gwei` allows")
 }
 
 fn insufficient_funds() -> Decline {

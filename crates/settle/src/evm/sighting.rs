@@ -2,7 +2,7 @@
 
 use alloy_primitives::U256;
 use store::claim::Claim;
-use wallet::evm::Authorization;
+use wallet::evm::{Authorization, Receipt};
 use wallet::{EvmAddress, EvmTerms};
 
 use super::chain::{EvmChain, Head, authorization_of};
@@ -26,11 +26,8 @@ impl EvmChain {
         let (terms, authorization) = authorization_of(claim)?;
         let head = self.head().await?;
         let is_replaced = self.is_replaced(claim, sender, head).await?;
-        let ours = match &claim.sent.transaction {
-            Some(transaction) => self.receipt(transaction).await?,
-            None => None,
-        };
-        if let (Some(receipt), Some(transaction)) = (&ours, &claim.sent.transaction)
+        let ours = self.mined(claim).await?;
+        if let Some((transaction, receipt)) = &ours
             && let Some(amount) = receipt.moved(&terms, &authorization)
         {
             let moved = Moved { amount, transaction: transaction.clone() };
@@ -41,7 +38,7 @@ impl EvmChain {
             let found = self.ended(&terms, &authorization, since_block, head).await?;
             return Ok(found.unwrap_or_else(waiting));
         }
-        if let Some(receipt) = ours {
+        if let Some((_, receipt)) = ours {
             // It was mined, moved nothing, and cannot be mined again.
             return Ok(self.once_deep(receipt.block_number, head, Sighting::Never(reverted())));
         }
@@ -53,6 +50,17 @@ impl EvmChain {
             return Ok(Sighting::Unsent(cause.to_owned()));
         }
         Ok(waiting())
+    }
+
+    /// Which of the transactions that were sent for a claim is on the chain: the last one, or one that
+    /// it should have replaced.
+    async fn mined(&self, claim: &Claim) -> Result<Option<(String, Receipt)>, Setback> {
+        for transaction in claim.sent.transactions() {
+            if let Some(receipt) = self.receipt(transaction).await? {
+                return Ok(Some((transaction.clone(), receipt)));
+            }
+        }
+        Ok(None)
     }
 
     /// How an authorization that is used or cancelled came to its end; none if no node shows it yet.

@@ -1,8 +1,10 @@
 //! A transaction of EIP-1559, signed.
 
 use alloy_primitives::{Address, keccak256};
-use alloy_rlp::{Encodable, Header};
+use alloy_rlp::{Decodable, Encodable, Header};
 use k256::ecdsa::SigningKey;
+
+use super::fees::Fees;
 
 /// The number by which EIP-2718 tells this kind of transaction apart.
 const TYPE: u8 = 2;
@@ -14,9 +16,7 @@ pub(super) struct Call {
     pub(super) chain_id: u64,
     /// Its place among the sender's transactions.
     pub(super) sequence: u64,
-    pub(super) tip: u128,
-    /// The most that a unit of gas may cost, tip included.
-    pub(super) gas_price_max: u128,
+    pub(super) fees: Fees,
     pub(super) gas_max: u64,
     pub(super) to: Address,
     pub(super) input: Vec<u8>,
@@ -41,13 +41,31 @@ impl Call {
         Some(Signed { raw, hash })
     }
 
+    /// Reads what [`Call::sign`] made. None if it is something else.
+    pub(super) fn read(raw: &[u8]) -> Option<Call> {
+        let (kind, mut rest) = raw.split_first()?;
+        let list = Header::decode(&mut rest).ok()?;
+        if *kind != TYPE || !list.list || list.payload_length != rest.len() {
+            return None;
+        }
+        let chain_id = u64::decode(&mut rest).ok()?;
+        let sequence = u64::decode(&mut rest).ok()?;
+        let (tip, price_max) = (u128::decode(&mut rest).ok()?, u128::decode(&mut rest).ok()?);
+        let gas_max = u64::decode(&mut rest).ok()?;
+        let to = Address::try_from(Header::decode_bytes(&mut rest, false).ok()?).ok()?;
+        let coins = u8::decode(&mut rest).ok()?;
+        let input = Header::decode_bytes(&mut rest, false).ok()?.to_vec();
+        let fees = Fees { tip, price_max };
+        (coins == NO_COINS).then_some(Call { chain_id, sequence, fees, gas_max, to, input })
+    }
+
     /// The type, then the list of fields: without a signature it is what gets signed.
     fn encode(&self, signature: Option<&Signature>) -> Vec<u8> {
         let mut fields = Vec::new();
         self.chain_id.encode(&mut fields);
         self.sequence.encode(&mut fields);
-        self.tip.encode(&mut fields);
-        self.gas_price_max.encode(&mut fields);
+        self.fees.tip.encode(&mut fields);
+        self.fees.price_max.encode(&mut fields);
         self.gas_max.encode(&mut fields);
         self.to.as_slice().encode(&mut fields);
         NO_COINS.encode(&mut fields);

@@ -65,6 +65,7 @@ impl Cosigner {
             raw: Some(payment.cosigned(&signature)),
             sequence: None,
             since_block: None,
+            replaced: Vec::new(),
         }
     }
 

@@ -17,7 +17,7 @@ const STEPS_MAX: usize = 40;
 
 /// Runs `life` once for each moment at which the process can die, then `after` in the next process,
 /// and tells how many moments there were.
-fn at_every_step<L, A>(mood: Mood, life: L, after: A) -> usize
+pub(super) fn at_every_step<L, A>(mood: Mood, life: L, after: A) -> usize
 where
     L: AsyncFn(&World),
     A: AsyncFn(&World, usize),

@@ -63,6 +63,7 @@ async fn settlers(answer: Value) -> Vec<Box<dyn Settler>> {
         confirmations: 1,
         relayer_key: key,
         gas_price_max: 1,
+        replace_after: std::time::Duration::from_secs(30),
     };
     let witnesses = Witnesses { evm: Some((&url, 1)), solana: Some((&url, Commitment::Confirmed)) };
     vec![

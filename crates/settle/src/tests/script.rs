@@ -27,7 +27,8 @@ pub(super) struct State {
     /// What moved, by the payer and the nonce that moved it.
     moved: HashMap<Spent, Moved>,
     /// What was taken by the node and waits to be mined.
-    pool: HashMap<Spent, Moved>,
+    /// Of those that replace each other, one is mined.
+    pool: HashMap<Spent, Vec<Moved>>,
     pub(super) sends: usize,
     pub(super) confirms: Option<bool>,
 }
@@ -53,6 +54,8 @@ pub(super) enum Mood {
     Strict,
     /// The node mines what is sent and does not answer.
     Mute,
+    /// The node cannot be asked what became of anything.
+    Blind,
 }
 
 /// Where a process is to die: at the n-th thing it does.
@@ -97,15 +100,39 @@ impl Script {
     }
 
     pub(super) fn mine(&self) {
+        self.mine_one_of(|candidates| candidates.pop());
+    }
+
+    /// What was sent first is mined, and not what should have replaced it.
+    pub(super) fn mine_the_first(&self) {
+        self.mine_one_of(|candidates| candidates.drain(..).next());
+    }
+
+    fn mine_one_of(&self, choose: impl Fn(&mut Vec<Moved>) -> Option<Moved>) {
         let mut state = self.state();
-        let pool = std::mem::take(&mut state.pool);
-        state.moved.extend(pool);
+        for (spent, mut candidates) in std::mem::take(&mut state.pool) {
+            let chosen = choose(&mut candidates).unwrap();
+            state.moved.entry(spent).or_insert(chosen);
+        }
+    }
+
+    /// The names of what was sent and is not mined.
+    pub(super) fn waiting(&self) -> Vec<String> {
+        let state = self.state();
+        state.pool.values().flatten().map(|moved| moved.transaction.clone()).collect()
     }
 
     /// Somebody else sends the payer's authorization.
     pub(super) fn front_run(&self, payer: &str, nonce: [u8; 32], units: u64) {
         let moved = moved("0xtheirs", units);
         self.state().moved.insert((payer.to_owned(), nonce), moved);
+    }
+
+    /// The chain goes back to before anything moved.
+    pub(super) fn forget(&self) {
+        let mut state = self.state();
+        state.moved.clear();
+        state.pool.clear();
     }
 
     /// What the chain moved to us in all.
@@ -145,6 +172,7 @@ impl Settler for Script {
                         raw: Some(vec![1]),
                         sequence: Some(0),
                         since_block: Some(1),
+                        replaced: Vec::new(),
                     },
                     turn: None,
                 })),
@@ -158,10 +186,16 @@ impl Settler for Script {
             let sent = {
                 let mut state = self.state();
                 state.sends += 1;
-                let (key, moved) = (spent(claim), moved("0xours", claim.units));
+                let name = claim.sent.transaction.as_deref().unwrap_or("0xours");
+                let (key, moved) = (spent(claim), moved(name, claim.units));
                 match state.mood {
                     Mood::Willing | Mood::Mute => drop(state.moved.entry(key).or_insert(moved)),
-                    Mood::Slow => drop(state.pool.entry(key).or_insert(moved)),
+                    Mood::Slow => {
+                        let candidates = state.pool.entry(key).or_default();
+                        if !candidates.contains(&moved) {
+                            candidates.push(moved);
+                        }
+                    }
                     _ => {}
                 }
                 match state.mood {
@@ -178,7 +212,20 @@ impl Settler for Script {
     fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
         Box::pin(async move {
             self.crash.point().await;
+            if self.state().mood == Mood::Blind {
+                return Err(Setback::unable("no answer in time"));
+            }
             Ok(self.sighted(claim))
+        })
+    }
+
+    fn replacement<'a>(&'a self, claim: &'a Claim) -> Step<'a, Option<SentPayment>> {
+        Box::pin(async move {
+            self.crash.point().await;
+            let mut replaced = claim.sent.replaced.clone();
+            replaced.extend(claim.sent.transaction.clone());
+            let transaction = Some(format!("0xdearer{}", replaced.len()));
+            Ok(Some(SentPayment { transaction, replaced, ..claim.sent.clone() }))
         })
     }
 

@@ -29,7 +29,7 @@ struct Said {
     endings: Vec<(&'static str, Value)>,
 }
 
-fn claim() -> Claim {
+pub(super) fn claim() -> Claim {
     let payment = Payment::decode(Payer::new(1).header().as_bytes()).unwrap();
     let terms = terms();
     let network = Network::Evm { chain_id: 8453 };
@@ -49,7 +49,9 @@ fn claim() -> Claim {
             raw: Some(vec![2]),
             sequence: Some(7),
             since_block: Some(900),
+            replaced: Vec::new(),
         },
+        sent_at: Some(moment::Timestamp::from_ms(0)),
         credit: None,
         reason: None,
         created: moment::Timestamp::from_ms(0),

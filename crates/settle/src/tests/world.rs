@@ -27,6 +27,9 @@ use super::script::Script;
 use crate::{Parts, Payments, Policy, Settled, TopUpRefused};
 
 pub(super) const NOW_S: i64 = 1_794_705_500;
+/// More than a payment is waited for.
+pub(super) const REPLACE_AFTER: Duration = Duration::from_secs(10);
+pub(super) const RECHECK_AFTER: Duration = Duration::from_secs(60);
 
 pub(super) struct World {
     pub(super) directory: TempDir,
@@ -80,7 +83,12 @@ pub(super) async fn world_on(
         clock: time,
         tasks: TaskTracker::new(),
     };
-    let policy = Policy { wait: Duration::from_secs(3), poll: Duration::from_millis(1) };
+    let policy = Policy {
+        wait: Duration::from_secs(3),
+        poll: Duration::from_millis(1),
+        replace_after: REPLACE_AFTER,
+        recheck_after: RECHECK_AFTER,
+    };
     let payments = Payments::new(parts, terms(), policy);
     World { directory, clock, chain, store, ledger, payments }
 }

@@ -16,6 +16,9 @@ pub(crate) const CASES: Cases = &[
         Box::pin(spent_once(store))
     }),
     ("what is sent is in the claim before it is sent", |store| Box::pin(submitted(store))),
+    ("what is sent in place of something keeps the name of what it replaces", |store| {
+        Box::pin(replaced(store))
+    }),
     ("a claim is credited from any unfinished state, and then never changes", |store| {
         Box::pin(credited(store))
     }),
@@ -25,6 +28,10 @@ pub(crate) const CASES: Cases = &[
     ("steps that a state does not allow are refused", |store| Box::pin(forbidden(store))),
     ("unfinished claims are listed, the oldest first", |store| Box::pin(unfinished(store))),
     ("credits are summed by network", |store| Box::pin(summed(store))),
+    ("credited claims are listed by the time of their credit", |store| {
+        Box::pin(credited_between(store))
+    }),
+    ("a credited claim may be missing, and found again", |store| Box::pin(missing(store))),
     ("only claims that failed long ago are dropped", |store| Box::pin(dropped(store))),
 ];
 
@@ -44,6 +51,7 @@ fn claim(number: u8) -> Claim {
         payment: "{}".into(),
         state: ClaimState::Verified,
         sent: SentPayment::default(),
+        sent_at: None,
         credit: None,
         reason: None,
         created: at(i64::from(number)),
@@ -65,6 +73,16 @@ fn sent() -> SentPayment {
         raw: Some(vec![2, 3]),
         sequence: Some(7),
         since_block: Some(40),
+        replaced: Vec::new(),
+    }
+}
+
+fn dearer() -> SentPayment {
+    SentPayment {
+        transaction: Some("0xee".into()),
+        raw: Some(vec![4, 5]),
+        replaced: vec!["0xff".into()],
+        ..sent()
     }
 }
 
@@ -77,9 +95,12 @@ fn fail(number: u8) -> Write {
 }
 
 fn credit(number: u8, units: i32) -> Write {
+    advance(number, credit_step(number, units))
+}
+
+fn credit_step(number: u8, units: i32) -> ClaimStep {
     let (entry, amount) = (entry_id(u128::from(number)), Nano::from_units(units));
-    let credit = ClaimCredit { entry, amount };
-    advance(number, ClaimStep::Credit { transaction: "0xff".into(), credit })
+    ClaimStep::Credit { transaction: "0xff".into(), credit: ClaimCredit { entry, amount } }
 }
 
 async fn found(store: &dyn Store, number: u8) -> Claim {
@@ -118,6 +139,34 @@ async fn submitted(store: &dyn Store) {
     let learnt = ClaimStep::LoseSight { transaction: Some("0xee".into()) };
     done(store, vec![advance(1, learnt)]).await;
     assert_eq!(found(store, 1).await.sent.transaction.as_deref(), Some("0xee"));
+}
+
+async fn replaced(store: &dyn Store) {
+    let replace = |sent| advance(1, ClaimStep::Replace(sent));
+    done(store, vec![open(1)]).await;
+    let error = refused(store, vec![replace(dearer())]).await;
+    assert!(matches!(error, StoreError::Missing(_)), "nothing was sent: {error}");
+    done(store, vec![submit(1)]).await;
+    assert_eq!(found(store, 1).await.sent_at, Some(at(100)));
+    let of_another_number = SentPayment { sequence: Some(8), ..dearer() };
+    let error = refused(store, vec![replace(of_another_number)]).await;
+    assert!(matches!(error, StoreError::Missing(_)), "it would be a second payment: {error}");
+    let later =
+        Write::AdvanceClaim { claim: id(1), step: ClaimStep::Replace(dearer()), at: at(150) };
+    done(store, vec![later]).await;
+    let replaced = found(store, 1).await;
+    assert_eq!((replaced.state, &replaced.sent), (ClaimState::Submitted, &dearer()));
+    assert_eq!(replaced.sent_at, Some(at(150)));
+    done(store, vec![advance(1, ClaimStep::LoseSight { transaction: None })]).await;
+    let names = vec!["0xff".into(), "0xee".into()];
+    let again = SentPayment { transaction: Some("0xdd".into()), replaced: names, ..dearer() };
+    done(store, vec![replace(again.clone())]).await;
+    let replaced = found(store, 1).await;
+    assert_eq!((replaced.state, &replaced.sent), (ClaimState::Unknown, &again));
+    let all: Vec<_> = replaced.sent.transactions().collect();
+    assert_eq!(all, ["0xdd", "0xff", "0xee"]);
+    done(store, vec![fail(1), open(1)]).await;
+    assert_eq!(found(store, 1).await, claim(1), "it has forgotten what was sent");
 }
 
 async fn credited(store: &dyn Store) {
@@ -194,6 +243,39 @@ async fn summed(store: &dyn Store) {
         store.credited_claims().await.expect("asked"),
         [sum("eip155:8453", 2, 11), sum("solana:5eykt", 1, 7)]
     );
+}
+
+async fn credited_between(store: &dyn Store) {
+    done(store, vec![open(1), open(2), open(3), open(4)]).await;
+    for (number, ms) in [(1, 100), (2, 200), (3, 300)] {
+        let step = credit_step(number, 5);
+        done(store, vec![Write::AdvanceClaim { claim: id(number), step, at: at(ms) }]).await;
+    }
+    done(store, vec![fail(4)]).await;
+    let listed = async |after, until| {
+        let claims = store.claims_credited_between(at(after), at(until)).await.expect("asked");
+        claims.iter().map(|claim| claim.id).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(0, 1000).await, [id(1), id(2), id(3)]);
+    assert_eq!(listed(100, 300).await, [id(2), id(3)]);
+    assert_eq!(listed(300, 1000).await, []);
+}
+
+async fn missing(store: &dyn Store) {
+    let note = |number| Write::NoteMissingClaim { claim: id(number), at: at(500) };
+    let listed = async || {
+        let claims = store.missing_claims().await.expect("asked");
+        claims.iter().map(|claim| claim.id).collect::<Vec<_>>()
+    };
+    done(store, vec![open(1), open(2)]).await;
+    done(store, vec![credit(1, 5), submit(2)]).await;
+    done(store, vec![note(1), note(1), note(2), note(3)]).await;
+    assert_eq!(listed().await, [id(1)], "the others are not credited");
+    let evidence = store.evidence().await.expect("asked").missing;
+    let told: Vec<_> = evidence.iter().map(|it| (it.transaction.as_str(), it.since)).collect();
+    assert_eq!(told, [("0xff", at(500))]);
+    done(store, vec![Write::NoteFoundClaim(id(1)), Write::NoteFoundClaim(id(2))]).await;
+    assert_eq!(listed().await, []);
 }
 
 async fn dropped(store: &dyn Store) {

@@ -8,12 +8,12 @@ use crate::claim::{
     CLAIMS_MAX, Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, CreditedSum, SentPayment,
 };
 use crate::error::StoreError;
-use crate::sqlite::columns::{id_or_none, nano, nano_or_none, parsed, time};
+use crate::sqlite::columns::{id_or_none, nano, nano_or_none, parsed, time, time_or_none};
 use crate::sqlite::writer::Fault;
 
 const COLUMNS: &str = "id, network, asset, payer, nonce, pay_to, units, payment, state, \
      transaction_id, raw, sequence, since_block, reason, credited_nano, entry, created_ms, \
-     changed_ms";
+     changed_ms, sent_ms, replaced";
 
 /// Adds a claim, or takes up one that failed. Any other that is there is a duplicate.
 pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), Fault> {
@@ -23,6 +23,7 @@ pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), Fault> 
                ON CONFLICT (id) DO UPDATE SET pay_to = excluded.pay_to, units = excluded.units, \
                payment = excluded.payment, state = 'VERIFIED', transaction_id = NULL, raw = NULL, \
                sequence = NULL, since_block = NULL, reason = NULL, \
+               sent_ms = NULL, replaced = '', \
                created_ms = excluded.created_ms, changed_ms = excluded.changed_ms \
                WHERE state = 'FAILED'";
     let opened = connection.prepare_cached(sql)?.execute(params![
@@ -52,10 +53,18 @@ pub(crate) fn advance(
     let changed = match step {
         ClaimStep::Submit(sent) => {
             let sql = "UPDATE claim SET state = 'SUBMITTED', transaction_id = ?3, raw = ?4, \
-                       sequence = ?5, since_block = ?6, changed_ms = ?2 \
+                       sequence = ?5, since_block = ?6, sent_ms = ?2, changed_ms = ?2 \
                        WHERE id = ?1 AND state = 'VERIFIED'";
-            let SentPayment { transaction, raw, sequence, since_block } = sent;
+            let SentPayment { transaction, raw, sequence, since_block, replaced: _ } = sent;
             let values = params![id, at_ms, transaction, raw, sequence, since_block];
+            connection.prepare_cached(sql)?.execute(values)?
+        }
+        ClaimStep::Replace(sent) => {
+            let sql = "UPDATE claim SET transaction_id = ?3, raw = ?4, replaced = ?5, \
+                       sent_ms = ?2, changed_ms = ?2 \
+                       WHERE id = ?1 AND state IN ('SUBMITTED', 'UNKNOWN') AND sequence = ?6";
+            let replaced = sent.replaced.join(" ");
+            let values = params![id, at_ms, sent.transaction, sent.raw, replaced, sent.sequence];
             connection.prepare_cached(sql)?.execute(values)?
         }
         ClaimStep::LoseSight { transaction } => {
@@ -109,6 +118,45 @@ pub(crate) fn unfinished(connection: &Connection) -> rusqlite::Result<Vec<Claim>
     statement.query_map([CLAIMS_MAX], claim_at)?.collect()
 }
 
+pub(crate) fn note_missing(
+    connection: &Connection,
+    id: ClaimId,
+    at: Timestamp,
+) -> Result<(), Fault> {
+    let sql = "INSERT INTO missing_claim (claim, since_ms) \
+               SELECT id, ?2 FROM claim WHERE id = ?1 AND state = 'CREDITED' \
+               ON CONFLICT (claim) DO NOTHING";
+    connection.prepare_cached(sql)?.execute(params![id.0, at.ms()])?;
+    Ok(())
+}
+
+pub(crate) fn note_found(connection: &Connection, id: ClaimId) -> Result<(), Fault> {
+    connection.prepare_cached("DELETE FROM missing_claim WHERE claim = ?1")?.execute([id.0])?;
+    Ok(())
+}
+
+pub(crate) fn credited_between(
+    connection: &Connection,
+    after: Timestamp,
+    until: Timestamp,
+) -> rusqlite::Result<Vec<Claim>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM claim WHERE state = 'CREDITED' AND ?1 < changed_ms \
+         AND changed_ms <= ?2 ORDER BY changed_ms LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map(params![after.ms(), until.ms(), CLAIMS_MAX], claim_at)?.collect()
+}
+
+pub(crate) fn missing(connection: &Connection) -> rusqlite::Result<Vec<Claim>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM claim JOIN missing_claim ON claim.id = missing_claim.claim \
+         ORDER BY since_ms LIMIT ?1"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map([CLAIMS_MAX], claim_at)?.collect()
+}
+
 pub(crate) fn credited(connection: &Connection) -> rusqlite::Result<Vec<CreditedSum>> {
     let sql = "SELECT network, count(*), sum(credited_nano) FROM claim \
                WHERE state = 'CREDITED' GROUP BY network ORDER BY network";
@@ -117,6 +165,11 @@ pub(crate) fn credited(connection: &Connection) -> rusqlite::Result<Vec<Credited
         Ok(CreditedSum { network: row.get(0)?, claims: row.get(1)?, amount: nano(row, 2)? })
     })?;
     rows.collect()
+}
+
+fn words(row: &Row<'_>, index: usize) -> rusqlite::Result<Vec<String>> {
+    let written: String = row.get(index)?;
+    Ok(written.split_whitespace().map(str::to_owned).collect())
 }
 
 fn claim_at(row: &Row<'_>) -> rusqlite::Result<Claim> {
@@ -139,7 +192,9 @@ fn claim_at(row: &Row<'_>) -> rusqlite::Result<Claim> {
             raw: row.get(10)?,
             sequence: row.get(11)?,
             since_block: row.get(12)?,
+            replaced: words(row, 19)?,
         },
+        sent_at: time_or_none(row, 18)?,
         credit,
         reason: row.get(13)?,
         created: time(row, 16)?,

@@ -5,8 +5,8 @@ use money::Currency;
 use rusqlite::{Connection, Row, params};
 
 use crate::evidence::{
-    AllowanceSet, CreditedClaim, Evidence, LimitedKey, USAGE_MARKS_MAX, UsageMark, UsagePart,
-    UsageSum,
+    AllowanceSet, CreditedClaim, Evidence, LimitedKey, MissingClaim, USAGE_MARKS_MAX, UsageMark,
+    UsagePart, UsageSum,
 };
 use crate::sqlite::columns::{allowance, id, nano, nano_or_none, parsed, time};
 use crate::sqlite::load::trial_balance;
@@ -26,6 +26,7 @@ pub(crate) fn evidence(connection: &Connection) -> rusqlite::Result<Evidence> {
         allowances: allowances(connection)?,
         limited_keys: limited_keys(connection)?,
         credited: credited(connection)?,
+        missing: missing(connection)?,
         faults: faults(connection)?,
     })
 }
@@ -101,6 +102,22 @@ fn credited(connection: &Connection) -> rusqlite::Result<Vec<CreditedClaim>> {
     let rows = statement.query_map([], |row| {
         let (network, entry) = (row.get(0)?, id(row, 1).map(EntryId)?);
         Ok(CreditedClaim { network, entry, amount: nano(row, 2)? })
+    })?;
+    rows.collect()
+}
+
+fn missing(connection: &Connection) -> rusqlite::Result<Vec<MissingClaim>> {
+    let sql = "SELECT network, transaction_id, entry, credited_nano, since_ms FROM claim \
+               JOIN missing_claim ON claim.id = missing_claim.claim ORDER BY since_ms, id";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| {
+        Ok(MissingClaim {
+            network: row.get(0)?,
+            transaction: row.get(1)?,
+            entry: id(row, 2).map(EntryId)?,
+            amount: nano(row, 3)?,
+            since: time(row, 4)?,
+        })
     })?;
     rows.collect()
 }

@@ -234,6 +234,18 @@ impl Store for Sqlite {
         self.ask(claims::unfinished)
     }
 
+    fn claims_credited_between(
+        &self,
+        after: Timestamp,
+        until: Timestamp,
+    ) -> Answer<'_, Vec<Claim>> {
+        self.ask(move |connection| claims::credited_between(connection, after, until))
+    }
+
+    fn missing_claims(&self) -> Answer<'_, Vec<Claim>> {
+        self.ask(claims::missing)
+    }
+
     fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>> {
         self.ask(claims::credited)
     }

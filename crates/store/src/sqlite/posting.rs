@@ -125,6 +125,8 @@ impl<'batch> Posting<'batch> {
             Write::AdvanceClaim { claim, step, at } => {
                 claims::advance(connection, *claim, step, *at)
             }
+            Write::NoteMissingClaim { claim, at } => claims::note_missing(connection, *claim, *at),
+            Write::NoteFoundClaim(claim) => claims::note_found(connection, *claim),
             Write::DropFailedClaims { before, rows_max } => {
                 claims::drop_failed(connection, *before, *rows_max)
             }

@@ -3,7 +3,7 @@
 use alloy_primitives::{address, hex};
 use k256::ecdsa::SigningKey;
 
-use super::Call;
+use super::{Call, Fees};
 
 #[track_caller]
 fn check(sequence: u64, raw: &str, hash: &str) {
@@ -11,14 +11,14 @@ fn check(sequence: u64, raw: &str, hash: &str) {
     let call = Call {
         chain_id: 8453,
         sequence,
-        tip: 1_000_000,
-        gas_price_max: 30_000_000,
+        fees: Fees { tip: 1_000_000, price_max: 30_000_000 },
         gas_max: 95_000,
         to: address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
         input: hex!("e3ee160e00ff").to_vec(),
     };
     let signed = call.sign(&SigningKey::from_slice(&key).unwrap()).unwrap();
-    assert_eq!(hex::encode(signed.raw), raw);
+    assert_eq!(hex::encode(&signed.raw), raw);
+    assert_eq!(Call::read(&signed.raw), Some(call));
     assert_eq!(hex::encode(signed.hash), hash);
 }
 
@@ -53,4 +53,11 @@ fn a_signature_that_begins_with_a_zero_is_written_without_it() {
          4026bf34aa5b4ccf979ac79b6c570d97521c513057bfdf68a2ec5bdba8e7",
         "e5a055d8b5ec8a1367ae8e26de3dd420731796a3616c2efa29708ddd719f5ecd",
     );
+}
+
+#[test]
+fn what_is_no_transaction_of_ours_is_not_read_as_one() {
+    for raw in [&[][..], &[2], &[2, 0xc0], &[1, 0xc0], &[2, 0xf8], &[2, 0xc1, 0x80], &[0xff; 40]] {
+        assert_eq!(Call::read(raw), None, "{raw:?}");
+    }
 }

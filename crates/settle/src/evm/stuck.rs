@@ -1,0 +1,131 @@
+//! Transactions of the relayer's that are not mined: offered again for more, or cleared away.
+
+use alloy_primitives::{Address, hex, keccak256};
+use serde_json::json;
+use store::claim::{Claim, SentPayment};
+use tokio::time::Instant;
+
+use super::fees::Fees;
+use super::relayer::Relayer;
+use super::transaction::Call;
+use crate::node::CallError;
+use crate::settler::Setback;
+
+/// Each costs a question whenever the payment is looked up. Sixteen steps of an eighth are more than
+/// six times the first price.
+const REPLACEMENTS_MAX: usize = 16;
+/// A transaction that does nothing.
+const GAS_OF_NOTHING: u64 = 21_000;
+
+/// A number in the relayer's row that payments wait behind and that is none of theirs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blockage {
+    sequence: u64,
+    since: Instant,
+    /// What was offered to clear it, and not taken.
+    offered: Option<Fees>,
+}
+
+impl Relayer {
+    /// The same call under the same number, for more; none if a better price would not help.
+    pub(crate) async fn replacement(&self, claim: &Claim) -> Result<Option<SentPayment>, Setback> {
+        let (Some(raw), Some(sequence)) = (&claim.sent.raw, claim.sent.sequence) else {
+            return Ok(None);
+        };
+        // What waits behind another transaction waits for that one, and not for a better price.
+        let is_next = self.chain.sent(self.address, "latest").await? == sequence;
+        let Some(before) = self.own(raw).filter(|_| is_next) else { return Ok(None) };
+        let mut replaced = claim.sent.replaced.clone();
+        if REPLACEMENTS_MAX <= replaced.len() {
+            return Err(Setback::Unable(format!(
+                "the relayer's transaction {sequence} was replaced {REPLACEMENTS_MAX} times and is \
+                 not mined"
+            )));
+        }
+        let market = self.market(self.chain.head().await?).await?;
+        let fees = before.fees.raised(market, self.gas_price_max).ok_or_else(|| {
+            Setback::Unable(format!(
+                "the relayer's transaction {sequence} is not mined, and `gas_price_max_gwei` does \
+                 not allow to offer more for it"
+            ))
+        })?;
+        let call = Call { fees, ..before };
+        self.check_funds(&call).await?;
+        let signed = self.sign(&call)?;
+        replaced.push(hex::encode_prefixed(keccak256(raw)));
+        Ok(Some(SentPayment {
+            transaction: Some(hex::encode_prefixed(signed.hash)),
+            raw: Some(signed.raw),
+            replaced,
+            ..claim.sent.clone()
+        }))
+    }
+
+    /// Fills the number that payments wait behind, if it is none of theirs: what it was for is settled
+    /// otherwise or too late, and its transaction is not mined or was dropped. One that does nothing
+    /// takes its place.
+    pub(crate) async fn clear_the_row(&self, unfinished: &[Claim]) -> Result<(), Setback> {
+        let raws = unfinished.iter().filter_map(|claim| claim.sent.raw.as_deref());
+        let sequences = raws.filter_map(|raw| self.own(raw)).map(|call| call.sequence);
+        let sequences: Vec<u64> = sequences.collect();
+        let next = self.chain.sent(self.address, "latest").await?;
+        let is_held_up = sequences.iter().any(|sequence| next < *sequence);
+        if !is_held_up || sequences.contains(&next) {
+            self.note_blockage(None);
+            return Ok(());
+        }
+        let blockage = match self.blockage() {
+            Some(blockage) if blockage.sequence == next => blockage,
+            _ => Blockage { sequence: next, since: Instant::now(), offered: None },
+        };
+        self.note_blockage(Some(blockage));
+        if blockage.since.elapsed() < self.replace_after {
+            return Ok(());
+        }
+        let offered = self.offer_nothing(&blockage).await?;
+        self.note_blockage(Some(Blockage { offered: Some(offered), ..blockage }));
+        Ok(())
+    }
+
+    /// A transaction that this relayer signed. After a change of keys, others may still be waited for.
+    fn own(&self, raw: &[u8]) -> Option<Call> {
+        let call = Call::read(raw)?;
+        let is_own = self.sign(&call).is_ok_and(|signed| signed.raw == raw);
+        is_own.then_some(call)
+    }
+
+    async fn offer_nothing(&self, blockage: &Blockage) -> Result<Fees, Setback> {
+        let (sequence, most) = (blockage.sequence, self.gas_price_max);
+        let market = self.market(self.chain.head().await?).await?;
+        let fees = match blockage.offered {
+            Some(offered) => offered.raised(market, most),
+            None => Fees::first(market, most).and_then(|fees| fees.raised(market, most)),
+        };
+        let fees = fees.ok_or_else(|| {
+            Setback::Unable(format!(
+                "the relayer's transaction {sequence} holds all payments up, and \
+                 `gas_price_max_gwei` does not allow to offer more than it does"
+            ))
+        })?;
+        let call = Call {
+            chain_id: self.chain_id,
+            sequence,
+            fees,
+            gas_max: GAS_OF_NOTHING,
+            to: Address::from(self.address.bytes()),
+            input: Vec::new(),
+        };
+        let params = json!([hex::encode_prefixed(self.sign(&call)?.raw)]);
+        match self.chain.node.call("eth_sendRawTransaction", params).await {
+            Ok(_) => tracing::warn!(
+                sequence,
+                "payments waited behind the relayer's transaction {sequence}, which is of no use any \
+                 more: one that does nothing was sent in its place"
+            ),
+            // What is in its place offers more than this: the next offer is higher.
+            Err(CallError::Refused { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(fees)
+    }
+}

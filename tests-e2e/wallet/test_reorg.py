@@ -1,0 +1,72 @@
+"""Reorganisations that go deeper than was waited for: what was credited is not on the chain any more."""
+
+import time
+import unittest
+
+from chains import Evm
+from payers import EvmPayer, evm_header
+from test_base import cancel
+from till import EVENTUALLY_SECONDS_MAX, PAY_TO_EVM, Till, direct
+from world import FIVE, solana
+
+
+class Reorganised(unittest.TestCase):
+    def setUp(self):
+        # A chain of its own: others would lose what they did in its last blocks.
+        self.chain = Evm()
+        self.addCleanup(self.chain.stop)
+        self.payer = EvmPayer()
+        self.chain.mint(self.payer.address, FIVE)
+        self.chain.call("anvil_mine")
+
+    def service(self):
+        return Till(config=direct(self.chain.url, solana().url, recheck_after_s=1))
+
+    def pay(self, till):
+        message, signature = self.payer.authorize(PAY_TO_EVM, FIVE)
+        status, body = till.pay(evm_header(message, signature))
+        self.assertEqual(status, 200, body)
+        self.assertEqual(self.chain.tokens(PAY_TO_EVM), FIVE)
+        return message
+
+    def undo_the_last_block(self):
+        self.chain.call("anvil_reorg", 1, [])
+        self.assertEqual(self.chain.tokens(PAY_TO_EVM), 0)
+
+    def missing(self, till):
+        return till.metric("settle_missing_claims")
+
+    def test_a_payment_that_is_undone_is_sent_once_more_and_the_books_are_right_again(self):
+        with self.service() as till:
+            self.pay(till)
+            self.undo_the_last_block()
+            self.assertTrue(eventually(lambda: self.chain.tokens(PAY_TO_EVM) == FIVE), "it is sent once more")
+            self.assertTrue(eventually(lambda: self.missing(till) == 0))
+            till.verify()
+
+    def test_a_payment_that_is_undone_and_taken_back_is_told_by_the_books_and_a_metric(self):
+        with self.service() as till:
+            message = self.pay(till)
+            # While the service is away, so that it does not send the payment again in between.
+            till.kill()
+            self.undo_the_last_block()
+            cancel(self.payer, message["nonce"], self.chain)
+            till.start_again()
+            self.assertTrue(eventually(lambda: self.missing(till) == 1))
+            with self.assertRaises(AssertionError) as wrong:
+                till.verify()
+            self.assertIn("does not show", str(wrong.exception))
+            self.assertIn("is not on its chain any more", till.tail())
+
+
+def eventually(is_so):
+    deadline = time.monotonic() + EVENTUALLY_SECONDS_MAX
+    while not is_so():
+        if deadline < time.monotonic():
+            return False
+        time.sleep(0.2)
+    return True
+
+
+if __name__ == "__main__":
+    unittest.main()
