@@ -21,7 +21,7 @@ use access::Holder;
 use domain::catalogue::{Model, TextSpec};
 use domain::pricing::TokenPrice;
 use engine::{ChatEngine, ChatRequest, EngineError};
-use money::Nano;
+use money::Means;
 
 pub(crate) use settle::Settled;
 pub(crate) use stream::{Flow, Opened, Step};
@@ -68,7 +68,7 @@ impl Candidate {
     }
 
     /// The request, bounded so that its answer is paid by `funds`; nothing if none is.
-    fn within(&self, funds: Nano) -> Option<Arc<ChatRequest>> {
+    fn within(&self, funds: Means) -> Option<Arc<ChatRequest>> {
         let Some(tokens) = self.quote.answer_within(&self.price, funds) else {
             return Some(Arc::clone(&self.request));
         };

@@ -61,7 +61,7 @@ pub(crate) fn token_charge(
     let lines = price.lines(counts(usage)).into_iter().map(|line| ChargeLine {
         sku: format!("{}-llm-{}-mtoken", model.id, line.class.name()),
         units: line.tokens,
-        price: line.price,
+        rate: line.rate,
         per: Per::Million,
     });
     let details = UsageDetails {

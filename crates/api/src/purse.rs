@@ -11,7 +11,7 @@ use domain::catalogue::Model;
 use domain::limits::window::Admission;
 use ledger::{Charge, Hold};
 use moment::Timestamp;
-use money::Nano;
+use money::Means;
 use store::usage::UsageDetails;
 
 use crate::app::Shared;
@@ -59,8 +59,8 @@ impl Purse {
     }
 
     /// What the work may cost.
-    pub(crate) fn funds(&self) -> Nano {
-        self.hold.amount()
+    pub(crate) fn funds(&self) -> Means {
+        self.hold.means()
     }
 
     /// What is left to spend while the money is held: the least that will be left afterwards.

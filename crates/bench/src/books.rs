@@ -13,7 +13,7 @@ use domain::entropy::{Entropy, time_ordered_id};
 use domain::secret::SecretDigest;
 use ledger::{Charge, ChargeLine, Ledger};
 use moment::{Clock, SystemClock, Timestamp};
-use money::{Currency, Nano, Per, Price};
+use money::{Currency, Nano, Per, Price, Rate};
 use store::Store;
 use store::key::{ApiKey, KeySettings};
 use store::owner::{Owner, OwnerKind};
@@ -45,7 +45,7 @@ pub fn chat_charge(tokens: u64) -> Charge {
     let line = |sku: &str, units, picos| ChargeLine {
         sku: sku.into(),
         units,
-        price: Price::from_picos(picos).expect("a price is not negative"),
+        rate: Rate::at_par(Price::from_picos(picos).expect("a price is not negative")),
         per: Per::Million,
     };
     Charge {
@@ -177,7 +177,7 @@ fn past_charge(number: u64, at: Timestamp, entropy: &Counting) -> [Write; 2] {
         model: bill.model,
         currency: Currency::Usd,
         units: 100,
-        price: bill.lines[1].price,
+        price: bill.lines[1].rate.usd,
         per: Per::Million,
         amount,
         details: bill.details,

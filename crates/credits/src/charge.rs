@@ -1,6 +1,6 @@
 //! A charge: which lots paid how much.
 
-use money::{Currency, Nano};
+use money::{Currency, Means, Nano};
 
 use crate::account::LotKey;
 use crate::limit::{KeyStamp, LimitClass};
@@ -31,6 +31,15 @@ pub fn paid(legs: &[Leg], currency: Currency) -> Nano {
 /// What the legs that a limit covers add up to.
 pub(crate) fn paid_in_class(legs: &[Leg], class: LimitClass) -> Nano {
     sum(legs.iter().filter(|leg| LimitClass::of(leg.lot.currency) == class))
+}
+
+/// What the legs add up to, of each kind.
+pub(crate) fn means(legs: &[Leg]) -> Means {
+    let mut means = Means::default();
+    for leg in legs {
+        means.add(leg.amount, leg.lot.currency);
+    }
+    means
 }
 
 /// What all legs add up to.

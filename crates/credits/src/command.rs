@@ -1,7 +1,7 @@
 //! What the ledger can be asked to do.
 
 use moment::Timestamp;
-use money::{Currency, Nano};
+use money::{Cost, Currency, Nano};
 
 use crate::account::Network;
 use crate::allowance::AllowanceKind;
@@ -34,7 +34,7 @@ pub enum Command {
     /// Charges what the work cost and returns the rest. A cost above the hold is taken from what
     /// else is available within the key's limits, and written off beyond that. Refused, the hold
     /// stays open: release it.
-    Settle { entry: EntryId, hold: HoldId, amount: Nano },
+    Settle { entry: EntryId, hold: HoldId, cost: Cost },
     /// Returns a hold whole.
     Release { hold: HoldId },
     /// Gives a charge back, once.
@@ -55,11 +55,11 @@ pub struct Payer {
 /// How much to hold. Zero is a hold like any other: free work takes one too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
-    Exactly(Nano),
+    Exactly(Cost),
     /// As much as there is, up to `most`; refused if that is below `least`.
     UpTo {
-        least: Nano,
-        most: Nano,
+        least: Cost,
+        most: Cost,
     },
 }
 

@@ -1,7 +1,7 @@
 //! What an owner can pay with: open lots, and allowances whose lot is not open yet.
 
 use moment::Timestamp;
-use money::Nano;
+use money::{Cost, Nano};
 
 use crate::account::{LotKey, SystemKind};
 use crate::allowance::AllowanceKind;
@@ -83,7 +83,7 @@ impl Ledger {
 
     /// What the key's limits leave in the periods of its stamp.
     pub(crate) fn headroom(&self, key: Option<&HeldKey>) -> Headroom {
-        let Some(key) = key else { return Headroom { usd: Nano::MAX, diem: Nano::MAX } };
+        let Some(key) = key else { return Headroom::BOUNDLESS };
         let left = |class| {
             let Some(limit) = key.terms.limit(class) else { return Nano::MAX };
             limit.saturating_sub(self.used(key, class)).max(Nano::ZERO)
@@ -135,6 +135,8 @@ impl Opening {
 }
 
 impl Headroom {
+    pub(crate) const BOUNDLESS: Headroom = Headroom { usd: Nano::MAX, diem: Nano::MAX };
+
     fn class_mut(&mut self, class: LimitClass) -> &mut Nano {
         match class {
             LimitClass::Usd => &mut self.usd,
@@ -143,22 +145,30 @@ impl Headroom {
     }
 }
 
+/// What was found to pay with.
+pub(crate) struct Chosen {
+    pub(crate) legs: Vec<Leg>,
+    /// What they leave unpaid.
+    pub(crate) missing: Cost,
+}
+
 /// Takes up to `most` from the sources in order, passing over what the key may not touch: a key
 /// at its DIEM limit still pays with dollars.
-pub(crate) fn choose(sources: &[Leg], mut headroom: Headroom, most: Nano) -> Vec<Leg> {
+pub(crate) fn choose(sources: &[Leg], mut headroom: Headroom, most: Cost) -> Chosen {
     let mut legs = Vec::new();
     let mut missing = most;
     for source in sources {
-        if !missing.is_positive() {
+        if missing.is_nothing() {
             break;
         }
-        let left = headroom.class_mut(LimitClass::of(source.lot.currency));
-        let amount = source.amount.min(missing).min(*left);
+        let currency = source.lot.currency;
+        let left = headroom.class_mut(LimitClass::of(currency));
+        let amount = source.amount.min(missing.amount_in(currency)).min(*left);
         if amount.is_positive() {
             *left = left.saturating_sub(amount);
-            missing = missing.saturating_sub(amount);
+            missing = missing.less(amount, currency);
             legs.push(Leg { lot: source.lot, amount });
         }
     }
-    legs
+    Chosen { legs, missing }
 }

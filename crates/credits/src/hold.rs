@@ -1,11 +1,11 @@
 //! Holds: setting money aside, and returning it.
 
 use moment::Timestamp;
-use money::Nano;
+use money::{Cost, Nano};
 
-use crate::charge::{self, Leg, paid_in_class};
+use crate::charge::{Leg, means, paid_in_class};
 use crate::command::{AMOUNT_MAX, HoldKind, Payer, Want};
-use crate::funds::choose;
+use crate::funds::{Headroom, choose};
 use crate::id::{EntryId, HoldId, OwnerId};
 use crate::ledger::Ledger;
 use crate::limit::{KeyStamp, LimitClass};
@@ -42,18 +42,23 @@ impl Ledger {
         }
         let key = payer.key.map(|terms| HeldKey { terms, stamp: KeyStamp::at(terms.key, now) });
         let funds = self.funds(payer.owner, now);
-        let legs = choose(&funds.sources, self.headroom(key.as_ref()), most);
-        let amount = charge::total(&legs);
-        if amount < least {
-            return Err(self.shortage(&funds.sources, key.as_ref(), amount, least, now));
+        let headroom = self.headroom(key.as_ref());
+        let chosen = choose(&funds.sources, headroom, most);
+        if !chosen.missing.is_nothing() {
+            let missing = choose(&funds.sources, headroom, least).missing;
+            if !missing.is_nothing() {
+                return Err(self.shortage(&funds.sources, key.as_ref(), missing, least, now));
+            }
         }
+        let legs = chosen.legs;
 
         let mut records = Vec::new();
         for opening in &funds.openings {
             opening.write(&mut records, now);
         }
+        let means = means(&legs);
         let hold = Hold { owner: payer.owner, key, legs, kind, made_at: now };
-        let outcome = Outcome::Held(Held { hold: id, amount });
+        let outcome = Outcome::Held(Held { hold: id, means });
         match kind {
             HoldKind::Request => {
                 let records = self.commit(records);
@@ -117,7 +122,7 @@ impl Ledger {
 
     fn refuse_known_hold(&self, id: HoldId, kind: HoldKind) -> Result<(), Rejection> {
         if let Some(open) = self.holds.get(&id) {
-            let earlier = Outcome::Held(Held { hold: id, amount: charge::total(&open.legs) });
+            let earlier = Outcome::Held(Held { hold: id, means: means(&open.legs) });
             return Err(Rejection::Duplicate { earlier: Some(Box::new(earlier)) });
         }
         match kind {
@@ -131,13 +136,14 @@ impl Ledger {
         &self,
         sources: &[Leg],
         key: Option<&HeldKey>,
-        available: Nano,
-        wanted: Nano,
+        missing: Cost,
+        wanted: Cost,
         now: Timestamp,
     ) -> Rejection {
-        let insufficient = Rejection::Insufficient { available, wanted };
+        let available = wanted.usd.saturating_sub(missing.usd);
+        let insufficient = Rejection::Insufficient { available, wanted: wanted.usd };
         let Some(key) = key else { return insufficient };
-        if charge::total(sources) < wanted {
+        if !choose(sources, Headroom::BOUNDLESS, wanted).missing.is_nothing() {
             return insufficient;
         }
         // The class that is spent first may be used up while a later one could still pay, so the
@@ -173,12 +179,16 @@ impl From<JobHold> for Hold {
 
 impl Want {
     /// The least and the most that will do.
-    fn range(self) -> Result<(Nano, Nano), Rejection> {
+    fn range(self) -> Result<(Cost, Cost), Rejection> {
         let (least, most) = match self {
-            Want::Exactly(amount) => (amount, amount),
+            Want::Exactly(cost) => (cost, cost),
             Want::UpTo { least, most } => (least, most),
         };
-        let is_range = Nano::ZERO <= least && least <= most && most <= AMOUNT_MAX;
-        if is_range { Ok((least, most)) } else { Err(Rejection::InvalidAmount) }
+        let is_range = |least, most| Nano::ZERO <= least && least <= most && most <= AMOUNT_MAX;
+        if is_range(least.usd, most.usd) && is_range(least.diem, most.diem) {
+            Ok((least, most))
+        } else {
+            Err(Rejection::InvalidAmount)
+        }
     }
 }

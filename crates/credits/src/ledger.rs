@@ -103,7 +103,7 @@ impl Ledger {
                 self.set_allowance(*entry, *owner, *kind, *amount, now)
             }
             Command::Hold { hold, payer, want, kind } => self.hold(*hold, payer, *want, *kind, now),
-            Command::Settle { entry, hold, amount } => self.settle(*entry, *hold, *amount, now),
+            Command::Settle { entry, hold, cost } => self.settle(*entry, *hold, *cost, now),
             Command::Release { hold } => self.release(*hold),
             Command::Refund { charge, source } => self.refund(*charge, source, now),
             Command::Sweep { entry } => self.sweep(*entry, now),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use moment::Timestamp;
-use money::Nano;
+use money::{Cost, Nano};
 use uuid::Uuid;
 
 use crate::charge::Leg;
@@ -37,6 +37,8 @@ pub(crate) enum Mutant {
     ExpiredLotSpends,
     /// An overrun is taken from a lot that does not have it.
     OverrunGoesNegative,
+    /// What costs another amount in DIEM is charged there as in dollars.
+    DiemAtPar,
 }
 
 impl Mutant {
@@ -55,15 +57,20 @@ impl Mutant {
         }
     }
 
-    pub(crate) fn beyond(self, beyond: Nano, legs: &mut [Leg]) -> Nano {
+    pub(crate) fn cost(self, cost: Cost) -> Cost {
+        if self == Mutant::DiemAtPar { Cost::at_par(cost.usd) } else { cost }
+    }
+
+    pub(crate) fn beyond(self, beyond: Cost, legs: &mut [Leg]) -> Cost {
         match (self, legs.first_mut()) {
             (Mutant::SettleAboveCost, Some(leg)) => {
                 leg.amount = leg.amount.saturating_add(Nano::from_nanos(1));
                 beyond
             }
             (Mutant::OverrunGoesNegative, Some(leg)) => {
+                let beyond = beyond.amount_in(leg.lot.currency);
                 leg.amount = leg.amount.saturating_add(beyond);
-                Nano::ZERO
+                Cost::ZERO
             }
             _ => beyond,
         }

@@ -1,6 +1,6 @@
 //! What a command came to.
 
-use money::{Currency, Nano};
+use money::{Currency, Means, Nano};
 
 use crate::charge::{Leg, paid};
 use crate::id::{EntryId, HoldId};
@@ -30,7 +30,8 @@ pub enum Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
     pub hold: HoldId,
-    pub amount: Nano,
+    /// What was set aside.
+    pub means: Means,
 }
 
 /// What a settled hold came to.

@@ -1,7 +1,7 @@
 //! Questions about the ledger that change nothing.
 
 use moment::Timestamp;
-use money::{Currency, Nano};
+use money::{Cost, Currency, Nano};
 
 use crate::account::LotKey;
 use crate::allowance::AllowanceKind;
@@ -19,14 +19,16 @@ impl Ledger {
     /// The most that a hold could take, within the limits of the payer's key.
     pub fn spendable(&self, payer: &Payer, now: Timestamp) -> Nano {
         let headroom = self.headroom(held_key(payer, now).as_ref());
-        charge::total(&choose(&self.funds(payer.owner, now).sources, headroom, Nano::MAX))
+        let most = Cost::at_par(Nano::MAX);
+        charge::total(&choose(&self.funds(payer.owner, now).sources, headroom, most).legs)
     }
 
     /// The currency that the next nano would be paid in; none if nothing can be spent.
     pub fn next_currency(&self, payer: &Payer, now: Timestamp) -> Option<Currency> {
         let headroom = self.headroom(held_key(payer, now).as_ref());
-        let legs = choose(&self.funds(payer.owner, now).sources, headroom, Nano::from_nanos(1));
-        legs.first().map(|leg| leg.lot.currency)
+        let least = Cost::at_par(Nano::from_nanos(1));
+        let chosen = choose(&self.funds(payer.owner, now).sources, headroom, least);
+        chosen.legs.first().map(|leg| leg.lot.currency)
     }
 
     /// All of an allowance for the period that `now` is in, spent or not.

@@ -1,12 +1,11 @@
 //! Settling: charging what the work cost and returning the rest.
 
 use moment::Timestamp;
-use money::Nano;
+use money::{Cost, Nano};
 
 use crate::account::SystemKind;
-use crate::charge::{self, Leg};
 use crate::command::{AMOUNT_MAX, HoldKind};
-use crate::funds::{Funds, Headroom, choose};
+use crate::funds::{Chosen, Funds, Headroom, choose};
 use crate::group::{Group, Sign};
 use crate::hold::Hold;
 use crate::id::{EntryId, HoldId};
@@ -21,22 +20,24 @@ impl Ledger {
         &mut self,
         entry: EntryId,
         id: HoldId,
-        amount: Nano,
+        cost: Cost,
         now: Timestamp,
     ) -> Result<Applied, Rejection> {
         self.refuse_duplicate(entry)?;
         let hold = self.holds.get(&id).ok_or(Rejection::NoSuchHold)?;
         // A negative cost would pay the caller; a refused settle leaves the hold to be released.
-        if amount.is_negative() || AMOUNT_MAX < amount {
+        let is_amount = |amount| Nano::ZERO <= amount && amount <= AMOUNT_MAX;
+        if !is_amount(cost.usd) || !is_amount(cost.diem) {
             return Err(Rejection::InvalidAmount);
         }
-        let mut legs = first(&hold.legs, amount);
-        let beyond = amount.saturating_sub(charge::total(&hold.legs)).max(Nano::ZERO);
         #[cfg(test)]
-        let beyond = self.mutant.beyond(beyond, &mut legs);
-        let (extension, openings) = self.extend(hold, beyond, now);
-        let written_off = beyond.saturating_sub(charge::total(&extension));
-        legs.extend(extension);
+        let cost = self.mutant.cost(cost);
+        let Chosen { mut legs, missing } = choose(&hold.legs, Headroom::BOUNDLESS, cost);
+        #[cfg(test)]
+        let missing = self.mutant.beyond(missing, &mut legs);
+        let (extension, openings) = self.extend(hold, missing, now);
+        let written_off = extension.missing.usd;
+        legs.extend(extension.legs);
 
         let stamp = hold.key.as_ref().map(|key| key.stamp);
         #[cfg(test)]
@@ -65,18 +66,18 @@ impl Ledger {
     }
 
     /// Finds `beyond` outside the hold: what to charge, and the lots that this opens.
-    fn extend(&self, hold: &Hold, beyond: Nano, now: Timestamp) -> (Vec<Leg>, Vec<Record>) {
-        if !beyond.is_positive() {
-            return (Vec::new(), Vec::new());
+    fn extend(&self, hold: &Hold, beyond: Cost, now: Timestamp) -> (Chosen, Vec<Record>) {
+        if beyond.is_nothing() {
+            return (Chosen { legs: Vec::new(), missing: Cost::ZERO }, Vec::new());
         }
         let Funds { sources, openings } = self.funds(hold.owner, now);
         let headroom = self.extension_headroom(hold.key.as_ref(), now);
-        let legs = choose(&sources, headroom, beyond);
+        let chosen = choose(&sources, headroom, beyond);
         let mut records = Vec::new();
         for opening in &openings {
             opening.write(&mut records, now);
         }
-        (legs, records)
+        (chosen, records)
     }
 
     /// A limit of a period that is over cannot be drawn on any more, because nothing can be
@@ -95,18 +96,4 @@ impl Ledger {
             diem: left(LimitClass::Diem, headroom.diem),
         }
     }
-}
-
-/// The first `amount` of the legs, in their order.
-fn first(legs: &[Leg], amount: Nano) -> Vec<Leg> {
-    let mut taken = Vec::with_capacity(legs.len());
-    let mut missing = amount;
-    for leg in legs {
-        let part = leg.amount.min(missing);
-        if part.is_positive() {
-            taken.push(Leg { lot: leg.lot, amount: part });
-            missing = missing.saturating_sub(part);
-        }
-    }
-    taken
 }

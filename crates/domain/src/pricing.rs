@@ -4,29 +4,8 @@ mod tokens;
 
 use std::collections::BTreeMap;
 
-use money::{Bill, BillLine, Nano, Price};
-
+pub use money::Rate;
 pub use tokens::{TokenClass, TokenCounts, TokenLine};
-
-/// What one unit costs: one token, one character, one second, one image or one piece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rate {
-    pub usd: Price,
-    pub diem: Price,
-}
-
-impl Rate {
-    /// A DIEM buys what a dollar buys, unless the operator says otherwise.
-    pub fn at_par(price: Price) -> Rate {
-        Rate { usd: price, diem: price }
-    }
-
-    /// What so many units cost, in dollars.
-    pub fn cost(self, units: u64) -> Nano {
-        let bill = Bill::new(vec![BillLine { units, price: self.usd }]);
-        bill.total().unwrap_or(Nano::MAX)
-    }
-}
 
 /// Text and embedding models: by the token.
 #[derive(Debug, Clone, PartialEq, Eq)]

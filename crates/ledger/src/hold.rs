@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use credits::{Command, HoldId, HoldKind, Outcome, Payer, Want};
-use money::Nano;
+use money::{Means, Nano};
 
 use crate::error::HoldRefused;
 use crate::live::{Ledger, Shared, UNSETTLED_MAX};
@@ -15,7 +15,7 @@ use crate::live::{Ledger, Shared, UNSETTLED_MAX};
 pub struct Hold {
     pub(crate) id: HoldId,
     pub(crate) payer: Payer,
-    pub(crate) amount: Nano,
+    pub(crate) means: Means,
     pub(crate) generation: u64,
     shared: Arc<Shared>,
     is_open: bool,
@@ -42,7 +42,7 @@ impl Ledger {
             unreachable!("a hold is answered by what was held");
         };
         let (shared, generation) = (Arc::clone(&self.shared), live.generation);
-        Ok(Hold { id, payer, amount: held.amount, generation, shared, is_open: true })
+        Ok(Hold { id, payer, means: held.means, generation, shared, is_open: true })
     }
 
     /// Returns the money; nothing is charged.
@@ -52,9 +52,14 @@ impl Ledger {
 }
 
 impl Hold {
-    /// What was set aside: work may cost this much without asking again.
+    /// What was set aside: work that these pay for needs no asking again.
+    pub fn means(&self) -> Means {
+        self.means
+    }
+
+    /// All of it together.
     pub fn amount(&self) -> Nano {
-        self.amount
+        self.means.total()
     }
 
     pub fn payer(&self) -> &Payer {
@@ -84,6 +89,6 @@ impl Drop for Hold {
 
 impl fmt::Debug for Hold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hold").field("id", &self.id).field("amount", &self.amount).finish()
+        f.debug_struct("Hold").field("id", &self.id).field("means", &self.means).finish()
     }
 }

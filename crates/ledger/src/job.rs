@@ -57,7 +57,7 @@ impl Ledger {
         if self.shared.store.is_recorded(entry).await? {
             return Err(Rejection::Duplicate { earlier: None }.into());
         }
-        let command = Command::Settle { entry, hold: job.hold, amount: draft.total() };
+        let command = Command::Settle { entry, hold: job.hold, cost: draft.total() };
         let outcome = self
             .write_out(&command, |outcome, now| {
                 let mut writes = also;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use credits::{Command, EntryId, HoldKind, Outcome, Receipt, Rejection, Want};
-use money::Nano;
+use money::Cost;
 use store::write::Write;
 
 use crate::charge::Charge;
@@ -64,7 +64,7 @@ impl Ledger {
             hold_again(&self.shared, &mut live, &hold)?;
         }
         let entry = EntryId(hold.id.0);
-        let command = Command::Settle { entry, hold: hold.id, amount: draft.total() };
+        let command = Command::Settle { entry, hold: hold.id, cost: draft.total() };
         let settled = self.shared.carry_out(&mut live, &command, writes, |applied, now, writes| {
             if let Outcome::Settled(receipt) = &applied.outcome {
                 writes.extend(draft.paid(receipt, now).into_iter().map(Write::AddUsage));
@@ -82,7 +82,7 @@ impl Ledger {
 /// The core was loaded afresh since the hold was made and does not know it. What the work costs is
 /// charged as far as it is still there; the rest is written off as any overrun is.
 fn hold_again(shared: &Arc<Shared>, live: &mut Live, hold: &Hold) -> Result<(), HoldRefused> {
-    let want = Want::UpTo { least: Nano::ZERO, most: hold.amount };
+    let want = Want::UpTo { least: Cost::ZERO, most: hold.amount().into() };
     let kind = HoldKind::Request;
     let command = Command::Hold { hold: hold.id, payer: hold.payer, want, kind };
     let (_, watched) = shared.carry_out(live, &command, Vec::new(), |_, _, _| {})?;

@@ -16,7 +16,7 @@ use domain::entropy::Entropy;
 use domain::secret::SecretDigest;
 use ledger::{Charge, ChargeLine, Ledger, verify};
 use moment::{Clock, SystemClock, Timestamp};
-use money::{Currency, Nano, Per, Price};
+use money::{Currency, Nano, Per, Price, Rate};
 use store::Store;
 use store::key::{ApiKey, KeySettings};
 use store::owner::{Owner, OwnerKind};
@@ -156,12 +156,12 @@ async fn charge_once(ledger: &Ledger, units: u64) {
     let (limit_usd, limit_diem) = (None, None);
     let terms = KeyTerms { key: KEY, limit_usd, limit_diem, period: LimitPeriod::Epoch };
     let payer = Payer { owner: OWNER, key: Some(terms) };
-    let want = Want::Exactly(Nano::from_nanos(1_000_000));
+    let want = Want::Exactly(Nano::from_nanos(1_000_000).into());
     let hold = ledger.hold(payer, want).expect("there is money enough");
     let line = |sku: &str| ChargeLine {
         sku: sku.into(),
         units,
-        price: Price::from_nanos(3).expect("a price"),
+        rate: Rate::at_par(Price::from_nanos(3).expect("a price")),
         per: Per::Million,
     };
     let charge = Charge {

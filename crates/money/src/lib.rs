@@ -3,6 +3,7 @@
 //! - [`Nano`] is an amount: whole nano-units (10⁻⁹) of some [`Currency`].
 //! - [`Price`] is what a single unit of work costs, in whole pico-units (10⁻¹²).
 //! - [`Bill`] multiplies units by prices, adds them up exactly and rounds once.
+//! - [`Cost`] is a bill's total in dollars and in DIEM, whose prices ([`Rate`]) may differ.
 //! - [`spread`] lays the lines of a bill over the purses that paid for it.
 //!
 //! There are no floats here but the one division in `float`, which is for writing JSON.
@@ -10,6 +11,7 @@
 #![deny(clippy::float_arithmetic)]
 
 mod bill;
+mod cost;
 mod currency;
 mod decimal;
 mod float;
@@ -18,6 +20,7 @@ mod price;
 mod spread;
 
 pub use bill::{Bill, BillLine, BillTooLarge};
+pub use cost::{Cost, Means, Rate};
 pub use currency::Currency;
 pub use decimal::{AmountError, Fixed};
 pub use nano::Nano;

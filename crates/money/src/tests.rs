@@ -264,6 +264,71 @@ proptest! {
     }
 }
 
+#[test]
+fn what_one_currency_pays_is_a_share_of_the_work() {
+    let cost = Cost { usd: Nano::from_nanos(700), diem: Nano::from_nanos(600) };
+    let check = |paid, currency, usd, diem| {
+        let left = cost.less(Nano::from_nanos(paid), currency);
+        let expected = Cost { usd: Nano::from_nanos(usd), diem: Nano::from_nanos(diem) };
+        assert_eq!(left, expected, "{paid} {currency}");
+    };
+    check(200, Currency::Diem, 467, 400); // 466⅔ is rounded up
+    check(350, Currency::Usd, 350, 300);
+    check(350, Currency::Bundled, 350, 300);
+    check(599, Currency::Diem, 2, 1);
+    check(600, Currency::Diem, 0, 0);
+    check(700, Currency::Usd, 0, 0);
+    check(0, Currency::Usd, 700, 600);
+}
+
+#[test]
+fn costs_are_within_means_that_add_up_to_the_work() {
+    let cost = Cost { usd: Nano::from_nanos(700), diem: Nano::from_nanos(600) };
+    for (usd, diem, is_within) in [
+        (700, 0, true),
+        (699, 0, false),
+        (0, 600, true),
+        (0, 599, false),
+        (350, 300, true),
+        (349, 300, false),
+        (467, 200, true),
+        (466, 200, false),
+    ] {
+        let means = Means { usd: Nano::from_nanos(usd), diem: Nano::from_nanos(diem) };
+        assert_eq!(cost.is_within(means), is_within, "{usd} and {diem}");
+    }
+    assert!(Cost::ZERO.is_within(Means::default()));
+}
+
+proptest! {
+    #[test]
+    fn at_par_a_currency_pays_what_it_is(amount in 0..i64::MAX, paid in 0..i64::MAX) {
+        let (amount, paid) = (Nano::from_nanos(amount), Nano::from_nanos(paid));
+        for currency in Currency::ALL {
+            let left = amount.saturating_sub(paid).max(Nano::ZERO);
+            prop_assert_eq!(Cost::at_par(amount).less(paid, currency), Cost::at_par(left));
+        }
+    }
+
+    /// Whatever covers a cost covers each smaller one, step by step.
+    #[test]
+    fn a_smaller_cost_never_leaves_more(
+        usd in 1_i64..1 << 50, diem in 1_i64..1 << 50,
+        less_usd in 0_i64..1 << 50, less_diem in 0_i64..1 << 50,
+        paid in prop::collection::vec((0_usize..4, 0_i64..1 << 49), 0..5),
+    ) {
+        let mut larger = Cost { usd: Nano::from_nanos(usd), diem: Nano::from_nanos(diem) };
+        let smaller = |amount: i64, less: i64| Nano::from_nanos((amount - less).max(0));
+        let mut smaller = Cost { usd: smaller(usd, less_usd), diem: smaller(diem, less_diem) };
+        for (index, nanos) in paid {
+            let (paid, currency) = (Nano::from_nanos(nanos), Currency::ALL[index]);
+            larger = larger.less(paid, currency);
+            smaller = smaller.less(paid, currency);
+            prop_assert!(smaller.usd <= larger.usd && smaller.diem <= larger.diem);
+        }
+    }
+}
+
 fn bill_lines() -> impl Strategy<Value = Vec<BillLine>> {
     let units = prop_oneof![0_u64..2_000_000, any::<u64>()];
     let picos = prop_oneof![0_i64..5_000_000, 0_i64..=i64::MAX];

@@ -21,7 +21,7 @@ use domain::secret::Pepper;
 use domain::shelf::Shelf;
 use ledger::{Charge, ChargeLine, Ledger};
 use moment::{Clock, ManualClock, Timestamp};
-use money::{Currency, Nano, Per, Price};
+use money::{Currency, Nano, Per, Price, Rate};
 use serde_json::Value;
 use settle::{Parts, Payments, Policy};
 use store::Store;
@@ -306,11 +306,11 @@ impl TestApp {
     pub async fn charge(&self, usd: &str) {
         let holder = self.app.keys.open(&self.admin_secret).await.unwrap();
         let amount = Nano::parse(usd).unwrap();
-        let hold = self.app.ledger.hold(holder.payer(), Want::Exactly(amount)).unwrap();
+        let hold = self.app.ledger.hold(holder.payer(), Want::Exactly(amount.into())).unwrap();
         let line = ChargeLine {
             sku: "test-model-image".to_owned(),
             units: 1,
-            price: Price::parse(usd, Per::One).unwrap(),
+            rate: Rate::at_par(Price::parse(usd, Per::One).unwrap()),
             per: Per::One,
         };
         let details = UsageDetails { request_id: "f".repeat(32), ..UsageDetails::default() };

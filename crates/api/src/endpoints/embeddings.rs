@@ -57,7 +57,7 @@ async fn create_embedding(
         request_id: &call.request_id,
         standing: &call.standing,
     };
-    let most = spec.price.most(tokens.most, 0).min(AMOUNT_MAX);
+    let most = spec.price.most(tokens.most, 0).capped(AMOUNT_MAX);
     let purse = Purse::open(&app, errand, tokens.estimate, Want::Exactly(most))?;
     let job = Job { purse, model: Arc::clone(&model), price: spec.price.clone(), engine, tokens };
     // The work outlives the connection: a caller who hangs up is charged for what was done.

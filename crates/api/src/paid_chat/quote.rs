@@ -4,7 +4,7 @@ use credits::{AMOUNT_MAX, Want};
 use domain::catalogue::TextSpec;
 use domain::pricing::TokenPrice;
 use engine::{ChatRequest, prompt_tokens};
-use money::Nano;
+use money::{Cost, Means};
 
 use super::Candidate;
 
@@ -86,29 +86,29 @@ impl Quote {
     }
 
     /// How long each choice may be for `funds`; no number if the answer is free.
-    pub(super) fn answer_within(&self, price: &TokenPrice, funds: Nano) -> Option<u64> {
+    pub(super) fn answer_within(&self, price: &TokenPrice, funds: Means) -> Option<u64> {
         price.completion_within(self.prompt_max, funds).map(|tokens| tokens / self.choices)
     }
 
-    fn most(&self, price: &TokenPrice) -> Nano {
-        price.most(self.prompt_max, self.answer_max.saturating_mul(self.choices)).min(AMOUNT_MAX)
+    fn most(&self, price: &TokenPrice) -> Cost {
+        price.most(self.prompt_max, self.answer_max.saturating_mul(self.choices)).capped(AMOUNT_MAX)
     }
 
-    fn least(&self, price: &TokenPrice) -> Nano {
+    fn least(&self, price: &TokenPrice) -> Cost {
         let answer = self.answer_max.min(ANSWER_TOKENS_LEAST);
-        price.most(self.prompt_max, answer.saturating_mul(self.choices)).min(AMOUNT_MAX)
+        price.most(self.prompt_max, answer.saturating_mul(self.choices)).capped(AMOUNT_MAX)
     }
 }
 
 /// How much to hold: enough for whichever model answers. Where the caller set no bound, less will
 /// do, and the answer ends when the money does.
 pub(super) fn want(first: &Candidate, others: &[Candidate]) -> Want {
-    let dearest = others.iter().map(|it| it.quote.most(&it.price)).max().unwrap_or(Nano::ZERO);
-    let most = first.quote.most(&first.price);
-    if first.quote.is_bounded && dearest <= most {
-        return Want::Exactly(most);
+    let own = first.quote.most(&first.price);
+    let most = others.iter().map(|it| it.quote.most(&it.price)).fold(own, Cost::or_more);
+    if first.quote.is_bounded && most == own {
+        return Want::Exactly(own);
     }
     let least =
-        if first.quote.is_bounded { most } else { first.quote.least(&first.price).min(most) };
-    Want::UpTo { least, most: most.max(dearest) }
+        if first.quote.is_bounded { own } else { first.quote.least(&first.price).or_less(own) };
+    Want::UpTo { least, most }
 }

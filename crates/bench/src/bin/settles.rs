@@ -86,7 +86,7 @@ async fn charge_for(ledger: &Ledger, client: usize, until: Instant) -> (Samples,
     let mut number = u32::try_from(client).unwrap_or(0);
     while Instant::now() < until {
         number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let want = Want::Exactly(Nano::from_nanos(5_000_000));
+        let want = Want::Exactly(Nano::from_nanos(5_000_000).into());
         let charge = chat_charge(u64::from(number >> 24) + 1);
         let started = Instant::now();
         let hold = ledger.hold(payer((number >> 8) % OWNERS), want).expect("there is credit");

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use moment::Timestamp;
-use money::Nano;
+use money::{Cost, Means, Nano};
 
 use crate::account::{Account, LotKey};
-use crate::charge::{Charge, Leg, paid_in_class, total};
+use crate::charge::{Charge, Leg, means, paid_in_class, total};
 use crate::command::{Command, HoldKind, Payer};
 use crate::hold::Hold;
 use crate::id::{EntryId, HoldId, KeyId};
@@ -37,14 +37,14 @@ pub(crate) struct Oracle {
 #[derive(Debug, Clone)]
 struct Promise {
     payer: Payer,
-    amount: Nano,
+    means: Means,
     made_at: Timestamp,
 }
 
 impl Oracle {
-    pub(crate) fn any_hold(&self, random: &mut Random) -> Option<(HoldId, Nano)> {
+    pub(crate) fn any_hold(&self, random: &mut Random) -> Option<(HoldId, Means)> {
         let ids: Vec<HoldId> = self.holds.keys().copied().collect();
-        random.pick(&ids).map(|id| (id, self.holds[&id].amount))
+        random.pick(&ids).map(|id| (id, self.holds[&id].means))
     }
 
     pub(crate) fn any_charge(&self, random: &mut Random) -> Option<EntryId> {
@@ -70,19 +70,19 @@ impl Oracle {
         self.note_expiries(&applied.records);
         match (command, &applied.outcome) {
             (Command::Hold { hold, payer, .. }, Outcome::Held(held)) => {
-                let promise = Promise { payer: *payer, amount: held.amount, made_at: now };
+                let promise = Promise { payer: *payer, means: held.means, made_at: now };
                 self.holds.insert(*hold, promise);
                 self.terms.extend(payer.key.map(|terms| (terms.key, terms)));
             }
-            (Command::Settle { entry, hold, amount }, Outcome::Settled(receipt)) => {
+            (Command::Settle { entry, hold, cost }, Outcome::Settled(receipt)) => {
                 let promise = self.end(*hold)?;
-                self.check_receipt(receipt, &promise, *amount)?;
+                self.check_receipt(receipt, &promise, *cost)?;
                 check_stamps(&applied.records, &promise)?;
-                self.asked.insert(*entry, *amount);
+                self.asked.insert(*entry, charged(receipt));
                 let key = promise.stamp();
                 self.count(key, &receipt.legs, 1);
                 let (legs, written_off) = (receipt.legs.clone(), receipt.written_off);
-                if amount.is_positive() {
+                if !cost.is_nothing() {
                     self.charges.insert(*entry, Charge { legs, written_off, key });
                 }
             }
@@ -114,7 +114,7 @@ impl Oracle {
 
     pub(crate) fn acknowledged(&mut self, command: &Command, applied: &Applied) {
         let entry = match (command, &applied.outcome) {
-            (Command::Settle { entry, amount, .. }, _) if amount.is_positive() => *entry,
+            (Command::Settle { entry, cost, .. }, _) if !cost.is_nothing() => *entry,
             (Command::TopUp { entry, .. } | Command::Grant { entry, .. }, _) => *entry,
             (_, Outcome::Refunded(refund)) => refund.entry,
             _ => return,
@@ -200,13 +200,14 @@ impl Oracle {
         &self,
         receipt: &Receipt,
         promise: &Promise,
-        cost: Nano,
+        cost: Cost,
     ) -> Result<(), String> {
-        let charged = total(&receipt.legs).saturating_add(receipt.written_off);
-        if charged != cost {
-            return Err(format!("charged {charged} for work that cost {cost}"));
+        let surplus = surplus(receipt, cost);
+        if !(0..=slack(receipt, cost)).contains(&surplus) {
+            return Err(format!("charged {receipt:?} for work that cost {cost:?}"));
         }
-        if receipt.written_off.is_positive() && cost <= promise.amount {
+        let rounded = if cost.usd == cost.diem { 0 } else { receipt.legs.len() as i64 };
+        if rounded < receipt.written_off.nanos() && cost.is_within(promise.means) {
             return Err(format!("wrote off {} below the hold", receipt.written_off));
         }
         for leg in &receipt.legs {
@@ -249,6 +250,31 @@ impl Oracle {
     }
 }
 
+fn charged(receipt: &Receipt) -> Nano {
+    total(&receipt.legs).saturating_add(receipt.written_off)
+}
+
+/// By how much the shares that were paid are more than the whole work, in units of the product of
+/// its two costs. Free in dollars is free, whatever it costs in DIEM.
+fn surplus(receipt: &Receipt, cost: Cost) -> i128 {
+    let (usd, diem) = (i128::from(cost.usd.nanos()), i128::from(cost.diem.nanos()));
+    if cost.usd == cost.diem || cost.is_nothing() || diem == 0 {
+        return i128::from(charged(receipt).nanos()) - usd;
+    }
+    let paid = means(&receipt.legs);
+    let in_usd = i128::from(paid.usd.saturating_add(receipt.written_off).nanos());
+    in_usd * diem + i128::from(paid.diem.nanos()) * usd - usd * diem
+}
+
+/// Each change from one currency to the other rounds up once.
+fn slack(receipt: &Receipt, cost: Cost) -> i128 {
+    if cost.usd == cost.diem || cost.is_nothing() || !cost.diem.is_positive() {
+        return 0;
+    }
+    let dearer = i128::from(cost.usd.max(cost.diem).nanos());
+    dearer * (receipt.legs.len() as i128 + 1)
+}
+
 /// A charge counts in the periods in which its hold was made, however late it is.
 fn check_stamps(records: &[Record], promise: &Promise) -> Result<(), String> {
     for record in records {
@@ -267,7 +293,7 @@ fn check_stamps(records: &[Record], promise: &Promise) -> Result<(), String> {
 impl Promise {
     fn of(hold: &Hold) -> Promise {
         let payer = Payer { owner: hold.owner, key: hold.key.map(|key| key.terms) };
-        Promise { payer, amount: total(&hold.legs), made_at: hold.made_at }
+        Promise { payer, means: means(&hold.legs), made_at: hold.made_at }
     }
 
     fn stamp(&self) -> Option<KeyStamp> {

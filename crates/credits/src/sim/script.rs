@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use moment::Timestamp;
-use money::{Currency, Nano};
+use money::{Cost, Currency, Nano};
 use uuid::Uuid;
 
 use crate::account::Network;
@@ -66,9 +66,11 @@ fn key(random: &mut Random, owner: OwnerId) -> Option<KeyTerms> {
 fn hold(random: &mut Random, owner: OwnerId) -> Command {
     let payer = Payer { owner, key: key(random, owner) };
     let most = random.nano(0, AMOUNT_MAX);
+    let most = cost(random, most);
+    let quarter = |amount: Nano| Nano::from_nanos(amount.nanos() / 4);
     let want = match random.below(4) {
-        0 => Want::UpTo { least: Nano::from_nanos(most.nanos() / 4), most },
-        1 if random.one_in(20) => Want::Exactly(Nano::from_nanos(-1)),
+        0 => Want::UpTo { least: Cost { usd: quarter(most.usd), diem: quarter(most.diem) }, most },
+        1 if random.one_in(20) => Want::Exactly(Nano::from_nanos(-1).into()),
         _ => Want::Exactly(most),
     };
     let kind = if random.one_in(3) { HoldKind::Job } else { HoldKind::Request };
@@ -80,14 +82,25 @@ fn end_hold(random: &mut Random, oracle: &Oracle, entry: EntryId) -> Option<Comm
     if random.one_in(5) {
         return Some(Command::Release { hold });
     }
-    let held = held.nanos();
+    let held = held.total().nanos();
     let amount = match random.below(8) {
         0 => Nano::from_nanos(held),
         1 => random.nano(held, held + 500),
         2 if random.one_in(4) => Nano::from_nanos(-held - 1),
         _ => random.nano(0, held),
     };
-    Some(Command::Settle { entry, hold, amount })
+    let cost = cost(random, amount);
+    Some(Command::Settle { entry, hold, cost })
+}
+
+/// At par, or cheaper or dearer in DIEM.
+fn cost(random: &mut Random, usd: Nano) -> Cost {
+    let diem = match random.below(4) {
+        0 => Nano::from_nanos(usd.nanos() * 3 / 4 + 1),
+        1 => Nano::from_nanos(usd.nanos() * 2),
+        _ => usd,
+    };
+    Cost { usd, diem }
 }
 
 fn refund(random: &mut Random, oracle: &Oracle) -> Option<Command> {

@@ -92,6 +92,11 @@ fn an_overrun_that_goes_negative_is_caught() {
     check(Bug::Ledger(Mutant::OverrunGoesNegative), "assertion failed on Settle");
 }
 
+#[test]
+fn one_price_for_two_currencies_is_caught() {
+    check(Bug::Ledger(Mutant::DiemAtPar), "for work that cost");
+}
+
 /// Finds the bug within a few seeds, by the rule that it breaks.
 #[track_caller]
 fn check(bug: Bug, words: &str) {

@@ -55,7 +55,7 @@ fn the_first_touch_opens_the_lot_once() {
 fn a_refused_hold_opens_nothing() {
     let mut books = Books::new();
     books.set_allowance(STAKE, 10);
-    let refused = books.try_hold(None, Want::Exactly(Nano::from_nanos(11)));
+    let refused = books.try_hold(None, Want::Exactly(Nano::from_nanos(11).into()));
     let (available, wanted) = (Nano::from_nanos(10), Nano::from_nanos(11));
     assert_eq!(refused, Err(Rejection::Insufficient { available, wanted }));
     assert_eq!(books.journal.len(), 1);

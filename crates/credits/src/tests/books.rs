@@ -98,19 +98,19 @@ impl Books {
 
     #[track_caller]
     pub(super) fn hold(&mut self, nanos: i64) -> HoldId {
-        self.try_hold(None, Want::Exactly(Nano::from_nanos(nanos))).unwrap()
+        self.try_hold(None, Want::Exactly(Nano::from_nanos(nanos).into())).unwrap()
     }
 
     #[track_caller]
     pub(super) fn hold_with(&mut self, key: KeyTerms, nanos: i64) -> HoldId {
-        self.try_hold(Some(key), Want::Exactly(Nano::from_nanos(nanos))).unwrap()
+        self.try_hold(Some(key), Want::Exactly(Nano::from_nanos(nanos).into())).unwrap()
     }
 
     #[track_caller]
     pub(super) fn job(&mut self, nanos: i64) -> HoldId {
         let hold = HoldId(self.id());
         let payer = Payer { owner: OWNER, key: None };
-        let want = Want::Exactly(Nano::from_nanos(nanos));
+        let want = Want::Exactly(Nano::from_nanos(nanos).into());
         self.apply(&Command::Hold { hold, payer, want, kind: HoldKind::Job }).unwrap();
         hold
     }
@@ -118,7 +118,7 @@ impl Books {
     #[track_caller]
     pub(super) fn settle(&mut self, hold: HoldId, nanos: i64) -> Receipt {
         let entry = EntryId(self.id());
-        let settle = Command::Settle { entry, hold, amount: Nano::from_nanos(nanos) };
+        let settle = Command::Settle { entry, hold, cost: Nano::from_nanos(nanos).into() };
         match self.apply(&settle) {
             Ok(Outcome::Settled(receipt)) => receipt,
             other => panic!("{other:?}"),

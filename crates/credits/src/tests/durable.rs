@@ -223,12 +223,12 @@ fn memory_of_entries_is_bounded() {
     for _ in 0..=RECENT_CHARGES_MAX {
         let hold = HoldId(books.id());
         let payer = Payer { owner: OWNER, key: None };
-        let want = Want::Exactly(Nano::from_nanos(1));
+        let want = Want::Exactly(Nano::from_nanos(1).into());
         let take = Command::Hold { hold, payer, want, kind: HoldKind::Request };
         books.ledger.apply(&take, books.now).unwrap();
         let charge = EntryId(hold.0);
         first = first.or(Some(charge));
-        let settle = Command::Settle { entry: charge, hold, amount: Nano::from_nanos(1) };
+        let settle = Command::Settle { entry: charge, hold, cost: Nano::from_nanos(1).into() };
         books.ledger.apply(&settle, books.now).unwrap();
     }
     assert_eq!(books.ledger.to_snapshot().recent.len(), RECENT_CHARGES_MAX + 2);

@@ -6,11 +6,11 @@ use super::books::*;
 use crate::*;
 
 fn up_to(least: i64, most: i64) -> Want {
-    Want::UpTo { least: Nano::from_nanos(least), most: Nano::from_nanos(most) }
+    Want::UpTo { least: Nano::from_nanos(least).into(), most: Nano::from_nanos(most).into() }
 }
 
 fn exactly(nanos: i64) -> Want {
-    Want::Exactly(Nano::from_nanos(nanos))
+    Want::Exactly(Nano::from_nanos(nanos).into())
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_released_hold_is_gone() {
     books.release(hold);
     assert_eq!(books.balance(), "10 USD");
     assert_eq!(books.apply(&Command::Release { hold }), Err(Rejection::NoSuchHold));
-    let settle = Command::Settle { entry: EntryId(hold.0), hold, amount: Nano::from_nanos(1) };
+    let settle = Command::Settle { entry: EntryId(hold.0), hold, cost: Nano::from_nanos(1).into() };
     assert_eq!(books.apply(&settle), Err(Rejection::NoSuchHold));
     assert_eq!((books.ledger.open_holds(), books.ledger.oldest_hold_at()), (0, None));
 }

@@ -9,7 +9,7 @@ use crate::LimitPeriod::{Epoch, Lifetime, Month};
 use crate::*;
 
 fn exactly(nanos: i64) -> Want {
-    Want::Exactly(Nano::from_nanos(nanos))
+    Want::Exactly(Nano::from_nanos(nanos).into())
 }
 
 /// Holds `nanos` through the key and expects its limit to refuse it.

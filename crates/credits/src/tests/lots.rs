@@ -64,7 +64,7 @@ fn an_expired_lot_cannot_be_held() {
     assert_eq!(books.balance(), "10 VCU");
     books.now = at("2026-11-16");
     assert_eq!(books.balance(), "");
-    let want = Want::Exactly(money::Nano::from_nanos(1));
+    let want = Want::Exactly(money::Nano::from_nanos(1).into());
     assert!(matches!(books.try_hold(None, want), Err(Rejection::Insufficient { .. })));
 }
 

@@ -80,7 +80,7 @@ fn settling_again_by_the_same_entry_tells_the_same_receipt() {
     let mut books = Books::with_usd(10);
     let hold = books.hold(4);
     let (entry, amount) = (EntryId(books.id()), Nano::from_nanos(3));
-    let settle = Command::Settle { entry, hold, amount };
+    let settle = Command::Settle { entry, hold, cost: amount.into() };
     let outcome = books.apply(&settle).unwrap();
     let again = Rejection::Duplicate { earlier: Some(Box::new(outcome)) };
     assert_eq!(books.apply(&settle), Err(again));
@@ -112,4 +112,77 @@ fn a_charge_of_several_lots_is_one_group_of_numbered_legs() {
     assert_eq!(legs, expected);
     let counted = group.iter().filter(|it| matches!(it, Record::KeySpent { .. })).count();
     assert_eq!(counted, 2);
+}
+
+/// Seven in dollars or six in DIEM, times a factor.
+fn dearer_in_usd(factor: i64) -> money::Cost {
+    money::Cost { usd: Nano::from_nanos(7 * factor), diem: Nano::from_nanos(6 * factor) }
+}
+
+fn settle(books: &mut Books, hold: HoldId, cost: money::Cost) -> Receipt {
+    let entry = EntryId(books.id());
+    match books.apply(&Command::Settle { entry, hold, cost }) {
+        Ok(Outcome::Settled(receipt)) => receipt,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_currency_pays_its_own_price_for_its_share() {
+    let mut books = Books::with_usd(1_000);
+    books.grant(Currency::Diem, 300, None);
+    let hold = books.try_hold(None, Want::Exactly(dearer_in_usd(100))).unwrap();
+    assert_eq!(books.balance(), "650 USD", "half of the work is held in each");
+    // Two thirds of the work: three quarters of it in DIEM, and the last quarter in dollars.
+    let cost = money::Cost { usd: Nano::from_nanos(466), diem: Nano::from_nanos(400) };
+    let receipt = settle(&mut books, hold, cost);
+    assert_eq!(show_legs(&receipt.legs), "DIEM 300, USD 117", "116½ is rounded up");
+    assert_eq!(receipt.written_off, Nano::ZERO);
+    assert_eq!(books.balance(), "883 USD");
+}
+
+#[test]
+fn an_account_with_one_currency_pays_its_price() {
+    for (currency, balance, legs) in [
+        (Currency::Usd, 700, "USD 700"),
+        (Currency::Diem, 600, "DIEM 600"),
+        (Currency::Bundled, 700, "BUNDLED_CREDITS 700"),
+    ] {
+        let mut books = Books::new();
+        books.grant(currency, balance, None);
+        let want = Want::Exactly(dearer_in_usd(100));
+        let hold = books.try_hold(None, want).unwrap();
+        assert_eq!(books.balance(), "");
+        assert_eq!(show_legs(&settle(&mut books, hold, dearer_in_usd(100)).legs), legs);
+        books.grant(currency, balance - 1, None);
+        assert!(books.try_hold(None, want).is_err(), "one nano short in {currency}");
+    }
+}
+
+#[test]
+fn a_shortage_is_told_in_dollars() {
+    let mut books = Books::with_usd(100);
+    books.grant(Currency::Diem, 300, None);
+    let refused = books.try_hold(None, Want::Exactly(dearer_in_usd(100)));
+    let (available, wanted) = (Nano::from_nanos(450), Nano::from_nanos(700));
+    assert_eq!(refused, Err(Rejection::Insufficient { available, wanted }));
+    let up_to = Want::UpTo { least: dearer_in_usd(60), most: dearer_in_usd(100) };
+    let hold = books.try_hold(None, up_to).unwrap();
+    assert_eq!(books.balance(), "");
+    let receipt = settle(&mut books, hold, dearer_in_usd(100));
+    assert_eq!(show_legs(&receipt.legs), "DIEM 300, USD 100");
+    assert_eq!(receipt.written_off, Nano::from_nanos(250), "and nobody is below zero");
+}
+
+#[test]
+fn a_limit_counts_what_was_paid_in_its_currency() {
+    let mut books = Books::with_usd(1_000);
+    books.grant(Currency::Diem, 1_000, None);
+    let key = terms(Some(350), Some(300), LimitPeriod::Epoch);
+    let hold = books.try_hold(Some(key), Want::Exactly(dearer_in_usd(100))).unwrap();
+    settle(&mut books, hold, dearer_in_usd(100));
+    assert_eq!(books.spent(LimitClass::Diem, LimitPeriod::Epoch), (300, 0));
+    assert_eq!(books.spent(LimitClass::Usd, LimitPeriod::Epoch), (350, 0));
+    let one_more = books.try_hold(Some(key), Want::Exactly(Nano::from_nanos(1).into()));
+    assert!(matches!(one_more, Err(Rejection::KeyLimit { class: LimitClass::Usd, .. })));
 }

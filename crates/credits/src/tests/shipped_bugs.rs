@@ -7,7 +7,7 @@ use crate::sim::random::Random;
 use crate::*;
 
 fn exactly(nanos: i64) -> Want {
-    Want::Exactly(Nano::from_nanos(nanos))
+    Want::Exactly(Nano::from_nanos(nanos).into())
 }
 
 #[test]
@@ -43,7 +43,8 @@ fn a_rich_owner_takes_a_hold_like_any_other() {
 #[test]
 fn a_long_stream_cannot_settle_below_zero() {
     let mut books = Books::with_usd(10);
-    let hold = books.try_hold(None, Want::UpTo { least: Nano::from_nanos(1), most: AMOUNT_MAX });
+    let hold = books
+        .try_hold(None, Want::UpTo { least: Nano::from_nanos(1).into(), most: AMOUNT_MAX.into() });
     let receipt = books.settle(hold.unwrap(), 60);
     assert_eq!(receipt.remaining.total(), Nano::ZERO);
     assert_eq!(receipt.written_off, Nano::from_nanos(50));
@@ -54,7 +55,7 @@ fn negative_usage_does_not_credit_the_caller() {
     let mut books = Books::with_usd(10);
     let hold = books.hold(5);
     let entry = EntryId(books.id());
-    let settle = Command::Settle { entry, hold, amount: Nano::from_nanos(-50) };
+    let settle = Command::Settle { entry, hold, cost: Nano::from_nanos(-50).into() };
     assert_eq!(books.apply(&settle), Err(Rejection::InvalidAmount));
     books.release(hold);
     assert_eq!(books.balance(), "10 USD");
@@ -65,7 +66,7 @@ fn an_absurd_usage_does_not_overflow() {
     let mut books = Books::with_usd(10);
     let hold = books.hold(5);
     let entry = EntryId(books.id());
-    let settle = Command::Settle { entry, hold, amount: Nano::MAX };
+    let settle = Command::Settle { entry, hold, cost: Nano::MAX.into() };
     assert_eq!(books.apply(&settle), Err(Rejection::InvalidAmount));
     assert_eq!(books.ledger.held(hold), Some(Nano::from_nanos(5)));
 }
@@ -98,7 +99,10 @@ fn a_failed_job_is_released_or_settled_but_never_both() {
     let hold = books.job(2);
     books.release(hold);
     let (entry, amount) = (EntryId(books.id()), Nano::from_nanos(2));
-    assert_eq!(books.apply(&Command::Settle { entry, hold, amount }), Err(Rejection::NoSuchHold));
+    assert_eq!(
+        books.apply(&Command::Settle { entry, hold, cost: amount.into() }),
+        Err(Rejection::NoSuchHold)
+    );
     assert_eq!(books.balance(), "2 USD");
 }
 
@@ -136,7 +140,7 @@ fn the_key_and_the_owner_are_charged_in_one_group() {
     let mut books = Books::with_usd(10);
     let hold = books.hold_with(terms(Some(10), None, LimitPeriod::Epoch), 5);
     let (entry, amount) = (EntryId(books.id()), Nano::from_nanos(5));
-    let settle = Command::Settle { entry, hold, amount };
+    let settle = Command::Settle { entry, hold, cost: amount.into() };
     let group = books.ledger.apply(&settle, books.now).unwrap().records;
     assert!(matches!(group[..], [Record::Transfer(_), Record::KeySpent { .. }]));
 }
@@ -178,11 +182,11 @@ fn no_number_and_no_clock_makes_the_ledger_panic() {
                 let kind = AllowanceKind::ALL[random.below(2)];
                 Command::SetAllowance { entry, owner, kind, amount: first }
             }
-            3 => Command::Settle { entry, hold, amount: first },
+            3 => Command::Settle { entry, hold, cost: first.into() },
             4 => Command::Sweep { entry },
             _ => {
                 hold = HoldId(entry.0);
-                let want = Want::UpTo { least: first, most: second };
+                let want = Want::UpTo { least: first.into(), most: second.into() };
                 let kind = [HoldKind::Request, HoldKind::Job][random.below(2)];
                 Command::Hold { hold, payer: Payer { owner, key }, want, kind }
             }

@@ -1,6 +1,6 @@
 //! What a request measured in tokens costs: exactly once it is done, and at most before it starts.
 
-use money::{Bill, BillLine, Nano, Price};
+use money::{Cost, Currency, Means, Nano, Rate};
 
 use super::{TokenPrice, TokenRates};
 
@@ -29,7 +29,7 @@ pub struct TokenLine {
     pub class: TokenClass,
     pub tokens: u64,
     /// Of a single token.
-    pub price: Price,
+    pub rate: Rate,
 }
 
 impl TokenClass {
@@ -50,7 +50,7 @@ impl TokenPrice {
         let rates = self.rates(counts.prompt);
         let cached = counts.cached.min(counts.prompt);
         let cache_write = counts.cache_write.min(counts.prompt - cached);
-        let line = |class, tokens| TokenLine { class, tokens, price: rates.price(class) };
+        let line = |class, tokens| TokenLine { class, tokens, rate: rates.rate(class) };
         let lines = [
             line(TokenClass::Input, counts.prompt - cached - cache_write),
             line(TokenClass::CacheInput, cached),
@@ -62,36 +62,44 @@ impl TokenPrice {
 
     /// The most that a request can cost, whichever of its tokens turn out to be cached and on
     /// whichever side of the threshold its context turns out to be.
-    pub fn most(&self, prompt_max: u64, completion_max: u64) -> Nano {
-        let lines = vec![
-            BillLine { units: prompt_max, price: self.dearest_input(prompt_max) },
-            BillLine { units: completion_max, price: self.dearest_output(prompt_max) },
-        ];
-        Bill::new(lines).total().unwrap_or(Nano::MAX)
+    pub fn most(&self, prompt_max: u64, completion_max: u64) -> Cost {
+        Cost::of(&[
+            (prompt_max, self.dearest_input(prompt_max)),
+            (completion_max, self.dearest_output(prompt_max)),
+        ])
     }
 
-    /// How many completion tokens `funds` buy after the prompt is paid; no number if any do.
-    pub fn completion_within(&self, prompt_max: u64, funds: Nano) -> Option<u64> {
-        let price = u64::try_from(self.dearest_output(prompt_max).picos()).unwrap_or(0);
-        if price == 0 {
+    /// How many completion tokens the means buy after the prompt is paid; no number if any do.
+    pub fn completion_within(&self, prompt_max: u64, means: Means) -> Option<u64> {
+        let output = self.dearest_output(prompt_max);
+        if output.usd.picos() == 0 {
             return None;
         }
-        let left = funds.saturating_sub(self.most(prompt_max, 0)).max(Nano::ZERO);
-        let left_picos = u128::try_from(left.nanos()).unwrap_or(0) * PICOS_PER_NANO;
-        Some(u64::try_from(left_picos / u128::from(price)).unwrap_or(u64::MAX))
+        let prompt = self.most(prompt_max, 0);
+        let is_at_par = output.is_at_par() && prompt.usd == prompt.diem;
+        if is_at_par || !means.diem.is_positive() {
+            let usd = if is_at_par { means.total() } else { means.usd };
+            return Some(tokens_for(usd.saturating_sub(prompt.usd), output, Currency::Usd));
+        }
+        let all_in_usd = tokens_for(means.usd, output, Currency::Usd);
+        let all_in_diem = tokens_for(means.diem, output, Currency::Diem);
+        // Neither buys more than it would without a prompt.
+        let more_than_enough = all_in_usd.saturating_add(all_in_diem);
+        Some(largest(more_than_enough, |tokens| self.most(prompt_max, tokens).is_within(means)))
     }
 
-    fn dearest_input(&self, prompt_max: u64) -> Price {
+    fn dearest_input(&self, prompt_max: u64) -> Rate {
+        let classes = [TokenClass::Input, TokenClass::CacheInput, TokenClass::CacheWrite];
         let dearest = |rates: &TokenRates| {
-            let classes = [TokenClass::Input, TokenClass::CacheInput, TokenClass::CacheWrite];
-            classes.into_iter().map(|class| rates.price(class)).max().unwrap_or(Price::FREE)
+            let rates = classes.into_iter().map(|class| rates.rate(class));
+            rates.fold(Rate::FREE, Rate::or_dearer)
         };
-        self.possible(prompt_max).map(dearest).max().unwrap_or(Price::FREE)
+        self.possible(prompt_max).map(dearest).fold(Rate::FREE, Rate::or_dearer)
     }
 
-    fn dearest_output(&self, prompt_max: u64) -> Price {
-        let prices = self.possible(prompt_max).map(|rates| rates.price(TokenClass::Output));
-        prices.max().unwrap_or(Price::FREE)
+    fn dearest_output(&self, prompt_max: u64) -> Rate {
+        let rates = self.possible(prompt_max).map(|rates| rates.rate(TokenClass::Output));
+        rates.fold(Rate::FREE, Rate::or_dearer)
     }
 
     /// The rates that may apply to a prompt of at most so many tokens.
@@ -102,15 +110,35 @@ impl TokenPrice {
 
 const PICOS_PER_NANO: u128 = 1000;
 
+/// How many tokens an amount buys; as many as there are numbers if they are free.
+fn tokens_for(amount: Nano, rate: Rate, currency: Currency) -> u64 {
+    let picos = u128::try_from(amount.nanos()).unwrap_or(0) * PICOS_PER_NANO;
+    let price = u128::try_from(rate.price_in(currency).picos()).unwrap_or(0);
+    picos.checked_div(price).and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(u64::MAX)
+}
+
+/// The largest number up to `most` that is good, where all below a good one are good too.
+fn largest(most: u64, is_good: impl Fn(u64) -> bool) -> u64 {
+    let (mut good, mut beyond) = (0, most.saturating_add(1));
+    while 1 < beyond - good {
+        let middle = good + (beyond - good) / 2;
+        if is_good(middle) {
+            good = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    good
+}
+
 impl TokenRates {
-    fn price(&self, class: TokenClass) -> Price {
-        let rate = match class {
+    fn rate(&self, class: TokenClass) -> Rate {
+        match class {
             TokenClass::Input => self.input,
             TokenClass::CacheInput => self.cache_input.unwrap_or(self.input),
             TokenClass::CacheWrite => self.cache_write.unwrap_or(self.input),
             TokenClass::Output => self.output,
-        };
-        rate.usd
+        }
     }
 }
 

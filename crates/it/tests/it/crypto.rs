@@ -5,7 +5,7 @@ use axum::http::Method;
 use credits::Want;
 use expect_test::{Expect, expect};
 use ledger::{Charge, ChargeLine};
-use money::{Per, Price};
+use money::{Per, Price, Rate};
 use serde_json::{Value, json};
 use store::write::{Group, Write};
 use testkit::app::TestApp;
@@ -289,7 +289,8 @@ async fn charge_credits(app: &TestApp, credits: u64) {
     let holder = app.app.keys.open(app.admin_secret()).await.unwrap();
     let price = Price::from_nanos(625).unwrap();
     let sku = "crypto-rpc-ethereum-mainnet".to_owned();
-    let line = ChargeLine { sku, units: credits, price, per: Per::One };
+    let rate = Rate::at_par(price);
+    let line = ChargeLine { sku, units: credits, rate, per: Per::One };
     let charge = Charge { lines: vec![line], ..Charge::default() };
     let want = Want::Exactly(charge.total().unwrap());
     let hold = app.app.ledger.hold(holder.payer(), want).unwrap();

@@ -7,6 +7,7 @@ mod auth;
 mod bad_input;
 mod billing;
 mod chat;
+mod chat_diem;
 mod chat_media;
 mod chat_money;
 mod chat_sockets;

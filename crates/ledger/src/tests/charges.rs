@@ -1,7 +1,7 @@
 //! Usage rows add up to the charge, whatever paid for it.
 
 use credits::{Balances, Leg, LotKey, LotTag, Receipt};
-use money::{Currency, Nano, Per, Price};
+use money::{Currency, Nano, Per, Price, Rate};
 use proptest::prelude::*;
 
 use super::fixture::{cost, entry, nanos, owner, through, wallet};
@@ -17,7 +17,8 @@ fn receipt(legs: &[(Currency, i64)], written_off: Nano) -> Receipt {
 
 fn line(units: u64, picos: i64) -> ChargeLine {
     let price = Price::from_picos(picos).unwrap();
-    ChargeLine { sku: format!("sku-{picos}"), units, price, per: Per::Million }
+    let rate = Rate::at_par(price);
+    ChargeLine { sku: format!("sku-{picos}"), units, rate, per: Per::Million }
 }
 
 /// Splits a total over three currencies, leaving part of it unpaid.
@@ -43,7 +44,7 @@ proptest! {
         let lines: Vec<ChargeLine> =
             lines.into_iter().map(|(units, picos)| line(units, picos)).collect();
         let charge = Charge { lines, ..cost(0) };
-        let total = charge.total().unwrap().nanos();
+        let total = charge.total().unwrap().usd.nanos();
         let legs = legs_of(total, cuts);
         let paid: i64 = legs.iter().map(|(_, amount)| amount).sum();
         let receipt = receipt(&legs, nanos(total - paid));
@@ -60,6 +61,85 @@ proptest! {
             let is_alone = charge.lines.iter().filter(|other| other.sku == line.sku).count() == 1;
             if is_alone && !of_line.is_empty() {
                 prop_assert_eq!(of_line.iter().map(|row| row.units).sum::<u64>(), line.units);
+            }
+        }
+    }
+}
+
+/// A line at one price in dollars and another in DIEM.
+fn line_at(sku: &str, units: u64, usd: i64, diem: i64) -> ChargeLine {
+    let price = |picos| Price::from_picos(picos).unwrap();
+    let rate = Rate { usd: price(usd), diem: price(diem) };
+    ChargeLine { sku: sku.to_owned(), units, rate, per: Per::Million }
+}
+
+/// Each row as sku, currency, units, nanos and picos.
+fn rows(charge: &Charge, receipt: &Receipt) -> Vec<(String, Currency, u64, i64, i64)> {
+    let rows = charge.draft(&wallet()).unwrap().paid(receipt, moment::Timestamp::from_ms(5));
+    let row = |row: store::usage::UsageRow| {
+        (row.sku, row.currency, row.units, row.amount.nanos(), row.price.picos())
+    };
+    rows.into_iter().map(row).collect()
+}
+
+#[test]
+fn each_row_is_at_the_price_of_its_currency() {
+    let lines = vec![line_at("in", 1_000, 5_000, 4_000), line_at("out", 100, 15_000, 15_000)];
+    let charge = Charge { lines, ..cost(0) };
+    let total = charge.total().unwrap();
+    assert_eq!((total.usd, total.diem), (nanos(6_500), nanos(5_500)));
+    assert_eq!(
+        rows(&charge, &receipt(&[(Currency::Diem, 5_500)], Nano::ZERO)),
+        [
+            ("in".to_owned(), Currency::Diem, 1_000, 4_000, 4_000),
+            ("out".to_owned(), Currency::Diem, 100, 1_500, 15_000),
+        ],
+    );
+    assert_eq!(
+        rows(&charge, &receipt(&[(Currency::Usd, 6_500)], Nano::ZERO)),
+        [
+            ("in".to_owned(), Currency::Usd, 1_000, 5_000, 5_000),
+            ("out".to_owned(), Currency::Usd, 100, 1_500, 15_000),
+        ],
+    );
+    // Two fifths in DIEM, and three fifths in dollars.
+    assert_eq!(
+        rows(&charge, &receipt(&[(Currency::Diem, 2_200), (Currency::Usd, 3_900)], Nano::ZERO)),
+        [
+            ("in".to_owned(), Currency::Diem, 400, 1_600, 4_000),
+            ("in".to_owned(), Currency::Usd, 600, 3_000, 5_000),
+            ("out".to_owned(), Currency::Diem, 40, 600, 15_000),
+            ("out".to_owned(), Currency::Usd, 60, 900, 15_000),
+        ],
+    );
+}
+
+proptest! {
+    #[test]
+    fn rows_at_several_prices_add_up_too(
+        lines in proptest::collection::vec((1_u64..5_000_000, 1_i64..9_000_000, 1_i64..9_000_000), 1..6),
+        share in 0_i64..=255,
+        written_off in 0_i64..=255,
+    ) {
+        let lines = lines.iter().enumerate();
+        let lines = lines.map(|(index, (units, usd, diem))| line_at(&index.to_string(), *units, *usd, *diem));
+        let charge = Charge { lines: lines.collect(), ..cost(0) };
+        let total = charge.total().unwrap();
+        let part = |amount: i64, part: i64| i64::try_from(i128::from(amount) * i128::from(part) / 255).unwrap();
+        let diem = part(total.diem.nanos(), share);
+        let left = total.less(nanos(diem), Currency::Diem).usd.nanos();
+        let unpaid = part(left, written_off);
+        let legs: Vec<(Currency, i64)> = [(Currency::Diem, diem), (Currency::Usd, left - unpaid)]
+            .into_iter().filter(|(_, amount)| 0 < *amount).collect();
+        let rows = rows(&charge, &receipt(&legs, nanos(unpaid)));
+        for (currency, amount) in legs {
+            let told = rows.iter().filter(|row| row.1 == currency);
+            prop_assert_eq!(told.map(|row| row.3).sum::<i64>(), amount);
+        }
+        for line in &charge.lines {
+            let of_line: Vec<_> = rows.iter().filter(|row| row.0 == line.sku).collect();
+            if !of_line.is_empty() {
+                prop_assert_eq!(of_line.iter().map(|row| row.2).sum::<u64>(), line.units);
             }
         }
     }

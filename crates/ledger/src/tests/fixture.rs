@@ -8,7 +8,7 @@ use domain::access::KeyKind;
 use domain::entropy::Entropy;
 use domain::secret::SecretDigest;
 use moment::{ManualClock, Timestamp};
-use money::{Nano, Per, Price};
+use money::{Nano, Per, Price, Rate};
 use store::Store;
 use store::claim::{Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, SentPayment};
 use store::key::{ApiKey, KeySettings};
@@ -141,7 +141,7 @@ pub(crate) fn nanos(nanos: i64) -> Nano {
 }
 
 pub(crate) fn exactly(amount: i64) -> Want {
-    Want::Exactly(nanos(amount))
+    Want::Exactly(nanos(amount).into())
 }
 
 /// A bill of one line that comes to so many nanos.
@@ -149,7 +149,7 @@ pub(crate) fn cost(nanos: u64) -> Charge {
     let line = ChargeLine {
         sku: "llama-output-mtoken".into(),
         units: nanos,
-        price: Price::from_nanos(1).unwrap(),
+        rate: Rate::at_par(Price::from_nanos(1).unwrap()),
         per: Per::Million,
     };
     let details = UsageDetails { request_id: "0a1b".into(), ..UsageDetails::default() };

@@ -33,7 +33,7 @@ async fn a_hold_beyond_the_balance_says_what_is_there() {
     let refused = world.ledger.hold(wallet(), exactly(1_001)).unwrap_err();
     let rejection = Rejection::Insufficient { available: nanos(1_000), wanted: nanos(1_001) };
     assert_eq!(refused, HoldRefused::Rejected(rejection));
-    let least_and_most = Want::UpTo { least: nanos(1), most: nanos(5_000) };
+    let least_and_most = Want::UpTo { least: nanos(1).into(), most: nanos(5_000).into() };
     assert_eq!(world.ledger.hold(wallet(), least_and_most).unwrap().amount(), nanos(1_000));
 }
 

@@ -17,7 +17,7 @@ async fn a_job_is_held_before_a_restart_and_settled_after_it() {
     world.top_up(1, 1_000).await;
     let row = Write::AddSetting { name: "job".into(), value: vec![1] };
     let held = world.ledger.hold_job(job(7), exactly(600), vec![row]).await.unwrap();
-    assert_eq!(held.amount, nanos(600));
+    assert_eq!(held.means.total(), nanos(600));
     assert!(world.store.setting("job").await.unwrap().is_some());
     let world = world.restart().await;
     world.expect_usd(400);

@@ -89,7 +89,7 @@ impl Days {
     }
 
     fn hold(&mut self) {
-        let want = Want::UpTo { least: Nano::ZERO, most: self.amount() };
+        let want = Want::UpTo { least: Nano::ZERO.into(), most: self.amount().into() };
         // A key's limit may leave nothing to hold; that is an answer too.
         let payer = self.payer();
         let held = self.world.ledger.hold(payer, want);
@@ -110,7 +110,7 @@ impl Days {
         match self.jobs.pop() {
             None => {
                 let job = Job { hold: HoldId(Uuid::from_u128(number << 64)), payer: self.payer() };
-                let want = Want::UpTo { least: Nano::ZERO, most: self.amount() };
+                let want = Want::UpTo { least: Nano::ZERO.into(), most: self.amount().into() };
                 let held = self.world.ledger.hold_job(job, want, Vec::new()).await;
                 self.jobs.extend(held.is_ok().then_some(job));
             }

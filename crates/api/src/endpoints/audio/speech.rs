@@ -67,11 +67,11 @@ async fn create_speech(
         request_id: &call.request_id,
         standing: &call.standing,
     };
-    let want = Want::Exactly(spec.price.cost(characters).min(AMOUNT_MAX));
+    let want = Want::Exactly(spec.price.cost(characters).capped(AMOUNT_MAX));
     let purse = Purse::open(&app, errand, 0, want)?;
     let held = purse.balance_after_hold();
-    let price = spec.price.usd;
-    let job = Job { purse, model: Arc::clone(&model), price, engine, characters };
+    let rate = spec.price;
+    let job = Job { purse, model: Arc::clone(&model), rate, engine, characters };
     let format = request.format;
     let spoken = if streams {
         let flow = job.stream(request).await;

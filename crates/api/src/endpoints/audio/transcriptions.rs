@@ -69,10 +69,10 @@ async fn create_transcription(
         standing: &call.standing,
     };
     let seconds = job::started_seconds(recording.length);
-    let want = Want::Exactly(spec.price.cost(seconds).min(AMOUNT_MAX));
+    let want = Want::Exactly(spec.price.cost(seconds).capped(AMOUNT_MAX));
     let purse = Purse::open(&app, errand, 0, want)?;
-    let price = spec.price.usd;
-    let job = Job { purse, model: Arc::clone(&model), price, engine, length: recording.length };
+    let rate = spec.price;
+    let job = Job { purse, model: Arc::clone(&model), rate, engine, length: recording.length };
     let request = Arc::new(request::of(fields, file, recording.container, wish));
     // The work outlives the connection: a caller who hangs up is charged for what was done.
     let outcome = app.tasks.spawn(job.run(request)).await.unwrap_or(Err(Failure::Lost));

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use credits::Want;
 use ledger::{Charge, ChargeLine, HoldRefused, LedgerError};
 use moment::Timestamp;
-use money::{Per, Price};
+use money::{Per, Price, Rate};
 use rpc::batch::Batch;
 use rpc::billing::{CreditPrice, charged_credits, most_credits};
 use rpc::exchange::Reply;
@@ -75,7 +75,7 @@ impl Work {
         let _turn = app.proxy.in_flight.enter(owner).ok_or(Failed::Crowded)?;
         let reserved = app.proxy.caps.reserve(owner, most, app.clock.now());
         let set_aside = reserved.map_err(Failed::Capped)?;
-        let want = Want::Exactly(chains.price.cost(most));
+        let want = Want::Exactly(chains.price.cost(most).into());
         let hold = app.ledger.hold(self.holder.payer(), want).map_err(Failed::Unpaid)?;
         self.log_transactions(app).await.map_err(Failed::Unlogged)?;
         let started = app.clock.now();
@@ -148,7 +148,8 @@ impl Work {
         let network = self.batch.network();
         let price = Price::from_nanos(price.cost(1).nanos()).unwrap_or(Price::FREE);
         let units = u64::from(credits);
-        let line = ChargeLine { sku: network.sku(), units, price, per: Per::One };
+        let rate = Rate::at_par(price);
+        let line = ChargeLine { sku: network.sku(), units, rate, per: Per::One };
         let details = UsageDetails {
             request_id: self.request_id.as_str().to_owned(),
             execution_ms: u64::try_from(took_ms).ok(),

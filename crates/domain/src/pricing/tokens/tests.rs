@@ -1,6 +1,6 @@
 //! Bills for tokens: each token once, at its own price, and never above what was quoted.
 
-use money::Per;
+use money::{Per, Price};
 use proptest::prelude::*;
 
 use super::*;
@@ -28,7 +28,7 @@ fn check(counts: TokenCounts, expected: &[(TokenClass, u64, &str)]) {
     let found: Vec<_> = price()
         .lines(counts)
         .into_iter()
-        .map(|line| (line.class, line.tokens, line.price.text(Per::Million)))
+        .map(|line| (line.class, line.tokens, line.rate.usd.text(Per::Million)))
         .collect();
     let expected =
         expected.iter().map(|(class, tokens, price)| (*class, *tokens, (*price).to_owned()));
@@ -70,7 +70,7 @@ fn a_long_context_changes_the_price_of_the_whole_request() {
 
 #[test]
 fn funds_buy_whole_tokens_after_the_prompt() {
-    let funds = Nano::parse("0.001").expect("tests write valid amounts");
+    let funds = usd(Nano::parse("0.001").expect("tests write valid amounts"));
     // 100 prompt tokens cost at most 175,000 nanos; each token of the answer costs 4,400.
     assert_eq!(price().completion_within(100, funds), Some(187));
     assert_eq!(price().completion_within(10_000, funds), Some(0));
@@ -79,10 +79,40 @@ fn funds_buy_whole_tokens_after_the_prompt() {
     assert_eq!(free.completion_within(100, funds), None);
 }
 
+#[test]
+fn both_currencies_together_buy_what_each_pays_of() {
+    let rate = |usd: i64, diem: i64| {
+        let price = |picos| Price::from_picos(picos).expect("a price is not negative");
+        Rate { usd: price(usd), diem: price(diem) }
+    };
+    let base = TokenRates {
+        input: rate(5_000, 4_000),
+        output: rate(15_000, 10_000),
+        cache_input: None,
+        cache_write: None,
+    };
+    let price = TokenPrice { base, extended: None };
+    let check = |usd: i64, diem: i64, tokens| {
+        let means = Means { usd: Nano::from_nanos(usd), diem: Nano::from_nanos(diem) };
+        assert_eq!(price.completion_within(100, means), Some(tokens), "{usd} and {diem}");
+    };
+    // The prompt costs 500 or 400, and each token of the answer 15 or 10.
+    check(2_000, 0, 100);
+    check(0, 1_400, 100);
+    check(1_000, 700, 100);
+    check(1_000, 699, 99);
+    check(0, 399, 0);
+    check(0, 0, 0);
+}
+
+fn usd(usd: Nano) -> Means {
+    Means { usd, diem: Nano::ZERO }
+}
+
 fn cost(counts: TokenCounts) -> Nano {
     let lines = price().lines(counts);
-    let lines = lines.iter().map(|it| BillLine { units: it.tokens, price: it.price });
-    Bill::new(lines.collect()).total().expect("the counts are small")
+    let lines: Vec<_> = lines.iter().map(|it| (it.tokens, it.rate)).collect();
+    Cost::of(&lines).usd
 }
 
 proptest! {
@@ -98,7 +128,7 @@ proptest! {
         let cache_write = part(prompt - cached, written);
         let completion = part(completion_max, produced);
         let counts = TokenCounts { prompt, cached, cache_write, completion };
-        prop_assert!(cost(counts) <= price().most(prompt_max, completion_max));
+        prop_assert!(cost(counts) <= price().most(prompt_max, completion_max).usd);
     }
 
     #[test]
@@ -107,9 +137,10 @@ proptest! {
         nanos in 0..5_000_000_000_i64,
     ) {
         let funds = Nano::from_nanos(nanos);
-        let completion = price().completion_within(prompt_max, funds).expect("output has a price");
+        let means = Means { usd: funds, diem: Nano::ZERO };
+        let completion = price().completion_within(prompt_max, means).expect("output has a price");
         if 0 < completion {
-            prop_assert!(price().most(prompt_max, completion) <= funds);
+            prop_assert!(price().most(prompt_max, completion).is_within(means));
         }
     }
 }

@@ -13,7 +13,7 @@ use domain::catalogue::Model;
 use engine::{EngineError, Phase, SoundFormat, SoundStream, SpeechEngine, SpeechRequest};
 use futures_util::StreamExt;
 use ledger::ChargeLine;
-use money::{Per, Price};
+use money::{Per, Rate};
 use tokio::time::timeout;
 
 use crate::payment;
@@ -28,7 +28,7 @@ pub(super) struct Job {
     pub(super) purse: Purse,
     pub(super) model: Arc<Model>,
     /// Of one character.
-    pub(super) price: Price,
+    pub(super) rate: Rate,
     pub(super) engine: Arc<dyn SpeechEngine>,
     pub(super) characters: u64,
 }
@@ -60,7 +60,7 @@ impl Job {
         let line = ChargeLine {
             sku: format!("{}-tts-input-mcharacter", self.model.id),
             units: self.characters,
-            price: self.price,
+            rate: self.rate,
             per: Per::Million,
         };
         let charge = |details| payment::unit_charge(&self.model, line, details);

@@ -11,7 +11,7 @@ use credits::Receipt;
 use domain::catalogue::Model;
 use engine::{Transcript, TranscriptionEngine, TranscriptionRequest};
 use ledger::{Charge, ChargeLine};
-use money::{Per, Price};
+use money::{Per, Rate};
 
 use crate::payment;
 use crate::purse::Purse;
@@ -22,7 +22,7 @@ pub(super) struct Job {
     pub(super) purse: Purse,
     pub(super) model: Arc<Model>,
     /// Of one second.
-    pub(super) price: Price,
+    pub(super) rate: Rate,
     pub(super) engine: Arc<dyn TranscriptionEngine>,
     /// As we measured it.
     pub(super) length: Duration,
@@ -49,7 +49,7 @@ impl Job {
         let line = ChargeLine {
             sku: format!("{}-asr-audio-second", self.model.id),
             units: started_seconds(heard),
-            price: self.price,
+            rate: self.rate,
             per: Per::One,
         };
         let charge = |details| match says_something {
