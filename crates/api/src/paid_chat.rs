@@ -12,6 +12,7 @@ mod believe;
 mod meter;
 mod quote;
 mod settle;
+mod silence;
 mod stream;
 mod whole;
 

@@ -85,7 +85,7 @@ impl Meter {
         Used { report: self.report, produced: self.produced(), answer_max: self.answer_max }
     }
 
-    fn produced(&self) -> u64 {
+    pub(super) fn produced(&self) -> u64 {
         self.choices.values().map(|choice| choice.tokens.tokens()).sum()
     }
 }

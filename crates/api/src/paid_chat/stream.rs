@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::catalogue::Model;
-use engine::{ChatChunk, ChatEvent, ChatStream, EngineError};
+use engine::{ChatChunk, ChatEvent, ChatStream, EngineError, Phase};
 use futures_util::StreamExt;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::meter::Meter;
 use super::settle::{Settled, note_name, settle};
+use super::silence::Silence;
 use super::{Candidate, Work, nobody_left};
 use crate::purse::Purse;
 use crate::refusal::Refusal;
@@ -161,6 +162,7 @@ enum End {
 
 impl Reading<'_> {
     async fn read(&mut self, mut stream: ChatStream, purse: &Purse) -> End {
+        let mut silence = Silence::from(Instant::now());
         loop {
             let next = tokio::select! {
                 biased;
@@ -175,7 +177,11 @@ impl Reading<'_> {
                 Some(Err(error)) => return End::Broken(error),
                 None => return End::Whole,
             };
-            let Some(chunk) = self.note(event) else { continue };
+            let chunk = self.note(event);
+            if silence.is_over(self.meter.produced(), Instant::now()) {
+                return End::Broken(EngineError::Timeout { phase: Phase::NextEvent });
+            }
+            let Some(chunk) = chunk else { continue };
             let is_over = self.meter.is_over();
             let told = if is_over { self.meter.closing() } else { chunk };
             let telling = self.sender.send(Step::Chunk(told));

@@ -245,6 +245,14 @@ async fn a_line_without_end_is_an_error() {
 }
 
 #[tokio::test]
+async fn a_whole_answer_without_end_is_an_error() {
+    let mut said = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{".to_vec();
+    said.resize(said.len() + 65 * 1024 * 1024, b' ');
+    let expected = expect![[r#"BadAnswer { cause: "it is longer than 67108864 bytes" }"#]];
+    check_answer(Stub::saying(said), expected).await;
+}
+
+#[tokio::test]
 async fn a_refused_connection_is_unreachable() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let settings = settings(&format!("http://{nobody}/v1"), Protocol::OpenAi(Quirks::VLLM));
