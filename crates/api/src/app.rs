@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use access::{Holder, KeyRing};
+use axum::http::HeaderName;
 use domain::catalogue::Model;
 use domain::entropy::Entropy;
 use domain::limits::failures::Failures;
@@ -60,6 +61,8 @@ pub struct Settings {
     pub host_name: String,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub is_trusted_proxy: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
+    /// The header in which those proxies name the caller's country.
+    pub country_header: Option<HeaderName>,
     pub tiers: Arc<Tiers>,
     /// Whether callers who fail too often are blocked for a while.
     pub blocks_failures: bool,

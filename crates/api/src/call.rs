@@ -11,6 +11,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
+use domain::catalogue::Country;
 use domain::limits::tiers::LimitClass;
 use domain::limits::window::{Standing, Subject};
 use moment::Timestamp;
@@ -32,6 +33,8 @@ pub struct Call<C, I> {
     pub input: I,
     pub request_id: RequestId,
     pub now: Timestamp,
+    /// Where the caller is, if the operator's proxy says so.
+    pub country: Option<Country>,
     pub accepts_csv: bool,
     /// Filled by whoever admits the request; the headers are written from it at the end, so that
     /// refusals carry them too.
@@ -114,6 +117,7 @@ where
             input,
             request_id: RequestId::of(&parts.extensions),
             now,
+            country: country(&app, &parts),
             accepts_csv: accepts_csv(&parts.headers),
             standing: Arc::clone(&standing),
         };
@@ -141,6 +145,12 @@ where
 
 fn arrival(parts: &Parts, address: IpAddr, now: Timestamp) -> Arrival<'_> {
     Arrival { headers: &parts.headers, uri: &parts.uri, address, now }
+}
+
+fn country(app: &App, parts: &Parts) -> Option<Country> {
+    let header = app.settings.country_header.as_ref()?;
+    let is_trusted = app.settings.is_trusted_proxy.as_ref();
+    origin::country(&parts.extensions, &parts.headers, is_trusted, header)
 }
 
 fn principal(holder: Option<&Holder>, address: IpAddr) -> Principal {

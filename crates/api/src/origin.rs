@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use axum::http::{Extensions, HeaderMap};
+use axum::http::{Extensions, HeaderMap, HeaderName};
+use domain::catalogue::Country;
 
 /// The other end of the connection, put into each request by the server.
 #[derive(Debug, Clone, Copy)]
@@ -17,8 +18,7 @@ pub fn address(
     headers: &HeaderMap,
     is_trusted: &dyn Fn(IpAddr) -> bool,
 ) -> IpAddr {
-    let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
-    let peer = peer.to_canonical();
+    let peer = peer(extensions);
     if !is_trusted(peer) {
         return network(peer);
     }
@@ -32,6 +32,24 @@ pub fn address(
         .collect();
     let caller = forwarded.iter().rev().find(|address| !is_trusted(**address));
     network(*caller.unwrap_or(&peer))
+}
+
+/// The country that a trusted proxy says the caller is in, by the header it says so with.
+pub fn country(
+    extensions: &Extensions,
+    headers: &HeaderMap,
+    is_trusted: &dyn Fn(IpAddr) -> bool,
+    header: &HeaderName,
+) -> Option<Country> {
+    if !is_trusted(peer(extensions)) {
+        return None;
+    }
+    headers.get(header).and_then(|value| value.to_str().ok()).and_then(Country::parse)
+}
+
+fn peer(extensions: &Extensions) -> IpAddr {
+    let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
+    peer.to_canonical()
 }
 
 /// One household has a whole /64 of IPv6 addresses to call from; it counts as one.

@@ -88,6 +88,11 @@ impl Refusal {
         Refusal::standard(StatusCode::GONE, "Gone", message, None)
     }
 
+    /// 403: not for this caller, whatever its credential.
+    pub fn forbidden(message: impl Into<String>) -> Refusal {
+        Refusal::standard(StatusCode::FORBIDDEN, "Unauthorized access", message, None)
+    }
+
     /// 408: the caller stopped sending in the middle of its body.
     pub fn too_slow() -> Refusal {
         let message = "The request body did not arrive in time. Send it again without pauses.";

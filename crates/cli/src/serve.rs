@@ -258,6 +258,7 @@ fn settings(
         is_trusted_proxy: Arc::new(move |address| {
             proxies.iter().any(|range| range.contains(address))
         }),
+        country_header: server.country_header.as_deref().and_then(|it| it.parse().ok()),
         tiers,
         blocks_failures: limits.block_failures,
         system_prompt: chat.system_prompt,

@@ -11,6 +11,7 @@ mod model;
 mod named;
 mod names;
 mod prices;
+mod region;
 mod resolve;
 mod suffix;
 mod text;
@@ -30,6 +31,7 @@ pub use image::{ImageSpec, InpaintSpec, Quality, Steps, StyleReferences, Upscale
 pub use model::{Deprecation, Model, ModelSpec, ModelType, Privacy, Route, Successor};
 pub use named::Named;
 pub use names::MODEL_NAME_BYTES_MAX;
+pub use region::Country;
 pub use resolve::{Deprecated, Resolved, Unresolved};
 pub use suffix::{Suffixed, split_suffix};
 pub use text::{

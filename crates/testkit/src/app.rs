@@ -10,6 +10,7 @@ use api::wallets::Wallets;
 use axum::Router;
 use config::environment::Environment;
 use config::read::Config;
+use config::sections::server::Server;
 use config::sources::{Request, Sources};
 use credits::{EntryId, LimitPeriod, OwnerId, Rules, Want};
 use domain::access::KeyKind;
@@ -127,7 +128,7 @@ impl TestApp {
         };
         let app = Arc::new(App {
             wallets: Arc::new(wallets(Some(payments(parts)))),
-            settings: settings(),
+            settings: settings(&config.server),
             catalogue: Arc::new(Shelf::new(Catalogue::build(config.models).unwrap())),
             engines: Arc::new(Engines::new(engines)),
             proxy: Arc::new(proxy),
@@ -377,11 +378,13 @@ fn configuration(toml: &str) -> Config {
     Sources::gather(&request).read().unwrap_or_else(|invalid| panic!("{invalid}"))
 }
 
-fn settings() -> Settings {
+fn settings(server: &Server) -> Settings {
+    let proxies = server.trusted_proxies.clone();
     Settings {
         public_url: "http://testhost".to_owned(),
         host_name: "testhost".to_owned(),
-        is_trusted_proxy: Arc::new(|_| false),
+        is_trusted_proxy: Arc::new(move |it| proxies.iter().any(|range| range.contains(it))),
+        country_header: server.country_header.as_deref().map(|it| it.parse().unwrap()),
         tiers: Arc::default(),
         blocks_failures: true,
         system_prompt: SYSTEM_PROMPT.to_owned(),

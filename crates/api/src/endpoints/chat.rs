@@ -37,6 +37,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .tag("Chat")
         .summary("Answer a chat")
         .limited_by_model()
+        .refuses(403, "The model is not available in the caller's country")
         .refuses(404, "There is no such model or character; the message names the nearest")
         .refuses(410, "The model was removed and nothing answers in its place")
         .refuses(422, "The content is against the policy of the model's provider")
@@ -53,7 +54,7 @@ async fn create_chat_completion(
     let asked = split_suffix(&body.model);
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| split_suffix(&it.model).model);
-    let lineup = Lineup::resolve(&catalogue, asked.model, fallbacks, call.now)?;
+    let lineup = Lineup::resolve(&catalogue, asked.model, fallbacks, (call.now, call.country))?;
     let encryption = Encryption {
         is_asked: seal.is_some(),
         is_supported: lineup.first.model.text().is_some_and(|text| text.has(Capability::E2ee)),

@@ -31,6 +31,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .tag("Chat")
         .summary("Continue a text")
         .limited_by_model()
+        .refuses(403, "The model is not available in the caller's country")
         .refuses(404, "There is no such model; the message names the nearest")
         .refuses(410, "The model was removed and nothing answers in its place")
         .refuses(422, "The content is against the policy of the model's provider")
@@ -45,7 +46,7 @@ async fn create_completion(
     let (Customer(holder), InferenceBody(body)) = (call.caller, call.input);
     let catalogue = app.catalogue.get();
     let resolved = catalogue.resolve(&body.model, ModelType::Text, call.now);
-    let resolved = resolved.map_err(refuse_model)?;
+    let resolved = resolved.and_then(|it| it.served_in(call.country)).map_err(refuse_model)?;
     let model = Arc::clone(resolved.model);
     let ModelSpec::Text(text) = &model.spec else {
         return Err(Refusal::internal("a model was resolved as a text model and is none"));

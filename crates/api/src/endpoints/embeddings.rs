@@ -29,6 +29,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .tag("Embeddings")
         .summary("Turn texts into vectors")
         .limited_by_model()
+        .refuses(403, "The model is not available in the caller's country")
         .refuses(404, "There is no such model; the message names the nearest")
         .refuses(410, "The model was removed and nothing answers in its place")
         .refuses(422, "The content is against the policy of the model's provider")
@@ -43,7 +44,7 @@ async fn create_embedding(
     let (Customer(holder), InferenceBody(body)) = (call.caller, call.input);
     let catalogue = app.catalogue.get();
     let resolved = catalogue.resolve(&body.model, ModelType::Embedding, call.now);
-    let resolved = resolved.map_err(refuse_model)?;
+    let resolved = resolved.and_then(|it| it.served_in(call.country)).map_err(refuse_model)?;
     let model = Arc::clone(resolved.model);
     let ModelSpec::Embedding(spec) = &model.spec else {
         return Err(Refusal::internal("an embedding model without its specification"));

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use domain::catalogue::{Catalogue, Model, ModelSpec, ModelType, Resolved, TextSpec, Unresolved};
+use domain::catalogue::{
+    Catalogue, Country, Model, ModelSpec, ModelType, Resolved, TextSpec, Unresolved,
+};
 use engine::ChatRequest;
 use moment::Timestamp;
 use shape::{Faults, Step};
@@ -19,24 +21,33 @@ pub(super) struct Lineup<'a> {
 }
 
 impl<'a> Lineup<'a> {
-    /// A model that is offline is passed over as long as there is another.
+    /// A model that is offline, or not for the caller's country, is passed over as long as there is
+    /// another.
     pub(super) fn resolve<'b>(
         catalogue: &'a Catalogue,
         asked: &str,
         fallbacks: impl Iterator<Item = &'b str>,
-        now: Timestamp,
+        (now, country): (Timestamp, Option<Country>),
     ) -> Result<Lineup<'a>, Refusal> {
+        let resolve = |name| {
+            let resolved = catalogue.resolve(name, ModelType::Text, now);
+            resolved.and_then(|it| it.served_in(country))
+        };
         let mut found = Vec::new();
         for (index, name) in fallbacks.enumerate() {
-            match catalogue.resolve(name, ModelType::Text, now) {
+            match resolve(name) {
                 Ok(resolved) => found.push((index, resolved)),
-                Err(Unresolved::Offline { .. }) => {}
+                Err(Unresolved::Offline { .. } | Unresolved::Restricted { .. }) => {}
                 Err(unresolved) => return Err(refuse_model(unresolved)),
             }
         }
-        let first = match catalogue.resolve(asked, ModelType::Text, now) {
+        let first = match resolve(asked) {
             Ok(resolved) => resolved,
-            Err(Unresolved::Offline { .. }) if !found.is_empty() => found.remove(0).1,
+            Err(Unresolved::Offline { .. } | Unresolved::Restricted { .. })
+                if !found.is_empty() =>
+            {
+                found.remove(0).1
+            }
             Err(unresolved) => return Err(refuse_model(unresolved)),
         };
         Ok(Lineup { first, fallbacks: found })

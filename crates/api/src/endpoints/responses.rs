@@ -33,6 +33,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .summary("Answer a conversation given as items")
         .limited_by_model()
         .experimental()
+        .refuses(403, "The model is not available in the caller's country")
         .refuses(404, "There is no such model or character; the message names the nearest")
         .refuses(410, "The model was removed and nothing answers in its place")
         .refuses(422, "The content is against the policy of the model's provider")
@@ -48,7 +49,7 @@ async fn create_response(
     let streams = body.stream == Some(true);
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| it.model.as_str());
-    let lineup = Lineup::resolve(&catalogue, &body.model, fallbacks, call.now)?;
+    let lineup = Lineup::resolve(&catalogue, &body.model, fallbacks, (call.now, call.country))?;
     let translated = request::translate(body, &app.settings.system_prompt)?;
     let fit = |text: &TextSpec| gates::fit(&translated.chat, text);
     let order = Order {

@@ -42,6 +42,13 @@ pub const SECTION: Section = Section {
             "[]",
             "Addresses or ranges (10.0.0.0/8) whose X-Forwarded-For header is believed.",
         ),
+        Key::optional(
+            "country_header",
+            Kind::Text,
+            "The header in which those proxies name the caller's country in two letters, such as \
+             `cf-ipcountry`. Without it, `region_restrictions` of models are shown and hold nobody \
+             back.",
+        ),
         Key::with_default(
             "shutdown_grace_s",
             Kind::Seconds { least: 0, most: 3600 },
@@ -58,6 +65,8 @@ pub struct Server {
     pub public_url: Option<String>,
     pub domains: Vec<String>,
     pub trusted_proxies: Vec<AddressRange>,
+    /// In lower case.
+    pub country_header: Option<String>,
     pub shutdown_grace: Duration,
 }
 
@@ -105,6 +114,7 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
     let public_url = reader.url("public_url").map(|url| url.trim_end_matches('/').to_owned());
     let domains = reader.texts("domains");
     let trusted_proxies = trusted_proxies(reader);
+    let country_header = country_header(reader);
     let shutdown_grace = reader.seconds("shutdown_grace_s");
     // Port 0 asks for any free port, so the same words can mean two listeners.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
@@ -116,8 +126,21 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
         public_url,
         domains: domains?,
         trusted_proxies,
+        country_header,
         shutdown_grace: shutdown_grace?,
     })
+}
+
+fn country_header(reader: &Reader<'_>) -> Option<String> {
+    let name = reader.text("country_header")?.to_ascii_lowercase();
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_name) {
+        let message = "`country_header` in [server] must be the name of a header, such as \
+                       \"cf-ipcountry\"";
+        reader.fault("country_header", message);
+        return None;
+    }
+    Some(name)
 }
 
 fn trusted_proxies(reader: &Reader<'_>) -> Vec<AddressRange> {

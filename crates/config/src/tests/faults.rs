@@ -37,6 +37,7 @@ fn every_fault_is_reported_at_once_in_the_order_of_the_file() {
 [server]
 listen = "nowhere"
 trusted_proxies = ["10.0.0.0/40"]
+country_header = "country of the caller"
 shutdown_grace_s = -1
 
 [store]
@@ -57,15 +58,16 @@ urls = []
         &expect![[r#"
             tollgate.toml:3: `listen` in [server] must be an address and port such as "127.0.0.1:8080", not "nowhere"
             tollgate.toml:4: `trusted_proxies` in [server] must be addresses or ranges such as "10.0.0.0/8", not "10.0.0.0/40"
-            tollgate.toml:5: `shutdown_grace_s` in [server] must be a whole number from 0 to 3600, not -1
-            tollgate.toml:8: `url` in [store] must be a URL that starts with sqlite: or postgres:// or postgresql://, not "mysql://root:***@db/tollgate"
-            tollgate.toml:11: `enabled` in [development] must be true or false, not "yes"
-            tollgate.toml:12: `starting_credit_usd` in [development] must be a decimal amount in quotes, such as "0.70", not 10.5
-            tollgate.toml:15: `id` in [[provider]] must be at most 64 lower case letters, digits, `-`, `_` or `.`
-            tollgate.toml:16: `kind` in [[provider]] must be one of "openai", "anthropic", "sdcpp", "a1111", "comfyui", "fal", "kokoro", "whispercpp", "acestep", "local", not "opnai"; did you mean `openai`?
-            tollgate.toml:17: `timeout_s` in [[provider]] must be a whole number from 1 to 86400, not 0
-            tollgate.toml:19: unknown network `etherium-mainnet` in [rpc.networks]; did you mean `ethereum-mainnet`?
-            tollgate.toml:20: `urls` must name at least one URL
+            tollgate.toml:5: `country_header` in [server] must be the name of a header, such as "cf-ipcountry"
+            tollgate.toml:6: `shutdown_grace_s` in [server] must be a whole number from 0 to 3600, not -1
+            tollgate.toml:9: `url` in [store] must be a URL that starts with sqlite: or postgres:// or postgresql://, not "mysql://root:***@db/tollgate"
+            tollgate.toml:12: `enabled` in [development] must be true or false, not "yes"
+            tollgate.toml:13: `starting_credit_usd` in [development] must be a decimal amount in quotes, such as "0.70", not 10.5
+            tollgate.toml:16: `id` in [[provider]] must be at most 64 lower case letters, digits, `-`, `_` or `.`
+            tollgate.toml:17: `kind` in [[provider]] must be one of "openai", "anthropic", "sdcpp", "a1111", "comfyui", "fal", "kokoro", "whispercpp", "acestep", "local", not "opnai"; did you mean `openai`?
+            tollgate.toml:18: `timeout_s` in [[provider]] must be a whole number from 1 to 86400, not 0
+            tollgate.toml:20: unknown network `etherium-mainnet` in [rpc.networks]; did you mean `ethereum-mainnet`?
+            tollgate.toml:21: `urls` must name at least one URL
         "#]],
     );
 }

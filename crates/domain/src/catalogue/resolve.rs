@@ -65,6 +65,8 @@ pub enum Unresolved {
     Gone { id: String, replacement: Option<String> },
     #[error("The model is temporarily offline. Please try again later or use another model.")]
     Offline { id: String },
+    #[error("Model {id} is not available in your region ({country})")]
+    Restricted { id: String, country: String },
 }
 
 impl Catalogue {

@@ -22,6 +22,7 @@ mod embeddings;
 mod limits;
 mod models;
 mod openapi;
+mod regions;
 mod responses;
 mod sign_in;
 mod speech;

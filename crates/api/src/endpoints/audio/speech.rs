@@ -38,6 +38,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .tag("Audio")
         .summary("Speak a text")
         .limited_by_model()
+        .refuses(403, "The model is not available in the caller's country")
         .refuses(404, "There is no such model; the message names the nearest")
         .refuses(410, "The model was removed and nothing answers in its place")
         .refuses(422, "The content is against the policy of the model's provider")
@@ -51,7 +52,8 @@ async fn create_speech(
 ) -> Result<Spoken, Refusal> {
     let (Customer(holder), InferenceBody(body)) = (call.caller, call.input);
     let catalogue = app.catalogue.get();
-    let resolved = resolve(&catalogue, body.model.as_deref(), call.now)?;
+    let resolved = resolve(&catalogue, body.model.as_deref(), call.now);
+    let resolved = resolved.and_then(|it| it.served_in(call.country)).map_err(refuse_model)?;
     let model = Arc::clone(resolved.model);
     let ModelSpec::Tts(spec) = &model.spec else {
         return Err(Refusal::internal("a speech model without its specification"));
@@ -91,14 +93,13 @@ fn resolve<'a>(
     catalogue: &'a Catalogue,
     asked: Option<&str>,
     now: Timestamp,
-) -> Result<Resolved<'a>, Refusal> {
+) -> Result<Resolved<'a>, Unresolved> {
     let find = |name: &str| catalogue.resolve(name, ModelType::Tts, now);
-    let resolved = match asked {
+    match asked {
         Some(name) => find(name),
         None => match find(MODEL_DEFAULT) {
             Err(Unresolved::NotFound { .. }) => find(TRAIT_DEFAULT),
             found => found,
         },
-    };
-    resolved.map_err(refuse_model)
+    }
 }

@@ -37,6 +37,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .summary("Write down what is said")
         .limited_by_model()
         .refuses(400, "There is no file, or its content is no sound that is known")
+        .refuses(403, "The model is not available in the caller's country")
         .refuses(404, "There is no such model; the message names the nearest")
         .refuses(410, "The model was removed and nothing answers in its place")
         .refuses(422, "The recording cannot be processed")
@@ -52,7 +53,8 @@ async fn create_transcription(
     let (Customer(holder), Form { fields, files }) = (call.caller, call.input);
     let catalogue = app.catalogue.get();
     let asked = fields.model.as_deref().unwrap_or(TRAIT_DEFAULT);
-    let resolved = catalogue.resolve(asked, ModelType::Asr, call.now).map_err(refuse_model)?;
+    let resolved = catalogue.resolve(asked, ModelType::Asr, call.now);
+    let resolved = resolved.and_then(|it| it.served_in(call.country)).map_err(refuse_model)?;
     let model = Arc::clone(resolved.model);
     let ModelSpec::Asr(spec) = &model.spec else {
         return Err(Refusal::internal("a transcription model without its specification"));

@@ -51,5 +51,6 @@ pub(crate) fn refuse_model(unresolved: Unresolved) -> Refusal {
         Unresolved::Gone { .. } => Refusal::gone(message),
         Unresolved::WrongType { .. } => Refusal::bad_request("Invalid model specified", message),
         Unresolved::Offline { .. } => Refusal::model_offline(message),
+        Unresolved::Restricted { .. } => Refusal::forbidden(message),
     }
 }

@@ -1,0 +1,64 @@
+//! Models that may not be used from everywhere.
+
+use expect_test::expect;
+use serde_json::json;
+use testkit::app::TestApp;
+use testkit::client::Client;
+
+use crate::chat::{PATH, ask};
+
+/// A service behind a proxy that names countries. `kimi-k3` is not for North Korea.
+async fn start(trusted: &str) -> TestApp {
+    let server =
+        format!("[server]\ntrusted_proxies = [{trusted}]\ncountry_header = \"CF-IPCountry\"\n");
+    TestApp::configured(|fixture| format!("{fixture}\n{server}")).await
+}
+
+fn from(app: &TestApp, country: &str) -> Client {
+    app.admin().with("cf-ipcountry", country)
+}
+
+#[tokio::test]
+async fn a_restricted_model_is_refused_before_any_work() {
+    let app = start("\"127.0.0.1\"").await;
+    let caller = from(&app, "kp");
+    let reply = caller.post(PATH, &ask("kimi-k3", &json!({}))).await;
+    reply
+        .expect(expect![[r#"403 {"error":"Model kimi-k3 is not available in your region (KP)"}"#]]);
+    for (path, body) in [
+        ("/responses", json!({"model": "kimi-k3", "input": "Hi"})),
+        ("/completions", json!({"model": "kimi-k3", "prompt": "Hi"})),
+    ] {
+        assert_eq!(caller.post(path, &body).await.status, 403, "{path}");
+    }
+    assert!(app.upstream.seen().is_empty());
+    assert_eq!(app.spent().await.nanos(), 0);
+}
+
+#[tokio::test]
+async fn other_countries_and_unknown_ones_are_served() {
+    let app = start("\"127.0.0.1\"").await;
+    let body = ask("kimi-k3", &json!({}));
+    for country in ["KR", "T1", "XX", "", "KPX"] {
+        assert_eq!(from(&app, country).post(PATH, &body).await.status, 200, "{country}");
+    }
+    assert_eq!(app.admin().post(PATH, &body).await.status, 200);
+    let other = ask("qwen3:4b", &json!({}));
+    assert_eq!(from(&app, "KP").post(PATH, &other).await.status, 200, "a model for everybody");
+}
+
+#[tokio::test]
+async fn a_fallback_answers_where_the_model_may_not() {
+    let app = start("\"127.0.0.1\"").await;
+    let body = ask("kimi-k3", &json!({"fallbacks": [{"model": "qwen3:4b"}]}));
+    assert_eq!(from(&app, "KP").post(PATH, &body).await.ok()["model"], "qwen3:4b");
+    let body = ask("qwen3:4b", &json!({"fallbacks": [{"model": "kimi-k3"}]}));
+    assert_eq!(from(&app, "KP").post(PATH, &body).await.ok()["model"], "qwen3:4b");
+}
+
+#[tokio::test]
+async fn nobody_but_a_trusted_proxy_says_where_a_caller_is() {
+    let app = start("").await;
+    let reply = from(&app, "KP").post(PATH, &ask("kimi-k3", &json!({}))).await;
+    assert_eq!(reply.status, 200, "whoever connects directly may write any header");
+}
