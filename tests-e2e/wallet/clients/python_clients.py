@@ -16,10 +16,15 @@ from x402.mechanisms.evm import EthAccountSigner
 from x402.mechanisms.evm.exact.register import register_exact_evm_client
 
 
-def check(world):
+def check_top_up(world):
     payer = world.evm_payer()
     credited = asyncio.run(top_up(world.server.api, payer))
     assert credited == {"amountCredited": 5.0, "newBalance": 5.0}, credited
+    return payer
+
+
+def check(world):
+    payer = check_top_up(world)
     balance = read(world.server.api, payer.address, lambda text: evm_signature(payer, text), "Ethereum", "8453")
     assert balance["balanceUsd"] == 5.0 and balance["canConsume"], balance
 

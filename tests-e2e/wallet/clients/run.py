@@ -11,7 +11,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
 
-from chains import Evm, Solana  # noqa: E402
+from chains import Evm, Facilitator, Solana  # noqa: E402
 from chat.upstream import Upstream  # noqa: E402
 from eth_account import Account  # noqa: E402
 from server import Server  # noqa: E402
@@ -44,36 +44,48 @@ price = {{ input_usd_per_million = "1.00", output_usd_per_million = "4.00" }}
 urls = ["{evm}"]
 
 [x402]
-settle = "direct"
 pay_to_evm = "{pay_to}"
 evm_rpc_url = "{evm}"
-evm_relayer_key = "{relayer}"
 pay_to_solana = "{pay_to_solana}"
 solana_rpc_url = "{solana}"
-solana_fee_payer_key = "{fee_payer}"
+"""
+
+DIRECT = f"""
+settle = "direct"
+evm_relayer_key = "{RELAYER_KEY}"
+solana_fee_payer_key = "hex:{FEE_PAYER_SEED.hex()}"
+"""
+
+FACILITATED = """
+settle = "facilitator"
+facilitator_url = "{url}"
+solana_fee_payer = "{fee_payer}"
 """
 
 
 class World:
-    """Both chains, a service that settles on them itself, and payers with a hundred dollars each."""
+    """Both chains, a service that is paid on them, and payers with a hundred dollars each."""
 
-    def __init__(self):
+    def __init__(self, is_facilitated):
         self.evm, self.solana = Evm(), Solana()
         self.pay_to_solana = Keypair()
-        fee_payer = Keypair.from_seed(FEE_PAYER_SEED)
-        self.solana.call("test_airdrop", str(fee_payer.pubkey()), 10_000_000_000)
         self.solana.call("test_fund", str(self.pay_to_solana.pubkey()), 0)
         self.upstream = Upstream().__enter__()
+        self.facilitator, settle = None, DIRECT
+        if is_facilitated:
+            self.facilitator = Facilitator(self.evm.url, self.solana)
+            settle = FACILITATED.format(url=self.facilitator.url, fee_payer=self.facilitator.fee_payer)
+        else:
+            fee_payer = Keypair.from_seed(FEE_PAYER_SEED)
+            self.solana.call("test_airdrop", str(fee_payer.pubkey()), 10_000_000_000)
         config = CONFIG.format(
             upstream=self.upstream.url,
             evm=self.evm.url,
             pay_to=PAY_TO,
-            relayer=RELAYER_KEY,
             solana=self.solana.url,
             pay_to_solana=self.pay_to_solana.pubkey(),
-            fee_payer="hex:" + FEE_PAYER_SEED.hex(),
         )
-        self.server = Server(config=config).__enter__()
+        self.server = Server(config=config + settle).__enter__()
 
     def evm_payer(self):
         payer = Account.create()
@@ -88,15 +100,24 @@ class World:
     def stop(self):
         self.server.__exit__()
         self.upstream.__exit__(None, None, None)
+        if self.facilitator:
+            self.facilitator.stop()
         self.solana.stop()
         self.evm.stop()
 
 
-class Clients(unittest.TestCase):
+class InAWorld(unittest.TestCase):
+    is_facilitated = False
+
     @classmethod
     def setUpClass(cls):
-        cls.world = World()
+        cls.world = World(cls.is_facilitated)
         cls.addClassCleanup(cls.world.stop)
+
+    @classmethod
+    def tearDownClass(cls):
+        # It ends with a failure if the books differ.
+        cls.world.server.command("ledger", "verify")
 
     def run_node(self, script, payer_key, solana_key):
         """Runs a test file of Node's own runner, which ends with a code of its own."""
@@ -123,12 +144,38 @@ class Clients(unittest.TestCase):
         evm, solana = self.world.evm_payer(), self.world.solana_payer()
         return "0x" + evm.key.hex().removeprefix("0x"), bytes(solana).hex()
 
-    def test_x402_clients_top_up_and_wallet_libraries_sign_in(self):
-        payers, receiver = self.node_payers(), str(self.world.pay_to_solana.pubkey())
-        before = self.world.evm.tokens(PAY_TO), self.world.solana.call("test_tokens", receiver)
+    def received(self):
+        receiver = str(self.world.pay_to_solana.pubkey())
+        return self.world.evm.tokens(PAY_TO), self.world.solana.call("test_tokens", receiver)
+
+    def pay_with_node(self, payers):
+        """The clients of pay.test.mjs pay five dollars on each chain, and the chains say so."""
+        before = self.received()
         self.run_node("pay.test.mjs", *payers)
-        after = self.world.evm.tokens(PAY_TO), self.world.solana.call("test_tokens", receiver)
-        self.assertEqual([now - then for now, then in zip(after, before)], [5 * DOLLAR, 5 * DOLLAR])
+        moved = [now - then for now, then in zip(self.received(), before)]
+        self.assertEqual(moved, [5 * DOLLAR, 5 * DOLLAR])
+
+
+class Facilitated(InAWorld):
+    """The reference facilitator puts the payments on their chains; clients notice nothing of it."""
+
+    is_facilitated = True
+
+    def test_x402_fetch_and_axios_top_up(self):
+        self.pay_with_node(self.node_payers())
+
+    def test_pypi_x402_tops_up(self):
+        from python_clients import check_top_up
+
+        before, _ = self.received()
+        check_top_up(self.world)
+        self.assertEqual(self.received()[0] - before, 5 * DOLLAR)
+
+
+class Clients(InAWorld):
+    def test_x402_clients_top_up_and_wallet_libraries_sign_in(self):
+        payers = self.node_payers()
+        self.pay_with_node(payers)
         self.run_node("sign_in.test.mjs", *payers)
 
     def test_the_example_of_the_readme_runs_as_it_is_printed(self):
@@ -154,11 +201,6 @@ class Clients(unittest.TestCase):
         from python_clients import check
 
         check(self.world)
-
-    @classmethod
-    def tearDownClass(cls):
-        # It ends with a failure if the books differ.
-        cls.world.server.command("ledger", "verify")
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ pub(crate) fn payment_header(bytes: &[u8]) -> bool {
     }
 }
 
-/// The JSON of a payment, judged as it is; and an authorization of the input's making that the known
-/// payer did sign.
+/// The JSON of a payment, judged as it is; or, if the input is no JSON, an authorization of its making
+/// that the known payer did sign.
 pub(crate) fn payment_payload(bytes: &[u8]) -> bool {
     let mut is_verified = payment_header(&header(bytes));
     if let Ok(payment) = Payment::decode(&header(bytes)) {
@@ -59,7 +59,8 @@ pub(crate) fn payment_payload(bytes: &[u8]) -> bool {
             Err(refusal) => check_words(&refusal),
         }
     }
-    if let Some(authorization) = authorization(bytes) {
+    let is_json = bytes.first() == Some(&b'{');
+    if let Some(authorization) = authorization(bytes).filter(|_| !is_json) {
         is_verified |= check_signed(&authorization, bytes);
     }
     is_verified
