@@ -34,8 +34,8 @@ class EvmPayer:
         self.key = Account.create()
         self.address = contract or self.key.address
 
-    def authorize(self, pay_to, units, **changes):
-        """A signed authorization; `changes` alter what is signed."""
+    def authorize(self, pay_to, units, domain=None, **changes):
+        """A signed authorization; `changes` alter what is signed, and `domain` for which token."""
         message = {
             "from": self.address,
             "to": pay_to,
@@ -45,7 +45,7 @@ class EvmPayer:
             "nonce": "0x" + os.urandom(32).hex(),
             **changes,
         }
-        domain = {"name": "USD Coin", "version": "2", "chainId": 8453, "verifyingContract": USDC}
+        domain = {"name": "USD Coin", "version": "2", "chainId": 8453, "verifyingContract": USDC, **(domain or {})}
         signed = self.key.sign_typed_data(domain, {"TransferWithAuthorization": AUTHORIZATION}, message)
         return message, "0x" + signed.signature.hex()
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from chains import CONTRACT_WALLET, USDC, word
 from meddler import AFTER, BEFORE, Meddler, lose_the_answer
-from payers import AUTHORIZATION, EvmPayer, evm_header
+from payers import EvmPayer, evm_header
 from till import PAY_TO_EVM, direct, running
 from world import ETHER, FIVE, SIX, Received, evm, evm_payer, on_base, solana
 
@@ -87,6 +87,10 @@ class Attacks(Base):
             "v of 0 or 1": (message, f"0x{r}{s:064x}{v - 27:02x}"),
             "compact": (message, f"0x{r}{s | (v - 27) << 255:064x}"),
             "empty": (message, "0x"),
+            "for another chain": payer.authorize(PAY_TO_EVM, FIVE, {"chainId": 84532}),
+            "for another token's name": payer.authorize(PAY_TO_EVM, FIVE, {"name": "USDC"}),
+            "for another version": payer.authorize(PAY_TO_EVM, FIVE, {"version": "1"}),
+            "for another contract": payer.authorize(PAY_TO_EVM, FIVE, {"verifyingContract": CONTRACT_WALLET}),
             "too little": payer.authorize(PAY_TO_EVM, FIVE - 1),
             "too much": payer.authorize(PAY_TO_EVM, 10_000_000_001),
         }
@@ -151,10 +155,7 @@ class BadDays(Base):
     def test_an_asset_that_is_no_contract_is_refused(self):
         payer = evm_payer()
         with self.service(asset_evm="0x" + "12" * 20) as till:
-            message, _ = payer.authorize(PAY_TO_EVM, FIVE)
-            domain = {"name": "USD Coin", "version": "2", "chainId": 8453, "verifyingContract": "0x" + "12" * 20}
-            signed = payer.key.sign_typed_data(domain, {"TransferWithAuthorization": AUTHORIZATION}, message)
-            header = evm_header(message, "0x" + signed.signature.hex())
+            header = evm_header(*payer.authorize(PAY_TO_EVM, FIVE, {"verifyingContract": "0x" + "12" * 20}))
             self.assert_refused(till.pay(header), "asset_not_deployed_contract")
 
     def test_a_relayer_without_gas_is_our_fault_and_releases_the_payment(self):

@@ -7,28 +7,34 @@ import unittest
 from chains import USDC, Evm
 from meddler import AFTER, BEFORE, Meddler, lose_the_answer
 from payers import EvmPayer
-from till import EVENTUALLY_SECONDS_MAX, direct, running
-from world import FIVE, Received, evm, evm_payer, on_base, solana
+from till import EVENTUALLY_SECONDS_MAX, PAY_TO_EVM, direct, running
+from world import FIVE, on_base, solana
 
 GWEI = 10**9
 
 
 class Stuck(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # A chain of its own, on which nothing is mined before a test says so.
+        cls.chain = Evm()
+        cls.addClassCleanup(cls.chain.stop)
+        cls.chain.call("evm_setAutomine", False)
+
     def setUp(self):
-        self.node = Meddler(evm().url)
+        self.node = Meddler(self.chain.url)
         self.addCleanup(self.node.stop)
-        self.received = Received()
-        # Nothing is mined before the test says so.
-        evm().call("evm_setAutomine", False)
-        self.addCleanup(evm().call, "anvil_mine")
-        self.addCleanup(evm().call, "evm_setAutomine", True)
+        self.before = self.chain.tokens(PAY_TO_EVM)
 
     def service(self, **changes):
         return running(direct(self.node.url, solana().url, **{"settle_wait_s": 1, "replace_after_s": 1, **changes}))
 
     def funded(self):
-        payer = evm_payer()
-        evm().call("anvil_mine")
+        payer = EvmPayer()
+        self.chain.mint(payer.address, FIVE)
+        # Empty blocks make gas cheaper and cheaper; the first offer is to be ten times this.
+        self.chain.call("anvil_setNextBlockBaseFeePerGas", hex(GWEI))
+        self.chain.call("anvil_mine")
         return payer
 
     def pending(self, till, header):
@@ -46,7 +52,12 @@ class Stuck(unittest.TestCase):
         self.assertEqual(status, 200, body)
         self.assertEqual(body["data"]["amountCredited"], 5)
         self.assertEqual(till.settled_by, transaction)
-        self.received.check(self, till)
+        self.check_received(till)
+
+    def check_received(self, till):
+        moved = self.chain.tokens(PAY_TO_EVM) - self.before
+        self.assertEqual(till.received(), {"eip155:8453": moved}, "the books and the chain")
+        self.assertEqual(moved, FIVE)
 
     def test_a_transaction_with_the_same_number_and_an_eighth_more_takes_its_place(self):
         header = on_base(self.funded())
@@ -55,8 +66,8 @@ class Stuck(unittest.TestCase):
             second = self.replaced(till, header, first)
             third = self.replaced(till, header, second)
             for name in (first, second):
-                self.assertIsNone(evm().call("eth_getTransactionByHash", name), "it was replaced")
-            evm().call("anvil_mine")
+                self.assertIsNone(self.chain.call("eth_getTransactionByHash", name), "it was replaced")
+            self.chain.call("anvil_mine")
             self.assert_paid_by(till, header, third)
 
     def test_what_is_offered_rises_by_an_eighth_and_stays_within_the_maximum(self):
@@ -66,25 +77,25 @@ class Stuck(unittest.TestCase):
             offers, name = [], None
             for _ in range(3):
                 name = self.replaced(till, header, name)
-                offers.append(evm().call("eth_getTransactionByHash", name))
+                offers.append(self.chain.call("eth_getTransactionByHash", name))
             for before, after in zip(offers, offers[1:]):
                 self.assertEqual(after["nonce"], before["nonce"])
                 self.assertEqual(after["input"], before["input"])
                 for fee in ("maxFeePerGas", "maxPriorityFeePerGas"):
                     self.assertLessEqual(int(before[fee], 16) * 9, int(after[fee], 16) * 8, fee)
                 self.assertLessEqual(int(after["maxFeePerGas"], 16), 50 * GWEI)
-            evm().call("anvil_mine")
+            self.chain.call("anvil_mine")
             self.assert_paid_by(till, header, name)
 
     def test_no_more_is_offered_than_the_maximum_allows(self):
         header = on_base(self.funded())
         with self.service(gas_price_max_gwei=3) as till:
             first = self.pending(till, header)
-            self.assertEqual(int(evm().call("eth_getTransactionByHash", first)["maxFeePerGas"], 16), 3 * GWEI)
+            self.assertEqual(int(self.chain.call("eth_getTransactionByHash", first)["maxFeePerGas"], 16), 3 * GWEI)
             deadline = time.monotonic() + 8
             while time.monotonic() < deadline:
                 self.assertEqual(self.pending(till, header), first)
-            evm().call("anvil_mine")
+            self.chain.call("anvil_mine")
             self.assert_paid_by(till, header, first)
 
     def test_what_should_have_been_replaced_is_mined_all_the_same(self):
@@ -94,7 +105,7 @@ class Stuck(unittest.TestCase):
 
             def mine_the_first():
                 # The second is on disk, and never reaches the node.
-                evm().call("anvil_mine")
+                self.chain.call("anvil_mine")
                 mined.set()
                 lose_the_answer()
 
@@ -106,7 +117,7 @@ class Stuck(unittest.TestCase):
     def test_killed_before_or_after_a_replacement_is_sent_it_counts_once(self):
         for moment in (BEFORE, AFTER):
             with self.subTest(moment):
-                self.received, header = Received(), on_base(self.funded())
+                self.before, header = self.chain.tokens(PAY_TO_EVM), on_base(self.funded())
                 with self.service() as till:
                     died = threading.Event()
 
@@ -121,10 +132,10 @@ class Stuck(unittest.TestCase):
                     till.start_again()
                     second = self.pending(till, header)
                     self.assertNotEqual(second, first, "what was about to be sent is on disk")
-                    evm().call("anvil_mine")
+                    self.chain.call("anvil_mine")
                     status, body = till.pay_until(header, 200)
                     self.assertEqual(status, 200, body)
-                    self.received.check(self, till)
+                    self.check_received(till)
 
 
 class HeldUp(unittest.TestCase):

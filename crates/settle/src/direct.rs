@@ -116,10 +116,10 @@ impl Settler for Direct {
         })
     }
 
-    fn clear_the_way<'a>(&'a self, unfinished: &'a [Claim]) -> Step<'a, ()> {
+    fn clear_the_way<'a>(&'a self, unfinished: &'a [Claim], credited: &'a [Claim]) -> Step<'a, ()> {
         Box::pin(async move {
             match &self.evm {
-                Some(relayer) => relayer.clear_the_row(unfinished).await,
+                Some(relayer) => relayer.clear_the_row(unfinished, credited).await,
                 None => Ok(()),
             }
         })

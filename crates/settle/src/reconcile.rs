@@ -67,7 +67,9 @@ impl Payments {
         if unfinished.is_empty() {
             return Ok(());
         }
-        if let Err(setback) = self.desk.settler.clear_the_way(&unfinished).await {
+        let (from, now) = (self.recheck_from(), self.desk.clock.now());
+        let credited = self.desk.store.claims_credited_between(from, now).await?;
+        if let Err(setback) = self.desk.settler.clear_the_way(&unfinished, &credited).await {
             tracing::warn!(cause = %setback, "payments may be held up: {setback}");
         }
         Ok(())

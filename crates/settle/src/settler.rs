@@ -32,10 +32,10 @@ pub trait Settler: Send + Sync {
         Box::pin(async { Ok(None) })
     }
 
-    /// Clears away what holds payments up and belongs to none of these claims, which are all that are
-    /// unfinished.
-    fn clear_the_way<'a>(&'a self, unfinished: &'a [Claim]) -> Step<'a, ()> {
-        let _ = unfinished;
+    /// Clears away what holds payments up and belongs to none of the claims that are unfinished. What
+    /// was credited lately is sent once more if it holds them up, for its chain has taken it back.
+    fn clear_the_way<'a>(&'a self, unfinished: &'a [Claim], credited: &'a [Claim]) -> Step<'a, ()> {
+        let _ = (unfinished, credited);
         Box::pin(async { Ok(()) })
     }
 

@@ -33,3 +33,15 @@ fn faults_of_tiers_are_told_together() {
         tollgate.toml:9: `text_l_requests` in [[tier]] must be a whole number from 0 to 1000000000000, not -1
     "#]]);
 }
+
+#[test]
+fn top_ups_a_minute_hold_for_callers_who_are_not_known() {
+    let allowed = |text: &str| {
+        let config = Scene::with_config(text).config();
+        config.tiers.named_or_ordinary("").allowed(LimitClass::TopUp).requests
+    };
+    assert_eq!(allowed(""), 10);
+    assert_eq!(allowed("[x402]\ntop_ups_per_minute = 25\n"), 25);
+    let tier = "[[tier]]\nid = \"default\"\nimage_requests = 1\n";
+    assert_eq!(allowed(&format!("{tier}[x402]\ntop_ups_per_minute = 25\n")), 25);
+}

@@ -63,15 +63,23 @@ impl Relayer {
 
     /// Fills the number that payments wait behind, if it is none of theirs: what it was for is settled
     /// otherwise or too late, and its transaction is not mined or was dropped. One that does nothing
-    /// takes its place.
-    pub(crate) async fn clear_the_row(&self, unfinished: &[Claim]) -> Result<(), Setback> {
-        let raws = unfinished.iter().filter_map(|claim| claim.sent.raw.as_deref());
-        let sequences = raws.filter_map(|raw| self.own(raw)).map(|call| call.sequence);
-        let sequences: Vec<u64> = sequences.collect();
+    /// takes its place. A payment that was credited by it and taken back by the chain is sent instead.
+    pub(crate) async fn clear_the_row(
+        &self,
+        unfinished: &[Claim],
+        credited: &[Claim],
+    ) -> Result<(), Setback> {
+        let sequences: Vec<u64> = unfinished.iter().filter_map(|it| self.sequence(it)).collect();
         let next = self.chain.sent(self.address, "latest").await?;
         let is_held_up = sequences.iter().any(|sequence| next < *sequence);
         if !is_held_up || sequences.contains(&next) {
             self.note_blockage(None);
+            return Ok(());
+        }
+        let is_next =
+            |claim: &&Claim| is_credited_by_us(claim) && self.sequence(claim) == Some(next);
+        if let Some(taken_back) = credited.iter().find(is_next) {
+            self.send(taken_back).await?;
             return Ok(());
         }
         let blockage = match self.blockage() {
@@ -85,6 +93,10 @@ impl Relayer {
         let offered = self.offer_nothing(&blockage).await?;
         self.note_blockage(Some(Blockage { offered: Some(offered), ..blockage }));
         Ok(())
+    }
+
+    fn sequence(&self, claim: &Claim) -> Option<u64> {
+        self.own(claim.sent.raw.as_deref()?).map(|call| call.sequence)
     }
 
     /// A transaction that this relayer signed. After a change of keys, others may still be waited for.
@@ -128,4 +140,13 @@ impl Relayer {
         }
         Ok(fees)
     }
+}
+
+/// Whether it was what we sent that moved the money, and not what somebody else did.
+fn is_credited_by_us(claim: &Claim) -> bool {
+    let SentPayment { transaction: Some(transaction), raw: Some(raw), replaced, .. } = &claim.sent
+    else {
+        return false;
+    };
+    *transaction == hex::encode_prefixed(keccak256(raw)) || replaced.contains(transaction)
 }

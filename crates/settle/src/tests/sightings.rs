@@ -122,10 +122,13 @@ fn answer(said: &Said, method: &str, params: &Value) -> Value {
 }
 
 async fn look(said: Said, confirmations: u64) -> Sighting {
+    look_for(claim(), said, confirmations).await
+}
+
+async fn look_for(claim: Claim, said: Said, confirmations: u64) -> Sighting {
     let url = stub(Arc::new(move |method, params| answer(&said, method, params))).await;
     let chain = EvmChain::new(&url, confirmations).unwrap();
     let relayer = wallet::EvmAddress::from_bytes([9; 20]);
-    let claim = claim();
     let looked: Step<'_, Sighting> = Box::pin(chain.look(&claim, Some(relayer)));
     looked.await.unwrap()
 }
@@ -209,4 +212,20 @@ async fn an_authorization_is_over_only_when_every_node_must_know_that_it_expired
 async fn a_transaction_whose_number_went_to_another_is_nowhere() {
     check(Said { sent: 7, ..Said::default() }, 1, "waiting").await;
     check(Said { sent: 8, ..Said::default() }, 1, "unsent").await;
+}
+
+#[tokio::test]
+async fn what_was_replaced_is_looked_for_too() {
+    let replaced = || {
+        let mut claim = claim();
+        claim.sent.transaction = Some(THEIRS.to_owned());
+        claim.sent.replaced = vec![OURS.to_owned()];
+        claim
+    };
+    // The first one is mined, and its number is taken: the second can never be.
+    let mined = |ours| Said { ours: Some(ours), sent: 8, ..Said::default() };
+    let moved = Said { is_used: true, ..mined(receipt(OURS, HEAD, &claim().pay_to)) };
+    assert_eq!(word_for(&look_for(replaced(), moved, 1).await), "5000000 by aa");
+    let failed = look_for(replaced(), mined(reverted(HEAD)), 1).await;
+    assert_eq!(word_for(&failed), "invalid_exact_evm_transaction_failed");
 }

@@ -238,17 +238,17 @@ async fn nothing_is_replaced_that_another_key_has_signed() {
     assert_eq!(relayer.replacement(&claim).await.unwrap(), None);
     (claim.sent.raw, claim.sent.sequence) = (stuck(8).sent.raw, Some(8));
     *claim.sent.raw.as_mut().unwrap().last_mut().unwrap() ^= 1;
-    relayer.clear_the_row(&[claim]).await.unwrap();
+    relayer.clear_the_row(&[claim], &[]).await.unwrap();
     assert_eq!(sent.lock().unwrap().len(), 0);
 }
 
 #[tokio::test]
 async fn a_number_that_no_payment_needs_is_filled_when_others_wait_behind_it() {
     let (relayer, sent) = relayer(Said::default(), 50).await;
-    relayer.clear_the_row(&[stuck(7), stuck(8)]).await.unwrap();
+    relayer.clear_the_row(&[stuck(7), stuck(8)], &[]).await.unwrap();
     assert_eq!(sent.lock().unwrap().len(), 0, "number 7 is a payment's");
-    relayer.clear_the_row(&[stuck(8)]).await.unwrap();
-    relayer.clear_the_row(&[stuck(8)]).await.unwrap();
+    relayer.clear_the_row(&[stuck(8)], &[]).await.unwrap();
+    relayer.clear_the_row(&[stuck(8)], &[]).await.unwrap();
     let sent = sent.lock().unwrap();
     let [first, second] = sent.as_slice() else { panic!("{sent:?}") };
     // Number 7, to the relayer itself, with nothing in it; the second time for more.
@@ -260,11 +260,31 @@ async fn a_number_that_no_payment_needs_is_filled_when_others_wait_behind_it() {
 }
 
 #[tokio::test]
+async fn a_credited_payment_that_its_chain_took_back_is_sent_and_not_filled() {
+    let credited = |transaction: String| {
+        let mut claim = stuck(7);
+        claim.sent.transaction = Some(transaction);
+        claim
+    };
+    let raw = stuck(7).sent.raw.unwrap();
+    let ours = credited(hex::encode_prefixed(alloy_primitives::keccak256(&raw)));
+    let (first, sent) = relayer(Said::default(), 50).await;
+    first.clear_the_row(&[stuck(8)], &[ours]).await.unwrap();
+    assert_eq!(*sent.lock().unwrap(), [hex::encode_prefixed(&raw)]);
+    // Somebody else's transaction moved that money, and ours is of no use.
+    let theirs = credited("0xtheirs".to_owned());
+    let (second, sent) = relayer(Said::default(), 50).await;
+    second.clear_the_row(&[stuck(8)], &[theirs]).await.unwrap();
+    let sent = sent.lock().unwrap();
+    assert!(sent.len() == 1 && sent[0] != hex::encode_prefixed(&raw), "{sent:?}");
+}
+
+#[tokio::test]
 async fn a_row_that_nothing_holds_up_is_left_alone() {
     for mined in [7, 8, 9] {
         let (relayer, sent) = relayer(Said { mined, ..Said::default() }, 50).await;
-        relayer.clear_the_row(&[stuck(7)]).await.unwrap();
-        relayer.clear_the_row(&[]).await.unwrap();
+        relayer.clear_the_row(&[stuck(7)], &[]).await.unwrap();
+        relayer.clear_the_row(&[], &[]).await.unwrap();
         assert_eq!(sent.lock().unwrap().len(), 0, "{mined} are mined");
     }
 }
