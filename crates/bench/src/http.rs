@@ -1,7 +1,8 @@
-//! HTTP/1.1 on the loopback as a measurement needs it: bytes out, a status and a length back.
+//! HTTP/1.1 on the loopback as a measurement needs it: bytes out, a status and a body back.
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Instant;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -13,6 +14,19 @@ const HEAD_LINES_MAX: usize = 100;
 pub struct Connection {
     stream: BufReader<TcpStream>,
     body: Vec<u8>,
+}
+
+/// What came over a connection.
+pub struct Message<'a> {
+    pub first_line: String,
+    pub body: &'a [u8],
+    /// When the first bytes of the body were there.
+    pub body_began: Instant,
+}
+
+enum Length {
+    Bytes(usize),
+    Chunked,
 }
 
 impl Connection {
@@ -30,9 +44,31 @@ impl Connection {
         self.stream.get_mut().write_all(message).await
     }
 
-    /// The first line of the next message and its body; none if the other side is done.
-    pub async fn receive(&mut self) -> io::Result<Option<(String, &[u8])>> {
-        let (mut first, mut length) = (String::new(), 0);
+    /// The next message whole; none if the other side is done.
+    pub async fn receive(&mut self) -> io::Result<Option<Message<'_>>> {
+        let Some((first_line, length)) = self.head().await? else { return Ok(None) };
+        self.body.clear();
+        let body_began = match length {
+            Length::Bytes(length) => {
+                self.stream.fill_buf().await?;
+                let body_began = Instant::now();
+                self.append(length).await?;
+                body_began
+            }
+            Length::Chunked => self.chunks().await?,
+        };
+        Ok(Some(Message { first_line, body: &self.body, body_began }))
+    }
+
+    /// The head and the first bytes of a body whose rest nobody waits for.
+    pub async fn begin(&mut self) -> io::Result<()> {
+        self.head().await?;
+        self.stream.fill_buf().await?;
+        Ok(())
+    }
+
+    async fn head(&mut self) -> io::Result<Option<(String, Length)>> {
+        let (mut first_line, mut length) = (String::new(), Length::Bytes(0));
         for _ in 0..HEAD_LINES_MAX {
             let mut line = String::new();
             if self.stream.read_line(&mut line).await? == 0 {
@@ -40,19 +76,41 @@ impl Connection {
             }
             let line = line.trim_end();
             if line.is_empty() {
-                self.body.resize(length, 0);
-                self.stream.read_exact(&mut self.body).await?;
-                return Ok(Some((first, &self.body)));
+                return Ok(Some((first_line, length)));
             }
-            if first.is_empty() {
-                line.clone_into(&mut first);
+            if first_line.is_empty() {
+                line.clone_into(&mut first_line);
             }
-            if let Some((name, value)) = line.split_once(':')
-                && name.eq_ignore_ascii_case("content-length")
-            {
-                length = value.trim().parse().map_err(io::Error::other)?;
+            let Some((name, value)) = line.split_once(':') else { continue };
+            if name.eq_ignore_ascii_case("content-length") {
+                length = Length::Bytes(value.trim().parse().map_err(io::Error::other)?);
+            } else if name.eq_ignore_ascii_case("transfer-encoding") {
+                length = Length::Chunked;
             }
         }
         Err(io::Error::other("the head does not end"))
+    }
+
+    async fn chunks(&mut self) -> io::Result<Instant> {
+        let mut body_began = None;
+        loop {
+            let mut size = String::new();
+            self.stream.read_line(&mut size).await?;
+            body_began.get_or_insert_with(Instant::now);
+            let size = usize::from_str_radix(size.trim_end(), 16).map_err(io::Error::other)?;
+            self.append(size).await?;
+            let mut end_of_chunk = [0; 2];
+            self.stream.read_exact(&mut end_of_chunk).await?;
+            if size == 0 {
+                return Ok(body_began.unwrap_or_else(Instant::now));
+            }
+        }
+    }
+
+    async fn append(&mut self, length: usize) -> io::Result<()> {
+        let before = self.body.len();
+        self.body.resize(before + length, 0);
+        self.stream.read_exact(&mut self.body[before..]).await?;
+        Ok(())
     }
 }

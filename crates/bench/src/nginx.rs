@@ -15,13 +15,13 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// One worker, connections kept open on both sides, no log.
+    /// One process, connections kept open on both sides, no log. Nothing is held back.
     pub fn start(upstream: SocketAddr) -> Nginx {
         let folder = tempfile::tempdir().expect("a directory should be made");
         let address = free_address();
         let at = folder.path().display();
         let config = format!(
-            "worker_processes 1; daemon off; pid {at}/pid; error_log {at}/error;
+            "daemon off; master_process off; pid {at}/pid; error_log {at}/error;
              events {{ worker_connections 4096; }}
              http {{
                  access_log off; keepalive_requests 1000000;
@@ -32,7 +32,7 @@ impl Nginx {
                  server {{
                      listen {address};
                      location / {{
-                         proxy_pass http://node; proxy_http_version 1.1;
+                         proxy_pass http://node; proxy_http_version 1.1; proxy_buffering off;
                          proxy_set_header Connection \"\";
                      }}
                  }}

@@ -29,6 +29,15 @@ impl Program {
         let ours = pids.filter_map(stat).filter(|it| it.pid == own || it.parent == own);
         ours.map(|it| Duration::from_secs(it.ticks) / TICKS_PER_SECOND).sum()
     }
+
+    /// Memory of the program that is not on disk.
+    pub fn resident_bytes(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = fs::read_to_string(path).expect("the program runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|it| it.trim().trim_end_matches(" kB").parse::<u64>().ok());
+        kilobytes.expect("Linux tells it") * 1024
+    }
 }
 
 impl Drop for Program {

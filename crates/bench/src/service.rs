@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use crate::process::Program;
 
-/// A limit that no measurement reaches.
-const TIER: &str = "[[tier]]\nid = \"bench\"\ncrypto_rpc_requests = 1000000000\n\
+/// No models beside those that are measured, and limits that no measurement reaches.
+const SETTINGS: &str = "[engine]\nlocal = \"off\"\n[[tier]]\nid = \"bench\"\ncrypto_rpc_requests = 1000000000\n\
     text_xs_requests = 1000000000\ntext_xs_tokens = 1000000000000\n";
 
 pub struct Service {
@@ -26,7 +26,7 @@ impl Service {
     pub fn start(binary: &Path, config: &str) -> Service {
         let folder = tempfile::tempdir_in(".").expect("a directory should be made");
         let path = folder.path().join("tollgate.toml");
-        fs::write(path, format!("{TIER}\n{config}")).expect("the configuration is written");
+        fs::write(path, format!("{SETTINGS}\n{config}")).expect("the configuration is written");
         let mut command = command(binary, folder.path());
         command.args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
         command.stdout(Stdio::piped()).stderr(Stdio::null());

@@ -1,14 +1,25 @@
 //! An upstream that answers at once, the same one behind everything that is compared.
 
+use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::http::Connection;
 
-/// From the body of a request to the body of its answer.
-pub type Script = fn(&[u8]) -> String;
+/// From the body of a request to its answer.
+pub type Script = fn(&[u8]) -> Answer;
+
+pub enum Answer {
+    Json(String),
+    /// Events as they are written, each by itself, with a pause before each but the first.
+    Events {
+        events: Vec<String>,
+        pause: Duration,
+    },
+}
 
 /// A running upstream; it ends when it is dropped.
 pub struct Upstream {
@@ -33,15 +44,35 @@ impl Upstream {
 }
 
 async fn serve(mut connection: Connection, script: Script) {
-    while let Ok(Some((_, body))) = connection.receive().await {
-        let body = script(body);
-        let length = body.len();
-        let answer = format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n\
-             {body}"
-        );
-        if connection.send(answer.as_bytes()).await.is_err() {
+    while let Ok(Some(request)) = connection.receive().await {
+        let answer = script(request.body);
+        if send(&mut connection, answer).await.is_err() {
             return;
         }
     }
+}
+
+async fn send(connection: &mut Connection, answer: Answer) -> io::Result<()> {
+    let (events, pause) = match answer {
+        Answer::Json(body) => {
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
+                 content-length: {length}\r\n\r\n{body}"
+            );
+            return connection.send(answer.as_bytes()).await;
+        }
+        Answer::Events { events, pause } => (events, pause),
+    };
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+                transfer-encoding: chunked\r\n\r\n";
+    connection.send(head.as_bytes()).await?;
+    for (number, event) in events.iter().enumerate() {
+        if 0 < number && !pause.is_zero() {
+            tokio::time::sleep(pause).await;
+        }
+        let length = event.len();
+        connection.send(format!("{length:x}\r\n{event}\r\n").as_bytes()).await?;
+    }
+    connection.send(b"0\r\n\r\n").await
 }

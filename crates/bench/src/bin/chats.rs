@@ -1,0 +1,251 @@
+//! What a chat costs through the service, against nginx as a bare proxy and no proxy at all.
+//!
+//! `cargo run --release -p bench --bin chats -- PATH_OF_THE_PROGRAM [REQUESTS]`. All stand before
+//! the same upstream and get the same chats; the service checks the key and the limits, holds, and
+//! has the charge on disk before the last byte. CPU time is of the process and its children, in the
+//! kernel and outside of it. Needs nginx.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bench::http::Connection;
+use bench::load::{Measured, Request, measure};
+use bench::nginx::Nginx;
+use bench::process::Program;
+use bench::service::Service;
+use bench::upstream::{Answer, Upstream};
+
+const REQUESTS: u64 = 5_000;
+const CONNECTIONS: [usize; 3] = [1, 16, 64];
+const STREAM_CONNECTIONS: usize = 16;
+/// Words of a stream; three more events tell its role, its end and its usage, and one closes it.
+const WORDS: usize = 64;
+const EVENTS: u32 = 68;
+/// As fast as an upstream that writes 200 tokens a second.
+const PAUSE: Duration = Duration::from_millis(5);
+/// Fewer than a provider may have at once if nothing is said.
+const OPEN_STREAMS: u64 = 200;
+/// Budgets: the service may take this many times the CPU that nginx takes.
+const TIMES_MAX: u32 = 4;
+
+/// The three ways to the same upstream.
+struct Ways {
+    upstream: Upstream,
+    nginx: Nginx,
+    service: Service,
+    key: String,
+}
+
+#[tokio::main]
+async fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let binary = PathBuf::from(arguments.next().expect("give the path of the program"));
+    let requests = arguments.next().and_then(|it| it.parse().ok()).unwrap_or(REQUESTS);
+    let ways = start(&binary).await;
+    let idle = ways.service.program.resident_bytes();
+
+    println!("plain chats; the budget is {TIMES_MAX} times nginx");
+    ways.compare(16, 500, Kind::Plain).await;
+    print_head();
+    for connections in CONNECTIONS {
+        ways.compare(connections, requests, Kind::Plain).await.print(connections);
+    }
+    println!("\nstreams of {EVENTS} events, as fast as they come; CPU is of a whole stream");
+    print_head();
+    ways.compare(STREAM_CONNECTIONS, requests / 5, Kind::Burst).await.print(STREAM_CONNECTIONS);
+    println!("\nstreams of {EVENTS} events, one in {PAUSE:?}; p50 is of the first event");
+    print_head();
+    ways.compare(STREAM_CONNECTIONS, requests / 10, Kind::Paced).await.print(STREAM_CONNECTIONS);
+
+    let loaded = ways.service.program.resident_bytes();
+    let per_stream = ways.bytes_per_open_stream().await;
+    println!(
+        "\nmemory: {} MiB after the start, {} MiB after the load, {} KiB for an open stream",
+        idle >> 20,
+        loaded >> 20,
+        per_stream >> 10
+    );
+}
+
+/// The service first, so that its start is timed while nothing else runs.
+async fn start(binary: &std::path::Path) -> Ways {
+    let upstream = Upstream::start(answer).await;
+    let config = format!(
+        "[[provider]]\nid = \"bench\"\nkind = \"openai\"\nbase_url = \"http://{}/v1\"\n\
+         [[model]]\nid = \"small\"\ntype = \"text\"\nprovider = \"bench\"\ntier = \"XS\"\n\
+         context_tokens = 32768\n\
+         price = {{ input_usd_per_million = \"0.10\", output_usd_per_million = \"0.40\" }}\n",
+        upstream.address
+    );
+    drop(Service::start(binary, &config));
+    let started = Instant::now();
+    let service = Service::start(binary, &config);
+    let listening = started.elapsed();
+    let key = service.funded_key();
+    let nginx = Nginx::start(upstream.address);
+    println!("start to listening, with a new database: {listening:.0?}\n");
+    Ways { upstream, nginx, service, key }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    Burst,
+    Paced,
+    /// Never ends by itself.
+    Open,
+}
+
+struct Compared {
+    direct: Measured,
+    nginx: Measured,
+    ours: Measured,
+    kind: Kind,
+}
+
+impl Ways {
+    async fn compare(&self, connections: usize, requests: u64, kind: Kind) -> Compared {
+        let bare = request("/v1/chat/completions", "", kind);
+        let paid = request("/api/v1/chat/completions", &self.key, kind);
+        let measured = async |program: &Program, address, request: &Request| {
+            measure(program, address, connections, requests, request).await
+        };
+        let (nginx, service) = (&self.nginx, &self.service);
+        Compared {
+            // The upstream is a part of this program: its CPU time is of no interest.
+            direct: measured(&nginx.program, self.upstream.address, &bare).await,
+            nginx: measured(&nginx.program, nginx.address, &bare).await,
+            ours: measured(&service.program, service.address, &paid).await,
+            kind,
+        }
+    }
+
+    async fn bytes_per_open_stream(&self) -> u64 {
+        let request = request("/api/v1/chat/completions", &self.key, Kind::Open);
+        let before = self.service.program.resident_bytes();
+        let mut open = Vec::new();
+        for number in 0..OPEN_STREAMS {
+            let mut connection =
+                Connection::open(self.service.address).await.expect("it should be there");
+            connection.send(&request(number)).await.expect("it should listen");
+            connection.begin().await.expect("it should answer");
+            open.push(connection);
+        }
+        let after = self.service.program.resident_bytes();
+        after.saturating_sub(before) / OPEN_STREAMS
+    }
+}
+
+fn print_head() {
+    println!(
+        "{:>11} {:>10} {:>10} {:>6} {:>8} {:>11} {:>10} {:>9} {:>9}",
+        "connections",
+        "nginx CPU",
+        "ours CPU",
+        "times",
+        "ours/s",
+        "direct p50",
+        "nginx p50",
+        "ours p50",
+        "ours p99"
+    );
+}
+
+impl Compared {
+    fn print(mut self, connections: usize) {
+        let times =
+            self.ours.cpu_per_request.as_secs_f64() / self.nginx.cpu_per_request.as_secs_f64();
+        let is_paced = self.kind == Kind::Paced;
+        let time = |it: &mut Measured, permille| {
+            if is_paced { it.first.permille(permille) } else { it.latency.permille(permille) }
+        };
+        let [direct, bare] = [&mut self.direct, &mut self.nginx].map(|it| time(it, 500));
+        let (half, most) = (time(&mut self.ours, 500), time(&mut self.ours, 990));
+        println!(
+            "{connections:>11} {:>10.0?} {:>10.0?} {times:>6.1} {:>8.0} {direct:>11.2?} \
+             {bare:>10.2?} {half:>9.2?} {most:>9.2?}",
+            self.nginx.cpu_per_request, self.ours.cpu_per_request, self.ours.requests_per_second,
+        );
+        if !matches!(self.kind, Kind::Plain) {
+            let each = |it: &Measured| it.cpu_per_request / EVENTS;
+            println!(
+                "{:>11} {:>10.1?} {:>10.1?}   for each event",
+                "",
+                each(&self.nginx),
+                each(&self.ours)
+            );
+        }
+    }
+}
+
+/// The kind of answer that is wanted stands in the question, which everybody passes on.
+fn request(path: &str, key: &str, kind: Kind) -> Request {
+    let (is_stream, name) = match kind {
+        Kind::Plain => (false, "plain"),
+        Kind::Burst => (true, "burst"),
+        Kind::Paced => (true, "paced"),
+        Kind::Open => (true, "open-ended"),
+    };
+    let (path, key) = (path.to_owned(), key.to_owned());
+    Arc::new(move |number| {
+        let body = format!(
+            "{{\"model\":\"small\",\"stream\":{is_stream},\"messages\":[\
+             {{\"role\":\"system\",\"content\":\"You are a helpful assistant.\"}},\
+             {{\"role\":\"user\",\"content\":\"A {name} answer to question {number}: {}\"}}]}}",
+            "why is the sky blue, and the grass green? ".repeat(5)
+        );
+        let length = body.len();
+        format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    })
+}
+
+fn answer(body: &[u8]) -> Answer {
+    let has = |part: &[u8]| body.windows(part.len()).any(|it| it == part);
+    if has(b"plain") {
+        return Answer::Json(whole());
+    }
+    let pause = if has(b"paced") {
+        PAUSE
+    } else if has(b"open-ended") {
+        Duration::from_secs(60)
+    } else {
+        Duration::ZERO
+    };
+    Answer::Events { events: events(), pause }
+}
+
+const USAGE: &str = r#"{"prompt_tokens":80,"completion_tokens":64,"total_tokens":144}"#;
+
+/// Two kilobytes, as an answer of some paragraphs has.
+fn whole() -> String {
+    let text = "The sky scatters short waves more than long ones. ".repeat(38);
+    format!(
+        r#"{{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"small","choices":[{{"index":0,"message":{{"role":"assistant","content":"{text}"}},"finish_reason":"stop"}}],"usage":{USAGE}}}"#
+    )
+}
+
+fn events() -> Vec<String> {
+    let chunk = |rest: &str| {
+        format!(
+            "data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\
+             \"model\":\"small\",{rest}}}\n\n"
+        )
+    };
+    let choice = |delta: &str, finish: &str| {
+        chunk(&format!(r#""choices":[{{"index":0,"delta":{delta},"finish_reason":{finish}}}]"#))
+    };
+    let mut events = vec![choice(r#"{"role":"assistant","content":""}"#, "null")];
+    events
+        .extend((0..WORDS).map(|word| choice(&format!(r#"{{"content":" word{word}"}}"#), "null")));
+    events.push(choice("{}", r#""stop""#));
+    events.push(chunk(&format!(r#""choices":[],"usage":{USAGE}"#)));
+    events.push("data: [DONE]\n\n".to_owned());
+    events
+}
