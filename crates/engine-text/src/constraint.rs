@@ -45,29 +45,33 @@ impl Grammars {
         Ok(Grammars { factory, vocabulary })
     }
 
-    pub(crate) fn json_object(&self) -> Result<Constraint, Refusal> {
-        self.json_schema(&json!({"type": "object"}))
+    pub(crate) fn json_schema(&self, schema: &Value) -> Result<Constraint, Refusal> {
+        let schema = answer_schema(schema)?;
+        self.compile("response_format", TopLevelGrammar::from_json_schema(schema))
     }
 
-    pub(crate) fn json_schema(&self, schema: &Value) -> Result<Constraint, Refusal> {
-        let schema = in_one_line(schema).ok_or_else(|| {
-            Refusal::invalid("response_format", "The JSON schema must be an object.")
-        })?;
-        self.compile("response_format", TopLevelGrammar::from_json_schema(schema))
+    /// An answer of a schema, unless the model would rather call tools first.
+    pub(crate) fn calls_or_json(
+        &self,
+        tools: &[&Tool],
+        is_one: bool,
+        schema: &Value,
+    ) -> Result<Constraint, Refusal> {
+        let start = format!("{} | answer", calls_rule(is_one));
+        let answer = format!("answer: %json {}\n", answer_schema(schema)?);
+        // Either of the two may be at fault, and the error says which.
+        self.compile("response_format", lark(&start, tools, &answer)?)
     }
 
     /// An answer that consists of calls: one, or as many as the model likes.
     pub(crate) fn calls(&self, tools: &[&Tool], is_one: bool) -> Result<Constraint, Refusal> {
-        let call =
-            format!("{} body {}", literal(&format!("{BEGIN}\n")), literal(&format!("\n{END}")));
-        let more = if is_one { String::new() } else { format!(" (\"\\n\" {call})*") };
-        self.compile("tools", lark(&format!("{call}{more}"), tools)?)
+        self.compile("tools", lark(&calls_rule(is_one), tools, "")?)
     }
 
     /// What follows the mark with which a model begins a call of its own accord.
     pub(crate) fn rest_of_call(&self, tools: &[&Tool]) -> Result<Constraint, Refusal> {
         let rest = format!("\"\\n\"? body \"\\n\"? {}", literal(END));
-        self.compile("tools", lark(&rest, tools)?)
+        self.compile("tools", lark(&rest, tools, "")?)
     }
 
     fn compile(
@@ -135,6 +139,18 @@ impl Constraint {
     }
 }
 
+fn calls_rule(is_one: bool) -> String {
+    let (begin, end) = (literal(&format!("{BEGIN}\n")), literal(&format!("\n{END}")));
+    let call = format!("{begin} body {end}");
+    let more = if is_one { String::new() } else { format!(" (\"\\n\" {call})*") };
+    format!("{call}{more}")
+}
+
+fn answer_schema(schema: &Value) -> Result<Value, Refusal> {
+    in_one_line(schema)
+        .ok_or_else(|| Refusal::invalid("response_format", "The JSON schema must be an object."))
+}
+
 /// One line with a space after `,` and `:`: where any space is allowed, a small model may write
 /// nothing else until its tokens run out.
 fn in_one_line(schema: &Value) -> Option<Value> {
@@ -152,9 +168,9 @@ fn in_one_line(schema: &Value) -> Option<Value> {
 }
 
 /// Each tool's schema stands alone, so that references within it keep their meaning.
-fn lark(start: &str, tools: &[&Tool]) -> Result<TopLevelGrammar, Refusal> {
+fn lark(start: &str, tools: &[&Tool], further_rules: &str) -> Result<TopLevelGrammar, Refusal> {
     let mut bodies = Vec::new();
-    let mut rules = String::new();
+    let mut rules = further_rules.to_owned();
     for (index, tool) in tools.iter().enumerate() {
         let name = plain_name(&tool.name)?;
         let begin = literal(&format!("{{\"name\": \"{name}\", \"arguments\": "));
@@ -251,7 +267,7 @@ mod tests {
 
     #[test]
     fn any_object_will_do_for_json_mode() {
-        let constraint = grammars().json_object().unwrap();
+        let constraint = grammars().json_schema(&json!({"type": "object"})).unwrap();
         check_all(&constraint, r#"{"a": [1, {"b": null}]}"#, true);
         check_until(&constraint, "[1]", 0);
     }
@@ -264,6 +280,17 @@ mod tests {
         check_until(&constraint, "<tool_call>\n{\"name\": \"mul\"", 22);
         let many = grammars().calls(&[&add()], false).unwrap();
         check_all(&many, &format!("{call}\n{call}"), false);
+    }
+
+    #[test]
+    fn an_answer_of_a_schema_may_be_a_call_instead() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}},
+            "required": ["n"], "additionalProperties": false});
+        let constraint = grammars().calls_or_json(&[&add()], true, &schema).unwrap();
+        check_all(&constraint, r#"{"n": 1}"#, true);
+        let call = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>";
+        check_all(&constraint, call, true);
+        check_until(&constraint, "Sure", 0);
     }
 
     #[test]

@@ -96,13 +96,18 @@ impl TextModel {
     }
 
     fn prompt(&self, request: &Request) -> Result<Vec<LlamaToken>, Refusal> {
-        let text = match &request.prompt {
-            Prompt::Text(text) => text,
+        let weights = &self.weights;
+        let tokens = match &request.prompt {
+            Prompt::Text(text) => weights.tokens_of(text),
+            Prompt::Middle { before, after } => {
+                weights.tokens_around(before, after).ok_or_else(|| {
+                    Refusal::invalid("suffix", "This model was not trained to fill in a middle.")
+                })?
+            }
             Prompt::Chat(chat) => {
-                &self.weights.template.render(&seen_by_model(chat), request.now_s)?
+                weights.tokens_of(&weights.template.render(&seen_by_model(chat), request.now_s)?)
             }
         };
-        let tokens = self.weights.tokens_of(text);
         if tokens.is_empty() {
             return Err(Refusal::invalid("prompt", "The prompt is empty. Send at least a word."));
         }
@@ -127,18 +132,25 @@ impl TextModel {
     fn constraint(&self, request: &Request) -> Result<Constrained, Refusal> {
         let calls = match &request.prompt {
             Prompt::Chat(chat) => self.calls(chat)?,
-            Prompt::Text(_) => Constrained::default(),
+            Prompt::Text(_) | Prompt::Middle { .. } => Constrained::default(),
         };
         if calls.whole.is_some() {
             return Ok(calls);
         }
-        let whole = match &request.format {
+        let any_object = serde_json::json!({"type": "object"});
+        let schema = match &request.format {
             Format::Text => return Ok(calls),
-            Format::JsonObject => self.grammars()?.json_object()?,
-            Format::JsonSchema(schema) => self.grammars()?.json_schema(schema)?,
+            Format::JsonObject => &any_object,
+            Format::JsonSchema(schema) => schema,
         };
-        // Within JSON there is nothing that could begin a call.
-        Ok(Constrained { whole: Some(whole), ..Constrained::default() })
+        let whole = match &request.prompt {
+            Prompt::Chat(chat) if calls.has_calls => {
+                let tools: Vec<&Tool> = chat.tools.iter().collect();
+                self.grammars()?.calls_or_json(&tools, chat.is_one_call_enough, schema)?
+            }
+            _ => self.grammars()?.json_schema(schema)?,
+        };
+        Ok(Constrained { whole: Some(whole), each_call: None, bare_names: Vec::new(), ..calls })
     }
 
     fn calls(&self, chat: &Chat) -> Result<Constrained, Refusal> {
@@ -157,7 +169,10 @@ impl TextModel {
             ToolChoice::Auto | ToolChoice::None => None,
         };
         let each = if whole.is_some() { None } else { Some(grammars.rest_of_call(&all)?) };
-        Ok(Constrained { whole, each_call: each, has_calls: true, is_one_call_enough: is_one })
+        let names = all.iter().map(|tool| tool.name.clone());
+        let bare_names = if each.is_some() { names.collect() } else { Vec::new() };
+        let is_one_call_enough = is_one;
+        Ok(Constrained { whole, each_call: each, has_calls: true, bare_names, is_one_call_enough })
     }
 
     fn grammars(&self) -> Result<&crate::constraint::Grammars, Refusal> {
@@ -179,6 +194,8 @@ pub(crate) struct Constrained {
     pub(crate) each_call: Option<Constraint>,
     /// The answer may hold calls, which must be told from its text.
     pub(crate) has_calls: bool,
+    /// Tools whose calls are understood without tags too.
+    pub(crate) bare_names: Vec<String>,
     pub(crate) is_one_call_enough: bool,
 }
 

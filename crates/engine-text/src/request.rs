@@ -28,6 +28,11 @@ pub enum Prompt {
     Chat(Chat),
     /// Continued as it is, without a template.
     Text(String),
+    /// What stands between two texts, for models that were trained to fill it in.
+    Middle {
+        before: String,
+        after: String,
+    },
 }
 
 #[derive(Debug, Clone, Default)]

@@ -19,7 +19,7 @@ use crate::weights::{LoadError, Settings, Weights, backend};
 use crate::writer::{Next, Writer};
 
 /// Tokens that are computed at once, at most.
-const BATCH_TOKENS_MAX: usize = 512;
+pub(crate) const BATCH_TOKENS_MAX: usize = 512;
 
 /// One choice of one request.
 #[derive(Debug)]

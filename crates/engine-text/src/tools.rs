@@ -1,7 +1,11 @@
 //! Tool calls in the form that Hermes and Qwen models were trained for: JSON between tags.
 
+mod bare;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use self::bare::Look;
 
 pub(crate) const BEGIN: &str = "<tool_call>";
 pub(crate) const END: &str = "</tool_call>";
@@ -15,6 +19,10 @@ pub(crate) struct Splitter {
     /// Space before a call or at the end means nothing; before more text it does.
     space: String,
     has_text: bool,
+    /// The tools that may be called without tags.
+    bare_names: Vec<String>,
+    /// The fence around the last call without tags has not ended.
+    is_fenced: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,6 +30,8 @@ enum State {
     #[default]
     Text,
     Call,
+    /// A call without tags may begin here.
+    Bare,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -31,17 +41,29 @@ pub(crate) enum Piece {
 }
 
 impl Splitter {
+    /// For a model that may also call these tools without tags, at the beginning of its answer.
+    pub(crate) fn with_bare(names: Vec<String>) -> Splitter {
+        let state = if names.is_empty() { State::Text } else { State::Bare };
+        Splitter { state, bare_names: names, ..Splitter::default() }
+    }
+
     pub(crate) fn push(&mut self, text: &str) -> Vec<Piece> {
         self.held.push_str(text);
         let mut pieces = Vec::new();
+        if self.state == State::Bare && !self.bare_calls(&mut pieces) {
+            return pieces;
+        }
         loop {
             let mark = if self.state == State::Text { BEGIN } else { END };
             let Some((before, after)) = self.held.split_once(mark) else { break };
             let (before, after) = (before.to_owned(), after.to_owned());
             self.held = after;
             pieces.extend(match self.state {
-                State::Text => self.text(&before),
-                State::Call => Some(call(&before)),
+                State::Text | State::Bare => self.text(&before),
+                State::Call => {
+                    let words = || Piece::Text(format!("{BEGIN}{before}{END}"));
+                    Some(call(&before).unwrap_or_else(words))
+                }
             });
             self.state = if self.state == State::Text { State::Call } else { State::Text };
         }
@@ -52,6 +74,30 @@ impl Splitter {
             pieces.extend(self.text(&sure));
         }
         pieces
+    }
+
+    /// Takes calls without tags off the beginning; true when there can be no more of them.
+    fn bare_calls(&mut self, pieces: &mut Vec<Piece>) -> bool {
+        loop {
+            if self.is_fenced
+                && let Some(rest) = bare::after_fence(&self.held)
+            {
+                self.held = rest.to_owned();
+                self.is_fenced = false;
+            }
+            match bare::look(&self.held, &self.bare_names) {
+                Look::Wait => return false,
+                Look::Words => {
+                    self.state = State::Text;
+                    return true;
+                }
+                Look::Call { name, arguments, bytes, is_fenced } => {
+                    pieces.push(Piece::Call { name, arguments });
+                    self.held.drain(..bytes);
+                    self.is_fenced |= is_fenced;
+                }
+            }
+        }
     }
 
     /// Whether a call has begun and not ended.
@@ -68,8 +114,10 @@ impl Splitter {
     pub(crate) fn finish(&mut self) -> Option<Piece> {
         let held = std::mem::take(&mut self.held);
         match self.state {
-            State::Text => self.text(&held),
-            State::Call => Some(call(&held)),
+            State::Text | State::Bare => self.text(&held),
+            State::Call => {
+                Some(call(&held).unwrap_or_else(|| Piece::Text(format!("{BEGIN}{held}"))))
+            }
         }
     }
 
@@ -95,15 +143,17 @@ struct CallBody<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// What is no call is the model's own words, and the caller sees them as they are.
-fn call(body: &str) -> Piece {
-    match serde_json::from_str::<CallBody<'_>>(body.trim()) {
-        Ok(CallBody { name, arguments }) => {
-            let arguments = arguments.map_or("{}", RawValue::get).to_owned();
-            Piece::Call { name, arguments }
-        }
-        Err(_) => Piece::Text(format!("{BEGIN}{body}{END}")),
+impl CallBody<'_> {
+    fn arguments(&self) -> String {
+        self.arguments.map_or("{}", RawValue::get).to_owned()
     }
+}
+
+/// What is no call is the model's own words, and the caller sees them as they are.
+fn call(body: &str) -> Option<Piece> {
+    let call: CallBody<'_> = serde_json::from_str(body.trim()).ok()?;
+    let arguments = call.arguments();
+    Some(Piece::Call { name: call.name, arguments })
 }
 
 /// The length of the longest end with which the mark begins.
@@ -163,6 +213,47 @@ mod tests {
     #[test]
     fn what_is_no_call_stays_text() {
         check(&["<tool_call>\nadd 1\n</tool_call>"], &[text("<tool_call>\nadd 1\n</tool_call>")]);
+    }
+
+    #[test]
+    fn a_call_that_is_cut_short_is_text_as_far_as_it_came() {
+        check(&["<tool_call>\n{\"name\": \"ad"], &[text("<tool_call>\n{\"name\": \"ad")]);
+    }
+
+    fn words(piece: &Piece) -> Option<&str> {
+        match piece {
+            Piece::Text(text) => Some(text),
+            Piece::Call { .. } => None,
+        }
+    }
+
+    #[track_caller]
+    fn check_bare(answer: &str, expected: &[Piece]) {
+        let mut splitter = Splitter::with_bare(vec!["add".to_owned()]);
+        let mut pieces = Vec::new();
+        for letter in answer.chars() {
+            pieces.extend(splitter.push(&letter.to_string()));
+        }
+        pieces.extend(splitter.finish());
+        let said: String = pieces.iter().filter_map(words).collect();
+        pieces.retain(|piece| words(piece).is_none());
+        if !said.is_empty() {
+            pieces.push(text(&said));
+        }
+        assert_eq!(pieces, expected, "{answer}");
+    }
+
+    #[test]
+    fn calls_without_tags_are_calls_at_the_beginning_only() {
+        let one = "{\"name\": \"add\", \"arguments\": {}}";
+        check_bare(one, &[add("{}")]);
+        check_bare(&format!("{one}\n{one}\n"), &[add("{}"), add("{}")]);
+        check_bare(&format!("```json\n{one}\n```"), &[add("{}")]);
+        check_bare(&format!("```json\n{one}\n```\nThere."), &[add("{}"), text("There.")]);
+        check_bare(&format!("<tool_call>{one}</tool_call>"), &[add("{}")]);
+        check_bare(&format!("It is {one}"), &[text(&format!("It is {one}"))]);
+        check_bare("{\"name\": \"ad", &[text("{\"name\": \"ad")]);
+        check_bare("Hello.", &[text("Hello.")]);
     }
 
     #[test]

@@ -11,12 +11,15 @@ use llama_cpp_2::{LogOptions, send_logs_to_tracing};
 
 use crate::constraint::Grammars;
 use crate::processor;
+use crate::scheduler::BATCH_TOKENS_MAX;
 use crate::template::{SpecialTokens, Template};
 
 /// Shorter than this a context serves nobody.
 const CONTEXT_TOKENS_MIN: u32 = 512;
 /// Keys and values are kept as 16-bit floats.
 const CACHE_BYTES_PER_NUMBER: u64 = 2;
+/// What is computed is 32-bit floats.
+const BYTES_PER_NUMBER: u64 = 4;
 
 /// How a model is to be run.
 #[derive(Debug, Clone, Copy)]
@@ -98,10 +101,16 @@ impl Weights {
         Ok(context_tokens)
     }
 
-    /// What the model takes when it runs: its weights and its prompt cache.
+    /// What the model takes when it runs: its weights, its prompt cache, and what a batch is
+    /// computed in, of which logits and attention are nearly all.
     pub fn memory_bytes(&self, settings: &Settings) -> Result<u64, LoadError> {
-        let tokens = u64::from(self.context_tokens(settings)?) * u64::from(settings.parallel);
-        Ok(self.model.size() + tokens.saturating_mul(self.cache_bytes_per_token()))
+        let context_tokens = u64::from(self.context_tokens(settings)?);
+        let tokens = context_tokens * u64::from(settings.parallel);
+        let cache = tokens.saturating_mul(self.cache_bytes_per_token());
+        let words = u64::try_from(self.model.n_vocab()).unwrap_or(0);
+        let seen = u64::from(self.model.n_head()).saturating_mul(context_tokens);
+        let batch = (BATCH_TOKENS_MAX as u64 * BYTES_PER_NUMBER).saturating_mul(words + seen);
+        Ok(self.model.size().saturating_add(cache).saturating_add(batch))
     }
 
     /// Whether the model was trained to call tools in a form that is understood here.
@@ -118,6 +127,22 @@ impl Weights {
             _ => text,
         };
         vocabulary.tokenize(text.as_bytes(), true, true)
+    }
+
+    /// A text with a gap in it, marked as the model was trained; none if it was not.
+    pub(crate) fn tokens_around(&self, before: &str, after: &str) -> Option<Vec<LlamaToken>> {
+        let vocabulary = self.model.vocab();
+        let marks = [vocabulary.fim_pre(), vocabulary.fim_suf(), vocabulary.fim_mid()];
+        if marks.iter().any(|mark| mark.0 < 0) {
+            return None;
+        }
+        let [prefix, suffix, middle] = marks;
+        let mut tokens = vec![prefix];
+        tokens.extend(vocabulary.tokenize(before.as_bytes(), false, false));
+        tokens.push(suffix);
+        tokens.extend(vocabulary.tokenize(after.as_bytes(), false, false));
+        tokens.push(middle);
+        Some(tokens)
     }
 
     /// A token's bytes as they stand in an answer; nothing for those that only steer.

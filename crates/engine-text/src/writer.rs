@@ -74,7 +74,9 @@ impl Writer {
         Writer {
             constraint: constrained.whole.as_ref().map(Constraint::fresh),
             each_call: constrained.each_call.as_ref().map(Constraint::fresh),
-            splitter: constrained.has_calls.then(Splitter::default),
+            splitter: constrained
+                .has_calls
+                .then(|| Splitter::with_bare(constrained.bare_names.clone())),
             is_one_call_enough: constrained.is_one_call_enough,
             ..self
         }

@@ -29,9 +29,6 @@ enum PromptBody {
 
 impl CompletionBody {
     pub(crate) fn read(self, now: Timestamp) -> Result<Asked, Refusal> {
-        if self.suffix.is_some_and(|suffix| !suffix.is_empty()) {
-            return Err(Refusal::invalid(Some("suffix"), "This engine cannot fill in a middle."));
-        }
         if self.echo == Some(true) {
             return Err(Refusal::invalid(Some("echo"), "This engine does not repeat the prompt."));
         }
@@ -42,9 +39,13 @@ impl CompletionBody {
                 Err(_) => return Err(Refusal::invalid(Some("prompt"), "Send one prompt.")),
             },
         };
+        let prompt = match self.suffix.filter(|suffix| !suffix.is_empty()) {
+            Some(after) => Prompt::Middle { before: prompt, after },
+            None => Prompt::Text(prompt),
+        };
         let common = self.common;
         let request = Request {
-            prompt: Prompt::Text(prompt),
+            prompt,
             completion_tokens_max: common.max_tokens,
             sampling: common.sampling(),
             stop: common.stops(),

@@ -22,6 +22,9 @@ const WITH_TOOLS: &str = r"{%- if tools %}
             {{- '\n<tool_call>\n' + (call.arguments | tojson) + '\n</tool_call>' }}
         {%- endfor %}
         {{- '<|im_end|>\n' }}
+    {%- elif message.role == 'tool' %}
+        {{- '<|im_start|>user\n<tool_response>\n' + message.content + '\n</tool_response>' }}
+        {{- '<|im_end|>\n' }}
     {%- else %}
         {{- '<|im_start|>' + message.role + '\n' + message.content.strip() + '<|im_end|>\n' }}
     {%- endif %}
@@ -79,6 +82,30 @@ fn tools_and_calls_are_written_as_python_writes_json() {
             <tool_call>
             {"a": 1, "b": [2, 3]}
             </tool_call><|im_end|>
+            <|im_start|>assistant
+        "#]],
+    );
+}
+
+#[test]
+fn a_result_of_a_tool_is_written_after_its_call() {
+    let function = json!({"name": "add", "arguments": "{}"});
+    let messages = json!([
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "function": function}]},
+        {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "5"}]},
+    ]);
+    check(
+        Some(WITH_TOOLS),
+        &chat(messages),
+        expect![[r#"
+            <|im_start|>assistant
+            <tool_call>
+            {}
+            </tool_call><|im_end|>
+            <|im_start|>user
+            <tool_response>
+            5
+            </tool_response><|im_end|>
             <|im_start|>assistant
         "#]],
     );

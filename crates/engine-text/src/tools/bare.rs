@@ -1,0 +1,109 @@
+//! Calls without their tags: small models for code write the JSON of a call alone, or in a fence.
+
+use super::CallBody;
+
+/// What the beginning of an answer is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// It may still become a call.
+    Wait,
+    /// It is a call, which ends after so many bytes.
+    Call { name: String, arguments: String, bytes: usize, is_fenced: bool },
+    /// It is text.
+    Words,
+}
+
+const FENCE: &str = "```";
+const FENCED: [&str; 2] = ["```json\n", "```\n"];
+const NAME: &str = "\"name\"";
+
+/// Only a call of one of these tools, with an object for its arguments, is one.
+pub(super) fn look(answer: &str, names: &[String]) -> Look {
+    let solid = answer.trim_start();
+    if FENCED.iter().any(|fence| fence.starts_with(solid)) {
+        return Look::Wait;
+    }
+    let fence = FENCED.iter().find_map(|fence| solid.strip_prefix(fence));
+    let body = fence.unwrap_or(solid).trim_start();
+    if !may_begin(body) {
+        return Look::Words;
+    }
+    let mut values = serde_json::Deserializer::from_str(body).into_iter::<CallBody<'_>>();
+    match values.next() {
+        Some(Ok(call)) => {
+            let arguments = call.arguments();
+            let is_call = names.contains(&call.name) && arguments.starts_with('{');
+            if !is_call {
+                return Look::Words;
+            }
+            let bytes = answer.len() - body.len() + values.byte_offset();
+            Look::Call { name: call.name, arguments, bytes, is_fenced: fence.is_some() }
+        }
+        Some(Err(error)) if error.is_eof() => Look::Wait,
+        None => Look::Wait,
+        Some(Err(_)) => Look::Words,
+    }
+}
+
+/// The end of the fence around a call, and what follows it.
+pub(super) fn after_fence(answer: &str) -> Option<&str> {
+    answer.trim_start().strip_prefix(FENCE)
+}
+
+/// Whether an object begins here whose first key is the name.
+fn may_begin(body: &str) -> bool {
+    let Some(rest) = body.strip_prefix('{') else { return body.is_empty() };
+    let key = rest.trim_start();
+    NAME.starts_with(key) || key.starts_with(NAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(answer: &str, expected: &Look) {
+        assert_eq!(look(answer, &["add".to_owned()]), *expected, "{answer}");
+    }
+
+    fn call(bytes: usize, is_fenced: bool) -> Look {
+        let (name, arguments) = ("add".to_owned(), "{\"a\": 1}".to_owned());
+        Look::Call { name, arguments, bytes, is_fenced }
+    }
+
+    #[test]
+    fn a_call_is_seen_as_soon_as_it_is_whole() {
+        let answer = "\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}";
+        for length in 0..answer.len() {
+            check(&answer[..length], &Look::Wait);
+        }
+        check(answer, &call(answer.len(), false));
+        check(&format!("{answer}\nmore"), &call(answer.len(), false));
+    }
+
+    #[test]
+    fn a_fence_around_it_is_passed_over() {
+        for begin in FENCED {
+            let answer =
+                format!("{begin}{{\n  \"name\": \"add\",\n  \"arguments\": {{\"a\": 1}}\n}}");
+            for length in 0..answer.len() {
+                check(&answer[..length], &Look::Wait);
+            }
+            check(&answer, &call(answer.len(), true));
+        }
+    }
+
+    #[test]
+    fn other_answers_are_words_at_once() {
+        for answer in ["I", "<tool_call>", "[", "{\"a", "{ }", "```python", "`code`", "``x"] {
+            check(answer, &Look::Words);
+        }
+    }
+
+    #[test]
+    fn json_that_calls_no_tool_is_words() {
+        check("{\"name\": \"mul\", \"arguments\": {}}", &Look::Words);
+        check("{\"name\": \"add\", \"arguments\": 5}", &Look::Words);
+        check("{\"name\": \"add\" oops", &Look::Words);
+    }
+}
