@@ -63,7 +63,7 @@ fn transcription(runtime: &Runtime, models: &str, model: &str, sound: &str) {
     let load_s = begun.elapsed().as_secs_f64();
     let file = std::fs::read(sound).unwrap();
     for words in [false, true] {
-        let options = Options { language: None, words };
+        let options = Options { words, ..Options::default() };
         let blocks = Decoder::open(&file, SAMPLE_RATE, &LIMITS).unwrap();
         let begun = Instant::now();
         let heard = transcriber.transcribe(blocks, &options, &AtomicBool::new(false)).unwrap();

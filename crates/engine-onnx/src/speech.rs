@@ -13,7 +13,9 @@ mod voices;
 mod widen;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use utterance::Manner;
 pub use utterance::{Cancel, Utterance};
 pub use voices::{Accent, Voice};
 
@@ -101,6 +103,17 @@ impl Speaker {
 
     /// Says a text. Nothing is computed yet but what is needed to know that it can be said.
     pub fn speak(&self, text: &str, voice: &str, speed: f32) -> Result<Utterance<'_>, Error> {
+        self.speak_until(text, voice, speed, Arc::new(Cancel::new()?))
+    }
+
+    /// The same, for somebody who may want it to stop before it has begun.
+    pub fn speak_until(
+        &self,
+        text: &str,
+        voice: &str,
+        speed: f32,
+        cancel: Arc<Cancel>,
+    ) -> Result<Utterance<'_>, Error> {
         let characters = text.chars().count();
         if CHARACTERS_MAX < characters {
             return Err(Error::TooLong { characters });
@@ -108,7 +121,7 @@ impl Speaker {
         if !SPEED_RANGE.contains(&speed) {
             return Err(Error::Speed { speed });
         }
-        Utterance::new(self, text, self.voice(voice)?, speed)
+        Utterance::new(self, text, Manner { voice: self.voice(voice)?, speed }, cancel)
     }
 
     /// How a text is read: the phonemes that `speak` would say.

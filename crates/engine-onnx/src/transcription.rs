@@ -15,6 +15,7 @@ use media::SoundError;
 
 use self::moonshine::Moonshine;
 use self::stretches::{Splitter, Stretch};
+pub use self::whisper::Certainty;
 use self::whisper::Whisper;
 use crate::runtime::{Error as RuntimeError, Runtime};
 
@@ -48,6 +49,11 @@ pub struct Options {
     pub language: Option<String>,
     /// Whether to find out when each word was said, which takes a little longer.
     pub words: bool,
+    /// Words that are likely to be said, for models that take a hint: Whisper does.
+    pub prompt: Option<String>,
+    /// Above 0, tokens are drawn by their likelihood. Otherwise the likeliest one is taken, and
+    /// Whisper draws only where the text that comes of it cannot be believed.
+    pub temperature: Option<f32>,
 }
 
 /// What was said.
@@ -57,12 +63,22 @@ pub struct Transcript {
     /// A code such as `en`; none where nothing was said.
     pub language: Option<String>,
     pub duration_s: f64,
-    pub segments: Vec<Spoken>,
+    pub segments: Vec<Segment>,
     /// Empty unless asked for, and where the model cannot tell.
     pub words: Vec<Spoken>,
 }
 
-/// A sentence or a word, and when it was said.
+/// A sentence, and when it was said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segment {
+    pub start_s: f64,
+    pub end_s: f64,
+    pub text: String,
+    /// None where the model does not tell.
+    pub certainty: Option<Certainty>,
+}
+
+/// A word, and when it was said.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spoken {
     pub start_s: f64,
@@ -88,8 +104,10 @@ pub enum TranscriptionError {
 #[derive(Default)]
 struct Heard {
     language: Option<String>,
-    segments: Vec<Spoken>,
+    segments: Vec<Segment>,
     words: Vec<Spoken>,
+    /// Tokens that help with what follows; none if they would rather mislead.
+    context: Option<Vec<i64>>,
 }
 
 /// One transcription under way.
@@ -97,6 +115,8 @@ struct Run<'a> {
     options: &'a Options,
     cancelled: &'a AtomicBool,
     transcript: Transcript,
+    /// What was said before, or the caller's hint, as tokens.
+    context: Vec<i64>,
 }
 
 impl Transcriber {
@@ -132,7 +152,8 @@ impl Transcriber {
             Kind::Whisper => &whisper::PACE,
         };
         let mut splitter = Splitter::new(pace);
-        let mut run = Run { options, cancelled, transcript: Transcript::default() };
+        let context = self.first_context(options)?;
+        let mut run = Run { options, cancelled, transcript: Transcript::default(), context };
         for block in blocks {
             for stretch in splitter.push(&block?) {
                 self.hear(&stretch, &mut run)?;
@@ -159,28 +180,33 @@ impl Transcriber {
         if is_known { Ok(()) } else { Err(TranscriptionError::Language(language.clone())) }
     }
 
+    fn first_context(&self, options: &Options) -> Result<Vec<i64>, TranscriptionError> {
+        match (&*self.listener(), &options.prompt) {
+            (Listener::Whisper(whisper), Some(prompt)) => whisper.context(prompt),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     fn hear(&self, stretch: &Stretch, run: &mut Run<'_>) -> Result<(), TranscriptionError> {
         check(run.cancelled)?;
         // Once a language was found it holds for the rest, or noise would change it.
         let language = run.options.language.as_ref().or(run.transcript.language.as_ref());
         let heard = match &mut *self.listener() {
-            Listener::Moonshine(moonshine) => moonshine.hear(&stretch.samples, run.cancelled)?,
+            Listener::Moonshine(moonshine) => {
+                let temperature = run.options.temperature.unwrap_or(0.0);
+                moonshine.hear(&stretch.samples, temperature, run.cancelled)?
+            }
             Listener::Whisper(whisper) => {
-                let language = language.map(String::as_str);
-                whisper.hear(&stretch.samples, language, run.options.words, run.cancelled)?
+                let ask = whisper::Ask {
+                    language: language.map(String::as_str),
+                    words: run.options.words,
+                    temperature: run.options.temperature,
+                    context: &run.context,
+                };
+                whisper.hear(&stretch.samples, &ask, run.cancelled)?
             }
         };
-        let later = |spoken: Spoken| Spoken {
-            start_s: spoken.start_s + stretch.start_s,
-            end_s: spoken.end_s + stretch.start_s,
-            text: spoken.text,
-        };
-        let transcript = &mut run.transcript;
-        transcript.segments.extend(heard.segments.into_iter().map(later));
-        transcript.words.extend(heard.words.into_iter().map(later));
-        if transcript.language.is_none() {
-            transcript.language = heard.language;
-        }
+        run.note(heard, stretch.start_s);
         Ok(())
     }
 
@@ -190,11 +216,40 @@ impl Transcriber {
     }
 }
 
+impl Run<'_> {
+    /// Adds what was heard in a stretch that began then.
+    fn note(&mut self, heard: Heard, start_s: f64) {
+        let later = |(from_s, until_s): (f64, f64)| (from_s + start_s, until_s + start_s);
+        let transcript = &mut self.transcript;
+        let has_text = !heard.segments.is_empty();
+        for segment in heard.segments {
+            let (start_s, end_s) = later((segment.start_s, segment.end_s));
+            transcript.segments.push(Segment { start_s, end_s, ..segment });
+        }
+        for word in heard.words {
+            let (start_s, end_s) = later((word.start_s, word.end_s));
+            transcript.words.push(Spoken { start_s, end_s, ..word });
+        }
+        if transcript.language.is_none() {
+            transcript.language = heard.language;
+        }
+        match heard.context {
+            Some(tokens) => {
+                self.context.extend(tokens);
+                let needless = self.context.len().saturating_sub(whisper::CONTEXT_TOKENS_MAX);
+                self.context.drain(..needless);
+            }
+            None if has_text => self.context.clear(),
+            None => {}
+        }
+    }
+}
+
 fn check(cancelled: &AtomicBool) -> Result<(), TranscriptionError> {
     if cancelled.load(Ordering::Relaxed) { Err(TranscriptionError::Cancelled) } else { Ok(()) }
 }
 
-fn joined(segments: &[Spoken], language: Option<&str>) -> String {
+fn joined(segments: &[Segment], language: Option<&str>) -> String {
     let texts: Vec<&str> = segments.iter().map(|it| it.text.as_str()).collect();
     let separator = if language.is_some_and(whisper::has_no_spaces) { "" } else { " " };
     texts.join(separator)

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use engine_onnx::speech::{Error, SAMPLE_RATE_HZ, Speaker};
+use engine_onnx::speech::{Cancel, Error, SAMPLE_RATE_HZ, Speaker};
 use futures_util::stream;
 use media::{Encoder, Format};
 use serde::Deserialize;
@@ -41,11 +41,15 @@ pub(crate) async fn create(
         return Err(Refusal::failed("The model is of another kind."));
     };
     let format = format(body.response_format.as_deref())?;
-    let (sender, mut pieces) = channel(PIECES_AHEAD);
-    tokio::task::spawn_blocking(move || speak(&speaker, &body, format, &sender));
+    let (sender, pieces) = channel(PIECES_AHEAD);
+    let cancel = Cancel::new().map_err(|error| Refusal::failed(error.to_string()))?;
+    let mut listener = Listener { pieces, cancel: Arc::new(cancel) };
+    let voice = Voice { speaker, cancel: Arc::clone(&listener.cancel), heard_by: sender };
+    tokio::task::spawn_blocking(move || voice.speak(&body, format));
     // The status is only known when there is sound.
-    let first = pieces.recv().await.unwrap_or_else(|| Err(Refusal::failed("It said nothing.")))?;
-    let mut response = Body::from_stream(sound(first, pieces)).into_response();
+    let first = listener.pieces.recv().await;
+    let first = first.unwrap_or_else(|| Err(Refusal::failed("It said nothing.")))?;
+    let mut response = Body::from_stream(sound(first, listener)).into_response();
     let kind = HeaderValue::from_static(format.content_type());
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     Ok(response)
@@ -62,50 +66,68 @@ fn format(name: Option<&str>) -> Result<Format, Refusal> {
 /// A stream that breaks off without its end tells its reader that something failed.
 fn sound(
     first: Bytes,
-    pieces: Receiver<Piece>,
+    listener: Listener,
 ) -> impl futures_util::Stream<Item = Result<Bytes, std::io::Error>> {
-    let rest = stream::unfold(pieces, |mut pieces| async move {
-        let piece = pieces.recv().await?;
-        Some((piece.map_err(|refusal| std::io::Error::other(refusal.message())), pieces))
+    let rest = stream::unfold(listener, |mut listener| async move {
+        let piece = listener.pieces.recv().await?;
+        Some((piece.map_err(|refusal| std::io::Error::other(refusal.message())), listener))
     });
     futures_util::StreamExt::chain(stream::iter([Ok(first)]), rest)
 }
 
-/// Speaks until it is done or nobody listens.
-fn speak(speaker: &Speaker, body: &SpeechBody, format: Format, listener: &Sender<Piece>) {
-    if let Err(refusal) = say(speaker, body, format, listener) {
-        // Whoever has gone does not need to know.
-        let _ = listener.blocking_send(Err(refusal));
+/// Whoever wants the sound. When it goes away the voice stops, also in the midst of a piece.
+struct Listener {
+    pieces: Receiver<Piece>,
+    cancel: Arc<Cancel>,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.cancel.cancel();
     }
 }
 
-fn say(
-    speaker: &Speaker,
-    body: &SpeechBody,
-    format: Format,
-    listener: &Sender<Piece>,
-) -> Result<(), Refusal> {
-    let voice = match body.voice.as_deref() {
-        Some(voice) => voice,
-        None => default_voice(speaker)?,
-    };
-    let failed = |error: media::EncodeError| Refusal::failed(error.to_string());
-    let mut encoder = Encoder::new(format, SAMPLE_RATE_HZ).map_err(failed)?;
-    let speed = body.speed.unwrap_or(1.0);
-    let utterance = speaker.speak(&body.input, voice, speed).map_err(|it| refusal(it, speaker))?;
-    for samples in utterance {
-        let samples = samples.map_err(|error| refusal(error, speaker))?;
-        let bytes = encoder.push(&samples).map_err(failed)?;
-        let is_heard = bytes.is_empty() || listener.blocking_send(Ok(bytes.into())).is_ok();
-        if !is_heard {
-            return Ok(());
+/// What speaks, and to whom.
+struct Voice {
+    speaker: Arc<Speaker>,
+    cancel: Arc<Cancel>,
+    heard_by: Sender<Piece>,
+}
+
+impl Voice {
+    /// Speaks until it is done or nobody listens.
+    fn speak(self, body: &SpeechBody, format: Format) {
+        if let Err(refusal) = self.say(body, format) {
+            // Whoever has gone does not need to know.
+            let _ = self.heard_by.blocking_send(Err(refusal));
         }
     }
-    let bytes = encoder.finish().map_err(failed)?;
-    if !bytes.is_empty() {
-        let _ = listener.blocking_send(Ok(bytes.into()));
+
+    fn say(&self, body: &SpeechBody, format: Format) -> Result<(), Refusal> {
+        let speaker = &self.speaker;
+        let voice = match body.voice.as_deref() {
+            Some(voice) => voice,
+            None => default_voice(speaker)?,
+        };
+        let failed = |error: media::EncodeError| Refusal::failed(error.to_string());
+        let mut encoder = Encoder::new(format, SAMPLE_RATE_HZ).map_err(failed)?;
+        let speed = body.speed.unwrap_or(1.0);
+        let utterance = speaker.speak_until(&body.input, voice, speed, Arc::clone(&self.cancel));
+        for samples in utterance.map_err(|it| refusal(it, speaker))? {
+            let samples = samples.map_err(|error| refusal(error, speaker))?;
+            let bytes = encoder.push(&samples).map_err(failed)?;
+            let is_heard =
+                bytes.is_empty() || self.heard_by.blocking_send(Ok(bytes.into())).is_ok();
+            if !is_heard {
+                return Ok(());
+            }
+        }
+        let bytes = encoder.finish().map_err(failed)?;
+        if !bytes.is_empty() {
+            let _ = self.heard_by.blocking_send(Ok(bytes.into()));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The one that the specification names, where the model has it.

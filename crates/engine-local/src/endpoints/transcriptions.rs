@@ -9,7 +9,7 @@ use axum::extract::multipart::MultipartError;
 use axum::extract::{Multipart, State};
 use axum::response::{IntoResponse, Response};
 use engine_onnx::transcription::{
-    Options, SAMPLE_RATE, Spoken, Transcriber, Transcript, TranscriptionError,
+    Certainty, Options, SAMPLE_RATE, Segment, Spoken, Transcriber, Transcript, TranscriptionError,
 };
 use media::{Decoder, Limits, SoundError};
 use serde_json::{Value, json};
@@ -21,6 +21,8 @@ use crate::server::BODY_BYTES_MAX;
 /// Four hours. The gateway has its own, lower limit.
 const SOUND_SECONDS_MAX: u32 = 4 * 3600;
 const CHANNELS_MAX: usize = 8;
+/// As OpenAI has it.
+const TEMPERATURES: std::ops::RangeInclusive<f32> = 0.0..=1.0;
 
 #[derive(Debug, Default)]
 struct Form {
@@ -28,7 +30,10 @@ struct Form {
     file: Option<Bytes>,
     format: String,
     language: Option<String>,
+    prompt: Option<String>,
+    temperature: Option<f32>,
     wants_words: bool,
+    wants_segments: bool,
 }
 
 pub(crate) async fn create(
@@ -42,7 +47,7 @@ pub(crate) async fn create(
     else {
         return Err(Refusal::failed("The model is of another kind."));
     };
-    let options = Options { language: form.language.clone(), words: form.wants_words };
+    let options = options(&form, &model)?;
     // Set when the caller goes away and this future is dropped.
     let gone = Gone(Arc::new(AtomicBool::new(false)));
     let cancelled = Arc::clone(&gone.0);
@@ -73,13 +78,41 @@ async fn read(mut multipart: Multipart) -> Result<Form, Refusal> {
             "model" => form.model = value,
             "response_format" => form.format = value,
             "language" => form.language = Some(value).filter(|it| !it.is_empty()),
+            "prompt" => form.prompt = Some(value).filter(|it| !it.trim().is_empty()),
+            "temperature" => form.temperature = Some(temperature(&value)?),
             "timestamp_granularities[]" | "timestamp_granularities" => {
                 form.wants_words |= value.contains("word");
+                form.wants_segments |= value.contains("segment");
             }
             _ => {}
         }
     }
     Ok(form)
+}
+
+fn temperature(text: &str) -> Result<f32, Refusal> {
+    let number = text.trim().parse().ok().filter(|it| TEMPERATURES.contains(it));
+    number.ok_or_else(|| {
+        Refusal::invalid(Some("temperature"), "The temperature must be a number from 0 to 1.")
+    })
+}
+
+/// Who wants words and nothing else is refused by a model that cannot tell them; who wants all
+/// times there are gets those.
+fn options(form: &Form, model: &Transcriber) -> Result<Options, Refusal> {
+    if form.wants_words && !form.wants_segments && !model.knows_words() {
+        return Err(Refusal::invalid(
+            Some("timestamp_granularities"),
+            "This model does not tell when each word was said. Ask for segments, or use a Whisper \
+             model.",
+        ));
+    }
+    Ok(Options {
+        language: form.language.clone(),
+        words: form.wants_words && model.knows_words(),
+        prompt: form.prompt.clone(),
+        temperature: form.temperature,
+    })
 }
 
 fn listen(
@@ -107,9 +140,7 @@ fn answer(format: &str, heard: &Transcript) -> Response {
 
 fn verbose(heard: &Transcript) -> Value {
     let segments = heard.segments.iter().enumerate();
-    let segments: Value = segments
-        .map(|(id, it)| json!({"id": id, "start": it.start_s, "end": it.end_s, "text": it.text}))
-        .collect();
+    let segments: Value = segments.map(segment).collect();
     let word = |it: &Spoken| json!({"word": it.text, "start": it.start_s, "end": it.end_s});
     json!({
         "task": "transcribe",
@@ -119,6 +150,18 @@ fn verbose(heard: &Transcript) -> Value {
         "segments": segments,
         "words": heard.words.iter().map(word).collect::<Value>(),
     })
+}
+
+fn segment((id, segment): (usize, &Segment)) -> Value {
+    let Segment { start_s, end_s, text, certainty } = segment;
+    let mut body = json!({"id": id, "start": start_s, "end": end_s, "text": text});
+    if let Some(Certainty { temperature, likelihood, compression, no_speech }) = certainty {
+        body["temperature"] = (*temperature).into();
+        body["avg_logprob"] = (*likelihood).into();
+        body["compression_ratio"] = (*compression).into();
+        body["no_speech_prob"] = (*no_speech).into();
+    }
+    body
 }
 
 fn refusal(error: TranscriptionError) -> Refusal {

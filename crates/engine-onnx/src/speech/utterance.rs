@@ -24,6 +24,12 @@ pub struct Utterance<'s> {
     pause: usize,
 }
 
+/// Who speaks, and how fast.
+pub(super) struct Manner<'s> {
+    pub(super) voice: &'s Voice,
+    pub(super) speed: f32,
+}
+
 /// Stops what is being said, from any thread, also in the midst of a piece.
 pub struct Cancel {
     cancelled: AtomicBool,
@@ -37,7 +43,7 @@ impl std::fmt::Debug for Cancel {
 }
 
 impl Cancel {
-    pub(super) fn new() -> Result<Cancel, Error> {
+    pub fn new() -> Result<Cancel, Error> {
         Ok(Cancel { cancelled: AtomicBool::new(false), run: RunOptions::new()? })
     }
 
@@ -56,15 +62,15 @@ impl<'s> Utterance<'s> {
     pub(super) fn new(
         speaker: &'s Speaker,
         text: &str,
-        voice: &'s Voice,
-        speed: f32,
+        Manner { voice, speed }: Manner<'s>,
+        cancel: Arc<Cancel>,
     ) -> Result<Utterance<'s>, Error> {
         let sentences = phonemes::sentences(text).into_iter().map(str::to_owned).collect();
         let mut utterance = Utterance {
             speaker,
             voice,
             speed,
-            cancel: Arc::new(Cancel::new()?),
+            cancel,
             sentences,
             pieces: VecDeque::new(),
             has_begun: false,

@@ -114,9 +114,9 @@ impl Decoder {
 }
 
 impl Logits {
-    /// After the first token that went in.
-    pub(super) fn first(&self) -> &[f32] {
-        &self.values[..self.vocabulary]
+    /// After one of the tokens that went in.
+    pub(super) fn at(&self, index: usize) -> &[f32] {
+        &self.values[index * self.vocabulary..][..self.vocabulary]
     }
 
     /// After the last one.
@@ -131,10 +131,23 @@ impl Attention {
     }
 }
 
-/// The likeliest token.
-pub(super) fn likeliest(logits: &[f32]) -> i64 {
+/// A token drawn by its likelihood at this temperature; the likeliest one at 0.
+pub(super) fn drawn(logits: &[f32], temperature: f32, random: &mut fastrand::Rng) -> i64 {
     let best = logits.iter().enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other));
-    best.map_or(0, |(token, _)| token as i64)
+    let Some((likeliest, highest)) = best else { return 0 };
+    if temperature <= 0.0 {
+        return likeliest as i64;
+    }
+    let weight = |logit: &f32| ((logit - highest) / temperature).exp();
+    let mut left = random.f32() * logits.iter().map(weight).sum::<f32>();
+    for (token, logit) in logits.iter().enumerate() {
+        left -= weight(logit);
+        if left < 0.0 {
+            return token as i64;
+        }
+    }
+    // Rounding may leave a crumb at the end.
+    likeliest as i64
 }
 
 /// Cuts off the end of a text if it is the same few tokens over and over, which shows that the

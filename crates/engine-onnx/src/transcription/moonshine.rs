@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use ort::session::Session;
 use ort::value::TensorRef;
 
-use super::decoder::{Decoder, cut_loop, likeliest};
+use super::decoder::{Decoder, cut_loop, drawn};
 use super::stretches::Pace;
 use super::tokenizer::Texts;
-use super::{Heard, SAMPLE_RATE, Spoken, TranscriptionError, check};
+use super::{Heard, SAMPLE_RATE, Segment, TranscriptionError, check};
 use crate::runtime::{Error as RuntimeError, Runtime};
 
 pub(super) const LANGUAGE: &str = "en";
@@ -21,6 +21,8 @@ const END: i64 = 2;
 /// Nobody speaks faster than this; a model that goes on has lost its way.
 const TOKENS_PER_S_MAX: f64 = 8.0;
 const TOKENS_MIN: usize = 8;
+/// Any number: equal sounds shall give equal texts.
+const SEED: u64 = 1;
 /// The first layers look at windows, so that very short sounds need silence behind them.
 const SAMPLES_MIN: usize = SAMPLE_RATE as usize / 2;
 
@@ -43,27 +45,31 @@ impl Moonshine {
     pub(super) fn hear(
         &mut self,
         samples: &[f32],
+        temperature: f32,
         cancelled: &AtomicBool,
     ) -> Result<Heard, TranscriptionError> {
         let length_s = samples.len() as f64 / f64::from(SAMPLE_RATE);
-        let tokens = self.tokens(samples, length_s, cancelled)?;
+        let mut random = fastrand::Rng::with_seed(SEED);
+        let mut draw = |logits: &[f32]| drawn(logits, temperature, &mut random);
+        let tokens = self.tokens(samples, &mut draw, cancelled)?;
         let text = self.texts.text(&tokens)?.trim().to_owned();
         if text.is_empty() {
             return Ok(Heard::default());
         }
         Ok(Heard {
             language: Some(LANGUAGE.to_owned()),
-            segments: vec![Spoken { start_s: 0.0, end_s: length_s, text }],
-            words: Vec::new(),
+            segments: vec![Segment { start_s: 0.0, end_s: length_s, text, certainty: None }],
+            ..Heard::default()
         })
     }
 
     fn tokens(
         &mut self,
         samples: &[f32],
-        length_s: f64,
+        draw: &mut dyn FnMut(&[f32]) -> i64,
         cancelled: &AtomicBool,
     ) -> Result<Vec<i64>, TranscriptionError> {
+        let length_s = samples.len() as f64 / f64::from(SAMPLE_RATE);
         let mut samples = samples.to_vec();
         samples.resize(samples.len().max(SAMPLES_MIN), 0.0);
         let input = TensorRef::from_array_view(([1, samples.len()], samples.as_slice()));
@@ -77,7 +83,7 @@ impl Moonshine {
         let (mut logits, mut cache) = self.decoder.begin(&states, &[START])?;
         while tokens.len() < tokens_max {
             check(cancelled)?;
-            let token = likeliest(logits.last());
+            let token = draw(logits.last());
             if token == END {
                 break;
             }

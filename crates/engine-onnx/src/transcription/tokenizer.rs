@@ -1,4 +1,4 @@
-//! From token numbers back to text.
+//! From text to token numbers, and back.
 
 use std::path::Path;
 
@@ -15,6 +15,13 @@ impl Texts {
             TranscriptionError::Failed(format!("{}: {error}", file.display()))
         };
         Tokenizer::from_file(&file).map(Texts).map_err(failed)
+    }
+
+    /// The tokens of a text, without marks around it.
+    pub(super) fn tokens(&self, text: &str) -> Result<Vec<i64>, TranscriptionError> {
+        let failed = |error: tokenizers::Error| TranscriptionError::Failed(error.to_string());
+        let encoded = self.0.encode_fast(text, false).map_err(failed)?;
+        Ok(encoded.get_ids().iter().map(|id| i64::from(*id)).collect())
     }
 
     /// The text of tokens, without the marks among them.

@@ -1,6 +1,7 @@
 //! Whisper: many languages, with times, half a minute at a time.
 
 mod alignment;
+mod guard;
 mod mel;
 mod rules;
 mod vocabulary;
@@ -13,23 +14,27 @@ use ort::session::HasSelectedOutputs;
 use ort::session::{OutputSelector, RunOptions, Session};
 use ort::value::{DynValue, TensorRef};
 
+pub use self::guard::Certainty;
+use self::guard::{TEMPERATURES, Verdict};
 use self::mel::Mel;
 use self::vocabulary::Vocabulary;
 pub(super) use self::words::has_no_spaces;
-use super::decoder::{Cache, Decoder, Logits, cut_loop, likeliest};
+use super::decoder::{Decoder, Logits, cut_loop, drawn};
 use super::stretches::Pace;
 use super::tokenizer::Texts;
-use super::{Heard, SAMPLE_RATE, Spoken, TranscriptionError, check};
+use super::{Heard, SAMPLE_RATE, Segment, Spoken, TranscriptionError, check};
 use crate::runtime::{Error as RuntimeError, Runtime};
 
 /// The encoder always takes the time of half a minute, so stretches are as long as can be.
 pub(super) const PACE: Pace = Pace { silence_s: 4.0, soft_s: 20.0, pause_s: 0.4, hard_s: 29.8 };
 
-/// Half of what the decoder's positions allow, as in the reference implementation.
-const TOKENS_MAX: usize = 224;
-/// A stretch is taken for noise above this, if the text is unlikely as well.
-const NO_SPEECH_MIN: f32 = 0.6;
-const LIKELIHOOD_MIN: f32 = -1.0;
+/// What the decoder's positions allow. Half is for what it writes, and half for what went before,
+/// as in the reference implementation.
+const POSITIONS: usize = 448;
+const TOKENS_MAX: usize = POSITIONS / 2;
+pub(super) const CONTEXT_TOKENS_MAX: usize = POSITIONS / 2 - 1;
+/// Any number: equal sounds shall give equal texts.
+const SEED: u64 = 1;
 
 pub(super) struct Whisper {
     encoder: Session,
@@ -40,14 +45,21 @@ pub(super) struct Whisper {
     mel: Mel,
 }
 
+/// What is wanted of a stretch.
+pub(super) struct Ask<'a> {
+    pub(super) language: Option<&'a str>,
+    pub(super) words: bool,
+    /// None or 0: as low as gives a text that can be believed.
+    pub(super) temperature: Option<f32>,
+    /// Tokens of what was said before.
+    pub(super) context: &'a [i64],
+}
+
 /// What was decoded from a stretch, times included.
 struct Decoded {
     tokens: Vec<i64>,
-    language: i64,
-    /// How likely it is that nobody spoke.
-    no_speech: f32,
-    /// The mean logarithm of the likelihood of the tokens.
-    likelihood: f32,
+    certainty: Certainty,
+    is_loop: bool,
 }
 
 impl Whisper {
@@ -70,29 +82,38 @@ impl Whisper {
         self.vocabulary.language(language).is_some()
     }
 
+    /// A caller's words, as if they had been said before. Marks among them are only words.
+    pub(super) fn context(&self, prompt: &str) -> Result<Vec<i64>, TranscriptionError> {
+        let tokens = self.texts.tokens(&format!(" {}", prompt.trim()))?;
+        Ok(tokens.into_iter().filter(|it| *it < self.vocabulary.end).collect())
+    }
+
     pub(super) fn hear(
         &mut self,
         samples: &[f32],
-        language: Option<&str>,
-        words: bool,
+        ask: &Ask<'_>,
         cancelled: &AtomicBool,
     ) -> Result<Heard, TranscriptionError> {
         let length_s = samples.len() as f64 / f64::from(SAMPLE_RATE);
         let states = self.encode(samples)?;
-        let language = language.and_then(|it| self.vocabulary.language(it));
-        let decoded = self.decode(&states, language, cancelled)?;
-        let is_noise = NO_SPEECH_MIN < decoded.no_speech && decoded.likelihood < LIKELIHOOD_MIN;
-        if is_noise {
+        let language = match ask.language.and_then(|it| self.vocabulary.language(it)) {
+            Some(language) => language,
+            None => self.language(&states)?,
+        };
+        let Some(decoded) = self.decode_well(&states, language, ask, cancelled)? else {
             return Ok(Heard::default());
-        }
-        let segments = self.segments(&decoded.tokens, length_s)?;
+        };
+        let segments = self.segments(&decoded, length_s)?;
         if segments.is_empty() {
             return Ok(Heard::default());
         }
-        let mut words = if words { self.words(&states, &decoded, length_s)? } else { Vec::new() };
+        let mut words =
+            if ask.words { self.words(&states, &decoded, language, length_s)? } else { Vec::new() };
         words::end_with_segments(&mut words, &segments);
-        let language = self.vocabulary.code(decoded.language).map(str::to_owned);
-        Ok(Heard { language, segments, words })
+        let code = self.vocabulary.code(language).map(str::to_owned);
+        let is_sure = decoded.certainty.temperature <= guard::CONTEXT_TEMPERATURE_MAX;
+        let context = if is_sure { Some(decoded.tokens) } else { None };
+        Ok(Heard { language: code, segments, words, context })
     }
 
     fn encode(&mut self, samples: &[f32]) -> Result<DynValue, TranscriptionError> {
@@ -105,64 +126,110 @@ impl Whisper {
         states.ok_or_else(|| TranscriptionError::Failed("the encoder gave no states".to_owned()))
     }
 
-    /// The likeliest token after the other, by the rules of times.
+    /// The likeliest language. What was said before is no part of the question.
+    fn language(&mut self, states: &DynValue) -> Result<i64, TranscriptionError> {
+        let (logits, _) = self.decoder.begin(states, &[self.vocabulary.start])?;
+        Ok(self.vocabulary.likeliest_language(logits.last()))
+    }
+
+    /// Tries until a text is believed, and takes the last one if none is; nothing if nobody spoke.
+    fn decode_well(
+        &mut self,
+        states: &DynValue,
+        language: i64,
+        ask: &Ask<'_>,
+        cancelled: &AtomicBool,
+    ) -> Result<Option<Decoded>, TranscriptionError> {
+        let before = self.before(language, ask.context);
+        let asked = ask.temperature.filter(|it| 0.0 < *it).map(|it| [it]);
+        let temperatures = asked.as_ref().map_or(TEMPERATURES.as_slice(), |it| it.as_slice());
+        let mut random = fastrand::Rng::with_seed(SEED);
+        let mut last = None;
+        for temperature in temperatures {
+            let draw = &mut |logits: &[f32]| drawn(logits, *temperature, &mut random);
+            let mut decoded = self.decode(states, &before, draw, cancelled)?;
+            decoded.certainty.temperature = *temperature;
+            match decoded.certainty.verdict(decoded.is_loop) {
+                Verdict::Noise => return Ok(None),
+                Verdict::Believed => return Ok(Some(decoded)),
+                Verdict::Doubted => last = Some(decoded),
+            }
+        }
+        Ok(last)
+    }
+
+    /// The tokens that come before those that are written.
+    fn before(&self, language: i64, context: &[i64]) -> Vec<i64> {
+        let mut before = Vec::new();
+        if !context.is_empty() {
+            let first = context.len().saturating_sub(CONTEXT_TOKENS_MAX);
+            before.push(self.vocabulary.previous);
+            before.extend(&context[first..]);
+        }
+        before.extend([self.vocabulary.start, language, self.vocabulary.transcribe]);
+        before
+    }
+
+    /// One token after the other, by the rules of times.
     fn decode(
         &mut self,
         states: &DynValue,
-        language: Option<i64>,
+        before: &[i64],
+        draw: &mut dyn FnMut(&[f32]) -> i64,
         cancelled: &AtomicBool,
     ) -> Result<Decoded, TranscriptionError> {
-        let vocabulary = &self.vocabulary;
-        let (first, mut cache) = self.decoder.begin(states, &[vocabulary.start])?;
-        let no_speech = rules::likelihood(first.first(), vocabulary.no_speech).exp();
-        let language = language.unwrap_or_else(|| vocabulary.likeliest_language(first.first()));
-        let transcribe = vocabulary.transcribe;
-        self.decoder.go_on(states, language, &mut cache)?;
-        let mut logits = self.decoder.go_on(states, transcribe, &mut cache)?;
-        let (mut tokens, mut likelihood) = (Vec::new(), 0.0);
-        while tokens.len() < TOKENS_MAX {
+        let (mut logits, mut cache) = self.decoder.begin(states, before)?;
+        let start = before.iter().rposition(|it| *it == self.vocabulary.start).unwrap_or(0);
+        let no_speech = rules::likelihood(logits.at(start), self.vocabulary.no_speech).exp();
+        let tokens_max = TOKENS_MAX.min(POSITIONS - before.len());
+        let (mut tokens, mut likelihood, mut is_loop) = (Vec::new(), 0.0, false);
+        while tokens.len() < tokens_max {
             check(cancelled)?;
-            let (token, how_likely) = self.choose(&logits, &tokens);
+            let (token, how_likely) = self.choose(&logits, &tokens, draw);
             likelihood += how_likely;
             if token == self.vocabulary.end {
                 break;
             }
             tokens.push(token);
-            if cut_loop(&mut tokens) {
+            is_loop = cut_loop(&mut tokens);
+            if is_loop {
                 break;
             }
-            logits = self.next(states, token, &mut cache)?;
+            logits = self.decoder.go_on(states, token, &mut cache)?;
         }
         let likelihood = likelihood / (tokens.len() + 1) as f32;
-        Ok(Decoded { tokens, language, no_speech, likelihood })
+        let compression = guard::compression(self.texts.text(&tokens)?.trim());
+        let certainty = Certainty { temperature: 0.0, likelihood, compression, no_speech };
+        Ok(Decoded { tokens, certainty, is_loop })
     }
 
-    fn next(
-        &mut self,
-        states: &DynValue,
-        token: i64,
-        cache: &mut Cache,
-    ) -> Result<Logits, TranscriptionError> {
-        Ok(self.decoder.go_on(states, token, cache)?)
-    }
-
-    fn choose(&self, logits: &Logits, tokens: &[i64]) -> (i64, f32) {
+    fn choose(
+        &self,
+        logits: &Logits,
+        tokens: &[i64],
+        draw: &mut dyn FnMut(&[f32]) -> i64,
+    ) -> (i64, f32) {
         let mut logits = logits.last().to_vec();
         rules::apply(&mut logits, tokens, &self.vocabulary);
-        let token = likeliest(&logits);
+        let token = draw(&logits);
         (token, rules::likelihood(&logits, token))
     }
 
     /// The text between each two times.
-    fn segments(&self, tokens: &[i64], length_s: f64) -> Result<Vec<Spoken>, TranscriptionError> {
+    fn segments(
+        &self,
+        decoded: &Decoded,
+        length_s: f64,
+    ) -> Result<Vec<Segment>, TranscriptionError> {
         let mut segments = Vec::new();
-        for span in rules::spans(tokens, &self.vocabulary) {
+        for span in rules::spans(&decoded.tokens, &self.vocabulary) {
             let text = self.texts.text(&span.tokens)?.trim().to_owned();
             if text.is_empty() {
                 continue;
             }
             let end_s = span.end_s.unwrap_or(length_s).min(length_s);
-            segments.push(Spoken { start_s: span.start_s.min(end_s), end_s, text });
+            let start_s = span.start_s.min(end_s);
+            segments.push(Segment { start_s, end_s, text, certainty: Some(decoded.certainty) });
         }
         Ok(segments)
     }
@@ -172,12 +239,13 @@ impl Whisper {
         &mut self,
         states: &DynValue,
         decoded: &Decoded,
+        language: i64,
         length_s: f64,
     ) -> Result<Vec<Spoken>, TranscriptionError> {
         let vocabulary = &self.vocabulary;
         let texts = decoded.tokens.iter().copied().filter(|it| *it < vocabulary.end);
         let texts: Vec<i64> = texts.collect();
-        let marks = [vocabulary.start, decoded.language, vocabulary.transcribe];
+        let marks = [vocabulary.start, language, vocabulary.transcribe];
         let mut tokens = marks.to_vec();
         tokens.push(vocabulary.no_times);
         tokens.extend(&texts);
@@ -195,7 +263,7 @@ impl Whisper {
         let rows = marks.len()..tokens.len() - 1;
         let columns = attention.first().map_or(0, |it| it.frames);
         let starts = alignment::starts_s(&heads, columns, rows, frames.min(columns));
-        let language = self.vocabulary.code(decoded.language).unwrap_or_default();
+        let language = self.vocabulary.code(language).unwrap_or_default();
         words::assemble(&self.texts, &texts, &starts, has_no_spaces(language))
     }
 }

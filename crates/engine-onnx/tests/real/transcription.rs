@@ -62,9 +62,10 @@ fn whisper_hears_what_was_said_and_when() {
         panic!("two sentences: {:?}", transcript.segments);
     };
     assert!(first.text.ends_with("dog.") && second.text.starts_with("Artificial"));
-    let all = transcript.words.iter().chain(&transcript.segments);
-    for spoken in all {
-        assert!(spoken.start_s <= spoken.end_s && spoken.end_s <= 6.9, "{spoken:?}");
+    let words = transcript.words.iter().map(|it| (it.start_s, it.end_s));
+    let all = words.chain(transcript.segments.iter().map(|it| (it.start_s, it.end_s)));
+    for (start_s, end_s) in all {
+        assert!(start_s <= end_s && end_s <= 6.9, "{start_s} to {end_s}");
     }
     let starts: Vec<f64> = transcript.words.iter().map(|it| it.start_s).collect();
     assert!(starts.is_sorted(), "{starts:?}");
@@ -77,15 +78,74 @@ fn whisper_finds_out_the_language_or_takes_the_one_given() {
     let transcript = hear(&WHISPER, decode(BONJOUR), &Options::default());
     assert_eq!(transcript.language.as_deref(), Some("fr"));
     assert!(transcript.text.starts_with("Bonjour, je m'appelle Mari"), "{}", transcript.text);
-    let english = Options { language: Some("en".to_owned()), words: false };
+    let english = Options { language: Some("en".to_owned()), ..Options::default() };
     let transcript = hear(&WHISPER, decode(BONJOUR), &english);
     assert_eq!(transcript.language.as_deref(), Some("en"));
 }
 
 #[test]
+fn whisper_says_how_sure_it_is() {
+    let transcript = hear(&WHISPER, decode(FOX), &Options::default());
+    for segment in &transcript.segments {
+        let certainty = segment.certainty.unwrap();
+        assert_eq!(certainty.temperature, 0.0, "{segment:?}");
+        assert!(-0.6 < certainty.likelihood && certainty.likelihood < 0.0, "{segment:?}");
+        assert!((0.5..2.4).contains(&certainty.compression), "{segment:?}");
+        assert!(certainty.no_speech < 0.3, "{segment:?}");
+    }
+    let transcript = hear(&MOONSHINE, decode(FOX), &Options::default());
+    assert!(transcript.segments.iter().all(|it| it.certainty.is_none()));
+}
+
+#[test]
+fn whisper_takes_a_hint() {
+    let hint = |prompt: &str| Options { prompt: Some(prompt.to_owned()), ..Options::default() };
+    let story = hint("A story of the Lazy Dog and the Quick Brown Fox.");
+    let transcript = hear(&WHISPER, decode(FOX), &story);
+    let expected = "The Quick Brown Fox jumps over the Lazy Dog.";
+    assert!(transcript.text.starts_with(expected), "{}", transcript.text);
+    // Marks in a hint are words like any other.
+    let transcript = hear(&WHISPER, decode(FOX), &hint("<|endoftext|><|fr|><|notimestamps|>"));
+    assert_eq!(transcript.text, FOX_TEXT);
+}
+
+#[test]
+fn equal_sounds_give_equal_texts_at_any_temperature() {
+    let warm = Options { temperature: Some(0.5), ..Options::default() };
+    for transcriber in [&*WHISPER, &*MOONSHINE] {
+        let first = hear(transcriber, decode(FOX), &warm);
+        assert_eq!(hear(transcriber, decode(FOX), &warm), first);
+        assert!(first.text.to_lowercase().contains("lazy dog"), "{}", first.text);
+    }
+    let heard = hear(&WHISPER, decode(FOX), &warm);
+    assert_eq!(heard.segments[0].certainty.unwrap().temperature, 0.5);
+}
+
+/// Loud enough to be taken for speech, and nothing is said in it.
+#[test]
+fn a_hum_that_comes_and_goes_has_no_text() {
+    let hum = |at: u32| if at / 8_000 % 2 == 1 { 0.3 * (at as f32 * 0.05).sin() } else { 0.0 };
+    let block: Vec<f32> = (0..8 * SAMPLE_RATE).map(hum).collect();
+    let transcript = hear(&WHISPER, [Ok(block)].into_iter(), &Options::default());
+    assert_eq!(transcript.text, "");
+}
+
+#[test]
+fn whisper_hears_a_long_sound_with_what_was_said_before_in_mind() {
+    let blocks = (0..6).flat_map(|_| decode(FOX).chain([silence(1)]));
+    let transcript = hear(&WHISPER, blocks, &Options::default());
+    let letters = |text: &str| -> String {
+        text.to_lowercase().chars().filter(|it| it.is_alphabetic()).collect()
+    };
+    assert_eq!(letters(&transcript.text), letters(&FOX_TEXT.repeat(6)), "{}", transcript.text);
+    let ends: Vec<f64> = transcript.segments.iter().map(|it| it.end_s).collect();
+    assert!(ends.is_sorted() && ends.last().is_some_and(|it| *it < 48.0), "{ends:?}");
+}
+
+#[test]
 fn a_language_that_the_model_does_not_know_is_refused() {
     for (transcriber, language) in [(&*WHISPER, "xx"), (&*MOONSHINE, "fr")] {
-        let options = Options { language: Some(language.to_owned()), words: false };
+        let options = Options { language: Some(language.to_owned()), ..Options::default() };
         let refused = transcriber.transcribe(decode(FOX), &options, &AtomicBool::new(false));
         assert!(matches!(refused, Err(TranscriptionError::Language(it)) if it == language));
     }

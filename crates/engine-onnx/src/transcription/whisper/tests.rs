@@ -8,7 +8,7 @@ use super::mel::{BANDS, FRAMES, Mel};
 use super::rules::{apply, likelihood, spans};
 use super::vocabulary::Vocabulary;
 use super::words::end_with_segments;
-use crate::transcription::Spoken;
+use crate::transcription::{Segment, Spoken};
 
 /// Text is 0 to 9, the marks 10 to 15, the times from 16 on.
 fn vocabulary() -> Vocabulary {
@@ -16,6 +16,7 @@ fn vocabulary() -> Vocabulary {
         start: 11,
         end: 10,
         transcribe: 13,
+        previous: 13,
         no_speech: 14,
         no_times: 15,
         times: 16,
@@ -121,6 +122,8 @@ fn tokens_begin_where_the_decoder_listened_for_them() {
 fn a_word_ends_with_its_sentence() {
     let spoken = |start_s: f64, end_s: f64| Spoken { start_s, end_s, text: String::new() };
     let mut words = [spoken(0.0, 1.0), spoken(1.0, 4.0), spoken(4.0, 5.0)];
-    end_with_segments(&mut words, &[spoken(0.0, 2.0), spoken(3.5, 5.5)]);
+    let segment =
+        |start_s: f64, end_s: f64| Segment { start_s, end_s, text: String::new(), certainty: None };
+    end_with_segments(&mut words, &[segment(0.0, 2.0), segment(3.5, 5.5)]);
     assert_eq!(words, [spoken(0.0, 1.0), spoken(1.0, 2.0), spoken(4.0, 5.0)]);
 }

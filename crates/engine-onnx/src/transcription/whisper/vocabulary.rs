@@ -14,6 +14,8 @@ pub(super) struct Vocabulary {
     /// The first token after those of text.
     pub(super) end: i64,
     pub(super) transcribe: i64,
+    /// Stands before what was said earlier.
+    pub(super) previous: i64,
     pub(super) no_speech: i64,
     pub(super) no_times: i64,
     /// The token for zero seconds; those after it go on in steps.
@@ -58,6 +60,8 @@ impl Vocabulary {
             start: generation.decoder_start_token_id,
             end: generation.eos_token_id,
             transcribe,
+            // The marks have the same order in every Whisper of many languages.
+            previous: generation.no_timestamps_token_id - 2,
             no_speech: generation.no_timestamps_token_id - 1,
             no_times: generation.no_timestamps_token_id,
             times: generation.no_timestamps_token_id + 1,

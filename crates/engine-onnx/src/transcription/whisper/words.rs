@@ -1,7 +1,7 @@
 //! Tokens put together to words.
 
 use crate::transcription::tokenizer::Texts;
-use crate::transcription::{Spoken, TranscriptionError};
+use crate::transcription::{Segment, Spoken, TranscriptionError};
 
 /// Written without spaces between words: Chinese, Japanese, Thai, Lao, Burmese, Cantonese.
 const LANGUAGES_WITHOUT_SPACES: [&str; 6] = ["zh", "ja", "th", "lo", "my", "yue"];
@@ -48,9 +48,9 @@ pub(super) fn assemble(
 
 /// A word lasts until the next one begins, and so through the pause after a sentence: it ends
 /// with its sentence instead.
-pub(super) fn end_with_segments(words: &mut [Spoken], segments: &[Spoken]) {
+pub(super) fn end_with_segments(words: &mut [Spoken], segments: &[Segment]) {
     for word in words {
-        let around = |it: &&Spoken| it.start_s <= word.start_s && word.start_s < it.end_s;
+        let around = |it: &&Segment| it.start_s <= word.start_s && word.start_s < it.end_s;
         if let Some(segment) = segments.iter().rfind(around) {
             word.end_s = word.end_s.min(segment.end_s);
         }
