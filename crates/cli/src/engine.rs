@@ -29,7 +29,7 @@ pub struct Options {
     /// How many threads compute at once; otherwise one for each core.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// A model that nobody used for so many seconds gives its memory back.
+    /// A model that nobody used for so many seconds gives its memory back; 0 keeps it.
     #[arg(long, value_name = "N", default_value_t = 900)]
     pub idle_unload_s: u64,
     /// The most memory that loaded models may use; otherwise most of what the machine has.

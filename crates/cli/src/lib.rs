@@ -1,6 +1,7 @@
 //! Everything the program does but the built-in engine: configuration, wiring and commands.
 
 mod args;
+mod bar;
 mod commands;
 mod doctor;
 pub mod engine;

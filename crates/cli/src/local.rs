@@ -5,19 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use config::sections::engine as section;
+use config::sections::provider::BUILT_IN;
 use domain::catalogue::Model;
 use engine_upstream::LocalProcess;
 use supervisor::{Plan, ProcessState, StatusCell};
 use tokio_util::task::TaskTracker;
-use weights::{Kind, Puller, Settings, State, manifest};
+use weights::{Kind, Puller, Settings, State, gguf, manifest};
 
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::registries;
 use crate::surroundings::Surroundings;
-
-/// A model that is never unloaded is unloaded after a hundred years.
-const NEVER_S: u64 = 100 * 365 * 86_400;
 
 /// The engine of this machine. There is none if the program lacks it or the operator wants none.
 #[derive(Clone)]
@@ -75,7 +73,25 @@ impl Local {
 
     /// Where the files of a model stand; none for a model that has none here.
     pub(crate) fn weights_of(&self, model: &Model) -> Option<String> {
-        files_of(model).map(|id| told(&self.puller.state(id)))
+        if let Some(id) = files_of(model) {
+            return Some(told(&self.puller.state(id)));
+        }
+        let file = self.gguf_of(model)?;
+        Some(match gguf::read(&file) {
+            Ok(facts) => format!("ready, {} MB", facts.bytes.div_ceil(1_000_000)),
+            Err(error) => format!("broken: {error}"),
+        })
+    }
+
+    /// The file of the operator's own that a model runs from.
+    fn gguf_of(&self, model: &Model) -> Option<PathBuf> {
+        let route = model.routes.iter().find(|route| route.provider == BUILT_IN)?;
+        let path = Path::new(&route.upstream_id);
+        if path.is_absolute() {
+            return Some(path.to_owned());
+        }
+        let name = format!("{}.{}", route.upstream_id, gguf::EXTENSION);
+        Some(self.puller.settings().models_dir.join(name))
     }
 
     /// How the process is, in a few words.
@@ -106,8 +122,8 @@ pub(crate) fn puller(
     Ok(Arc::new(puller))
 }
 
-/// The operator's models, and the built-in ones beside them: the default set, and whatever else
-/// has been fetched.
+/// The operator's models, and the built-in ones beside them: the default set, whatever else has
+/// been fetched, and files of the operator's own that no entry of his names.
 pub(crate) fn models(own: Vec<Model>, local: Option<&Local>) -> Result<Vec<Model>, String> {
     let Some(local) = local else { return Ok(own) };
     let mut builtin = switchboard::builtin::models()?;
@@ -115,6 +131,10 @@ pub(crate) fn models(own: Vec<Model>, local: Option<&Local>) -> Result<Vec<Model
         let is_default = manifest().model(&model.id).is_some_and(|files| files.default);
         is_default || local.puller.state(&model.id) == State::Ready
     });
+    let models_dir = &local.puller.settings().models_dir;
+    let mut dropped = switchboard::dropped::models(models_dir);
+    dropped.retain(|model| !switchboard::dropped::is_named_by(&own, models_dir, &model.id));
+    builtin.extend(dropped);
     Ok(switchboard::builtin::beside(own, builtin))
 }
 
@@ -143,7 +163,8 @@ fn arguments(socket: &Path, models_dir: &Path, section: &section::Engine) -> Vec
     if let Some(threads) = section.threads {
         add("--threads", threads.to_string().into());
     }
-    let idle_unload_s = section.idle_unload.map_or(NEVER_S, |idle| idle.as_secs());
+    // The engine's word for never is 0, as the operator's is.
+    let idle_unload_s = section.idle_unload.map_or(0, |idle| idle.as_secs());
     add("--idle-unload-s", idle_unload_s.to_string().into());
     if let Some(megabytes) = section.memory_max_mb {
         add("--memory-max-mb", megabytes.to_string().into());

@@ -64,7 +64,7 @@ pub(crate) async fn run(
     }
     let (server, chat) = (config.server.clone(), config.chat.clone());
     let (limits, keep_usage_days) = (config.limits.clone(), config.store.keep_usage_days);
-    let x402 = config.x402.clone();
+    let (x402, log) = (config.x402.clone(), config.log.clone());
     let mut signals = Signals::listen()?;
     // Bound first: a port in use must not cost the operator the key that is shown only once.
     let listeners = Listeners::bind(&server).await?;
@@ -90,7 +90,7 @@ pub(crate) async fn run(
     let public_url = settings.public_url.as_str();
     let wallets = wallets::open(&service, (&server, &x402), public_url, payments.clone()).await?;
     let app = app(&service, (engines, proxy, wallets), settings, &tasks);
-    let child = local.map(|local| LocalChild::start(local, &service));
+    let child = local.map(|local| LocalChild::start(local, &service, &log));
     let report = child.as_ref().map(LocalChild::report);
     let report = report.unwrap_or_else(|| Arc::new(|| None));
     listeners.serve(app, report, &tasks, &stop)?;

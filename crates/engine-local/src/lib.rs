@@ -20,7 +20,8 @@ pub struct Options {
     pub models_dir: PathBuf,
     /// One for each core if nothing is said.
     pub threads: Option<usize>,
-    pub idle_unload: Duration,
+    /// A model that nobody used for so long gives its memory back; none keeps it.
+    pub idle_unload: Option<Duration>,
     /// Most of what the machine has if nothing is said.
     pub memory_bytes_max: Option<u64>,
 }

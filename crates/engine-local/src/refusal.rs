@@ -34,6 +34,15 @@ impl Refusal {
         Refusal { status, code: "model_not_found", ..Refusal::invalid(Some("model"), message) }
     }
 
+    /// The model is there, and cannot be loaded until somebody mends it.
+    pub(crate) fn broken_model(message: impl Into<String>) -> Refusal {
+        Refusal { code: "model_broken", ..Refusal::unknown_model(message) }
+    }
+
+    pub(crate) fn is_broken_model(&self) -> bool {
+        self.code == "model_broken"
+    }
+
     /// The model is not there yet, or there is no room for it now.
     pub(crate) fn unavailable(code: &'static str, message: impl Into<String>) -> Refusal {
         Refusal {

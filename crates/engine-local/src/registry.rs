@@ -24,7 +24,6 @@ const PARALLEL: u32 = 4;
 pub(crate) struct Registry {
     models_dir: PathBuf,
     limits: Limits,
-    idle_unload: Duration,
     /// One load at a time: two would not see each other's memory.
     loading: Semaphore,
     models: Mutex<HashMap<String, Entry>>,
@@ -44,6 +43,8 @@ struct Entry {
     kind: Kind,
     cell: Arc<OnceCell<Loaded>>,
     is_loading: bool,
+    /// The last try to load it failed, and another would too.
+    is_broken: bool,
     used_at: Instant,
 }
 
@@ -67,7 +68,6 @@ impl Registry {
                 cache_bytes_max: CACHE_BYTES_MAX.min(memory_bytes_max / 4),
                 parallel: PARALLEL,
             },
-            idle_unload: options.idle_unload,
             loading: Semaphore::new(1),
             models: Mutex::new(HashMap::new()),
         }
@@ -92,11 +92,11 @@ impl Registry {
         let standing = |(id, kind): (String, Kind)| {
             let entry = models.get(&id);
             let loaded = entry.and_then(|entry| entry.cell.get());
-            let is_loading = entry.is_some_and(|entry| entry.is_loading);
-            let state = match loaded {
-                Some(_) => "loaded",
-                None if is_loading => "loading",
-                None => "idle",
+            let state = match entry {
+                Some(_) if loaded.is_some() => "loaded",
+                Some(entry) if entry.is_loading => "loading",
+                Some(entry) if entry.is_broken => "broken",
+                _ => "idle",
             };
             Standing { id, kind, state, memory_bytes: loaded.map_or(0, Loaded::memory_bytes) }
         };
@@ -109,13 +109,17 @@ impl Registry {
         ids.into_iter().map(standing).collect()
     }
 
-    /// Gives back the memory of models that nobody used for a while.
-    pub(crate) fn unload_idle(&self, now: Instant) {
+    /// Gives back the memory of models that nobody used for so long. An answer under way is use.
+    pub(crate) fn unload_idle(&self, now: Instant, idle_max: Duration) {
         let mut models = self.lock();
         for (id, entry) in models.iter_mut() {
-            let is_idle = self.idle_unload <= now.saturating_duration_since(entry.used_at);
-            if is_idle && entry.unload() {
-                tracing::info!("unloaded {id}: nobody used it for a while");
+            if !entry.is_unused() {
+                entry.used_at = now;
+                continue;
+            }
+            if idle_max <= now.saturating_duration_since(entry.used_at) {
+                tracing::info!("unloaded {id}: nobody used it for {} s", idle_max.as_secs());
+                entry.unload();
             }
         }
     }
@@ -130,7 +134,7 @@ impl Registry {
     async fn load(self: &Arc<Self>, id: &str, found: Found) -> Result<Loaded, Refusal> {
         let stopped = |_| Refusal::failed("The engine is stopping.");
         let _turn = self.loading.acquire().await.map_err(stopped)?;
-        self.mark(id, true);
+        self.change(id, |entry| entry.is_loading = true);
         let begun = Instant::now();
         let (registry, limits) = (Arc::clone(self), self.limits);
         let load = move || {
@@ -138,16 +142,20 @@ impl Registry {
             loaded::load(&found, &registry.models_dir, &limits, make_room)
         };
         let loaded = tokio::task::spawn_blocking(load).await;
-        self.mark(id, false);
-        let loaded = loaded.map_err(|error| Refusal::failed(error.to_string())).flatten()?;
+        let loaded = loaded.map_err(|error| Refusal::failed(error.to_string())).flatten();
+        self.change(id, |entry| {
+            entry.is_loading = false;
+            entry.is_broken = loaded.as_ref().is_err_and(Refusal::is_broken_model);
+        });
+        let loaded = loaded?;
         let seconds = begun.elapsed().as_secs_f32();
         tracing::info!("loaded {id} in {seconds:.1} s: {} bytes", loaded.memory_bytes());
         Ok(loaded)
     }
 
-    fn mark(&self, id: &str, is_loading: bool) {
+    fn change(&self, id: &str, change: impl FnOnce(&mut Entry)) {
         if let Some(entry) = self.lock().get_mut(id) {
-            entry.is_loading = is_loading;
+            change(entry);
         }
     }
 
@@ -187,19 +195,15 @@ impl Registry {
 impl Entry {
     fn new(kind: Kind) -> Entry {
         let cell = Arc::new(OnceCell::new());
-        Entry { kind, cell, is_loading: false, used_at: Instant::now() }
+        Entry { kind, cell, is_loading: false, is_broken: false, used_at: Instant::now() }
     }
 
+    /// Loaded, and neither used nor about to be: who asks holds the cell, and then the model.
     fn is_unused(&self) -> bool {
-        self.cell.get().is_some_and(Loaded::is_unused)
+        Arc::strong_count(&self.cell) == 1 && self.cell.get().is_some_and(Loaded::is_unused)
     }
 
-    /// Requests under way keep their model; true if it was unloaded.
-    fn unload(&mut self) -> bool {
-        let is_unused = self.is_unused();
-        if is_unused {
-            self.cell = Arc::new(OnceCell::new());
-        }
-        is_unused
+    fn unload(&mut self) {
+        self.cell = Arc::new(OnceCell::new());
     }
 }

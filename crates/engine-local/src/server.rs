@@ -19,8 +19,9 @@ use crate::{Error, Options};
 
 /// More than the gateway lets through, which has limits of its own for each endpoint.
 pub(crate) const BODY_BYTES_MAX: usize = 64 << 20;
-/// How often idle models are looked for.
-const UNLOAD_EVERY: Duration = Duration::from_secs(5);
+/// How often idle models are looked for, at most and at least.
+const LOOK_EVERY_MAX: Duration = Duration::from_secs(5);
+const LOOK_EVERY_MIN: Duration = Duration::from_millis(100);
 
 pub(crate) async fn run(options: Options, stop: CancellationToken) -> Result<(), Error> {
     let refused = |error| Error::Socket { socket: options.socket.clone(), error };
@@ -31,7 +32,7 @@ pub(crate) async fn run(options: Options, stop: CancellationToken) -> Result<(),
     // Answers under way have nobody to go to once the parent is gone, so none is waited for.
     tokio::select! {
         served = async { axum::serve(listener, router).await } => served.map_err(refused),
-        () = unload_idle(&registry) => Ok(()),
+        () = unload_idle(&registry, options.idle_unload) => Ok(()),
         () = stop.cancelled() => Ok(()),
     }
 }
@@ -49,10 +50,13 @@ fn bind(socket: &Path) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-async fn unload_idle(registry: &Registry) {
+/// Never returns.
+async fn unload_idle(registry: &Registry, idle_max: Option<Duration>) {
+    let Some(idle_max) = idle_max else { return std::future::pending().await };
+    let look_every = (idle_max / 4).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX);
     loop {
-        tokio::time::sleep(UNLOAD_EVERY).await;
-        registry.unload_idle(Instant::now());
+        tokio::time::sleep(look_every).await;
+        registry.unload_idle(Instant::now(), idle_max);
     }
 }
 

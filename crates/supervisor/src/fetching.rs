@@ -5,28 +5,57 @@ use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
-use weights::{Puller, State};
+use weights::{Progress, Puller, State};
 
 use crate::readiness::so_far;
 
-const TELL_EVERY: Duration = Duration::from_secs(5);
 const FIRST_RETRY: Duration = Duration::from_secs(30);
 const LONGEST_RETRY: Duration = Duration::from_secs(900);
 
+/// Tells how far a fetch is.
+pub trait Teller: Send {
+    /// How often.
+    fn every(&self) -> Duration;
+    fn tell(&mut self, id: &str, progress: Progress);
+    /// Nothing more is told about the model that was told about last.
+    fn end(&mut self);
+}
+
+/// Lines in the log.
+#[derive(Debug, Default)]
+pub struct LogLines;
+
+impl Teller for LogLines {
+    fn every(&self) -> Duration {
+        Duration::from_secs(5)
+    }
+
+    fn tell(&mut self, id: &str, progress: Progress) {
+        tracing::info!(model.id = id, "fetching {id}: {}", so_far(progress));
+    }
+
+    fn end(&mut self) {}
+}
+
 /// Fetches each of these models, one after another, until all are there or `stop`.
-pub async fn fetch_all(puller: Arc<Puller>, ids: Vec<String>, stop: CancellationToken) {
+pub async fn fetch_all(
+    puller: Arc<Puller>,
+    ids: Vec<String>,
+    mut teller: Box<dyn Teller>,
+    stop: CancellationToken,
+) {
     tokio::select! {
         () = stop.cancelled() => {}
-        () = try_until_done(&puller, ids) => {}
+        () = try_until_done(&puller, ids, teller.as_mut()) => {}
     }
 }
 
-async fn try_until_done(puller: &Arc<Puller>, mut ids: Vec<String>) {
+async fn try_until_done(puller: &Arc<Puller>, mut ids: Vec<String>, teller: &mut dyn Teller) {
     let mut pause = FIRST_RETRY;
     loop {
         let mut left = Vec::new();
         for id in ids {
-            if !fetch(puller, &id).await {
+            if !fetch(puller, &id, teller).await {
                 left.push(id);
             }
         }
@@ -40,12 +69,12 @@ async fn try_until_done(puller: &Arc<Puller>, mut ids: Vec<String>) {
     }
 }
 
-async fn fetch(puller: &Arc<Puller>, id: &str) -> bool {
+async fn fetch(puller: &Arc<Puller>, id: &str, teller: &mut dyn Teller) -> bool {
     if puller.state(id) == State::Ready {
         return true;
     }
     let pull = puller.pull(id);
-    let mut tell = interval(TELL_EVERY);
+    let mut tell = interval(teller.every());
     tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tokio::pin!(pull);
     let outcome = loop {
@@ -53,11 +82,12 @@ async fn fetch(puller: &Arc<Puller>, id: &str) -> bool {
             outcome = &mut pull => break outcome,
             _ = tell.tick() => {
                 if let State::Fetching(progress) = puller.state(id) {
-                    tracing::info!(model.id = id, "fetching {id}: {}", so_far(progress));
+                    teller.tell(id, progress);
                 }
             }
         }
     };
+    teller.end();
     match outcome {
         Ok(()) => tracing::info!(model.id = id, "{id} is ready"),
         Err(error) => tracing::warn!(model.id = id, "{error}"),

@@ -9,7 +9,7 @@ mod readiness;
 mod status;
 mod supervisor;
 
-pub use fetching::fetch_all;
+pub use fetching::{LogLines, Teller, fetch_all};
 pub use process::Plan;
 pub use readiness::readiness;
 pub use status::{LoadedModel, ProcessState, Status, StatusCell};

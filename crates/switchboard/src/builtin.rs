@@ -53,6 +53,8 @@ fn is_catalogue(models: &[Model]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use domain::catalogue::ModelSpec;
+
     use super::*;
 
     fn operators(entry: &str) -> Vec<Model> {
@@ -108,6 +110,18 @@ mod tests {
         check("id = \"SmolLM2_135m\"", &["SmolLM2_135m []", rest[0], rest[1]]);
         let alias = "id = \"mine\"\naliases = [\"smollm2-135m\"]";
         check(alias, &["mine []", rest[0], rest[1]]);
+    }
+
+    /// What is fetched is offered, and the other way round.
+    #[test]
+    fn every_voice_of_kokoro_has_a_file_and_every_file_is_offered() {
+        let kokoro = models().unwrap().into_iter().find(|it| it.id == "tts-kokoro").unwrap();
+        let ModelSpec::Tts(spec) = &kokoro.spec else { panic!("{kokoro:?}") };
+        let files = &weights::manifest().model("tts-kokoro").unwrap().files;
+        let voice =
+            |name: &str| Some(name.strip_prefix("voices/")?.strip_suffix(".bin")?.to_owned());
+        let fetched: Vec<String> = files.iter().filter_map(|it| voice(&it.name)).collect();
+        assert_eq!(spec.voices.options(), fetched);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! model becomes a pool over its routes.
 
 pub mod builtin;
+pub mod dropped;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -17,7 +17,8 @@ fn serve(options: Options) -> Result<(), String> {
         socket: options.socket,
         models_dir: options.models_dir,
         threads: options.threads.map(usize::from),
-        idle_unload: Duration::from_secs(options.idle_unload_s),
+        idle_unload: (0 < options.idle_unload_s)
+            .then(|| Duration::from_secs(options.idle_unload_s)),
         memory_bytes_max: options.memory_max_mb.map(|megabytes| megabytes.saturating_mul(1 << 20)),
     };
     engine_local::serve(options).map_err(|error| error.to_string())

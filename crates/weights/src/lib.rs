@@ -6,6 +6,7 @@ mod digest;
 mod download;
 mod entry;
 mod fault;
+pub mod gguf;
 mod manifest;
 mod place;
 mod progress;

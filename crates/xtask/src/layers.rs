@@ -38,7 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("supervisor", &["engine", "weights"]),
-    ("switchboard", &["api", "config", "domain", "engine", "engine-upstream", "moment"]),
+    ("switchboard", &["api", "config", "domain", "engine", "engine-upstream", "moment", "weights"]),
     // The engines share nothing with the gateway: they are another process.
     ("engine-local", &["engine-onnx", "engine-text", "media", "moment", "weights"]),
     ("testkit", ANYTHING),

@@ -1,6 +1,5 @@
 //! `tollgate models`: what is on offer, where its files stand, and whether it works.
 
-mod bar;
 mod pull;
 mod trial;
 

@@ -4,12 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::admin::EngineReport;
+use config::sections::log::Log;
 use control::service::Service;
 use domain::catalogue::{Model, Selection};
-use supervisor::{fetch_all, supervise};
+use supervisor::{LogLines, Teller, fetch_all, supervise};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::logging;
+use crate::bar::Bars;
 use crate::local::Local;
 
 /// The engine has a few seconds of its own to end before it is made to.
@@ -23,7 +26,7 @@ pub(crate) struct LocalChild {
 }
 
 impl LocalChild {
-    pub(crate) fn start(local: Local, service: &Service) -> LocalChild {
+    pub(crate) fn start(local: Local, service: &Service, log: &Log) -> LocalChild {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let entropy = Arc::clone(&service.entropy);
         let dice = Box::new(move || {
@@ -37,7 +40,9 @@ impl LocalChild {
         let offered = catalogue.list(Selection::All, service.clock.now());
         let offered: Vec<Model> = offered.map(|model| Model::clone(model)).collect();
         let wanted = local.wanted(&offered);
-        tasks.spawn(fetch_all(Arc::clone(&local.puller), wanted, stop.clone()));
+        let teller: Box<dyn Teller> =
+            if logging::is_watched(log) { Box::new(Bars::default()) } else { Box::new(LogLines) };
+        tasks.spawn(fetch_all(Arc::clone(&local.puller), wanted, teller, stop.clone()));
         LocalChild { local, tasks, stop }
     }
 

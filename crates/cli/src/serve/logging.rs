@@ -1,12 +1,13 @@
 //! The log: lines for people on a terminal, JSON otherwise, always on standard error.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use config::sections::log::{Format, Log};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::bar::WIPE;
 use crate::failure::Failure;
 
 pub(crate) fn start(log: &Log) -> Result<(), Failure> {
@@ -16,18 +17,47 @@ pub(crate) fn start(log: &Log) -> Result<(), Failure> {
              \"info,api=debug\": {error}"
         ))
     })?;
-    let is_terminal = std::io::stderr().is_terminal();
-    let is_json = match log.format {
-        Format::Json => true,
-        Format::Human => false,
-        Format::Auto => !is_terminal,
-    };
-    let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let started = if is_json {
+    let is_terminal = io::stderr().is_terminal();
+    let wipes = is_watched(log);
+    let lines = fmt().with_env_filter(filter).with_writer(move || Line { wipes });
+    let started = if is_json(log) {
         lines.json().flatten_event(true).with_current_span(false).finish().try_init()
     } else {
         let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         lines.with_ansi(is_terminal && !is_plain).finish().try_init()
     };
     started.map_err(|error| Failure::Failed(format!("cannot start the log: {error}")))
+}
+
+/// Whether somebody reads the log on a terminal, where a bar may be drawn too.
+pub(crate) fn is_watched(log: &Log) -> bool {
+    io::stderr().is_terminal() && !is_json(log)
+}
+
+fn is_json(log: &Log) -> bool {
+    match log.format {
+        Format::Json => true,
+        Format::Human => false,
+        Format::Auto => !io::stderr().is_terminal(),
+    }
+}
+
+/// A line of the log, in the place of a bar if one is drawn there. It may be another process's.
+struct Line {
+    wipes: bool,
+}
+
+impl Write for Line {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut output = io::stderr().lock();
+        if self.wipes {
+            output.write_all(WIPE.as_bytes())?;
+        }
+        output.write_all(line)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }

@@ -28,7 +28,7 @@ pub const SECTION: Section = Section {
             "fetch",
             Kind::Flag,
             "true",
-            "Fetches the built-in models that are offered without being asked for, about 420 MB, \
+            "Fetches the built-in models that are offered without being asked for, about 400 MB, \
              when the service starts. Otherwise `tollgate models pull` fetches them.",
         ),
         Key::with_default(

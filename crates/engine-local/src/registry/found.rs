@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use weights::{Missing, manifest};
+use weights::{Missing, gguf, manifest};
 
 use crate::refusal::Refusal;
 
@@ -82,7 +82,7 @@ pub(crate) fn all(models_dir: &Path) -> Vec<(String, Kind)> {
 fn gguf_in(models_dir: &Path, id: &str) -> Option<PathBuf> {
     // A name with folders in it would leave the directory.
     let is_plain = !id.is_empty() && !id.contains(['/', '\\', '\0']);
-    let path = models_dir.join(format!("{id}.gguf"));
+    let path = models_dir.join(format!("{id}.{}", gguf::EXTENSION));
     (is_plain && path.is_file()).then_some(path)
 }
 
@@ -93,7 +93,7 @@ fn gguf_at(id: &str) -> Option<PathBuf> {
 }
 
 fn stem_of_gguf(path: &Path) -> Option<String> {
-    let is_gguf = path.extension().is_some_and(|it| it == "gguf") && path.is_file();
+    let is_gguf = path.extension().is_some_and(|it| it == gguf::EXTENSION) && path.is_file();
     if !is_gguf {
         return None;
     }

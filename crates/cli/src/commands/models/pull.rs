@@ -1,18 +1,15 @@
 //! `tollgate models pull`: fetches built-in models, with a bar for each.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use control::operation::Operation;
 use weights::{Kind, Puller, State, manifest};
 
-use super::bar::Bar;
+use crate::bar::{Bar, DRAW_EVERY};
 use crate::failure::Failure;
 use crate::local;
 use crate::operator::Operator;
 use crate::output::print_line;
-
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The files may be written while the service runs: it sees them as soon as they are whole, and
 /// each model is fetched by one process at a time.
@@ -37,7 +34,7 @@ async fn fetch(puller: &Arc<Puller>, id: &str) -> Result<(), Failure> {
     let outcome = loop {
         tokio::select! {
             outcome = &mut pull => break outcome,
-            () = tokio::time::sleep(LOOK_EVERY) => {
+            () = tokio::time::sleep(DRAW_EVERY) => {
                 if let State::Fetching(progress) = puller.state(id) {
                     bar.show(progress);
                 }

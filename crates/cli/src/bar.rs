@@ -1,14 +1,21 @@
 //! A bar that fills while a model is fetched; lines where nobody watches.
 
 use std::io::{IsTerminal, Write};
+use std::time::Duration;
 
+use supervisor::Teller;
 use weights::Progress;
+
+/// How often a bar is drawn. A line of the log wipes it away until then.
+pub(crate) const DRAW_EVERY: Duration = Duration::from_millis(100);
+/// Goes back to the beginning of a terminal's line and empties it.
+pub(crate) const WIPE: &str = "\r\x1b[K";
 
 const WIDTH: u64 = 30;
 /// Without a terminal every step of so many percent is a line.
 const STEP_PERCENT: u64 = 10;
 
-pub(super) struct Bar {
+pub(crate) struct Bar {
     id: String,
     is_terminal: bool,
     /// The last percentage that was written.
@@ -16,30 +23,47 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    pub(super) fn new(id: &str) -> Bar {
+    pub(crate) fn new(id: &str) -> Bar {
         let is_terminal = std::io::stderr().is_terminal();
         Bar { id: id.to_owned(), is_terminal, told: None }
     }
 
-    pub(super) fn show(&mut self, progress: Progress) {
+    pub(crate) fn show(&mut self, progress: Progress) {
         let percent = progress.percent();
-        let step = if self.is_terminal { 1 } else { STEP_PERCENT };
-        let is_news = self.told.is_none_or(|told| told / step < percent / step);
-        if !is_news {
+        let line = line(&self.id, progress);
+        if self.is_terminal {
+            write(&format!("{WIPE}{line}"));
+        } else if self.told.is_none_or(|told| told / STEP_PERCENT < percent / STEP_PERCENT) {
+            write(&format!("{line}\n"));
+        } else {
             return;
         }
         self.told = Some(percent);
-        let line = line(&self.id, progress);
-        if self.is_terminal {
-            write(&format!("\r{line}"));
-        } else {
-            write(&format!("{line}\n"));
-        }
     }
 
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if self.is_terminal && self.told.is_some() {
             write("\n");
+        }
+    }
+}
+
+/// Bars on the terminal of a service that fetches one model after another.
+#[derive(Default)]
+pub(crate) struct Bars(Option<Bar>);
+
+impl Teller for Bars {
+    fn every(&self) -> Duration {
+        DRAW_EVERY
+    }
+
+    fn tell(&mut self, id: &str, progress: Progress) {
+        self.0.get_or_insert_with(|| Bar::new(id)).show(progress);
+    }
+
+    fn end(&mut self) {
+        if let Some(mut bar) = self.0.take() {
+            bar.end();
         }
     }
 }

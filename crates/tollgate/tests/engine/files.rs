@@ -1,0 +1,61 @@
+//! GGUF files of the operator's own: named by their stem or their path, whole or broken.
+
+use std::path::Path;
+
+use crate::harness::{Engine, chat_with, gguf, with_copies};
+
+const CHAT: &str = "/v1/chat/completions";
+
+#[test]
+fn any_gguf_answers_by_its_name_in_the_folder_and_by_its_path_elsewhere() {
+    let (folder, elsewhere) = (with_copies(&["mine"]), with_copies(&["other"]));
+    let engine = Engine::start(folder.path());
+    let path = elsewhere.path().join("other.gguf");
+    for id in ["mine", path.to_str().unwrap()] {
+        let answer = engine.post_ok(
+            CHAT,
+            &chat_with(id, "What is the capital of France? Answer in one sentence."),
+        );
+        let text = answer["choices"][0]["message"]["content"].as_str().unwrap();
+        assert!(text.contains("Paris"), "{id}: {answer}");
+        assert_eq!(engine.standing(id).0, "loaded");
+    }
+    engine.end();
+}
+
+/// Writes a file that is the model with a change to its bytes.
+fn spoiled(folder: &Path, name: &str, spoil: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = std::fs::read(gguf()).unwrap();
+    spoil(&mut bytes);
+    std::fs::write(folder.join(format!("{name}.gguf")), bytes).unwrap();
+}
+
+#[test]
+fn a_broken_file_is_told_as_such_and_harms_nothing_else() {
+    let folder = with_copies(&["whole"]);
+    let path = folder.path();
+    spoiled(path, "half", |bytes| bytes.truncate(bytes.len() / 2));
+    spoiled(path, "head", |bytes| bytes.truncate(2000));
+    spoiled(path, "last", |bytes| bytes.truncate(bytes.len() - 1));
+    spoiled(path, "empty", Vec::clear);
+    spoiled(path, "page", |bytes| *bytes = b"<!DOCTYPE html><p>Not found</p>".to_vec());
+    // The type of the first value is none.
+    spoiled(path, "wild", |bytes| bytes[24..60].fill(0xff));
+    let engine = Engine::start(path);
+    let process = engine.process.id();
+    for name in ["half", "head", "last", "empty", "page", "wild"] {
+        // Twice: a file that is broken stays so, and is not what ends the process.
+        for _ in 0..2 {
+            let refusal = engine.refusal(CHAT, &chat_with(name, "Hello."));
+            assert_eq!(refusal, (404, "model_broken".to_owned()), "{name}");
+        }
+        assert_eq!(engine.standing(name).0, "broken", "{name}");
+    }
+    engine.post_ok(CHAT, &chat_with("whole", "Hello."));
+    assert_eq!(engine.process.id(), process);
+    // A file that was mended answers without a restart.
+    std::fs::copy(gguf(), path.join("half.gguf")).unwrap();
+    engine.post_ok(CHAT, &chat_with("half", "Hello."));
+    assert_eq!(engine.standing("half").0, "loaded");
+    engine.end();
+}

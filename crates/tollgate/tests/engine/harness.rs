@@ -1,0 +1,210 @@
+//! An engine's process, and questions to it.
+
+use std::ffi::OsStr;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+pub(crate) const TEXT_MODEL: &str = "smollm2-135m";
+
+/// An engine's process with a socket in a folder of its own.
+pub(crate) struct Engine {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) process: Child,
+}
+
+impl Engine {
+    pub(crate) fn start(models_dir: &Path) -> Engine {
+        Engine::start_with(models_dir, &[])
+    }
+
+    pub(crate) fn start_with(models_dir: &Path, options: &[&str]) -> Engine {
+        let folder = tempfile::tempdir().unwrap();
+        let process = Engine::spawn(folder.path(), models_dir, options);
+        Engine { folder, process }
+    }
+
+    pub(crate) fn spawn(folder: &Path, models_dir: &Path, options: &[&str]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_tollgate"))
+            .args(["engine", "--threads", "1", "--socket"])
+            .arg(folder.join("engine.sock"))
+            .arg("--models-dir")
+            .arg(models_dir)
+            .args(options)
+            .env("TOLLGATE_DATA_DIR", folder)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.path().join("engine.sock")
+    }
+
+    /// Waits until the socket answers: the process makes it when it is ready.
+    pub(crate) fn connect(&self) -> UnixStream {
+        let begun = Instant::now();
+        let stream = loop {
+            match UnixStream::connect(self.socket()) {
+                Ok(stream) => break stream,
+                Err(error) => assert!(begun.elapsed() < PATIENCE, "{error}"),
+            }
+            std::thread::yield_now();
+        };
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// Sends a request and does not wait for its answer.
+    pub(crate) fn send(&self, head: &str, body: &[u8]) -> UnixStream {
+        let mut stream = self.connect();
+        let length = body.len();
+        let head =
+            format!("{head}\r\nHost: engine\r\nConnection: close\r\nContent-Length: {length}");
+        stream.write_all(format!("{head}\r\n\r\n").as_bytes()).unwrap();
+        match stream.write_all(body) {
+            // A body that is too large is answered before its end.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => panic!("{error}"),
+            _ => {}
+        }
+        stream
+    }
+
+    /// The status and the body, as far as they are text.
+    pub(crate) fn ask(&self, head: &str, body: &[u8]) -> (u16, String) {
+        let mut answer = Vec::new();
+        self.send(head, body).read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Value {
+        let (status, body) = self.ask(&format!("GET {path} HTTP/1.1"), b"");
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> (u16, String) {
+        self.ask(&format!("POST {path} HTTP/1.1"), body.to_string().as_bytes())
+    }
+
+    pub(crate) fn post_ok(&self, path: &str, body: &Value) -> Value {
+        let (status, answer) = self.post(path, body);
+        assert_eq!(status, 200, "{answer}");
+        serde_json::from_str(&answer).unwrap()
+    }
+
+    /// The status and the code of the error that a request gets.
+    pub(crate) fn refusal(&self, path: &str, body: &Value) -> (u16, String) {
+        let (status, answer) = self.post(path, body);
+        (status, code(&answer))
+    }
+
+    /// The status and the text, or the code of the error, that a sound file gets.
+    pub(crate) fn transcribe(&self, fields: &[(&str, &str)], sound: &[u8]) -> (u16, String) {
+        let head = "POST /v1/audio/transcriptions HTTP/1.1\r\n\
+                    Content-Type: multipart/form-data; boundary=x";
+        self.ask(head, &form(fields, sound))
+    }
+
+    /// How a model stands, and what it says that it takes.
+    pub(crate) fn standing(&self, id: &str) -> (String, u64) {
+        let health = self.get("/health");
+        let models = health["models"].as_array().unwrap();
+        let model = models.iter().find(|it| it["id"] == id).unwrap_or(&Value::Null);
+        let state = model["state"].as_str().unwrap_or("absent");
+        (state.to_owned(), model["memory_bytes"].as_u64().unwrap_or(0))
+    }
+
+    pub(crate) fn until_it_stands(&self, id: &str, expected: &str) {
+        let begun = Instant::now();
+        loop {
+            let (state, _) = self.standing(id);
+            if state == expected {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{id} is still {state}");
+        }
+    }
+
+    /// What the process has in memory: now, or at most so far.
+    pub(crate) fn memory_bytes(&self, field: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
+        let status = status.unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+        let kilobytes = line.trim_start_matches(':').trim().trim_end_matches("kB").trim();
+        kilobytes.parse::<u64>().unwrap() * 1024
+    }
+
+    pub(crate) fn end(mut self) {
+        drop(self.process.stdin.take());
+        assert!(self.process.wait().unwrap().success());
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Ended already is as good as killed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The code of an error in OpenAI's shape.
+pub(crate) fn code(answer: &str) -> String {
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    answer["error"]["code"].as_str().unwrap().to_owned()
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests are told where the weights are")]
+pub(crate) fn models_dir() -> PathBuf {
+    let message = "set TOLLGATE_TEST_MODELS to a folder with the default models; scripts/test.sh \
+                   fetches them";
+    PathBuf::from(std::env::var("TOLLGATE_TEST_MODELS").expect(message))
+}
+
+/// The file of the small text model.
+pub(crate) fn gguf() -> PathBuf {
+    let folder = models_dir().join(TEXT_MODEL);
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    files.into_iter().find(|path| path.extension() == Some(OsStr::new("gguf"))).unwrap()
+}
+
+/// A models directory in which the small text model has these names.
+pub(crate) fn with_copies(names: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in names {
+        let link = folder.path().join(format!("{name}.gguf"));
+        std::os::unix::fs::symlink(gguf(), link).unwrap();
+    }
+    folder
+}
+
+pub(crate) fn chat(content: &str) -> Value {
+    chat_with(TEXT_MODEL, content)
+}
+
+pub(crate) fn chat_with(model: &str, content: &str) -> Value {
+    let messages = json!([{"role": "user", "content": content}]);
+    json!({"model": model, "messages": messages, "temperature": 0, "max_tokens": 24})
+}
+
+pub(crate) fn form(fields: &[(&str, &str)], sound: &[u8]) -> Vec<u8> {
+    let mut form = Vec::new();
+    for (name, value) in fields {
+        let part =
+            format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        form.extend(part.as_bytes());
+    }
+    let file = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n";
+    form.extend(file.as_bytes());
+    form.extend(sound);
+    form.extend(b"\r\n--x--\r\n");
+    form
+}

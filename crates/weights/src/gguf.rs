@@ -1,0 +1,96 @@
+//! GGUF files of the operator's own: what their heads say, and whether they are whole.
+//!
+//! Read without the runtime, so that the gateway knows what it offers and the runtime is never
+//! given a file that breaks off.
+
+mod head;
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use self::head::Head;
+
+/// What a file tells about its model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    pub architecture: String,
+    /// The name that its maker gave it.
+    pub name: Option<String>,
+    /// As long as it was trained for.
+    pub context_tokens: u64,
+    /// Whether its template shows the model tools and how to call them.
+    pub has_tools: bool,
+    pub bytes: u64,
+}
+
+/// Why a file cannot be offered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GgufError {
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
+    #[error("it is no GGUF file")]
+    Stranger,
+    #[error("it is of version {0} of GGUF; 2 and 3 are understood")]
+    Version(u32),
+    #[error("it breaks off: it has {bytes} bytes and needs {needed}; fetch it again")]
+    Cut { bytes: u64, needed: u64 },
+    #[error("its head makes no sense: {0}")]
+    Malformed(&'static str),
+}
+
+/// A file of the operator's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// The file's name without its ending, which is the model's id.
+    pub stem: String,
+    pub path: PathBuf,
+    pub facts: Result<Facts, GgufError>,
+}
+
+/// The end of the name that makes a file in the models directory a model.
+pub const EXTENSION: &str = "gguf";
+
+/// Every GGUF file directly in the models directory, by name.
+pub fn dropped(models_dir: &Path) -> Vec<Dropped> {
+    let files = std::fs::read_dir(models_dir).into_iter().flatten().flatten();
+    let mut dropped: Vec<Dropped> = files.filter_map(|file| of(file.path())).collect();
+    dropped.sort_by(|one, other| one.stem.cmp(&other.stem));
+    dropped
+}
+
+/// Reads the head of a file, and compares the file's length with what the head asks for.
+pub fn read(path: &Path) -> Result<Facts, GgufError> {
+    let file = File::open(path).map_err(unreadable)?;
+    let bytes = file.metadata().map_err(unreadable)?.len();
+    let head = Head::read(BufReader::new(file), bytes)?;
+    if bytes < head.needed_bytes {
+        return Err(GgufError::Cut { bytes, needed: head.needed_bytes });
+    }
+    let architecture = head.architecture.ok_or(GgufError::Malformed("no architecture"))?;
+    let template = head.template.unwrap_or_default();
+    Ok(Facts {
+        architecture,
+        name: head.name,
+        context_tokens: head.context_tokens.ok_or(GgufError::Malformed("no context length"))?,
+        has_tools: template.contains("tools") && template.contains("<tool_call>"),
+        bytes,
+    })
+}
+
+fn of(path: PathBuf) -> Option<Dropped> {
+    let is_gguf = path.extension().is_some_and(|it| it == EXTENSION) && path.is_file();
+    if !is_gguf {
+        return None;
+    }
+    let stem = path.file_stem()?.to_str()?.to_owned();
+    let facts = read(&path);
+    Some(Dropped { stem, path, facts })
+}
+
+fn unreadable(error: std::io::Error) -> GgufError {
+    GgufError::Unreadable(error.to_string())
+}
+
+#[cfg(test)]
+mod tests;
