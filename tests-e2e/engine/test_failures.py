@@ -13,6 +13,7 @@ import openai
 
 from engine.service import MODELS, EngineCase, user
 
+SAMPLES = pathlib.Path(__file__).parents[2] / "crates" / "media" / "samples"
 STORY = "Tell me a long story about a fox in the woods."
 SMOLLM = "smollm2-135m/SmolLM2-135M-Instruct.Q4_1.gguf"
 
@@ -88,3 +89,40 @@ class CorruptedTest(EngineCase):
         with urllib.request.urlopen(f"{self.server.api}/models") as response:
             ids = [model["id"] for model in json.load(response)["data"]]
         self.assertIn("smollm2-135m", ids)
+
+
+class HostileSoundTest(EngineCase):
+    """Recordings that are cut, wrong or too large: refused, and not paid for."""
+
+    def transcribe(self, name, content):
+        create = self.client().audio.transcriptions.create
+        return create(model="moonshine-tiny", file=(name, content))
+
+    def balance_usd(self):
+        report = json.loads(self.server.command("accounts", "show", "default", "--json"))
+        return report["balances"]["USD"]
+
+    def check_refused(self, name, content):
+        with self.assertRaises(openai.APIStatusError, msg=name) as caught:
+            self.transcribe(name, content)
+        self.assertIn(caught.exception.status_code, (400, 413, 422), caught.exception)
+
+    def test_what_cannot_be_heard_is_refused_and_free(self):
+        samples = sorted(SAMPLES.glob("speech.*"))
+        self.assertEqual(len(samples), 9)
+        whole = samples[0].read_bytes()
+        self.until_ready(lambda: self.transcribe(samples[0].name, whole))
+        before = self.balance_usd()
+        process = self.engine_process()
+        for sample in samples:
+            content = sample.read_bytes()
+            self.check_refused(sample.name, content[:40])
+            # What is made of packets that follow each other is a shorter sound when it is cut.
+            if sample.suffix in (".wav", ".flac", ".mp3", ".m4a", ".mp4"):
+                self.check_refused(sample.name, content[: len(content) // 2])
+        self.check_refused("speech.wav", bytes(len(whole)))
+        self.check_refused("speech.wav", b"")
+        self.check_refused("speech.wav", b"This is a text.")
+        self.check_refused("speech.wav", whole + bytes(26_000_000))
+        self.assertEqual(self.balance_usd(), before)
+        self.assertEqual(self.engine_process(), process)

@@ -3,9 +3,11 @@
 mod pull;
 mod trial;
 
+use std::path::{Path, PathBuf};
+
 use control::operation::Operation;
 use control::reply::{ModelLine, Reply};
-use weights::{Kind, ModelFiles, manifest};
+use weights::{Kind, ModelFiles, gguf, manifest};
 
 use crate::args;
 use crate::failure::Failure;
@@ -21,6 +23,7 @@ pub(crate) async fn run(
             let mut models = operator.models().await?;
             if operator.engine.is_built_in() {
                 add_unoffered(&mut models);
+                add_broken(&mut models, &models_dir(operator)?);
             }
             if listing.json { print_json(&models) } else { print_models(&models) }
         }
@@ -52,6 +55,30 @@ fn add_unoffered(models: &mut Vec<ModelLine>) {
             traits: Vec::new(),
             offline: true,
             weights: Some("not fetched".to_owned()),
+        });
+    }
+}
+
+fn models_dir(operator: &Operator<'_>) -> Result<PathBuf, Failure> {
+    let section = operator.surroundings.sources(Vec::new()).read()?.engine;
+    Ok(operator.surroundings.data_dir.path.join(section.models_dir))
+}
+
+/// Files of the operator's own that are not offered, and why.
+fn add_broken(models: &mut Vec<ModelLine>, models_dir: &Path) {
+    for file in gguf::dropped(models_dir) {
+        let Err(error) = file.facts else { continue };
+        if models.iter().any(|model| model.id == file.stem) {
+            continue;
+        }
+        models.push(ModelLine {
+            id: file.stem.clone(),
+            model_type: "text".to_owned(),
+            name: file.stem,
+            providers: vec!["local".to_owned()],
+            traits: Vec::new(),
+            offline: true,
+            weights: Some(format!("broken: {error}")),
         });
     }
 }
