@@ -20,7 +20,7 @@ tier = "XS"
 context_tokens = 8192
 max_completion_tokens = 2048
 traits = ["default"]
-capabilities = ["tools", "json_schema", "vision", "reasoning"]
+capabilities = ["tools", "json_schema", "vision", "reasoning", "documents"]
 price = {{ input_usd_per_million = "1.00", output_usd_per_million = "4.00", cache_input_usd_per_million = "0.50" }}
 
 [[model]]

@@ -144,6 +144,24 @@ class Chat(PythonCase):
         answer = self.client().chat.completions.create(model="small-text", messages=user(parts))
         self.assertEqual(answer.choices[0].message.content, "I see 1 image.")
 
+    def test_a_document_reaches_the_upstream(self):
+        data = "data:application/pdf;base64," + base64.b64encode(b"%PDF-1.7").decode()
+        parts = [
+            {"type": "text", "text": "Sum it up."},
+            {"type": "file", "file": {"filename": "report.pdf", "file_data": data}},
+        ]
+        answer = self.client().chat.completions.create(model="small-text", messages=user(parts))
+        self.assertEqual(answer.choices[0].message.content, "I read report.pdf.")
+
+    def test_an_address_of_the_operators_network_is_a_bad_request(self):
+        asked = len(self.upstream.requests)
+        for url in ("http://169.254.169.254/latest/meta-data/", "http://localhost:8080/a.png"):
+            part = {"type": "image_url", "image_url": {"url": url}}
+            with self.assertRaises(openai.BadRequestError) as raised:
+                self.client().chat.completions.create(model="small-text", messages=user([part]))
+            self.assertIn("did not pass validation checks", raised.exception.response.text)
+        self.assertEqual(len(self.upstream.requests), asked)
+
     def test_thoughts_come_beside_the_answer(self):
         answer = self.client().chat.completions.create(model="small-text", messages=user("think"))
         self.assertEqual(answer.choices[0].message.reasoning_content, "Hm.")
@@ -245,6 +263,14 @@ class Completions(PythonCase):
             model="small-text", prompt="one two", stream=True
         )
         self.assertEqual("".join(chunk.choices[0].text for chunk in stream), " two")
+
+    def test_several_texts_are_continued_and_repeated(self):
+        answer = self.client().completions.create(
+            model="small-text", prompt=["one two", "three"], echo=True
+        )
+        texts = [choice.text for choice in answer.choices]
+        self.assertEqual(texts, ["one two two", "three three"])
+        self.assertEqual([choice.index for choice in answer.choices], [0, 1])
 
 
 class Embeddings(PythonCase):

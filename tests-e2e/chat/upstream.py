@@ -77,6 +77,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def complete(self, body, prompt):
         """Text is continued with its own last word; what comes after it is said to be known."""
+        if isinstance(prompt, list):
+            return self.complete_all(prompt)
         words = [" ", prompt.split()[-1]]
         if body.get("suffix"):
             words += [" before ", body["suffix"]]
@@ -91,6 +93,16 @@ class Handler(BaseHTTPRequestHandler):
         for event in events:
             self.event(json.dumps(event))
         self.end_stream()
+
+    def complete_all(self, prompts):
+        """Each text is continued with its own last word."""
+        texts = [f" {prompt.split()[-1]}" for prompt in prompts]
+        choices = [
+            {"index": index, "text": text, "finish_reason": "stop", "logprobs": None}
+            for index, text in enumerate(texts)
+        ]
+        frame = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "x"}
+        self.send(200, {**frame, "choices": choices, "usage": usage_of(texts)})
 
     def stream(self, prompt, deltas):
         self.begin_stream()
@@ -157,6 +169,9 @@ def deltas_of(body, prompt):
     if body.get("response_format", {}).get("type") == "json_schema":
         return words(json.dumps(CITY))
     if isinstance(last["content"], list):
+        files = [part["file"]["filename"] for part in last["content"] if part["type"] == "file"]
+        if files:
+            return words(f"I read {files[0]}.")
         images = sum(part["type"] == "image_url" for part in last["content"])
         if 0 < images:
             return words(f"I see {images} image.")
