@@ -10,8 +10,7 @@ cd "$(dirname "$0")/.."
 . scripts/toolchain.sh
 
 seconds=${1:-60}
-shift $(($# < 1 ? 0 : 1))
-targets=("$@")
+targets=("${@:2}")
 if [ ${#targets[@]} -eq 0 ]; then
   for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
 fi

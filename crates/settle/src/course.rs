@@ -124,7 +124,7 @@ impl Desk {
             }
             let is_replaced = self.replace_if_stuck(&mut claim).await?;
             if is_replaced && let Err(setback) = self.settler.send(&claim).await {
-                tracing::warn!(cause = %setback, "a payment was sent again: {setback}");
+                tracing::warn!(cause = %setback, "a dearer payment was sent without a clear answer: {setback}");
             }
             sleep(self.policy.poll).await;
         }
@@ -144,7 +144,7 @@ impl Desk {
         });
         let Some(sent) = replacement else { return Ok(false) };
         self.advance(claim.id, ClaimStep::Replace(sent.clone())).await?;
-        metrics::counter!("settle_replaced_transactions").increment(1);
+        metrics::counter!("settle_replacements_total").increment(1);
         tracing::info!(
             tx.hash = sent.transaction.as_deref().unwrap_or_default(),
             "a payment's transaction was not mined in time: one with a higher fee takes its place"

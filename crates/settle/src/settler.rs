@@ -27,15 +27,17 @@ pub trait Settler: Send + Sync {
 
     /// What to send instead of what a claim holds, because it has waited too long to be mined; none
     /// if there is nothing better.
-    fn replacement<'a>(&'a self, claim: &'a Claim) -> Step<'a, Option<SentPayment>> {
-        let _ = claim;
+    fn replacement<'a>(&'a self, _claim: &'a Claim) -> Step<'a, Option<SentPayment>> {
         Box::pin(async { Ok(None) })
     }
 
     /// Clears away what holds payments up and belongs to none of the claims that are unfinished. What
     /// was credited lately is sent once more if it holds them up, for its chain has taken it back.
-    fn clear_the_way<'a>(&'a self, unfinished: &'a [Claim], credited: &'a [Claim]) -> Step<'a, ()> {
-        let _ = (unfinished, credited);
+    fn clear_the_way<'a>(
+        &'a self,
+        _unfinished: &'a [Claim],
+        _credited: &'a [Claim],
+    ) -> Step<'a, ()> {
         Box::pin(async { Ok(()) })
     }
 
