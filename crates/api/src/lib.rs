@@ -24,6 +24,7 @@ pub mod model_headers;
 pub mod openapi;
 pub mod operation;
 pub mod origin;
+mod outlasting;
 mod paid_chat;
 mod payment;
 pub mod proxy;

@@ -18,10 +18,10 @@ use crate::endpoints::embeddings::job::Job;
 use crate::endpoints::inference_body::InferenceBody;
 use crate::endpoints::models::get::refuse_model;
 use crate::model_headers;
+use crate::outlasting::Outlasting;
 use crate::payment;
 use crate::purse::{Errand, Purse};
 use crate::refusal::Refusal;
-use crate::refusal::inference::Failure;
 use crate::reply::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -62,7 +62,7 @@ async fn create_embedding(
     let purse = Purse::open(&app, errand, tokens.estimate, Want::Exactly(most))?;
     let job = Job { purse, model: Arc::clone(&model), price: spec.price.clone(), engine, tokens };
     // The work outlives the connection: a caller who hangs up is charged for what was done.
-    let outcome = app.tasks.spawn(job.run(request)).await.unwrap_or(Err(Failure::Lost));
+    let outcome = Outlasting::new(&app.tasks, job.run(request)).await;
     let done = outcome.map_err(|failure| failure.into_refusal(&call.request_id, "input"))?;
 
     let remaining = payment::balance_remaining(&done.receipt);

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use domain::catalogue::Model;
 use engine::{ChatAnswer, TokenMeter};
-use tokio::sync::oneshot;
 
 use super::believe::{Report, Used};
 use super::settle::{Settled, note_name, settle};
 use super::{Candidate, Work, nobody_left};
+use crate::outlasting::Outlasting;
 use crate::purse::Purse;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
@@ -24,15 +24,10 @@ pub(crate) struct Answered {
 impl Work {
     /// Asks the models in turn. The work goes on, and is paid, even if nobody waits for it.
     pub(crate) async fn answer(self) -> Result<Answered, Refusal> {
-        let (sender, receiver) = oneshot::channel();
         let (tasks, request_id) = (self.purse.app.tasks.clone(), self.purse.request_id.clone());
         let prompt_field = self.prompt_field;
-        tasks.spawn(async move {
-            let Work { candidates, purse, .. } = self;
-            // A caller who went away has paid all the same.
-            let _ = sender.send(run(&candidates, purse).await);
-        });
-        let outcome = receiver.await.unwrap_or(Err(Failure::Lost));
+        let Work { candidates, purse, .. } = self;
+        let outcome = Outlasting::new(&tasks, async move { run(&candidates, purse).await }).await;
         outcome.map_err(|failure| failure.into_refusal(&request_id, prompt_field))
     }
 }

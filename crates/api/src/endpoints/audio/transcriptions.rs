@@ -20,10 +20,10 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::models::get::refuse_model;
 use crate::input::Form;
 use crate::model_headers;
+use crate::outlasting::Outlasting;
 use crate::payment;
 use crate::purse::{Errand, Purse};
 use crate::refusal::Refusal;
-use crate::refusal::inference::Failure;
 use crate::refusal::sound::refuse_transcription;
 use crate::reply::Answer;
 use crate::reply::written::Written;
@@ -77,7 +77,7 @@ async fn create_transcription(
     let job = Job { purse, model: Arc::clone(&model), rate, engine, length: recording.length };
     let request = Arc::new(request::of(fields, file, recording.container, wish));
     // The work outlives the connection: a caller who hangs up is charged for what was done.
-    let outcome = app.tasks.spawn(job.run(request)).await.unwrap_or(Err(Failure::Lost));
+    let outcome = Outlasting::new(&app.tasks, job.run(request)).await;
     let done = outcome.map_err(|failure| refuse_transcription(failure, &call.request_id))?;
 
     let remaining = payment::balance_remaining(&done.receipt);

@@ -15,6 +15,7 @@ use store::write::Write;
 use crate::app::{App, Shared};
 use crate::endpoints::crypto::relayed::{Answered, Relayed};
 use crate::endpoints::crypto::work::{Also, Failed, Work};
+use crate::outlasting::Outlasting;
 use crate::refusal::Refusal;
 use crate::refusal::proxy::Cap;
 
@@ -46,14 +47,14 @@ pub(super) async fn run(
     let outcome = loop {
         let follower = match app.proxy.keyed.board(key.clone()) {
             Boarding::Lead(leader) => {
-                let for_task = Arc::clone(app);
+                let for_work = Arc::clone(app);
                 // The first caller may leave; the others still wait.
-                let task = app.tasks.spawn(async move {
-                    let outcome = answer(&for_task, work, key, fingerprint).await;
+                let answering = async move {
+                    let outcome = answer(&for_work, work, key, fingerprint).await;
                     leader.land(Landed { fingerprint, outcome: outcome.clone() });
                     outcome
-                });
-                break task.await.map_err(Refusal::internal)?;
+                };
+                break Outlasting::new(&app.tasks, answering).await;
             }
             Boarding::Follow(follower) => follower,
         };

@@ -21,6 +21,7 @@ use store::write::{Group, Write};
 use crate::app::{App, Shared};
 use crate::endpoints::crypto::limits;
 use crate::endpoints::crypto::relayed::{Answered, Relayed};
+use crate::outlasting::Outlasting;
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::transport::RequestId;
@@ -57,9 +58,9 @@ pub(super) type Also = Box<dyn FnOnce(&[(String, String)], &Bytes) -> Option<Wri
 impl Work {
     /// Runs to the end even if the caller hangs up: a node may have acted, and is to be paid for.
     pub(super) async fn run_alone(self, app: &Shared) -> Result<Relayed, Refusal> {
-        let for_task = Arc::clone(app);
-        let task = app.tasks.spawn(async move { self.run(&for_task, Box::new(|_, _| None)).await });
-        let outcome = task.await.map_err(Refusal::internal)?;
+        let for_work = Arc::clone(app);
+        let work = async move { self.run(&for_work, Box::new(|_, _| None)).await };
+        let outcome = Outlasting::new(&app.tasks, work).await;
         let answer = outcome.map_err(|failed| failed.into_refusal(app))?;
         Ok(Relayed { answer, is_replay: false })
     }

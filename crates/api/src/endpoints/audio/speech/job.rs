@@ -16,6 +16,7 @@ use ledger::ChargeLine;
 use money::{Per, Rate};
 use tokio::time::timeout;
 
+use crate::outlasting::Outlasting;
 use crate::payment;
 use crate::purse::Purse;
 use crate::refusal::inference::Failure;
@@ -53,7 +54,7 @@ impl Job {
                 }
             }
         };
-        tasks.spawn(work).await.unwrap_or(Err(Failure::Lost))
+        Outlasting::new(&tasks, work).await
     }
 
     pub(super) async fn pay(self) -> Result<Receipt, Failure> {
