@@ -59,9 +59,7 @@ pub(crate) async fn run(
     let flags = flags(serve);
     let config = surroundings.sources(flags.clone()).read()?;
     logging::start(&config.log)?;
-    for warning in &config.warnings {
-        tracing::warn!("{warning}");
-    }
+    warn(&config);
     let (server, chat) = (config.server.clone(), config.chat.clone());
     let (limits, keep_usage_days) = (config.limits.clone(), config.store.keep_usage_days);
     let (x402, log) = (config.x402.clone(), config.log.clone());
@@ -116,6 +114,19 @@ pub(crate) async fn run(
     housekeeping::last(&service).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// What works, and not as the operator may think.
+fn warn(config: &Config) {
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
+    let is_restricted = config.models.iter().any(|model| !model.region_restrictions.is_empty());
+    if is_restricted && config.server.country_header.is_none() {
+        tracing::warn!(
+            "models have region_restrictions, which hold nobody back: set country_header in [server]"
+        );
+    }
 }
 
 /// The operator's own ADMIN key, which must be one that a header can carry.

@@ -170,7 +170,13 @@ fn both(reader: &Reader<'_>, per: Per) -> Option<Rate> {
     let usd = reader.decimal("usd", |text| Price::parse(text, per));
     let diem = reader.decimal("diem", |text| Price::parse(text, per));
     let usd = usd?;
-    Some(Rate { usd, diem: diem.unwrap_or(usd) })
+    let rate = Rate { usd, diem: diem.unwrap_or(usd) };
+    // What is free in one could be had for nothing with the other.
+    if (rate.usd == Price::FREE) != (rate.diem == Price::FREE) {
+        reader.fault("diem", "`diem` must be zero where `usd` is, and only there");
+        return None;
+    }
+    Some(rate)
 }
 
 /// Amounts by names of the operator's own, each written in either form.

@@ -134,6 +134,14 @@ fn prices_are_exact_decimals_in_quotes() {
         models.toml:6: `usd` is missing in `input_usd_per_million` of `price` of [[model]] "llama" of type text
     "#]],
     );
+    for one_is_free in [r#"usd = "1", diem = "0""#, r#"usd = "0", diem = "1""#] {
+        check_price(
+            &format!("{{ input_usd_per_million = {{ {one_is_free} }} }}"),
+            expect![[r#"
+                models.toml:6: `diem` must be zero where `usd` is, and only there
+            "#]],
+        );
+    }
     check_price(
         r#"{ input_usd_per_million = { usd = "1", eur = "1" } }"#,
         expect![[r#"
