@@ -216,6 +216,12 @@ class BadDays(Base):
             self.assert_paid(till.pay_until(header, 200), FIVE)
             self.received.check(self, till)
 
+    def test_one_address_may_ask_as_often_a_minute_as_the_operator_says(self):
+        with self.service(top_ups_per_minute=2) as till:
+            statuses = [till.ask("203.0.113.7") for _ in range(3)]
+            self.assertEqual(statuses, [402, 402, 429])
+            self.assertEqual(till.ask("203.0.113.8"), 402)
+
     def test_a_contract_wallet_pays_with_its_owners_signature_and_no_other(self):
         owner = EvmPayer(contract=CONTRACT_WALLET)
         evm().own_contract_wallet(owner.key.address)

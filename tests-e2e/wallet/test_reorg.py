@@ -7,7 +7,7 @@ from chains import Evm
 from payers import EvmPayer, evm_header
 from test_base import cancel
 from till import EVENTUALLY_SECONDS_MAX, PAY_TO_EVM, Till, direct
-from world import FIVE, solana
+from world import FIVE, on_base, solana
 
 
 class Reorganised(unittest.TestCase):
@@ -19,8 +19,8 @@ class Reorganised(unittest.TestCase):
         self.chain.mint(self.payer.address, FIVE)
         self.chain.call("anvil_mine")
 
-    def service(self):
-        return Till(config=direct(self.chain.url, solana().url, recheck_after_s=1))
+    def service(self, recheck_after_s=1):
+        return Till(config=direct(self.chain.url, solana().url, recheck_after_s=recheck_after_s))
 
     def pay(self, till):
         message, signature = self.payer.authorize(PAY_TO_EVM, FIVE)
@@ -41,7 +41,21 @@ class Reorganised(unittest.TestCase):
             self.pay(till)
             self.undo_the_last_block()
             self.assertTrue(eventually(lambda: self.chain.tokens(PAY_TO_EVM) == FIVE), "it is sent once more")
+            self.assertTrue(eventually(lambda: "a missing payment is on its chain again" in till.tail()))
             self.assertTrue(eventually(lambda: self.missing(till) == 0))
+            till.verify()
+
+    def test_a_payment_that_is_undone_does_not_hold_up_the_next_one(self):
+        next_payer = EvmPayer()
+        self.chain.mint(next_payer.address, FIVE)
+        self.chain.call("anvil_mine")
+        # Long after this test: what is waited behind is found by the one that waits.
+        with self.service(recheck_after_s=3600) as till:
+            self.pay(till)
+            self.undo_the_last_block()
+            status, body = till.pay_until(on_base(next_payer), 200)
+            self.assertEqual(status, 200, body)
+            self.assertEqual(self.chain.tokens(PAY_TO_EVM), 2 * FIVE)
             till.verify()
 
     def test_a_payment_that_is_undone_and_taken_back_is_told_by_the_books_and_a_metric(self):

@@ -76,6 +76,16 @@ class Till(Server):
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
 
+    def ask(self, address):
+        """Asks how to pay, from an address, and gives the status."""
+        request = urllib.request.Request(
+            f"{self.api}/x402/top-up", b"", {"x-forwarded-for": address}, method="POST"
+        )
+        try:
+            return urllib.request.urlopen(request, timeout=ANSWER_SECONDS_MAX).status
+        except urllib.error.HTTPError as error:
+            return error.code
+
     def pay_until(self, header, status):
         """Posts a payment again and again, as its client would, until it is answered so."""
         deadline = time.monotonic() + EVENTUALLY_SECONDS_MAX
