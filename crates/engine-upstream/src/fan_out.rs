@@ -1,4 +1,4 @@
-//! Several choices from an engine that gives one: it is asked once for each, and for each prompt.
+//! More than an engine gives at once: it is asked for each choice, or for each prompt, on its own.
 
 use std::sync::Arc;
 
@@ -9,37 +9,73 @@ use engine::{
 use futures_util::future::{BoxFuture, try_join_all};
 use futures_util::stream::{self, StreamExt};
 
-/// Each choice is a request of its own, so a caller may not ask for hundreds.
-const CHOICES_MAX: u32 = 16;
+/// Of one caller's request, each of which an upstream must answer.
+const REQUESTS_MAX: u32 = 16;
 
-/// An engine of one choice that answers with as many as are asked.
+/// An engine that is asked several times for what it does not give at once.
 pub(crate) struct FanOut {
     single: Arc<dyn ChatEngine>,
+    gives_choices: bool,
+}
+
+/// How one request became several.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    /// Requests for each prompt.
+    requests_each: u32,
+    /// Choices of each request.
+    choices_each: u32,
 }
 
 impl FanOut {
-    pub(crate) fn over(single: impl ChatEngine + 'static) -> FanOut {
-        FanOut { single: Arc::new(single) }
+    /// Over an engine that gives one choice to one prompt.
+    pub(crate) fn by_choice(single: impl ChatEngine + 'static) -> FanOut {
+        FanOut { single: Arc::new(single), gives_choices: false }
+    }
+
+    /// Over an engine that gives several choices, but takes one prompt only.
+    pub(crate) fn by_prompt(single: impl ChatEngine + 'static) -> FanOut {
+        FanOut { single: Arc::new(single), gives_choices: true }
+    }
+
+    fn cut(&self, request: &ChatRequest) -> Result<Cut, EngineError> {
+        let choices = request.choices_wanted();
+        let cut = if self.gives_choices {
+            Cut { requests_each: 1, choices_each: choices }
+        } else {
+            Cut { requests_each: choices, choices_each: 1 }
+        };
+        if REQUESTS_MAX < request.prompts().saturating_mul(cut.requests_each) {
+            let message = format!(
+                "This model gives at most {REQUESTS_MAX} choices; lower n or send fewer prompts"
+            );
+            return Err(EngineError::Rejected { message });
+        }
+        Ok(cut)
     }
 }
 
 impl ChatEngine for FanOut {
     fn answer(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatAnswer, EngineError>> {
         Box::pin(async move {
-            let requests = split(&request)?;
+            let cut = self.cut(&request)?;
+            let requests = split(&request, cut);
             let asked = requests.into_iter().map(|single| self.single.answer(single));
-            Ok(join(try_join_all(asked).await?, request.choices_wanted()))
+            Ok(join(try_join_all(asked).await?, cut))
         })
     }
 
     fn stream(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>> {
         Box::pin(async move {
-            let requests = split(&request)?;
-            if requests.len() == 1 {
-                return self.single.stream(request).await;
+            let cut = self.cut(&request)?;
+            let mut requests = split(&request, cut);
+            if requests.len() == 1
+                && let Some(alone) = requests.pop()
+            {
+                return self.single.stream(alone).await;
             }
             let asked = requests.into_iter().map(|single| self.single.stream(single));
-            Ok(weave(try_join_all(asked).await?, request.choices_wanted()))
+            Ok(weave(try_join_all(asked).await?, cut))
         })
     }
 
@@ -48,27 +84,23 @@ impl ChatEngine for FanOut {
     }
 }
 
-/// One request for each choice of each prompt, with seeds of their own so that choices differ.
-fn split(request: &Arc<ChatRequest>) -> Result<Vec<Arc<ChatRequest>>, EngineError> {
-    if CHOICES_MAX < request.choices_total() {
-        return Err(EngineError::Rejected {
-            message: format!(
-                "This model gives at most {CHOICES_MAX} choices; lower n or send fewer prompts"
-            ),
-        });
+/// Requests that the engine takes, with seeds of their own so that choices differ.
+fn split(request: &Arc<ChatRequest>, cut: Cut) -> Vec<Arc<ChatRequest>> {
+    if request.prompts() == 1 && cut.requests_each == 1 {
+        return vec![Arc::clone(request)];
     }
-    let single = |messages: &[Message], index: u32| {
-        let mut single = ChatRequest { messages: messages.to_vec(), ..ChatRequest::clone(request) };
-        single.choices = None;
-        single.sampling.seed =
-            request.sampling.seed.map(|seed| seed.saturating_add(i64::from(index)));
-        Arc::new(single)
-    };
     let mut requests = Vec::new();
     for messages in apart(request) {
-        requests.extend((0..request.choices_wanted()).map(|index| single(&messages, index)));
+        for index in 0..cut.requests_each {
+            let mut single = ChatRequest::clone(request);
+            single.messages.clone_from(&messages);
+            single.choices = request.choices.filter(|_| 1 < cut.choices_each);
+            let seed = request.sampling.seed;
+            single.sampling.seed = seed.map(|seed| seed.saturating_add(i64::from(index)));
+            requests.push(Arc::new(single));
+        }
     }
-    Ok(requests)
+    requests
 }
 
 /// The messages of each prompt.
@@ -80,27 +112,29 @@ fn apart(request: &ChatRequest) -> Vec<Vec<Message>> {
     texts.iter().map(|text| vec![Message::Prompt(alone(text.clone()))]).collect()
 }
 
-fn join(answers: Vec<ChatAnswer>, choices_each: u32) -> ChatAnswer {
+fn join(answers: Vec<ChatAnswer>, cut: Cut) -> ChatAnswer {
     let mut whole =
         ChatAnswer { served: None, upstream_id: None, choices: Vec::new(), usage: None };
     let mut reports = Vec::new();
-    for (index, answer) in (0..).zip(answers) {
+    for (number, mut answer) in (0..).zip(answers) {
         whole.upstream_id = whole.upstream_id.or(answer.upstream_id);
         reports.push(answer.usage);
-        let Some(mut choice) = answer.choices.into_iter().next() else { continue };
-        choice.index = index;
-        whole.choices.push(choice);
+        answer.choices.sort_by_key(|choice| choice.index);
+        for (place, mut choice) in (0..cut.choices_each).zip(answer.choices) {
+            choice.index = cut.index(number, place);
+            whole.choices.push(choice);
+        }
     }
-    whole.usage = added_up(&reports, choices_each);
+    whole.usage = added_up(&reports, cut.requests_each);
     whole
 }
 
 /// All streams at once, each event under its own choice's index. An error ends them all.
-fn weave(streams: Vec<ChatStream>, choices_each: u32) -> ChatStream {
+fn weave(streams: Vec<ChatStream>, cut: Cut) -> ChatStream {
     let reports = vec![None; streams.len()];
     let numbered = (0..).zip(streams).map(|(index, stream)| stream.map(move |it| (index, it)));
     let woven = stream::select_all(numbered);
-    let state = Weave { woven: Some(woven), reports, choices_each };
+    let state = Weave { woven: Some(woven), reports, cut };
     Box::pin(stream::unfold(state, |mut state| async move {
         let item = state.next().await?;
         Some((item, state))
@@ -111,7 +145,7 @@ struct Weave<S> {
     /// Nothing once the last event or an error was told.
     woven: Option<S>,
     reports: Vec<Option<Usage>>,
-    choices_each: u32,
+    cut: Cut,
 }
 
 impl<S> Weave<S>
@@ -122,12 +156,12 @@ where
         loop {
             let Some((index, item)) = self.woven.as_mut()?.next().await else {
                 self.woven = None;
-                let usage = added_up(&self.reports, self.choices_each);
+                let usage = added_up(&self.reports, self.cut.requests_each);
                 return usage.map(|usage| Ok(ChatEvent::Usage(usage)));
             };
             match item {
                 Ok(ChatEvent::Chunk(chunk)) => {
-                    return Some(Ok(ChatEvent::Chunk(renumbered(chunk, index))));
+                    return Some(Ok(ChatEvent::Chunk(self.cut.renumbered(chunk, index))));
                 }
                 Ok(ChatEvent::Usage(usage)) => {
                     let place = usize::try_from(index).unwrap_or(usize::MAX);
@@ -149,20 +183,28 @@ where
     }
 }
 
-/// The bytes of choice 0 name the right index already; the others must be written anew.
-fn renumbered(mut chunk: ChatChunk, index: u32) -> ChatChunk {
-    for delta in &mut chunk.deltas {
-        delta.index = index;
+impl Cut {
+    /// The number of a choice among all, from its request and its place in that.
+    fn index(self, request: u32, place: u32) -> u32 {
+        let first = request.saturating_mul(self.choices_each);
+        first.saturating_add(place.min(self.choices_each - 1))
     }
-    let verbatim = chunk.verbatim.filter(|_| index == 0);
-    ChatChunk { verbatim, ..chunk }
+
+    /// The bytes of the first request name the right indexes already; others are written anew.
+    fn renumbered(self, mut chunk: ChatChunk, request: u32) -> ChatChunk {
+        for delta in &mut chunk.deltas {
+            delta.index = self.index(request, delta.index);
+        }
+        let verbatim = chunk.verbatim.filter(|_| request == 0);
+        ChatChunk { verbatim, ..chunk }
+    }
 }
 
 /// Each prompt that the caller sent counts once, however often it was read.
-fn added_up(reports: &[Option<Usage>], choices_each: u32) -> Option<Usage> {
-    let choices_each = usize::try_from(choices_each).unwrap_or(usize::MAX).max(1);
+fn added_up(reports: &[Option<Usage>], requests_each: u32) -> Option<Usage> {
+    let requests_each = usize::try_from(requests_each).unwrap_or(usize::MAX).max(1);
     let mut sum: Option<Usage> = None;
-    for of_one_prompt in reports.chunks(choices_each) {
+    for of_one_prompt in reports.chunks(requests_each) {
         let next = side_by_side(of_one_prompt)?;
         sum = Some(sum.map_or(next, |sum| sum.plus(next)));
     }

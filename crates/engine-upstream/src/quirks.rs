@@ -7,6 +7,8 @@ pub struct Quirks {
     pub takes_stream_options: bool,
     /// Knows `n`; otherwise it is asked once per choice.
     pub takes_choices: bool,
+    /// Continues a list of texts at once; otherwise it is asked once per text.
+    pub takes_prompts: bool,
     /// Knows `tool_choice`; otherwise a request that forces a call is refused.
     pub takes_tool_choice: bool,
     /// Takes fields outside OpenAI's own: `top_k`, `min_p`, `cache_control`, unknown ones.
@@ -39,6 +41,7 @@ impl Quirks {
     pub const VLLM: Quirks = Quirks {
         takes_stream_options: true,
         takes_choices: true,
+        takes_prompts: true,
         takes_tool_choice: true,
         takes_extensions: true,
         output_cap: OutputCap::MaxTokens,
@@ -65,6 +68,9 @@ impl Quirks {
         reasoning: ReasoningStyle::Steps,
         ..Quirks::VLLM
     };
+
+    /// The engine that comes with the service.
+    pub const BUILT_IN: Quirks = Quirks { takes_prompts: false, ..Quirks::VLLM };
 
     /// The names an operator can give.
     pub const NAMES: [&str; 6] = ["vllm", "sglang", "llamacpp", "ollama", "openrouter", "openai"];

@@ -138,12 +138,16 @@ impl Upstream {
                 let endpoint = self.endpoint("chat/completions");
                 let texts = self.endpoint("completions");
                 let chat = OpenAiChat { endpoint, texts, model, quirks };
-                if quirks.takes_choices { Arc::new(chat) } else { Arc::new(FanOut::over(chat)) }
+                match (quirks.takes_choices, quirks.takes_prompts) {
+                    (true, true) => Arc::new(chat),
+                    (true, false) => Arc::new(FanOut::by_prompt(chat)),
+                    (false, _) => Arc::new(FanOut::by_choice(chat)),
+                }
             }
             Protocol::Anthropic(thinking) => {
                 let endpoint = self.endpoint("messages");
                 let chat = AnthropicChat { endpoint, model, thinking, completion_tokens_max };
-                Arc::new(FanOut::over(chat))
+                Arc::new(FanOut::by_choice(chat))
             }
         }
     }

@@ -118,7 +118,7 @@ fn upstreams<'a>(
 fn local_settings(id: &str, local: &LocalProcess) -> UpstreamSettings {
     UpstreamSettings {
         id: id.to_owned(),
-        protocol: Protocol::OpenAi(Quirks::VLLM),
+        protocol: Protocol::OpenAi(Quirks::BUILT_IN),
         base_url: "http://engine/v1".to_owned(),
         api_key: None,
         headers: Vec::new(),

@@ -109,6 +109,44 @@ async fn several_texts_go_one_by_one_to_servers_that_give_one_choice() {
 }
 
 #[tokio::test]
+async fn several_texts_go_one_by_one_to_the_built_in_engine_with_all_their_choices() {
+    let choice = |index, text| json!({"index": index, "text": text, "finish_reason": "stop"});
+    let usage = json!({"prompt_tokens": 5, "completion_tokens": 4});
+    let answer = json!({"choices": [choice(1, "y"), choice(0, "x")], "usage": usage});
+    let stub = Stub::saying(reply("200 OK", &answer.to_string()));
+    let upstream = stub.upstream_with(Protocol::OpenAi(Quirks::BUILT_IN), patient());
+    let answer = upstream.chat("m", 16).answer(several(words())).await.unwrap();
+    let told = answer.choices.iter().map(|it| (it.index, it.content.as_deref().unwrap()));
+    assert_eq!(told.collect::<Vec<_>>(), [(0, "x"), (1, "y"), (2, "x"), (3, "y")]);
+    let usage = answer.usage.unwrap();
+    assert_eq!((usage.prompt(), usage.completion()), (10, 8));
+    let mut bodies = [body(stub.next_seen()), body(stub.next_seen())];
+    bodies.sort();
+    let expected = ["a", "b"].map(|text| format!(r#"{{"model":"m","prompt":"{text}","n":2}}"#));
+    assert_eq!(bodies, expected);
+}
+
+#[tokio::test]
+async fn streams_of_several_texts_are_woven_with_all_their_choices() {
+    let piece = |index, text, finish: Option<&str>| {
+        json!({"choices": [{"index": index, "text": text, "finish_reason": finish}]}).to_string()
+    };
+    let events = [piece(0, "x", None), piece(1, "y", Some("stop")), piece(0, "", Some("stop"))];
+    let events: Vec<&str> = events.iter().map(String::as_str).chain(["[DONE]"]).collect();
+    let stub = Stub::saying(sse(&events));
+    let upstream = stub.upstream_with(Protocol::OpenAi(Quirks::BUILT_IN), patient());
+    let mut stream = upstream.chat("m", 16).stream(several(words())).await.unwrap();
+    let mut texts = vec![String::new(); 4];
+    while let Some(event) = stream.next().await {
+        let ChatEvent::Chunk(chunk) = event.unwrap() else { continue };
+        for delta in chunk.deltas {
+            texts[usize::try_from(delta.index).unwrap()].push_str(&delta.content);
+        }
+    }
+    assert_eq!(texts, ["x", "y", "x", "y"]);
+}
+
+#[tokio::test]
 async fn a_stream_of_text_adds_up() {
     let stub = Stub::saying(sse(&EVENTS));
     assert_eq!(stream(&stub).await, Ok(("a, b)".to_owned(), Some(FinishReason::Stop))));
