@@ -129,7 +129,10 @@ fn pictures_are_told_by_their_bytes() {
     assert_eq!(told(&inline("image/png", &png(64, 64))), "");
     assert_eq!(told(&inline("IMAGE/PNG;name=a", &png(64, 64))), "");
     assert_eq!(told(&inline("image/png", &jpeg(640, 480))), "", "the bytes count");
-    assert_eq!(told(inline("image/png", &png(64, 65)).trim_end_matches('=')), "");
+    let padded = inline("image/png", &[png(64, 64), vec![0]].concat());
+    assert!(padded.ends_with("=="));
+    assert_eq!(told(&padded), "");
+    assert_eq!(told(padded.trim_end_matches('=')), "", "many leave the padding out");
     let kind = "It must be a PNG, JPEG, WebP, HEIF or AVIF file.";
     assert_eq!(told(&inline("image/gif", b"GIF89a\x80\0\x80\0\0\0\0\0")), kind);
     assert_eq!(told(&inline("image/svg+xml", b"<svg/>")), kind);
