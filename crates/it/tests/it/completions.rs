@@ -225,3 +225,15 @@ async fn a_prompt_that_does_not_fit_is_named_by_its_own_field() {
         assert_eq!(reply.json()["error"]["param"], "input", "{}", reply.text());
     }
 }
+
+#[tokio::test]
+async fn the_money_for_all_prompts_is_held_before_any_is_continued() {
+    let app = TestApp::start().await;
+    let (_, client) = app.funded_account("small", "0.001").await;
+    let body =
+        |prompts| json!({"model": "kimi-k3", "max_tokens": 100, "prompt": vec!["a"; prompts]});
+    assert_eq!(client.post(PATH, &body(10)).await.status, 402, "a thousand tokens cost $0.0044");
+    assert!(app.upstream.seen().is_empty());
+    app.upstream.play(text("b", &usage()));
+    assert_eq!(client.post(PATH, &body(1)).await.status, 200, "a hundred cost $0.00044");
+}
