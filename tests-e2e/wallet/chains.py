@@ -1,10 +1,12 @@
 """Local chains for tests: anvil as Base with a token at USDC's address, LiteSVM as Solana, and the reference facilitator."""
 
+import collections
 import json
 import pathlib
 import re
 import subprocess
 import sys
+import threading
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -40,9 +42,15 @@ class Program:
             raise AssertionError(f"{self.process.args} ended before it was ready")
         return line
 
+    def ignore_the_rest(self):
+        """Reads on, so that a program that tells of every request is never stopped by a full pipe."""
+        self.reader = threading.Thread(target=collections.deque, args=(self.process.stdout, 0), daemon=True)
+        self.reader.start()
+
     def stop(self):
         self.process.terminate()
         self.process.wait()
+        self.reader.join()
         self.process.stdout.close()
 
 
@@ -55,6 +63,7 @@ class Evm(Node):
         while address is None:
             found = re.search(r"Listening on (\S+)", self.program.first_line())
             address = found and found.group(1)
+        self.program.ignore_the_rest()
         self.url = f"http://{address}"
         code = json.loads(subprocess.check_output(["node", str(HERE / "compile.mjs")]))
         self.accounts = self.call("eth_accounts")
@@ -89,6 +98,7 @@ class Solana(Node):
     def __init__(self):
         self.program = Program([sys.executable, str(HERE / "solana_node.py")])
         self.url = f"http://127.0.0.1:{json.loads(self.program.first_line())['port']}"
+        self.program.ignore_the_rest()
 
     def stop(self):
         self.program.stop()
@@ -100,6 +110,7 @@ class Facilitator:
     def __init__(self, evm_url, solana):
         self.program = Program(["node", str(HERE / "facilitator.mjs"), evm_url, solana.url])
         ready = json.loads(self.program.first_line())
+        self.program.ignore_the_rest()
         self.url, self.fee_payer = f"http://127.0.0.1:{ready['port']}", ready["feePayer"]
         solana.call("test_airdrop", self.fee_payer, 10_000_000_000)
 
