@@ -2,9 +2,10 @@
 
 mod found;
 mod loaded;
+mod trials;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use tokio::sync::{OnceCell, Semaphore};
 
 pub(crate) use self::found::{Found, Kind};
 pub(crate) use self::loaded::{Loaded, Model};
+use self::trials::{Deadly, Trials};
 use crate::refusal::Refusal;
 use crate::{Options, machine};
 
@@ -26,6 +28,7 @@ pub(crate) struct Registry {
     limits: Limits,
     /// One load at a time: two would not see each other's memory.
     loading: Semaphore,
+    trials: Trials,
     models: Mutex<HashMap<String, Entry>>,
 }
 
@@ -69,6 +72,7 @@ impl Registry {
                 parallel: PARALLEL,
             },
             loading: Semaphore::new(1),
+            trials: Trials::in_folder(options.socket.with_extension("loading")),
             models: Mutex::new(HashMap::new()),
         }
     }
@@ -84,6 +88,11 @@ impl Registry {
         let cell = self.touch(id, kind);
         let loaded = cell.get_or_try_init(|| self.load(id, found)).await?;
         Ok(loaded.clone())
+    }
+
+    /// The process ends in good order: a load that is under way is not what ended it.
+    pub(crate) fn give_up(&self) {
+        self.trials.end();
     }
 
     /// Every model that is there, and how it stands.
@@ -134,12 +143,16 @@ impl Registry {
     async fn load(self: &Arc<Self>, id: &str, found: Found) -> Result<Loaded, Refusal> {
         let stopped = |_| Refusal::failed("The engine is stopping.");
         let _turn = self.loading.acquire().await.map_err(stopped)?;
+        let trial = self.trials.begin(&found.path).map_err(|Deadly| deadly(&found.path));
+        let trial = trial.inspect_err(|_| self.change(id, |entry| entry.is_broken = true))?;
         self.change(id, |entry| entry.is_loading = true);
         let begun = Instant::now();
         let (registry, limits) = (Arc::clone(self), self.limits);
         let load = move || {
             let make_room = |bytes| registry.make_room(bytes);
-            loaded::load(&found, &registry.models_dir, &limits, make_room)
+            let loaded = loaded::load(&found, &registry.models_dir, &limits, make_room);
+            drop(trial);
+            loaded
         };
         let loaded = tokio::task::spawn_blocking(load).await;
         let loaded = loaded.map_err(|error| Refusal::failed(error.to_string())).flatten();
@@ -190,6 +203,15 @@ impl Registry {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         self.models.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn deadly(file: &Path) -> Refusal {
+    let file = file.display();
+    tracing::error!("{file} is not loaded: the engine ended twice while it did so");
+    Refusal::broken_model(format!(
+        "The engine ended twice while it loaded {file}. Replace the file, or touch it to have it \
+         tried again."
+    ))
 }
 
 impl Entry {

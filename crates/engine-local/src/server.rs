@@ -30,11 +30,13 @@ pub(crate) async fn run(options: Options, stop: CancellationToken) -> Result<(),
     tracing::info!("engine listens on {}", options.socket.display());
     let router = router(Arc::clone(&registry));
     // Answers under way have nobody to go to once the parent is gone, so none is waited for.
-    tokio::select! {
+    let ended = tokio::select! {
         served = async { axum::serve(listener, router).await } => served.map_err(refused),
         () = unload_idle(&registry, options.idle_unload) => Ok(()),
         () = stop.cancelled() => Ok(()),
-    }
+    };
+    registry.give_up();
+    ended
 }
 
 /// A file that an engine left behind when it was killed is in nobody's use: its parent starts one

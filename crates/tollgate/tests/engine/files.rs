@@ -1,5 +1,6 @@
 //! GGUF files of the operator's own: named by their stem or their path, whole or broken.
 
+use std::io::Read;
 use std::path::Path;
 
 use crate::harness::{Engine, chat_with, gguf, with_copies};
@@ -57,5 +58,34 @@ fn a_broken_file_is_told_as_such_and_harms_nothing_else() {
     std::fs::copy(gguf(), path.join("half.gguf")).unwrap();
     engine.post_ok(CHAT, &chat_with("half", "Hello."));
     assert_eq!(engine.standing("half").0, "loaded");
+    engine.end();
+}
+
+/// At this place of the file two words of the vocabulary become one, at which llama.cpp ends the
+/// process. Nothing in the head tells of it.
+const TWIN: (usize, u8) = (2116, 126);
+
+#[test]
+fn a_file_that_ends_the_process_does_so_twice_and_not_for_ever() {
+    let folder = with_copies(&["whole"]);
+    spoiled(folder.path(), "deadly", |bytes| bytes[TWIN.0] = TWIN.1);
+    let mut engine = Engine::start(folder.path());
+    let deadly = chat_with("deadly", "Hello.");
+    for _ in 0..2 {
+        let mut stream =
+            engine.send(&format!("POST {CHAT} HTTP/1.1"), deadly.to_string().as_bytes());
+        let mut answer = Vec::new();
+        // It breaks off, in one way or another.
+        let _ = stream.read_to_end(&mut answer);
+        assert!(!engine.process.wait().unwrap().success());
+        engine.process = Engine::spawn(engine.folder.path(), folder.path(), &[]);
+        engine.get("/health");
+    }
+    assert_eq!(engine.refusal(CHAT, &deadly), (404, "model_broken".to_owned()));
+    assert_eq!(engine.standing("deadly").0, "broken");
+    engine.post_ok(CHAT, &chat_with("whole", "Hello."));
+    // A file that was mended is another file.
+    std::fs::copy(gguf(), folder.path().join("deadly.gguf")).unwrap();
+    engine.post_ok(CHAT, &deadly);
     engine.end();
 }

@@ -79,6 +79,9 @@ impl Engine {
     pub(crate) fn ask(&self, head: &str, body: &[u8]) -> (u16, String) {
         let mut answer = Vec::new();
         self.send(head, body).read_to_end(&mut answer).unwrap();
+        // A process that died is told from a connection that was dropped.
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id()));
+        assert!(!answer.is_empty(), "no answer; the process: {stat:?}");
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
         (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
