@@ -1,7 +1,7 @@
 //! Memory: idle models give it back, others make room, and none takes more than it says.
 
 use std::io::Read;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -64,14 +64,12 @@ fn a_model_that_is_answering_is_not_taken_away() {
     engine.end();
 }
 
-const SETTLED_AFTER: Duration = Duration::from_secs(20);
-
 fn speech(model: &str, text: &str) -> Value {
     json!({"model": model, "input": text, "response_format": "wav"})
 }
 
-/// What the process grows by while a model is loaded and used, compared with what it is said to
-/// take: that is what the limit is kept by.
+/// The most that the process grows by while a model is loaded and used, compared with what it is
+/// said to take: that is what the limit is kept by.
 #[test]
 fn no_model_takes_more_than_it_says() {
     let sentence = "When the sun had gone down behind the hills, the travellers made a fire.";
@@ -83,21 +81,13 @@ fn no_model_takes_more_than_it_says() {
         use_it(&engine);
         let (state, said) = engine.standing(id);
         assert_eq!(state, "loaded", "{id}");
-        let begun = Instant::now();
-        // What loading took is given back to the system a little later.
-        let grown = loop {
-            let grown = engine.memory_bytes("VmRSS").saturating_sub(before);
-            if grown <= said {
-                break grown;
-            }
-            assert!(begun.elapsed() < SETTLED_AFTER, "{id} takes {grown} bytes, and says {said}");
-            use_it(&engine);
-        };
-        assert!(said < grown * 4, "{id} takes {grown} bytes, and says {said}");
+        let grown = engine.memory_bytes("VmHWM").saturating_sub(before);
+        assert!(grown <= said, "{id} takes {grown} bytes, and says {said}");
+        assert!(said < grown * 3, "{id} takes {grown} bytes, and says {said}");
         engine.end();
     };
     check(TEXT_MODEL, &|engine| {
-        let long = chat_with(TEXT_MODEL, &"word ".repeat(4000));
+        let long = chat_with(TEXT_MODEL, &"word ".repeat(500));
         engine.post_ok(CHAT, &long);
     });
     check("all-minilm-l6-v2", &|engine| {
