@@ -11,6 +11,9 @@ use crate::failure::Failure;
 use crate::operator::Operator;
 use crate::output::{print, print_line};
 
+/// Some pages. A small model may not know when to stop, and somebody waits at the terminal.
+const ANSWER_TOKENS_MAX: u64 = 1024;
+
 pub(crate) async fn run(operator: &mut Operator<'_>, chat: &args::Chat) -> Result<(), Failure> {
     let session = Session::open(operator).await?;
     let outcome = converse(&session, chat).await;
@@ -47,7 +50,12 @@ async fn answer(
     text: &str,
 ) -> Result<(), Failure> {
     turns.push(json!({ "role": "user", "content": text }));
-    let body = json!({ "model": model, "messages": turns, "stream": true });
+    let body = json!({
+        "model": model,
+        "messages": turns,
+        "stream": true,
+        "max_completion_tokens": ANSWER_TOKENS_MAX,
+    });
     let response = send(session.post("chat/completions").json(&body)).await?;
     let said = tell(response).await?;
     print_line("")?;
