@@ -1,12 +1,16 @@
 //! nginx as a bare proxy: what passing a request on costs at the least.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::process::Program;
+
+const START_MAX: Duration = Duration::from_secs(10);
 
 pub struct Nginx {
     pub program: Program,
@@ -41,7 +45,17 @@ impl Nginx {
         let path = folder.path().join("nginx.conf");
         fs::write(&path, config).expect("the configuration should be written");
         let program = Program::start(Command::new("nginx").arg("-c").arg(&path));
+        wait_for(address);
         Nginx { program, address, _folder: folder }
+    }
+}
+
+/// nginx says nothing when it listens, so it is asked.
+fn wait_for(address: SocketAddr) {
+    let begun = Instant::now();
+    while TcpStream::connect(address).is_err() {
+        assert!(begun.elapsed() < START_MAX, "nginx should listen");
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
