@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p bench --bin settles -- [SECONDS] [PAST_CHARGES]` measures an empty
 //! database and one with so many charges, of one transfer and one usage row each; the default is
-//! ten million, which takes minutes to make up and 5 GB of disk in the working directory.
+//! ten million, which takes minutes to make up and 5 GB of disk in the working directory. CPU time
+//! is that of this process for each settle, clients and all, and of it that of the store's writer.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bench::books::{OWNERS, chat_charge, open, owner, payer, prepare};
+use bench::process::OwnTime;
 use bench::samples::Samples;
 use credits::Want;
 use ledger::Ledger;
@@ -19,7 +21,11 @@ use money::Nano;
 use store::Store;
 use store::usage::{Days, PageRequest, UsageFilter, UsageOrder};
 
-const CLIENTS: [usize; 3] = [256, 1024, 4096];
+const CLIENTS: [usize; 6] = [1, 16, 64, 256, 1024, 4096];
+
+/// The thread of the store that writes, as the kernel names it.
+const WRITER: &str = "store-writer";
+
 const QUESTIONS: usize = 50;
 
 fn main() {
@@ -46,19 +52,33 @@ async fn measure(directory: &Path, span: Duration) {
     let (store, ledger) = open(directory).await;
     println!("opened in {:.1?}", started.elapsed());
     println!(
-        "{:>8} {:>10} {:>10} {:>10} {:>10} {:>12} {:>12}",
-        "clients", "settles/s", "hold p50", "hold p99", "hold p999", "settle p50", "settle p99"
+        "{:>8} {:>10} {:>10} {:>10} {:>10} {:>12} {:>12} {:>10} {:>10}",
+        "clients",
+        "settles/s",
+        "hold p50",
+        "hold p99",
+        "hold p999",
+        "settle p50",
+        "settle p99",
+        "CPU each",
+        "of writer"
     );
     for clients in CLIENTS {
+        let before = OwnTime::now(WRITER);
         let (mut holds, mut settles, took) = run(&ledger, clients, span).await;
+        let spent = OwnTime::now(WRITER).since(before);
+        let count = u32::try_from(settles.len()).unwrap_or(u32::MAX).max(1);
         let rate = settles.len() as f64 / took.as_secs_f64();
         println!(
-            "{clients:>8} {rate:>10.0} {:>10.2?} {:>10.2?} {:>10.1?} {:>12.1?} {:>12.1?}",
+            "{clients:>8} {rate:>10.0} {:>10.2?} {:>10.2?} {:>10.1?} {:>12.1?} {:>12.1?} {:>10.1?} \
+             {:>10.1?}",
             holds.permille(500),
             holds.permille(990),
             holds.permille(999),
             settles.permille(500),
-            settles.permille(990)
+            settles.permille(990),
+            spent.all / count,
+            spent.thread / count
         );
     }
     let reconciled = ledger.reconcile().await.expect("the books should be read");
