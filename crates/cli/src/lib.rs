@@ -17,9 +17,13 @@ mod surroundings;
 mod wallets;
 mod wiring;
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use clap::{CommandFactory, Parser};
+use lanes::Lanes;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::args::{Cli, Command};
@@ -49,9 +53,7 @@ fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
     let surroundings = Surroundings::look(&cli.place)?;
     match cli.command {
         Command::Engine(options) => engine.run(&surroundings, options),
-        Command::Serve(serve) => {
-            runtime(Builder::new_multi_thread())?.block_on(serve::run(&surroundings, serve, engine))
-        }
+        Command::Serve(serve) => run_service(&surroundings, serve, engine),
         Command::Init(init) => commands::init::run(&surroundings, &init),
         Command::Config(command) => commands::config::run(&surroundings, &command),
         Command::Openapi => output::print_json(&api::document()),
@@ -62,6 +64,19 @@ fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
             engine,
         )),
     }
+}
+
+/// Callers are served in lanes, one for each core; the rest of the service runs in this thread.
+fn run_service(
+    surroundings: &Surroundings,
+    serve: args::Serve,
+    engine: Engine,
+) -> Result<(), Failure> {
+    let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let lanes = Lanes::start(cores)
+        .map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))?;
+    let service = serve::run(surroundings, serve, engine, Arc::new(lanes));
+    runtime(Builder::new_current_thread())?.block_on(service)
 }
 
 /// The commands that look at a service or change it.

@@ -28,6 +28,7 @@ use domain::limits::tiers::Tiers;
 use domain::limits::window::Limiter;
 use domain::secret::SECRET_BYTES_MAX;
 use domain::shelf::Shelf;
+use lanes::Lanes;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -55,6 +56,7 @@ pub(crate) async fn run(
     surroundings: &Surroundings,
     serve: args::Serve,
     engine: Engine,
+    lanes: Arc<Lanes>,
 ) -> Result<(), Failure> {
     let flags = flags(serve);
     let config = surroundings.sources(flags.clone()).read()?;
@@ -91,7 +93,7 @@ pub(crate) async fn run(
     let child = local.map(|local| LocalChild::start(local, &service, &log));
     let report = child.as_ref().map(LocalChild::report);
     let report = report.unwrap_or_else(|| Arc::new(|| None));
-    listeners.serve(app, report, &tasks, &stop)?;
+    listeners.serve(app, report, (lanes, &tasks), &stop)?;
     tasks.spawn(control.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
     tasks.spawn(housekeeping::keep(Arc::clone(&service), stop.clone()));
     if let Some(days) = keep_usage_days {

@@ -10,6 +10,7 @@ use crate::command;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("money", &[]),
     ("moment", &[]),
+    ("lanes", &[]),
     ("shape", &[]),
     ("phonemes", &[]),
     ("weights", &[]),
@@ -18,11 +19,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("credits", &["money", "moment"]),
     ("wire", &["money"]),
     ("domain", &["money", "moment"]),
-    ("engine-upstream", &["engine", "moment"]),
+    ("engine-upstream", &["engine", "lanes", "moment"]),
     ("media", &[]),
     ("engine-onnx", &["media", "phonemes"]),
     ("engine-text", &[]),
-    ("rpc", &["money", "moment"]),
+    ("rpc", &["lanes", "money", "moment"]),
     ("wallet", &["money", "moment"]),
     ("store", &["credits", "domain", "moment", "money"]),
     ("ledger", &["credits", "domain", "moment", "money", "store"]),
@@ -33,8 +34,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "api",
         &[
-            "access", "credits", "domain", "engine", "ledger", "moment", "money", "rpc", "settle",
-            "shape", "sound", "store", "wallet", "wire",
+            "access", "credits", "domain", "engine", "lanes", "ledger", "moment", "money", "rpc",
+            "settle", "shape", "sound", "store", "wallet", "wire",
         ],
     ),
     ("supervisor", &["engine", "weights"]),

@@ -10,7 +10,8 @@ use axum::response::Response;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use lanes::Lanes;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -29,11 +30,12 @@ const HTTP2_STREAMS_MAX: u32 = 256;
 /// After a failed accept (out of file descriptors, say) there is no use in trying at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves `router` until `stop`, then lets answers under way end, for at most `grace`.
+/// Serves `router` until `stop`, then lets answers under way end, for at most `grace`. Each
+/// connection gets a seat in one of the `lanes`.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
-    tasks: TaskTracker,
+    (lanes, tasks): (Arc<Lanes>, TaskTracker),
     stop: CancellationToken,
     grace: Duration,
 ) {
@@ -47,18 +49,13 @@ pub async fn serve(
         };
         match accepted {
             Ok((stream, peer, permit)) => {
-                let heard = CancellationToken::new();
-                let connection = connect(stream, peer, router.clone(), heard.clone());
-                let connection = graceful.watch(connection);
-                tasks.spawn(async move {
-                    tokio::select! {
-                        ended = connection => if let Err(error) = ended {
-                            tracing::debug!(error = %error, "a connection ended early: {error}");
-                        },
-                        () = silence(heard) => tracing::debug!("a connection asked for nothing"),
-                    }
-                    drop(permit);
-                });
+                let (seat, watcher, router) = (lanes.seat(), graceful.watcher(), router.clone());
+                let lane = seat.runtime().clone();
+                let attended = async move {
+                    attend(stream, peer, router, watcher).await;
+                    drop((permit, seat));
+                };
+                tasks.spawn_on(attended, &lane);
             }
             Err(error) => {
                 tracing::warn!(error = %error, "a connection was not accepted: {error}");
@@ -69,6 +66,25 @@ pub async fn serve(
     drop(listener);
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
         tracing::warn!("some answers had not ended {}s after the stop", grace.as_secs());
+    }
+}
+
+/// Serves one connection to its end, in the lane that this runs in.
+async fn attend(stream: std::net::TcpStream, peer: Peer, router: Router, watcher: Watcher) {
+    let stream = match TcpStream::from_std(stream) {
+        Ok(stream) => stream,
+        Err(error) => {
+            tracing::warn!(error = %error, "a connection was not taken over: {error}");
+            return;
+        }
+    };
+    let heard = CancellationToken::new();
+    let connection = watcher.watch(connect(stream, peer, router, heard.clone()));
+    tokio::select! {
+        ended = connection => if let Err(error) = ended {
+            tracing::debug!(error = %error, "a connection ended early: {error}");
+        },
+        () = silence(heard) => tracing::debug!("a connection asked for nothing"),
     }
 }
 
@@ -83,12 +99,13 @@ async fn silence(heard: CancellationToken) {
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
-) -> std::io::Result<(TcpStream, Peer, OwnedSemaphorePermit)> {
+) -> std::io::Result<(std::net::TcpStream, Peer, OwnedSemaphorePermit)> {
     let permit = Arc::clone(connections).acquire_owned().await.map_err(std::io::Error::other)?;
     let (stream, peer) = listener.accept().await?;
     // Tokens of a stream are small packets; each must leave at once.
     stream.set_nodelay(true)?;
-    Ok((stream, Peer(peer), permit))
+    // The lane that serves it registers it with its own event loop.
+    Ok((stream.into_std()?, Peer(peer), permit))
 }
 
 fn connect(

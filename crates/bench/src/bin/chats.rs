@@ -1,6 +1,7 @@
 //! What a chat costs through the service, against nginx as a bare proxy and no proxy at all.
 //!
-//! `cargo run --release -p bench --bin chats -- PATH_OF_THE_PROGRAM [REQUESTS]`. All stand before
+//! `cargo run --release -p bench --bin chats -- PATH_OF_THE_PROGRAM [REQUESTS [KIND CONNECTIONS]]`,
+//! where KIND is plain, burst or paced and asks for that row alone, to profile it. All stand before
 //! the same upstream and get the same chats; the service checks the key and the limits, holds, and
 //! has the charge on disk before the last byte. CPU time is of the process and its children, in the
 //! kernel and outside of it. Needs nginx.
@@ -45,6 +46,12 @@ async fn main() {
     let binary = PathBuf::from(arguments.next().expect("give the path of the program"));
     let requests = arguments.next().and_then(|it| it.parse().ok()).unwrap_or(REQUESTS);
     let ways = start(&binary).await;
+    if let (Some(kind), Some(connections)) = (arguments.next(), arguments.next()) {
+        let connections = connections.parse().expect("the connections are a number");
+        print_head();
+        ways.compare(connections, requests, Kind::named(&kind)).await.print(connections);
+        return;
+    }
     let idle = ways.service.program.resident_bytes();
 
     println!("plain chats; the budget is {TIMES_MAX} times nginx");
@@ -97,6 +104,17 @@ enum Kind {
     Paced,
     /// Never ends by itself.
     Open,
+}
+
+impl Kind {
+    fn named(name: &str) -> Kind {
+        match name {
+            "plain" => Kind::Plain,
+            "burst" => Kind::Burst,
+            "paced" => Kind::Paced,
+            _ => panic!("a kind is plain, burst or paced"),
+        }
+    }
 }
 
 struct Compared {

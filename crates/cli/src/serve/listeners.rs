@@ -8,6 +8,7 @@ use api::admin::EngineReport;
 use api::app::Shared;
 use api::transport::server::serve;
 use config::sections::server::Server;
+use lanes::Lanes;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -36,12 +37,13 @@ impl Listeners {
         Ok(Listeners { api_address: api.local_addr()?, api, admin, grace })
     }
 
-    /// Starts serving both, as tasks that end after `stop`.
+    /// Starts serving both, as tasks that end after `stop`: the API in the lanes, the operator's
+    /// questions beside them, so that they are answered however busy the lanes are.
     pub(crate) fn serve(
         self,
         app: Shared,
         engine: EngineReport,
-        tasks: &TaskTracker,
+        (lanes, tasks): (Arc<Lanes>, &TaskTracker),
         stop: &CancellationToken,
     ) -> Result<(), Failure> {
         let builder = PrometheusBuilder::new()
@@ -55,9 +57,11 @@ impl Listeners {
             metrics.render()
         });
         let admin = api::admin::router(Arc::clone(&app), render, engine);
-        let listeners = [(self.admin, admin), (self.api, api::router(app))];
-        for (listener, router) in listeners {
-            tasks.spawn(serve(listener, router, tasks.clone(), stop.clone(), self.grace));
+        let listeners =
+            [(self.admin, admin, Arc::new(Lanes::here())), (self.api, api::router(app), lanes)];
+        for (listener, router, lanes) in listeners {
+            let place = (lanes, tasks.clone());
+            tasks.spawn(serve(listener, router, place, stop.clone(), self.grace));
         }
         Ok(())
     }

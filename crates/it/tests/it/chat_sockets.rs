@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lanes::Lanes;
 use serde_json::json;
 use testkit::app::TestApp;
 use testkit::upstream::Script;
@@ -19,8 +20,9 @@ async fn send(app: &TestApp, stop: &CancellationToken, body: &str) -> TcpStream 
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let router = api::router(app.app.clone());
-    let (tasks, grace) = (app.app.tasks.clone(), Duration::from_secs(5));
-    let serving = api::transport::server::serve(listener, router, tasks, stop.clone(), grace);
+    let place = (Arc::new(Lanes::here()), app.app.tasks.clone());
+    let grace = Duration::from_secs(5);
+    let serving = api::transport::server::serve(listener, router, place, stop.clone(), grace);
     TaskTracker::new().spawn(serving);
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!(

@@ -1,10 +1,12 @@
 //! The server on a real socket: HTTP/1.1 and h2c, reason phrases, slow clients, and stopping.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use lanes::Lanes;
 use testkit::app::TestApp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -27,7 +29,7 @@ async fn start() -> Running {
     let serving = api::transport::server::serve(
         listener,
         router,
-        app.app.tasks.clone(),
+        (Arc::new(Lanes::here()), app.app.tasks.clone()),
         stop.clone(),
         Duration::from_secs(5),
     );

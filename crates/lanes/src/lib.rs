@@ -1,0 +1,171 @@
+//! One event loop for each core, each on a thread of its own.
+//!
+//! A connection is given a seat in one lane and stays there with everything that is done for it.
+//! Loops that share their work wake each other for every message, which costs a quarter of a
+//! request (docs/benchmarks.md).
+
+mod per_lane;
+
+use std::cell::Cell;
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+pub use per_lane::PerLane;
+
+thread_local! {
+    /// Which lane this thread runs. Threads that run none have the number 0 together.
+    static NUMBER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The lanes of a service. Dropping them ends what still runs in them, and waits for that.
+#[derive(Debug)]
+pub struct Lanes {
+    lanes: Vec<Lane>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    runtime: Handle,
+    /// Shared with every seat that is taken.
+    taken: Arc<()>,
+    thread: Option<Thread>,
+}
+
+#[derive(Debug)]
+struct Thread {
+    stop: oneshot::Sender<()>,
+    handle: JoinHandle<()>,
+}
+
+/// A place in a lane for one connection, until it is dropped.
+#[derive(Debug)]
+pub struct Seat {
+    runtime: Handle,
+    _taken: Arc<()>,
+}
+
+impl Lanes {
+    pub fn start(count: NonZeroUsize) -> io::Result<Lanes> {
+        let lanes = (1..=count.get()).map(Lane::start).collect::<io::Result<_>>()?;
+        Ok(Lanes { lanes })
+    }
+
+    /// A single lane: the event loop that this is called in.
+    pub fn here() -> Lanes {
+        let lane = Lane { runtime: Handle::current(), taken: Arc::new(()), thread: None };
+        Lanes { lanes: vec![lane] }
+    }
+
+    /// A seat where the fewest are taken.
+    pub fn seat(&self) -> Seat {
+        let freest = self.lanes.iter().min_by_key(|lane| Arc::strong_count(&lane.taken));
+        let lane = freest.expect("there is at least one lane");
+        Seat { runtime: lane.runtime.clone(), _taken: Arc::clone(&lane.taken) }
+    }
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        let threads: Vec<Thread> =
+            self.lanes.iter_mut().filter_map(|lane| lane.thread.take()).collect();
+        let told = threads.into_iter().map(|thread| {
+            // A lane that is gone already needs no telling.
+            let _ = thread.stop.send(());
+            thread.handle
+        });
+        for handle in told.collect::<Vec<_>>() {
+            let _ = handle.join();
+        }
+    }
+}
+
+impl Lane {
+    fn start(number: usize) -> io::Result<Lane> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel();
+        let running = move || {
+            NUMBER.set(number);
+            let _ = runtime.block_on(stopped);
+        };
+        let thread = thread::Builder::new().name(format!("lane-{number}")).spawn(running)?;
+        let thread = Some(Thread { stop, handle: thread });
+        Ok(Lane { runtime: handle, taken: Arc::new(()), thread })
+    }
+}
+
+impl Seat {
+    pub fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: NonZeroUsize = NonZeroUsize::new(2).unwrap();
+
+    /// The number of the lane that a seat is in.
+    fn number(seat: &Seat) -> usize {
+        let (told, number) = std::sync::mpsc::channel();
+        seat.runtime().spawn(async move { told.send(NUMBER.get()) });
+        number.recv().unwrap()
+    }
+
+    #[test]
+    fn seats_are_spread_evenly() {
+        let lanes = Lanes::start(TWO).unwrap();
+        let first = lanes.seat();
+        let second = lanes.seat();
+        assert_ne!(number(&first), number(&second));
+        let left = number(&first);
+        drop(first);
+        assert_eq!(number(&lanes.seat()), left);
+    }
+
+    #[test]
+    fn work_stays_in_its_lane() {
+        let lanes = Lanes::start(TWO).unwrap();
+        let seat = lanes.seat();
+        let (told, numbers) = std::sync::mpsc::channel();
+        seat.runtime().spawn(async move {
+            told.send(NUMBER.get()).unwrap();
+            tokio::spawn(async move { told.send(NUMBER.get()) }).await
+        });
+        let numbers: Vec<usize> = numbers.iter().collect();
+        assert_eq!(numbers, [number(&seat); 2]);
+    }
+
+    #[test]
+    fn what_still_runs_ends_with_the_lanes() {
+        let lanes = Lanes::start(TWO).unwrap();
+        let kept = Arc::new(());
+        let seen = Arc::downgrade(&kept);
+        lanes.seat().runtime().spawn(async move {
+            let _kept = kept;
+            std::future::pending::<()>().await;
+        });
+        drop(lanes);
+        assert!(seen.upgrade().is_none());
+    }
+
+    #[test]
+    fn each_lane_has_its_own() {
+        let lanes = Lanes::start(TWO).unwrap();
+        let shared = Arc::new(PerLane::new(|| NUMBER.get()));
+        let seats = [lanes.seat(), lanes.seat()];
+        for seat in &seats {
+            let (told, kept) = std::sync::mpsc::channel();
+            let shared = Arc::clone(&shared);
+            seat.runtime().spawn(async move { told.send(*shared.get()) });
+            assert_eq!(kept.recv().unwrap(), number(seat));
+        }
+        assert_eq!(*shared.get(), 0, "threads outside of the lanes share one");
+    }
+}
