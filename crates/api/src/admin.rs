@@ -8,6 +8,7 @@ use axum::routing::get;
 use serde_json::json;
 
 use crate::app::Shared;
+use crate::reply;
 
 /// Writes out all metrics in Prometheus' text format.
 pub type RenderMetrics = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
@@ -33,7 +34,7 @@ pub fn router(app: Shared, render_metrics: RenderMetrics, engine: EngineReport) 
 
 /// The process runs.
 async fn healthz() -> impl IntoResponse {
-    axum::Json(json!({ "status": "ok" }))
+    reply::json(json!({ "status": "ok" }).to_string())
 }
 
 /// The process can serve: it can read its database and take money. The built-in engine is told
@@ -50,7 +51,7 @@ async fn readyz(State(watch): State<Watch>) -> impl IntoResponse {
     }
     let is_ready = store.is_ok() && is_charging;
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, axum::Json(json!({ "ready": is_ready, "checks": checks })))
+    (status, reply::json(json!({ "ready": is_ready, "checks": checks }).to_string()))
 }
 
 async fn metrics(State(watch): State<Watch>) -> impl IntoResponse {

@@ -46,8 +46,9 @@ pub const BASE_PATH: &str = "/api/v1";
 /// Everything that the public listener serves.
 pub fn router(app: Shared) -> Router {
     let endpoints = endpoints::all();
-    let document = axum::Json(openapi::document(&endpoints));
-    let mut api = Router::new().route("/openapi.json", get(async move || document.clone()));
+    let document = bytes::Bytes::from(openapi::document(&endpoints).to_string());
+    let mut api =
+        Router::new().route("/openapi.json", get(async move || reply::json(document.clone())));
     for endpoint in endpoints {
         api = api.route(endpoint.path, endpoint.route);
     }

@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine", &[]),
     ("credits", &["money", "moment"]),
     ("wire", &["money"]),
+    ("documents", &["moment"]),
     ("domain", &["money", "moment"]),
     ("engine-upstream", &["engine", "lanes", "moment"]),
     ("media", &[]),
@@ -34,8 +35,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "api",
         &[
-            "access", "credits", "domain", "engine", "lanes", "ledger", "moment", "money", "rpc",
-            "settle", "shape", "sound", "store", "wallet", "wire",
+            "access", "credits", "documents", "domain", "engine", "lanes", "ledger", "moment", "money",
+            "rpc", "settle", "shape", "sound", "store", "wallet", "wire",
         ],
     ),
     ("supervisor", &["engine", "weights"]),

@@ -5,8 +5,17 @@ use std::path::Path;
 use crate::command;
 
 /// The crates of rules and shapes: values in, values out.
-const PURE: [&str; 10] = [
-    "money", "credits", "moment", "wire", "shape", "sound", "domain", "engine", "wallet",
+const PURE: [&str; 11] = [
+    "money",
+    "credits",
+    "moment",
+    "wire",
+    "shape",
+    "sound",
+    "documents",
+    "domain",
+    "engine",
+    "wallet",
     "phonemes",
 ];
 /// What would bring a clock, a socket or a disk into them.

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use shape::Shape;
+use url::form_urlencoded;
 
 use crate::input::{BodyLimits, Input, Rejected};
 use crate::operation::{Operation, ParameterPlace};
@@ -34,11 +35,8 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Query<T> {
 
 /// The query string as the JSON object that its schema describes.
 pub(super) fn read<T: JsonSchema + 'static>(parts: &Parts) -> Result<Value, Refusal> {
-    let axum::extract::Query(pairs) =
-        axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri).map_err(|_| {
-            let message = "The query string is not valid. Percent-encode it as UTF-8.";
-            Refusal::bad_request("Invalid query string", message)
-        })?;
+    let query = parts.uri.query().unwrap_or_default();
+    let pairs = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     Ok(Shape::of::<T>().coerce(pairs))
 }
 

@@ -1,0 +1,128 @@
+//! A zip archive, of which only the parts that are asked for are unpacked, and those in pieces.
+
+use std::io::{self, BufReader, Cursor, Read};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use crate::fault::{self, Unreadable};
+use crate::markup::{Markup, MarkupKind};
+
+/// Books of a thousand chapters and pictures have fewer.
+const ENTRIES_MAX: usize = 20_000;
+/// Of parts that are opened, which takes time even where they are empty.
+const OPENED_MAX: usize = 4_096;
+/// What begins the description of each entry.
+const ENTRY_MARK: &[u8] = b"PK\x01\x02";
+/// The part that says what an archive is, in the formats that have one.
+const MEDIA_TYPE: &str = "mimetype";
+/// The names of media types are shorter.
+const MEDIA_TYPE_BYTES_MAX: u64 = 256;
+
+pub(crate) struct Archive<'a> {
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+    bytes_left: &'a mut u64,
+    opened: usize,
+}
+
+impl<'a> Archive<'a> {
+    pub(crate) fn open(
+        bytes: &'a [u8],
+        bytes_left: &'a mut u64,
+    ) -> Result<Archive<'a>, Unreadable> {
+        // Counted before anything is kept of them: an archive may well lie about their number.
+        if ENTRIES_MAX < memchr::memmem::find_iter(bytes, ENTRY_MARK).count() {
+            return Err(fault::TOO_MANY_PARTS);
+        }
+        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|_| fault::DAMAGED)?;
+        Ok(Archive { zip, bytes_left, opened: 0 })
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.zip.index_for_name_raw(name.as_bytes()).is_some()
+    }
+
+    /// What the archive says that it is.
+    pub(crate) fn media_type(&mut self) -> Result<Option<String>, Unreadable> {
+        if !self.has(MEDIA_TYPE) {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        let mut part = self.unpacked(MEDIA_TYPE)?.take(MEDIA_TYPE_BYTES_MAX);
+        part.read_to_string(&mut text).map_err(|error| of_io(&error))?;
+        Ok(Some(text.trim().to_owned()))
+    }
+
+    /// A part that must be there.
+    pub(crate) fn markup(
+        &mut self,
+        name: &str,
+        kind: MarkupKind,
+    ) -> Result<Markup<'_>, Unreadable> {
+        let part = self.unpacked(name)?;
+        Ok(Markup::new(BufReader::new(part), kind))
+    }
+
+    fn unpacked(&mut self, name: &str) -> Result<Unpacked<'_>, Unreadable> {
+        self.opened += 1;
+        if OPENED_MAX < self.opened {
+            return Err(fault::TOO_MANY_PARTS);
+        }
+        let index = self.zip.index_for_name_raw(name.as_bytes()).ok_or(fault::MISSING_PART)?;
+        let file = self.zip.by_index(index).map_err(|error| of_zip(&error))?;
+        // What it says of itself saves the work; what it turns out to be is what counts.
+        if *self.bytes_left < file.size() {
+            return Err(fault::UNPACKS_TOO_LARGE);
+        }
+        Ok(Unpacked { file: Box::new(file), bytes_left: self.bytes_left, since_mark: 0 })
+    }
+}
+
+/// A single name, text or comment of an XML part. Pictures may stand in the attributes of books.
+const TOKEN_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The bytes of one part, counted as they are unpacked.
+pub(crate) struct Unpacked<'a> {
+    file: Box<dyn Read + 'a>,
+    bytes_left: &'a mut u64,
+    /// Read since the reader was last done with a token.
+    since_mark: usize,
+}
+
+impl Unpacked<'_> {
+    /// Told by a reader that has kept nothing of what was read so far.
+    pub(crate) fn mark(&mut self) {
+        self.since_mark = 0;
+    }
+}
+
+impl Read for Unpacked<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.since_mark = self.since_mark.saturating_add(count);
+        let left = u64::try_from(count).ok().and_then(|count| self.bytes_left.checked_sub(count));
+        match left {
+            Some(left) if self.since_mark <= TOKEN_BYTES_MAX => {
+                *self.bytes_left = left;
+                Ok(count)
+            }
+            _ => Err(io::Error::other(fault::UNPACKS_TOO_LARGE)),
+        }
+    }
+}
+
+/// Our own faults come back out of the readers in between; others are those of the file.
+pub(crate) fn of_io(error: &io::Error) -> Unreadable {
+    let ours = error.get_ref().and_then(|inner| inner.downcast_ref::<Unreadable>());
+    ours.copied().unwrap_or(fault::DAMAGED)
+}
+
+fn of_zip(error: &ZipError) -> Unreadable {
+    match error {
+        ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => fault::ENCRYPTED,
+        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+            fault::COMPRESSION
+        }
+        _ => fault::DAMAGED,
+    }
+}

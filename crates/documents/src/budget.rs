@@ -1,0 +1,20 @@
+//! What reading the documents of one request may take.
+
+/// More than the XML of real documents takes; pictures in them are not unpacked.
+const UNPACKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// About two million tokens, which is more than the largest contexts hold.
+const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// What is left for the documents of one request. Small files can unpack to large ones, so one
+/// budget is passed from file to file.
+#[derive(Debug)]
+pub struct Budget {
+    pub(crate) unpacked_bytes_left: u64,
+    pub(crate) text_bytes_left: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { unpacked_bytes_left: UNPACKED_BYTES_MAX, text_bytes_left: TEXT_BYTES_MAX }
+    }
+}

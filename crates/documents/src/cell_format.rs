@@ -1,0 +1,160 @@
+//! Numbers in the cells of Excel: which of them are dates, and how they are written.
+
+use moment::Timestamp;
+
+use crate::fault::Unreadable;
+use crate::markup::{Mark, Markup};
+
+/// From which day a workbook counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Calendar {
+    #[default]
+    From1900,
+    /// As Excel for the Macintosh did.
+    From1904,
+}
+
+/// What the numbers in cells stand for, by the cells' styles.
+#[derive(Default)]
+pub(crate) struct CellFormats {
+    calendar: Calendar,
+    styles: Vec<Meaning>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Number,
+    Date,
+    Time,
+    DateTime,
+}
+
+impl CellFormats {
+    pub(crate) fn of(
+        mut markup: Markup<'_>,
+        calendar: Calendar,
+    ) -> Result<CellFormats, Unreadable> {
+        let mut own: Vec<(String, Meaning)> = Vec::new();
+        let mut ids: Vec<String> = Vec::new();
+        let mut is_in_styles = false;
+        while let Some(mark) = markup.next()? {
+            match mark {
+                Mark::Open(element) => match element.name() {
+                    "numFmt" => {
+                        let code = element.plain("formatCode").unwrap_or_default();
+                        own.extend(element.plain("numFmtId").map(|id| (id, Meaning::of(&code))));
+                    }
+                    "cellXfs" => is_in_styles = true,
+                    "xf" if is_in_styles => {
+                        ids.push(element.plain("numFmtId").unwrap_or_default());
+                    }
+                    _ => {}
+                },
+                Mark::Close(name) if name == "cellXfs" => is_in_styles = false,
+                Mark::Close(_) | Mark::Text(_) => {}
+            }
+        }
+        own.sort_by(|one, other| one.0.cmp(&other.0));
+        let meaning = |id: &String| match own.binary_search_by(|it| it.0.cmp(id)) {
+            Ok(index) => own.get(index).map_or(Meaning::Number, |it| it.1),
+            Err(_) => Meaning::built_in(id),
+        };
+        Ok(CellFormats { calendar, styles: ids.iter().map(meaning).collect() })
+    }
+
+    /// A number as a cell of a style shows it, nearly: digits are not rounded away.
+    pub(crate) fn show(&self, number: &str, style: usize) -> String {
+        let Ok(value) = number.parse::<f64>() else { return number.to_owned() };
+        let meaning = self.styles.get(style).copied().unwrap_or(Meaning::Number);
+        let shown = match meaning {
+            Meaning::Number => None,
+            Meaning::Date => self.date(value),
+            Meaning::Time => Some(time(value)),
+            Meaning::DateTime => self.date(value).map(|date| format!("{date} {}", time(value))),
+        };
+        shown.unwrap_or_else(|| plain(number, value))
+    }
+
+    fn date(&self, value: f64) -> Option<String> {
+        /// The 31st of December 9999.
+        const LAST: f64 = 2_958_465.0;
+        /// The 1st of January 1970, from the 30th of December 1899.
+        const EPOCH: i64 = 25_569;
+        if !(0.0..=LAST).contains(&value) {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "it is in the range checked above")]
+        let day = value.floor() as i64;
+        let from_1900 = match self.calendar {
+            // Excel takes 1900 for a leap year, so that the days before its 29th of February are
+            // one too low.
+            Calendar::From1900 if day < 60 => day + 1,
+            Calendar::From1900 => day,
+            Calendar::From1904 => day + 1_462,
+        };
+        Some(Timestamp::start_of_day(from_1900 - EPOCH).date())
+    }
+}
+
+impl Meaning {
+    /// The formats that Excel knows by number.
+    fn built_in(id: &str) -> Meaning {
+        match id.parse::<u16>() {
+            Ok(14..=17 | 27..=31 | 36 | 50..=54 | 57..=58) => Meaning::Date,
+            Ok(18..=21 | 32..=35 | 45 | 47 | 55..=56) => Meaning::Time,
+            Ok(22) => Meaning::DateTime,
+            _ => Meaning::Number,
+        }
+    }
+
+    /// From a code such as `yyyy-mm-dd hh:mm`, with quoted words and conditions left out.
+    fn of(code: &str) -> Meaning {
+        let mut letters = String::new();
+        let mut characters = code.chars();
+        while let Some(character) = characters.next() {
+            match character {
+                '"' => drop(characters.by_ref().find(|it| *it == '"')),
+                '\\' | '_' | '*' => drop(characters.next()),
+                '[' => {
+                    let inside: String = characters.by_ref().take_while(|it| *it != ']').collect();
+                    let is_duration =
+                        matches!(inside.as_str(), "h" | "hh" | "m" | "mm" | "s" | "ss");
+                    if is_duration {
+                        return Meaning::Number;
+                    }
+                }
+                ';' => break,
+                _ => letters.push(character.to_ascii_lowercase()),
+            }
+        }
+        let has_time = letters.contains(['h', 's']);
+        let has_date = letters.contains(['y', 'd']) || (letters.contains('m') && !has_time);
+        match (has_date, has_time) {
+            _ if letters.contains("general") => Meaning::Number,
+            (true, true) => Meaning::DateTime,
+            (true, false) => Meaning::Date,
+            (false, true) => Meaning::Time,
+            (false, false) => Meaning::Number,
+        }
+    }
+}
+
+/// Without the noise of binary fractions, such as the `2.2999999999999998` of 2.3.
+fn plain(number: &str, value: f64) -> String {
+    const DIGITS_EXACT: f64 = 1e15;
+    let is_short = value == 0.0 || (1e-6..DIGITS_EXACT).contains(&value.abs());
+    if is_short { format!("{value}") } else { number.to_owned() }
+}
+
+/// The part of a day.
+fn time(value: f64) -> String {
+    const DAY_S: f64 = 86_400.0;
+    let fraction = value - value.floor();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a fraction of a day has at most 86400 seconds, and casts saturate"
+    )]
+    let seconds = (fraction * DAY_S).round() as u32;
+    format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
+}

@@ -1,0 +1,155 @@
+//! The text that is read so far: lines, and rows of cells with tabs between them.
+
+use crate::fault::{self, Unreadable};
+
+pub(crate) struct Page<'a> {
+    text: String,
+    bytes_left: &'a mut usize,
+    /// What is open and must stay in one line, one in the other: cells and notes.
+    held: usize,
+    /// Cells of this row that had no text yet: those at its end are not worth a tab.
+    gaps: usize,
+    has_cell: bool,
+}
+
+impl<'a> Page<'a> {
+    pub(crate) fn new(bytes_left: &'a mut usize) -> Page<'a> {
+        Page { text: String::new(), bytes_left, held: 0, gaps: 0, has_cell: false }
+    }
+
+    /// Text that has its own lines.
+    pub(crate) fn write_block(&mut self, text: &str) -> Result<(), Unreadable> {
+        self.push(text)
+    }
+
+    /// Text inside a line. In a cell, lines and tabs would be mistaken for the table's own.
+    pub(crate) fn write(&mut self, text: &str) -> Result<(), Unreadable> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.fill_gaps()?;
+        if 0 < self.held && text.contains(['\n', '\t']) {
+            return self.push(&text.replace(['\n', '\t'], " "));
+        }
+        self.push(text)
+    }
+
+    /// Text of which only the words count, as in HTML.
+    pub(crate) fn write_words(&mut self, text: &str) -> Result<(), Unreadable> {
+        let is_space = |character: char| character.is_ascii_whitespace();
+        if text.starts_with(is_space) {
+            self.space()?;
+        }
+        let mut words = text.split_ascii_whitespace().peekable();
+        while let Some(word) = words.next() {
+            self.write(word)?;
+            if words.peek().is_some() || text.ends_with(is_space) {
+                self.space()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The line ends here, if anything stands in it.
+    pub(crate) fn end_line(&mut self) -> Result<(), Unreadable> {
+        if 0 < self.held {
+            return self.space();
+        }
+        self.trim_spaces();
+        if self.text.is_empty() || self.text.ends_with('\n') {
+            return Ok(());
+        }
+        self.push("\n")
+    }
+
+    /// Another sheet, slide or chapter begins.
+    pub(crate) fn end_part(&mut self) -> Result<(), Unreadable> {
+        (self.held, self.gaps, self.has_cell) = (0, 0, false);
+        self.end_line()?;
+        if self.text.is_empty() || self.text.ends_with("\n\n") {
+            return Ok(());
+        }
+        self.push("\n")
+    }
+
+    /// Lines that end from here on go on in this one.
+    pub(crate) fn hold_line(&mut self) {
+        self.held += 1;
+    }
+
+    pub(crate) fn release_line(&mut self) {
+        self.held = self.held.saturating_sub(1);
+        self.trim_spaces();
+    }
+
+    pub(crate) fn open_cell(&mut self) {
+        self.skip_cells(1);
+        self.hold_line();
+    }
+
+    /// Cells in which nothing stands.
+    pub(crate) fn skip_cells(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let tabs = if self.has_cell { count } else { count - 1 };
+        self.gaps = self.gaps.saturating_add(tabs);
+        self.has_cell = true;
+    }
+
+    pub(crate) fn close_cell(&mut self) {
+        self.release_line();
+    }
+
+    pub(crate) fn close_row(&mut self) -> Result<(), Unreadable> {
+        if self.held == 0 {
+            (self.gaps, self.has_cell) = (0, false);
+        }
+        self.end_line()
+    }
+
+    /// Where the next text will stand.
+    pub(crate) fn position(&self) -> usize {
+        self.text.len()
+    }
+
+    /// What was written since.
+    pub(crate) fn since(&self, position: usize) -> &str {
+        self.text.get(position..).unwrap_or_default()
+    }
+
+    /// The text, if there is any.
+    pub(crate) fn finish(mut self) -> Result<String, Unreadable> {
+        self.text.truncate(self.text.trim_end().len());
+        if self.text.trim_start().is_empty() { Err(fault::NO_TEXT) } else { Ok(self.text) }
+    }
+
+    fn fill_gaps(&mut self) -> Result<(), Unreadable> {
+        if 0 < self.gaps {
+            self.trim_spaces();
+        }
+        for _ in 0..std::mem::take(&mut self.gaps) {
+            self.push("\t")?;
+        }
+        Ok(())
+    }
+
+    /// A space between words, once, and not at the beginning of a line or a cell.
+    fn space(&mut self) -> Result<(), Unreadable> {
+        if 0 < self.gaps || self.text.is_empty() || self.text.ends_with([' ', '\n', '\t']) {
+            return Ok(());
+        }
+        self.push(" ")
+    }
+
+    fn trim_spaces(&mut self) {
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+    }
+
+    fn push(&mut self, text: &str) -> Result<(), Unreadable> {
+        let left = self.bytes_left.checked_sub(text.len()).ok_or(fault::TEXT_TOO_LONG)?;
+        *self.bytes_left = left;
+        self.text.push_str(text);
+        Ok(())
+    }
+}

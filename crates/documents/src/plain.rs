@@ -1,0 +1,22 @@
+//! Plain text, in UTF-8 or in UTF-16 with its mark.
+
+use crate::fault::{self, Unreadable};
+
+pub(crate) fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
+    let text = match bytes {
+        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
+        _ => String::from_utf8(bytes.to_vec()).ok(),
+    };
+    // No text has such a character, and most binary files do.
+    text.filter(|text| !text.contains('\0')).ok_or(fault::NOT_TEXT)
+}
+
+fn wide(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    char::decode_utf16(pairs.iter().map(|pair| unit(*pair))).collect::<Result<String, _>>().ok()
+}

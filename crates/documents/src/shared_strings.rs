@@ -1,0 +1,42 @@
+//! The texts of a workbook, which its cells refer to by number.
+
+use crate::fault::{self, Unreadable};
+use crate::markup::{Mark, Markup};
+
+/// As much as the text of a request may have: what no cell shows is not worth keeping.
+const BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Kept in one piece: there may be millions, and most are short.
+#[derive(Default)]
+pub(crate) struct SharedStrings {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl SharedStrings {
+    pub(crate) fn of(mut markup: Markup<'_>) -> Result<SharedStrings, Unreadable> {
+        let mut strings = SharedStrings::default();
+        while let Some(mark) = markup.next()? {
+            match mark {
+                Mark::Open(element) => match element.name() {
+                    "t" => markup.text(&mut strings.text)?,
+                    // How a word is pronounced, which is written above it.
+                    "rPh" => markup.skip()?,
+                    _ => {}
+                },
+                Mark::Close(name) if name == "si" => strings.ends.push(strings.text.len()),
+                Mark::Close(_) | Mark::Text(_) => {}
+            }
+            if BYTES_MAX < strings.text.len() {
+                return Err(fault::TEXT_TOO_LONG);
+            }
+        }
+        Ok(strings)
+    }
+
+    pub(crate) fn get(&self, index: usize) -> Option<&str> {
+        let end = *self.ends.get(index)?;
+        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
+        self.text.get(start.unwrap_or(0)..end)
+    }
+}

@@ -1,0 +1,89 @@
+//! What must hold whatever the bytes are. The fuzz targets and the test of their seeds share it.
+
+use std::io::{Cursor, Write};
+
+use documents::{Budget, read};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// Of the text of one request.
+const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Any bytes at all. Tells whether they have a text.
+pub(crate) fn document_file(bytes: &[u8]) -> bool {
+    let mut budget = Budget::default();
+    let first = read(bytes, &mut budget);
+    let again = read(bytes, &mut Budget::default());
+    assert_eq!(first, again, "the same bytes have the same text");
+    match &first {
+        Ok(text) => {
+            assert!(text.len() <= TEXT_BYTES_MAX, "{} bytes of text", text.len());
+            assert!(!text.trim().is_empty(), "a text says something");
+            assert!(!text.ends_with('\n'), "nothing stands after it");
+        }
+        Err(fault) => assert!(fault.to_string().ends_with('.'), "a fault is a sentence"),
+    }
+    first.is_ok()
+}
+
+/// The XML of a part, in an archive of the kind that the first byte picks: fuzzers do not find
+/// their way through checksums and compression.
+pub(crate) fn document_part(bytes: &[u8]) -> bool {
+    let Some((kind, markup)) = bytes.split_first() else { return false };
+    let (parts, name) = match kind % 5 {
+        0 => (WORD, "main.xml"),
+        1 => (SHEET, "sheet.xml"),
+        2 => (SHEET, "styles.xml"),
+        3 => (TEXT, "content.xml"),
+        _ => (BOOK, "page.xhtml"),
+    };
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default();
+    for (other, content) in parts.iter().filter(|(other, _)| *other != name) {
+        writer.start_file(*other, options).expect("a name is accepted");
+        writer.write_all(content.as_bytes()).expect("memory takes it");
+    }
+    writer.start_file(name, options).expect("a name is accepted");
+    writer.write_all(markup).expect("memory takes it");
+    let archive = writer.finish().expect("memory takes it").into_inner();
+    document_file(&archive)
+}
+
+type Parts = &'static [(&'static str, &'static str)];
+
+const WORD: Parts = &[(
+    "[Content_Types].xml",
+    r#"<Types><Override PartName="/main.xml" ContentType="wordprocessingml.document.main+xml"/></Types>"#,
+)];
+
+const SHEET: Parts = &[
+    (
+        "[Content_Types].xml",
+        r#"<Types><Override PartName="/main.xml" ContentType="spreadsheetml.sheet.main+xml"/></Types>"#,
+    ),
+    ("main.xml", r#"<workbook xmlns:r="r"><sheet name="S" r:id="1"/></workbook>"#),
+    (
+        "_rels/main.xml.rels",
+        r#"<R><R Id="1" Type="/worksheet" Target="sheet.xml"/><R Id="2" Type="/styles" Target="styles.xml"/>
+        <R Id="3" Type="/sharedStrings" Target="strings.xml"/></R>"#,
+    ),
+    ("strings.xml", "<sst><si><t>one</t></si><si><t>two</t></si></sst>"),
+    (
+        "styles.xml",
+        r#"<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>"#,
+    ),
+    (
+        "sheet.xml",
+        r#"<worksheet><row><c><v>1</v></c><c s="1"><v>45716.25</v></c><c s="2"><v>2</v></c></row></worksheet>"#,
+    ),
+];
+
+const TEXT: Parts = &[("mimetype", "application/vnd.oasis.opendocument.spreadsheet")];
+
+const BOOK: Parts = &[
+    ("META-INF/container.xml", r#"<container><rootfile full-path="b.opf"/></container>"#),
+    (
+        "b.opf",
+        r#"<package><item id="p" href="page.xhtml" media-type="application/xhtml+xml"/><itemref idref="p"/></package>"#,
+    ),
+];
