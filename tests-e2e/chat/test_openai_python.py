@@ -2,6 +2,8 @@
 
 import base64
 import json
+import mimetypes
+import pathlib
 import struct
 import time
 import unittest
@@ -29,6 +31,7 @@ WEATHER = {
         },
     },
 }
+GOLDEN = pathlib.Path(__file__).parents[2] / "crates/documents/tests/golden"
 HANGUP_SECONDS_MAX = 10
 SETTLE_SECONDS_MAX = 10
 
@@ -152,6 +155,22 @@ class Chat(PythonCase):
         ]
         answer = self.client().chat.completions.create(model="small-text", messages=user(parts))
         self.assertEqual(answer.choices[0].message.content, "I read report.pdf.")
+
+    def test_the_text_of_an_office_file_reaches_the_upstream(self):
+        # As the guides of the SDK say to send a file: encoded, with the type that Python guesses.
+        for name, text in {
+            "python-docx.docx": "Quarterly report\nRevenue rose by 12 %",
+            "openpyxl.xlsx": "2025-02-28\tTea\t2.3\t10",
+            "ebooklib.epub": "Chapter 1\nIt was day.",
+        }.items():
+            media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+            content = base64.b64encode((GOLDEN / name).read_bytes()).decode()
+            data = f"data:{media_type};base64,{content}"
+            part = {"type": "file", "file": {"filename": name, "file_data": data}}
+            self.client().chat.completions.create(model="large-text", messages=user([part]))
+            sent = self.upstream.requests[-1]["messages"][-1]["content"][0]["text"]
+            self.assertTrue(sent.startswith(f"[File: {name}]\n"), sent)
+            self.assertIn(text, sent)
 
     def test_an_address_of_the_operators_network_is_a_bad_request(self):
         asked = len(self.upstream.requests)

@@ -49,7 +49,7 @@ async fn create_chat_completion(
     app: Shared,
     call: Call<Customer, (SealHeaders, ChatBody)>,
 ) -> Result<Told<ChatCompletion>, Refusal> {
-    let (Customer(holder), (headers, ChatBody(body))) = (call.caller, call.input);
+    let (Customer(holder), (headers, ChatBody(mut body))) = (call.caller, call.input);
     let seal = headers.seal()?;
     let asked = split_suffix(&body.model);
     let catalogue = app.catalogue.get();
@@ -62,9 +62,11 @@ async fn create_chat_completion(
     let sent = body.service_parameters.as_ref();
     let parameters = parameters::effective(sent, &asked.options, encryption)?;
     let media_faults = media::faults(&body.messages);
+    let documents = document::read(&app, &mut body.messages).await?;
     let service = request::Service {
         parameters: &parameters,
         media_faults: &media_faults,
+        documents: &documents,
         system_prompt: &app.settings.system_prompt,
         seal: seal.filter(|_| parameters.enable_e2ee),
     };

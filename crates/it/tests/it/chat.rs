@@ -174,7 +174,7 @@ async fn parts_that_cannot_be_sent_are_refused_where_they_stand() {
     let app = TestApp::start().await;
     let body = json!({"model": "kimi-k3", "messages": [{"role": "user", "content": [
         {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}},
-        {"type": "file", "file": {"file_data": "data:application/pdf;base64,AA"}},
+        {"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBERi0="}},
         {"type": "file", "file": {"file_data": "data:text/plain;base64,SGk=", "filename": "a.txt"}},
     ]}]});
     check_faults(

@@ -8,6 +8,7 @@ mod bad_input;
 mod billing;
 mod chat;
 mod chat_diem;
+mod chat_documents;
 mod chat_fields;
 mod chat_hostile;
 mod chat_media;

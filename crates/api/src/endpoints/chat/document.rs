@@ -1,64 +1,135 @@
-//! Documents in a chat: what is text is read, a PDF goes to models that can, and what is neither
-//! is refused by name.
+//! Documents in a chat: their text is read into the prompt, and a PDF goes to models that can read
+//! one themselves.
+//!
+//! They are read once, whichever models may get them, and before any money is held: the text is
+//! what the prompt is measured by.
 
+use std::collections::HashMap;
+
+use documents::Budget;
 use domain::catalogue::{Capability, TextSpec};
 use domain::media::{self, Inline, Source};
 use engine::PartKind;
-use wire::chat::FileData;
+use tokio::sync::Semaphore;
+use wire::chat::{ContentPart, FileData, Message, MessageContent};
 
 use super::media::told;
+use crate::app::App;
+use crate::refusal::Refusal;
 
 const PDF: &str = "application/pdf";
-/// Types that are text although their names do not begin with it.
-const TEXT_TYPES: [&str; 8] = [
-    "application/json",
-    "application/xml",
-    "application/yaml",
-    "application/toml",
-    "application/javascript",
-    "application/x-yaml",
-    "application/x-sh",
-    "application/sql",
-];
+/// Requests whose documents are read at a time. Each keeps a core busy, and the cores are there for
+/// everybody.
+const READERS_MAX: usize = 4;
+static READERS: Semaphore = Semaphore::const_new(READERS_MAX);
 
-/// The document as a part of the prompt for one model, or what keeps it from being one.
-pub(super) fn part(file: &FileData, text: &TextSpec) -> Result<PartKind, String> {
-    let reads_documents = text.has(Capability::Documents);
-    match media::source(&file.file_data).map_err(|fault| told("file", fault))? {
-        Source::Inline(inline) if is_text(&inline.media_type) => {
-            Ok(PartKind::Text(written_out(file, &inline)?))
+/// The message and the part in it that hold a document.
+type Place = (usize, usize);
+
+/// The documents that were sent inside a request, after they were read.
+#[derive(Debug, Default)]
+pub(super) struct Documents(HashMap<Place, Result<Document, String>>);
+
+#[derive(Debug)]
+enum Document {
+    Text(String),
+    /// Still as a data URL.
+    Pdf(String),
+}
+
+/// Takes the documents out of a request and reads them, away from the threads that serve others.
+pub(super) async fn read(app: &App, messages: &mut [Message]) -> Result<Documents, Refusal> {
+    let files = taken(messages);
+    if files.is_empty() {
+        return Ok(Documents::default());
+    }
+    let turn = READERS.acquire().await.map_err(Refusal::internal)?;
+    let read = app.tasks.spawn_blocking(move || {
+        // Kept until the work is done, even if the caller does not wait for it.
+        let _turn = turn;
+        let mut budget = Budget::default();
+        let outcomes = files.into_iter().map(|file| (file.place, file.read(&mut budget)));
+        Documents(outcomes.collect())
+    });
+    read.await.map_err(Refusal::internal)
+}
+
+impl Documents {
+    /// The document as a part of the prompt for one model, or what keeps it from being one.
+    pub(super) fn part(
+        &self,
+        place: Place,
+        file: &FileData,
+        text: &TextSpec,
+    ) -> Result<PartKind, String> {
+        let reads_documents = text.has(Capability::Documents);
+        let passed_on = |url: &str| {
+            let (url, name) = (url.to_owned(), file.filename.clone());
+            Ok(PartKind::Document { url, name })
+        };
+        match self.0.get(&place) {
+            Some(Ok(Document::Text(text))) => Ok(PartKind::Text(under_its_name(file, text))),
+            Some(Ok(Document::Pdf(url))) if reads_documents => passed_on(url),
+            Some(Ok(Document::Pdf(_))) => {
+                Err("This model does not read PDF files; send their text instead".to_owned())
+            }
+            Some(Err(problem)) => Err(problem.clone()),
+            None => {
+                media::source(&file.file_data).map_err(|fault| told("file", fault))?;
+                if reads_documents {
+                    return passed_on(&file.file_data);
+                }
+                Err("This model does not fetch files; send the file as a data URL, such as \
+                     data:text/plain;base64,…"
+                    .to_owned())
+            }
         }
-        Source::Inline(inline) if inline.media_type != PDF => Err(format!(
-            "Files of type {:?} cannot be read here; send their text instead",
-            inline.media_type
-        )),
-        Source::Inline(inline) if reads_documents => {
-            inline.bytes().map_err(|fault| told("file", fault))?;
-            Ok(passed_on(file))
-        }
-        Source::Address if reads_documents => Ok(passed_on(file)),
-        Source::Inline(_) => {
-            Err("This model does not read PDF files; send their text instead".to_owned())
-        }
-        Source::Address => Err("This model does not fetch files; send the file as a data URL, \
-             such as data:text/plain;base64,…"
-            .to_owned()),
     }
 }
 
-fn is_text(media_type: &str) -> bool {
-    media_type.starts_with("text/") || TEXT_TYPES.contains(&media_type)
-}
-
-fn passed_on(file: &FileData) -> PartKind {
-    PartKind::Document { url: file.file_data.clone(), name: file.filename.clone() }
-}
-
-fn written_out(file: &FileData, inline: &Inline<'_>) -> Result<String, String> {
-    let bytes = inline.bytes().map_err(|fault| told("file", fault))?;
-    let text = String::from_utf8(bytes).map_err(|_| "The file is not UTF-8 text".to_owned())?;
-    Ok(match &file.filename {
+fn under_its_name(file: &FileData, text: &str) -> String {
+    match &file.filename {
         Some(name) => format!("[File: {name}]\n{text}"),
-        None => text,
-    })
+        None => text.to_owned(),
+    }
+}
+
+/// A document that was not read yet.
+struct File {
+    place: Place,
+    data_url: String,
+}
+
+/// Moved and not copied, for each may have megabytes.
+fn taken(messages: &mut [Message]) -> Vec<File> {
+    let mut files = Vec::new();
+    for (index, message) in messages.iter_mut().enumerate() {
+        let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
+        for (position, part) in parts.iter_mut().enumerate() {
+            let ContentPart::File(part) = part else { continue };
+            let is_inline = matches!(media::source(&part.file.file_data), Ok(Source::Inline(_)));
+            if is_inline {
+                let data_url = std::mem::take(&mut part.file.file_data);
+                files.push(File { place: (index, position), data_url });
+            }
+        }
+    }
+    files
+}
+
+impl File {
+    fn read(self, budget: &mut Budget) -> Result<Document, String> {
+        let Ok(Source::Inline(inline)) = media::source(&self.data_url) else {
+            return Err(told("file", "Send it as a data URL in base64."));
+        };
+        let bytes = Inline::bytes(&inline).map_err(|fault| told("file", fault))?;
+        if inline.media_type != PDF {
+            let text = documents::read(&bytes, budget).map_err(|fault| told("file", fault))?;
+            return Ok(Document::Text(text));
+        }
+        if documents::is_pdf(&bytes) {
+            return Ok(Document::Pdf(self.data_url));
+        }
+        Err(told("file", "It is not a PDF."))
+    }
 }

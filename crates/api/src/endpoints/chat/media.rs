@@ -2,6 +2,8 @@
 //!
 //! They are checked once, whichever models may get them: the largest are decoded for it.
 
+use std::fmt::Display;
+
 use domain::media::{self, MediaFault};
 use shape::{Faults, Step};
 use wire::chat::{ContentPart, Message, MessageContent};
@@ -22,7 +24,7 @@ pub(super) fn faults(messages: &[Message]) -> Faults {
 }
 
 /// What a caller is told of something that does not pass.
-pub(in crate::endpoints) fn told(what: &str, fault: MediaFault) -> String {
+pub(in crate::endpoints) fn told(what: &str, fault: impl Display) -> String {
     format!("Supplied {what} did not pass validation checks. {fault}")
 }
 
@@ -33,7 +35,7 @@ fn fault(part: &ContentPart) -> Option<(&'static str, MediaFault)> {
         ContentPart::InputAudio { input_audio, .. } => {
             ("audio", media::decode(&input_audio.data).map(drop))
         }
-        // A document is checked where it is read.
+        // A document is checked when it is read.
         ContentPart::Text(_) | ContentPart::File(_) => return None,
     };
     checked.err().map(|fault| (what, fault))

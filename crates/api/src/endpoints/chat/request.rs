@@ -8,6 +8,7 @@ use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, Seal};
 use shape::Faults;
 use wire::chat::{ChatCompletionRequest, EffectiveParameters};
 
+use super::document::Documents;
 use super::{gates, seal};
 
 /// What the service adds to a caller's own words.
@@ -16,6 +17,7 @@ pub(super) struct Service<'a> {
     pub(super) system_prompt: &'a str,
     /// What is wrong with pictures and the like, whichever model gets them.
     pub(super) media_faults: &'a Faults,
+    pub(super) documents: &'a Documents,
     /// The keys of an encrypted conversation.
     pub(super) seal: Option<Seal>,
 }
@@ -43,8 +45,8 @@ fn of(
     service: &Service<'_>,
     faults: &mut Faults,
 ) -> ChatRequest {
-    let Service { parameters, system_prompt, seal, .. } = service;
-    let mut messages = turns::of(body, text, faults);
+    let Service { parameters, system_prompt, documents, seal, .. } = service;
+    let mut messages = turns::of(body, text, documents, faults);
     // An enclave would take our plain words for ciphertext.
     let adds_prompt = parameters.include_service_system_prompt && seal.is_none();
     if adds_prompt && !system_prompt.is_empty() {

@@ -4,13 +4,14 @@ use domain::catalogue::{Capability, TextSpec};
 use engine::{AssistantTurn, CacheControl, Content, Message, Part, PartKind, ToolCall};
 use serde_json::value::to_raw_value;
 use shape::{Faults, Step};
-use wire::chat::{self, AudioFormat, ChatCompletionRequest, ContentPart, MessageContent};
+use wire::chat::{self, AudioFormat, ChatCompletionRequest, ContentPart, FileData, MessageContent};
 
-use super::super::document;
+use super::super::document::Documents;
 
 pub(super) fn of(
     body: &ChatCompletionRequest,
     text: &TextSpec,
+    documents: &Documents,
     faults: &mut Faults,
 ) -> Vec<Message> {
     // A model that sees one picture at a time sees the latest.
@@ -19,7 +20,7 @@ pub(super) fn of(
     let mut messages = Vec::with_capacity(body.messages.len());
     for (index, message) in body.messages.iter().enumerate() {
         let keeps_images = sees_all || Some(index) == latest;
-        let mut reader = TurnReader { index, text, keeps_images, faults };
+        let mut reader = TurnReader { index, text, documents, keeps_images, faults };
         messages.extend(reader.turn(message));
     }
     messages
@@ -28,6 +29,7 @@ pub(super) fn of(
 struct TurnReader<'a> {
     index: usize,
     text: &'a TextSpec,
+    documents: &'a Documents,
     keeps_images: bool,
     faults: &'a mut Faults,
 }
@@ -110,7 +112,7 @@ impl TurnReader<'_> {
             ContentPart::VideoUrl { video_url, cache_control } => {
                 (PartKind::Video { url: video_url.url.clone() }, cache_control)
             }
-            ContentPart::File(part) => match document::part(&part.file, self.text) {
+            ContentPart::File(part) => match self.document(index, &part.file) {
                 Ok(kind) => (kind, &part.cache_control),
                 Err(problem) => {
                     self.fault(index, problem);
@@ -119,6 +121,10 @@ impl TurnReader<'_> {
             },
         };
         Some(Part { kind, cache: cache.as_ref().map(cache_control) })
+    }
+
+    fn document(&self, index: usize, file: &FileData) -> Result<PartKind, String> {
+        self.documents.part((self.index, index), file, self.text)
     }
 
     fn fault(&mut self, index: usize, message: String) {

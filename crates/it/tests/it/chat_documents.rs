@@ -1,0 +1,175 @@
+//! Office files and books in chats: their text is what the model gets and what the prompt costs.
+
+use std::io::{Cursor, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use engine::{ChatRequest, Content, Message, Part, PartKind, prompt_tokens, text_tokens};
+use expect_test::expect;
+use serde_json::{Value, json};
+use testkit::app::{SYSTEM_PROMPT, TestApp};
+use testkit::client::TestReply;
+use testkit::upstream::{Script, completion};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::chat::PATH;
+
+const XLSX: &[u8] = include_bytes!("../../../documents/tests/golden/openpyxl.xlsx");
+const EPUB: &[u8] = include_bytes!("../../../documents/tests/golden/ebooklib.epub");
+const ODT: &[u8] = include_bytes!("../../../documents/tests/golden/pandoc.odt");
+const ZIP: &str = "application/zip";
+
+fn file(media_type: &str, bytes: &[u8], name: Option<&str>) -> Value {
+    let data = format!("data:{media_type};base64,{}", STANDARD.encode(bytes));
+    json!({"type": "file", "file": {"file_data": data, "filename": name}})
+}
+
+/// A document of Word.
+fn docx(text: &str) -> Vec<u8> {
+    let types = r#"<Types><Override PartName="/d.xml" ContentType="wordprocessingml.document.main+xml"/></Types>"#;
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let document = format!("<document><p><t>{text}</t></p></document>");
+    for (name, content) in [("[Content_Types].xml", types), ("d.xml", &document)] {
+        writer.start_file(name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+async fn send(app: &TestApp, model: &str, parts: &[Value]) -> TestReply {
+    let messages = json!([{"role": "user", "content": parts}]);
+    app.admin().post(PATH, &json!({"model": model, "messages": messages})).await
+}
+
+#[tokio::test]
+async fn the_text_of_office_files_and_books_reaches_any_model() {
+    let app = TestApp::start().await;
+    let parts = [
+        json!({"type": "text", "text": "Compare these."}),
+        file(
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            XLSX,
+            Some("a.xlsx"),
+        ),
+        file("application/epub+zip", EPUB, None),
+        // What clients write who do not know; the content counts.
+        file("application/octet-stream", ODT, Some("b.docx")),
+        file("application/octet-stream", b"{\"a\": 1}", Some("c.json")),
+        file("text/html", b"<p>Hi</p>", Some("d.html")),
+    ];
+    let reply = send(&app, "kimi-k3", &parts).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let seen = app.upstream.seen()[0]["messages"][1]["content"].clone();
+    let texts: Vec<&str> =
+        seen.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap()).collect();
+    expect![[r#"
+        Compare these.
+        ---
+        [File: a.xlsx]
+        Sheet: Sales
+        Day	Item	Price	Sold	Total
+        2025-02-28	Tea	2.3	10	=C2*D2
+        2025-03-01 13:30:00	Coffee & cake	4.75	3	TRUE
+        						far away
+        	07:05:00
+
+        Sheet: Notes
+        one two
+        ---
+        Chapter 1
+        It was day.
+        The end? Café & bar.
+
+        Chapter 2
+        It was night. Café & bar.
+        ---
+        [File: b.docx]
+        Ein Buch
+        Übersicht
+        Der erste Absatz & ein Wort < zwei. [Eine Fußnote.]
+        eins
+        zwei
+        Name	Wert
+        a	1
+        b
+        c	3
+        ---
+        [File: c.json]
+        {"a": 1}
+        ---
+        [File: d.html]
+        <p>Hi</p>"#]]
+    .assert_eq(&texts.join("\n---\n"));
+}
+
+#[tokio::test]
+async fn a_prompt_costs_what_the_text_of_its_documents_does() {
+    let app = TestApp::start().await;
+    let words = "several words and some more ".repeat(400);
+    let answer = completion("Yes.", &Value::Null);
+    app.upstream.play(Script::json(200, &answer));
+    let reply = send(&app, "kimi-k3", &[file(ZIP, &docx(&words), None)]).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let system = Content::Text(SYSTEM_PROMPT.to_owned());
+    let part = Part { kind: PartKind::Text(words.trim_end().to_owned()), cache: None };
+    let messages = vec![
+        Message::System { content: system, name: None },
+        Message::User { content: Content::Parts(vec![part]), name: None },
+    ];
+    let prompt = prompt_tokens(&ChatRequest { messages, ..ChatRequest::default() });
+    assert!(1_500 < prompt, "{prompt}");
+    let cost = prompt * 1_400 + text_tokens("Yes.") * 4_400;
+    assert_eq!(app.spent().await.nanos(), i64::try_from(cost).unwrap());
+}
+
+#[tokio::test]
+async fn a_small_file_with_a_long_text_does_not_slip_past_the_context() {
+    let app = TestApp::start().await;
+    let long = docx(&"word ".repeat(200_000));
+    assert!(long.len() < 10_000, "it is small: {}", long.len());
+    let reply = send(&app, "qwen3:4b", &[file(ZIP, &long, None)]).await;
+    assert_eq!(reply.status, 400);
+    assert_eq!(reply.json()["error"]["code"], "context_length_exceeded");
+    assert!(app.upstream.seen().is_empty());
+}
+
+#[tokio::test]
+async fn files_that_cannot_be_read_are_refused_where_they_stand() {
+    let app = TestApp::start().await;
+    let bomb = docx(&"x".repeat(65 * 1024 * 1024));
+    let entity = docx("&laugh;");
+    let parts = [
+        file(ZIP, &bomb, None),
+        file(ZIP, &entity, None),
+        file(ZIP, &EPUB[..EPUB.len() / 2], None),
+        file("application/pdf", b"no PDF", None),
+        file("application/msword", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Some("a.doc")),
+    ];
+    let reply = send(&app, "kimi-k3", &parts).await;
+    assert_eq!(reply.status, 400);
+    let body = reply.json();
+    let line = |issue: &Value| format!("{} {}", issue["path"], issue["message"]);
+    let lines: Vec<String> = body["issues"].as_array().unwrap().iter().map(line).collect();
+    expect![[r#"
+        ["messages",0,"content",0] "Supplied file did not pass validation checks. Unpacked, it is larger than 64 MB together with the other files."
+        ["messages",0,"content",1] "Supplied file did not pass validation checks. It is damaged: its XML is not well-formed."
+        ["messages",0,"content",2] "Supplied file did not pass validation checks. It is damaged, or was cut short."
+        ["messages",0,"content",3] "Supplied file did not pass validation checks. It is not a PDF."
+        ["messages",0,"content",4] "Supplied file did not pass validation checks. It has a password, or is of Office 97 to 2003; save it as DOCX, PPTX or XLSX without a password.""#]].assert_eq(&lines.join("\n"));
+    assert!(app.upstream.seen().is_empty());
+    assert_eq!(app.spent().await.nanos(), 0);
+}
+
+#[tokio::test]
+async fn the_documents_of_a_request_share_their_bounds() {
+    let app = TestApp::start().await;
+    let long = docx(&"x".repeat(3 * 1024 * 1024));
+    let one = json!([file(ZIP, &long, None)]);
+    let message = |parts: &Value| json!({"role": "user", "content": parts});
+    let messages: Vec<Value> = [&one, &one, &one].map(message).into();
+    let body = json!({"model": "kimi-k3", "messages": messages});
+    let reply = app.admin().post(PATH, &body).await;
+    assert_eq!(reply.status, 400);
+    expect![[r#"[{"code":"custom","path":["messages",2,"content",0],"message":"Supplied file did not pass validation checks. Its text is longer than 8 MB together with that of the other files."}]"#]].assert_eq(&reply.json()["issues"].to_string());
+}
