@@ -56,8 +56,8 @@ impl ChatEngine for AnthropicChat {
         Box::pin(async move {
             let body = self.writer().streamed(&request)?;
             let deadline = Instant::now() + self.endpoint.timeouts.first_event;
-            let response = self.endpoint.open(body, deadline).await?;
-            pump::start(response, MessageDecoder::default(), self.endpoint.timeouts, deadline).await
+            let answer = self.endpoint.open(body, deadline).await?;
+            pump::start(answer, MessageDecoder::default(), self.endpoint.timeouts, deadline).await
         })
     }
 

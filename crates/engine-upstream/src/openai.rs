@@ -88,13 +88,13 @@ async fn stream<D: Decoder>(
     decoder: D,
 ) -> Result<ChatStream, EngineError> {
     let deadline = Instant::now() + endpoint.timeouts.first_event;
-    let response = endpoint.open(body, deadline).await?;
-    if is_json(&response) {
+    let answer = endpoint.open(body, deadline).await?;
+    if is_json(&answer) {
         // Some servers ignore `stream` for some models, and some tell an error this way.
-        let Ok(body) = timeout_at(deadline, read_whole(response)).await else {
+        let Ok(body) = timeout_at(deadline, read_whole(answer)).await else {
             return Err(EngineError::Timeout { phase: engine::Phase::FirstEvent });
         };
         return Ok(whole::as_stream(read(&body?)?));
     }
-    pump::start(response, decoder, endpoint.timeouts, deadline).await
+    pump::start(answer, decoder, endpoint.timeouts, deadline).await
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::{ChatEvent, ChatStream, EngineError, Phase};
 use futures_util::stream;
-use reqwest::Response;
+use outbound::Answer;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::sse::{SseEvent, SseParser};
@@ -39,13 +39,13 @@ pub(crate) enum Reading {
 
 /// Reads until the first event is there, then hands out the stream.
 pub(crate) async fn start<D: Decoder>(
-    response: Response,
+    answer: Answer,
     decoder: D,
     timeouts: Timeouts,
     deadline: Instant,
 ) -> Result<ChatStream, EngineError> {
     let mut pump = Pump {
-        response,
+        answer,
         decoding: Decoding::new(decoder),
         ready: VecDeque::new(),
         failure: None,
@@ -65,7 +65,7 @@ pub(crate) async fn start<D: Decoder>(
 }
 
 struct Pump<D> {
-    response: Response,
+    answer: Answer,
     decoding: Decoding<D>,
     /// Events that are read and not yet taken.
     ready: VecDeque<ChatEvent>,
@@ -86,14 +86,14 @@ impl<D: Decoder> Pump<D> {
         if let Some(failure) = self.failure.take() {
             return Some(Err(failure));
         }
-        let _ = timeout(TAIL_WAIT, next_piece(&mut self.response)).await;
+        let _ = timeout(TAIL_WAIT, next_piece(&mut self.answer)).await;
         None
     }
 
     /// Reads until an event is ready or the reading is over.
     async fn fill(&mut self) {
         while self.is_reading && self.ready.is_empty() {
-            match next_piece(&mut self.response).await {
+            match next_piece(&mut self.answer).await {
                 Ok(Some(piece)) => self.take(&piece),
                 Ok(None) => {
                     let outcome = self.decoding.finish(&mut self.ready);

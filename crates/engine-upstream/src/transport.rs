@@ -1,13 +1,12 @@
 //! One request over HTTP: sent, answered, and every way of failing turned into an engine's error.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{EngineError, Phase};
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::multipart::Form;
-use reqwest::{Client, RequestBuilder, Response, Url};
+use http::HeaderValue;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use outbound::{Answer, Client, Content, Fault, Target, Unread};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::failure::{Failure, retry_after};
@@ -45,27 +44,24 @@ impl Default for Timeouts {
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     pub(crate) client: Client,
-    /// Read once: reading it for each request took two per cent of a request's time.
-    pub(crate) url: Url,
-    pub(crate) headers: HeaderMap,
+    pub(crate) target: Target,
     pub(crate) timeouts: Timeouts,
 }
 
 impl Endpoint {
     /// Sends a body and reads the whole answer.
-    pub(crate) async fn ask(&self, body: Vec<u8>) -> Result<Vec<u8>, EngineError> {
-        self.whole(json(self.request(), body)).await
+    pub(crate) async fn ask(&self, body: Vec<u8>) -> Result<Bytes, EngineError> {
+        self.ask_with(Content::json(body)).await
     }
 
-    /// Sends a form and reads the whole answer.
-    pub(crate) async fn ask_form(&self, form: Form) -> Result<Vec<u8>, EngineError> {
-        self.whole(self.request().multipart(form)).await
+    /// The same with content of another type.
+    pub(crate) async fn ask_with(&self, content: Content) -> Result<Bytes, EngineError> {
+        self.whole(self.client.post(&self.target, content)).await
     }
 
     /// Asks without a body and reads the whole answer. `rest` is what follows our URL.
-    pub(crate) async fn fetch(&self, rest: &str) -> Result<Vec<u8>, EngineError> {
-        let url = format!("{}{rest}", self.url);
-        self.whole(self.client.get(url).headers(self.headers.clone())).await
+    pub(crate) async fn fetch(&self, rest: &str) -> Result<Bytes, EngineError> {
+        self.whole(self.client.get(&self.target, rest)).await
     }
 
     /// Sends a body and returns the answer with its body still to be read.
@@ -73,19 +69,19 @@ impl Endpoint {
         &self,
         body: Vec<u8>,
         deadline: Instant,
-    ) -> Result<Response, EngineError> {
-        match timeout_at(deadline, accepted(json(self.request(), body))).await {
+    ) -> Result<Answer, EngineError> {
+        let sending = self.client.post(&self.target, Content::json(body));
+        match timeout_at(deadline, accepted(sending)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(EngineError::Timeout { phase: Phase::FirstEvent }),
         }
     }
 
-    fn request(&self) -> RequestBuilder {
-        self.client.post(self.url.clone()).headers(self.headers.clone())
-    }
-
-    async fn whole(&self, request: RequestBuilder) -> Result<Vec<u8>, EngineError> {
-        let exchange = async { read(accepted(request).await?, ANSWER_BYTES_MAX).await };
+    async fn whole(
+        &self,
+        sending: impl Future<Output = Result<Answer, Fault>>,
+    ) -> Result<Bytes, EngineError> {
+        let exchange = async { read_whole(accepted(sending).await?).await };
         match timeout(self.timeouts.answer, exchange).await {
             Ok(outcome) => outcome,
             Err(_) => Err(EngineError::Timeout { phase: Phase::Answer }),
@@ -93,66 +89,56 @@ impl Endpoint {
     }
 }
 
-fn json(request: RequestBuilder, body: Vec<u8>) -> RequestBuilder {
-    request.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body)
-}
-
-async fn accepted(request: RequestBuilder) -> Result<Response, EngineError> {
-    let response = request.send().await.map_err(broken)?;
-    if !response.status().is_success() {
-        return Err(failure_of(response).await);
+async fn accepted(
+    sending: impl Future<Output = Result<Answer, Fault>>,
+) -> Result<Answer, EngineError> {
+    let answer = sending.await.map_err(broken)?;
+    if !matches!(answer.status(), 200..300) {
+        return Err(failure_of(answer).await);
     }
     // We ask for no compression, so there is none to unpack, and no bomb to unpack either.
-    if response.headers().contains_key(CONTENT_ENCODING) {
+    if answer.headers().contains_key(CONTENT_ENCODING) {
         return Err(bad_answer("it is compressed although nobody asked for that"));
     }
-    Ok(response)
+    Ok(answer)
 }
 
 /// The next piece of a body, or `None` at its end.
-pub(crate) async fn next_piece(response: &mut Response) -> Result<Option<Bytes>, EngineError> {
-    response.chunk().await.map_err(broken)
+pub(crate) async fn next_piece(answer: &mut Answer) -> Result<Option<Bytes>, EngineError> {
+    answer.piece().await.map_err(broken)
 }
 
 pub(crate) fn bad_answer(cause: impl Into<String>) -> EngineError {
     EngineError::BadAnswer { cause: cause.into() }
 }
 
-pub(crate) fn is_json(response: &Response) -> bool {
-    content_type(response).is_some_and(|it| it.starts_with("application/json"))
+pub(crate) fn is_json(answer: &Answer) -> bool {
+    content_type(answer).is_some_and(|it| it.starts_with("application/json"))
 }
 
 /// Words for people or programs: JSON, HTML, plain text.
-pub(crate) fn is_text(response: &Response) -> bool {
-    is_json(response) || content_type(response).is_some_and(|it| it.starts_with("text/"))
+pub(crate) fn is_text(answer: &Answer) -> bool {
+    is_json(answer) || content_type(answer).is_some_and(|it| it.starts_with("text/"))
 }
 
-fn content_type(response: &Response) -> Option<&str> {
-    response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok())
+fn content_type(answer: &Answer) -> Option<&str> {
+    answer.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok())
 }
 
-pub(crate) async fn read_whole(response: Response) -> Result<Vec<u8>, EngineError> {
-    read(response, ANSWER_BYTES_MAX).await
+pub(crate) async fn read_whole(answer: Answer) -> Result<Bytes, EngineError> {
+    answer.whole(ANSWER_BYTES_MAX).await.map_err(|unread| match unread {
+        Unread::TooLong => bad_answer(format!("it is longer than {ANSWER_BYTES_MAX} bytes")),
+        Unread::Broken(fault) => broken(fault),
+    })
 }
 
-async fn read(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, EngineError> {
-    let mut body = Vec::new();
-    while let Some(piece) = next_piece(&mut response).await? {
-        if bytes_max < body.len() + piece.len() {
-            return Err(bad_answer(format!("it is longer than {bytes_max} bytes")));
-        }
-        body.extend_from_slice(&piece);
-    }
-    Ok(body)
-}
-
-async fn failure_of(mut response: Response) -> EngineError {
-    let status = response.status().as_u16();
-    let header = |name| response.headers().get(name).and_then(|it: &HeaderValue| it.to_str().ok());
+async fn failure_of(mut answer: Answer) -> EngineError {
+    let status = answer.status();
+    let header = |name| answer.headers().get(name).and_then(|it: &HeaderValue| it.to_str().ok());
     let wait = retry_after(header("retry-after-ms"), header("retry-after"));
     let mut body = Vec::new();
     // A failure while reading the failure changes nothing: the status has said what matters.
-    while let Ok(Some(piece)) = next_piece(&mut response).await {
+    while let Ok(Some(piece)) = next_piece(&mut answer).await {
         body.extend_from_slice(&piece);
         if ERROR_BYTES_MAX < body.len() {
             break;
@@ -162,19 +148,9 @@ async fn failure_of(mut response: Response) -> EngineError {
 }
 
 /// A request that could not connect was never seen; one that broke later may have been.
-fn broken(error: reqwest::Error) -> EngineError {
-    let never_connected = error.is_connect();
-    let cause = causes(&error.without_url());
-    if never_connected { EngineError::Unreachable { cause } } else { bad_answer(cause) }
-}
-
-/// The error with its causes in one line, because the outermost alone says "error sending".
-fn causes(error: &reqwest::Error) -> String {
-    let mut told = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        told = format!("{told}: {inner}");
-        cause = inner.source();
+fn broken(fault: Fault) -> EngineError {
+    match fault {
+        Fault::Unreached(cause) => EngineError::Unreachable { cause },
+        Fault::Broken(cause) => bad_answer(cause),
     }
-    told
 }

@@ -8,9 +8,9 @@ use engine::{
     AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, Served, SpeechEngine,
     TranscriptionEngine,
 };
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
-use reqwest::{Client, Url};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use outbound::{Client, Reach, Target, Way};
+use url::Url;
 
 use crate::anthropic::{self, AnthropicChat, Thinking};
 use crate::fan_out::FanOut;
@@ -83,16 +83,15 @@ pub enum SetupError {
     #[error("provider {id}: its protocol has no {work}; use a provider of kind openai")]
     NoSuchWork { id: String, work: &'static str },
     #[error("provider {id}: the HTTP client cannot be built: {cause}")]
-    Client { id: String, cause: reqwest::Error },
+    Client { id: String, cause: outbound::SetupError },
 }
 
 /// One provider, ready for requests. Its models share the connections and the places.
 pub struct Upstream {
     id: String,
     protocol: Protocol,
-    base: Url,
     client: Client,
-    headers: HeaderMap,
+    base: Target,
     timeouts: Timeouts,
     embedding_inputs_max: usize,
     bills_after_hangup: bool,
@@ -102,21 +101,20 @@ pub struct Upstream {
 
 impl Upstream {
     pub fn new(settings: UpstreamSettings) -> Result<Upstream, SetupError> {
-        let base_url = settings.base_url.trim_end_matches('/').to_owned();
-        let is_http = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-        let Some(base) = Url::parse(&base_url).ok().filter(is_http) else {
-            return Err(SetupError::BaseUrl { id: settings.id, base_url });
-        };
         let headers = headers(&settings)?;
-        let socket = settings.local.as_ref().map(|local| local.socket.clone());
-        let client = client(settings.timeouts.connect, socket)
+        let client = Client::new(reach(&settings))
             .map_err(|cause| SetupError::Client { id: settings.id.clone(), cause })?;
+        let base = Url::parse(&settings.base_url).ok();
+        let base = base.and_then(|url| Target::new(&client, &url, headers).ok());
+        let Some(base) = base else {
+            let (id, base_url) = (settings.id, settings.base_url);
+            return Err(SetupError::BaseUrl { id, base_url });
+        };
         Ok(Upstream {
             id: settings.id,
             protocol: settings.protocol,
-            base,
             client,
-            headers,
+            base,
             timeouts: settings.timeouts,
             embedding_inputs_max: settings.embedding_inputs_max,
             bills_after_hangup: settings.bills_after_hangup,
@@ -221,21 +219,13 @@ impl Upstream {
         SetupError::NoSuchWork { id: self.id.clone(), work }
     }
 
-    fn endpoint(&self, path: &str) -> Endpoint {
+    fn endpoint(&self, path: &'static str) -> Endpoint {
         Endpoint {
             client: self.client.clone(),
-            url: beneath(&self.base, path),
-            headers: self.headers.clone(),
+            target: self.base.beneath(path),
             timeouts: self.timeouts,
         }
     }
-}
-
-/// A path under the base, whose own path stays as the operator wrote it.
-fn beneath(base: &Url, path: &str) -> Url {
-    let mut url = base.clone();
-    url.set_path(&format!("{}/{path}", base.path().trim_end_matches('/')));
-    url
 }
 
 fn headers(settings: &UpstreamSettings) -> Result<HeaderMap, SetupError> {
@@ -268,17 +258,10 @@ fn headers(settings: &UpstreamSettings) -> Result<HeaderMap, SetupError> {
 /// closes while we send looks like a failure in the middle of the work, so we leave first.
 const IDLE_MAX: Duration = Duration::from_secs(4);
 
-fn client(connect_timeout: Duration, socket: Option<PathBuf>) -> Result<Client, reqwest::Error> {
-    // An error means that somebody installed one before us, which is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = Client::builder()
-        .connect_timeout(connect_timeout)
-        .tcp_nodelay(true)
-        .pool_idle_timeout(IDLE_MAX)
-        // A redirect would send the prompt and the key to somebody the operator did not name.
-        .redirect(Policy::none());
-    match socket {
-        Some(socket) => builder.unix_socket(socket).build(),
-        None => builder.build(),
-    }
+fn reach(settings: &UpstreamSettings) -> Reach {
+    let way = match &settings.local {
+        Some(local) => Way::Socket(local.socket.clone()),
+        None => Way::ByEnvironment,
+    };
+    Reach { way, connect_timeout: settings.timeouts.connect, idle_max: IDLE_MAX }
 }

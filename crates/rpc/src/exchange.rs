@@ -106,11 +106,11 @@ impl<'a> Exchange<'a> {
 
     /// The body to send: a lone call goes as an object, because every node understands that.
     pub(crate) fn request(&self, asked: &[usize]) -> String {
-        let items: Vec<String> = asked.iter().map(|it| self.request_item(*it)).collect();
-        match items.as_slice() {
-            [only] => only.clone(),
-            _ => format!("[{}]", items.join(",")),
+        if let [only] = asked {
+            return self.request_item(*only);
         }
+        let items: Vec<String> = asked.iter().map(|it| self.request_item(*it)).collect();
+        format!("[{}]", items.join(","))
     }
 
     /// Takes a node's answer to the asked calls. False if it was no JSON-RPC answer.

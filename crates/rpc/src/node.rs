@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moment::Clock;
-use reqwest::Client;
+use outbound::Client;
 use tokio::time::{Instant, timeout_at};
 
 use crate::batch::Batch;
@@ -90,7 +90,7 @@ pub enum SetupError {
     #[error("{name} must be {range}")]
     BadLimit { name: &'static str, range: &'static str },
     #[error("cannot set up the HTTP client: {0}")]
-    Client(#[from] reqwest::Error),
+    Client(#[from] outbound::SetupError),
 }
 
 /// No node answered any call of a request; nothing is charged.
@@ -115,14 +115,15 @@ impl Nodes {
         clock: Arc<dyn Clock>,
     ) -> Result<Nodes, SetupError> {
         limits.check()?;
+        let http = pool::client()?;
         let mut pools = BTreeMap::new();
         for (network, urls) in networks {
             if !urls.is_empty() {
-                pools.insert(network.slug(), Pool::new(network, &urls, &limits)?);
+                pools.insert(network.slug(), Pool::new(&http, network, &urls, &limits)?);
             }
         }
         let (cache, reads) = (Cache::default(), Arc::default());
-        Ok(Nodes { http: pool::client()?, clock, limits, pools, cache, reads })
+        Ok(Nodes { http, clock, limits, pools, cache, reads })
     }
 
     /// The networks that have nodes, sorted by slug.
@@ -172,7 +173,7 @@ impl Nodes {
                 has_timed_out = deadline <= Instant::now();
                 continue;
             }
-            let body = exchange.request(&asked);
+            let body = exchange.request(&asked).into();
             let has_told = |it: &usize| pool.health()[*it].chain() == Chain::Right;
             let spare = order.front().copied().filter(|it| are_reads && has_told(it));
             let target = Target { pool, upstream, spare, are_reads, until };
@@ -222,9 +223,9 @@ impl Nodes {
         let health = &mut pool.health()[upstream];
         let Some(problem) = problem else { return health.succeeded(took, self.clock.now()) };
         health.failed(self.clock.now());
-        let host = pool.urls[upstream].host_str().unwrap_or_default();
         tracing::warn!(
-            rpc.network = %pool.network, rpc.upstream = upstream, rpc.host = host,
+            rpc.network = %pool.network, rpc.upstream = upstream,
+            rpc.host = pool.nodes[upstream].host,
             "node {upstream} of {} {problem}", pool.network
         );
     }

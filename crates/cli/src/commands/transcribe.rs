@@ -1,6 +1,8 @@
 //! `tollgate transcribe`: what is said in a sound file.
 
-use reqwest::multipart::{Form, Part};
+use outbound::{Content, FormFile};
+use reqwest::RequestBuilder;
+use reqwest::header::CONTENT_TYPE;
 use serde_json::Value;
 
 use super::session::{Session, json};
@@ -18,20 +20,24 @@ pub(crate) async fn run(
         .map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))?;
     let name = path.file_name().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
     let session = Session::open(operator).await?;
-    let form = form(&transcribe.model, sound, name, transcribe.language.clone());
-    let outcome = json(session.post("audio/transcriptions").multipart(form)).await;
+    let request = request(&session, &transcribe.model, sound, &name, transcribe.language.clone());
+    let outcome = json(request).await;
     session.close(operator).await?;
     print_line(outcome?.get("text").and_then(Value::as_str).ok_or_else(unexpected)?)
 }
 
-/// What the endpoint takes.
-pub(crate) fn form(model: &str, sound: Vec<u8>, name: String, language: Option<String>) -> Form {
-    let form = Form::new()
-        .text("model", model.to_owned())
-        .text("response_format", "json")
-        .part("file", Part::bytes(sound).file_name(name));
-    match language {
-        Some(language) => form.text("language", language),
-        None => form,
-    }
+pub(crate) fn request(
+    session: &Session,
+    model: &str,
+    sound: Vec<u8>,
+    name: &str,
+    language: Option<String>,
+) -> RequestBuilder {
+    let mut fields = vec![("model", model.to_owned()), ("response_format", "json".to_owned())];
+    fields.extend(language.map(|it| ("language", it)));
+    // The service tells by the bytes what they are.
+    let mime = "application/octet-stream";
+    let form = Content::form(&fields, FormFile { name, mime, bytes: sound.into() });
+    let request = session.post("audio/transcriptions").header(CONTENT_TYPE, form.media_type());
+    request.body(form.into_bytes())
 }

@@ -2,8 +2,8 @@
 
 use engine::{Attestation, AttestedEngine, EngineError, ExchangeSignature, Seal};
 use futures_util::future::BoxFuture;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ impl AttestedEngine for OpenAiAttested {
 
 /// The headers that tell an enclave whom a conversation is encrypted between.
 pub(super) fn sealed(endpoint: &Endpoint, seal: &Seal) -> Result<Endpoint, EngineError> {
-    let mut headers: HeaderMap = endpoint.headers.clone();
+    let mut headers = HeaderMap::new();
     let named = [
         ("x-signing-algo", ALGORITHM),
         ("x-client-pub-key", &seal.client_key),
@@ -74,7 +74,9 @@ pub(super) fn sealed(endpoint: &Endpoint, seal: &Seal) -> Result<Endpoint, Engin
         })?;
         headers.insert(HeaderName::from_static(name), value);
     }
-    Ok(Endpoint { headers, ..endpoint.clone() })
+    let mut endpoint = endpoint.clone();
+    endpoint.target.put(headers);
+    Ok(endpoint)
 }
 
 /// One enclave's report stands alone, or first in a list beside that of the gateway before it.

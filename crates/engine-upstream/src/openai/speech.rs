@@ -7,7 +7,7 @@ use bytes::Bytes;
 use engine::{EngineError, Phase, SoundStream, SpeechEngine, SpeechRequest};
 use futures_util::future::BoxFuture;
 use futures_util::stream;
-use reqwest::Response;
+use outbound::Answer;
 use serde::Serialize;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -33,8 +33,8 @@ impl SpeechEngine for OpenAiSpeech {
         Box::pin(async move {
             let body = write(&request, &self.model, self.quirks)?;
             let deadline = Instant::now() + self.endpoint.timeouts.first_event;
-            let response = self.endpoint.open(body, deadline).await?;
-            let opened = open(response, self.endpoint.timeouts.next_event);
+            let answer = self.endpoint.open(body, deadline).await?;
+            let opened = open(answer, self.endpoint.timeouts.next_event);
             match timeout_at(deadline, opened).await {
                 Ok(outcome) => outcome,
                 Err(_) => Err(EngineError::Timeout { phase: Phase::FirstEvent }),
@@ -85,11 +85,11 @@ pub(crate) fn write(
 }
 
 /// Waits for the first bytes, then hands out the stream.
-async fn open(response: Response, patience: Duration) -> Result<SoundStream, EngineError> {
-    if is_text(&response) {
-        return Err(told_instead(&read_whole(response).await?));
+async fn open(answer: Answer, patience: Duration) -> Result<SoundStream, EngineError> {
+    if is_text(&answer) {
+        return Err(told_instead(&read_whole(answer).await?));
     }
-    let mut reading = Reading { response, left: SOUND_BYTES_MAX, is_over: false };
+    let mut reading = Reading { answer, left: SOUND_BYTES_MAX, is_over: false };
     let Some(first) = reading.next().await? else {
         return Err(bad_answer("it has no sound"));
     };
@@ -109,7 +109,7 @@ fn told_instead(body: &[u8]) -> EngineError {
 }
 
 struct Reading {
-    response: Response,
+    answer: Answer,
     /// Bytes that may still come.
     left: usize,
     is_over: bool,
@@ -130,7 +130,7 @@ impl Reading {
 
     /// The next bytes, never none of them.
     async fn next(&mut self) -> Result<Option<Bytes>, EngineError> {
-        while let Some(piece) = next_piece(&mut self.response).await? {
+        while let Some(piece) = next_piece(&mut self.answer).await? {
             let left = self.left.checked_sub(piece.len());
             self.left = left.ok_or_else(|| {
                 bad_answer(format!("its sound is longer than {SOUND_BYTES_MAX} bytes"))

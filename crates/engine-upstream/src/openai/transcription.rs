@@ -7,7 +7,7 @@ use engine::{
     Word,
 };
 use futures_util::future::BoxFuture;
-use reqwest::multipart::{Form, Part};
+use outbound::{Content, FormFile};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -26,24 +26,14 @@ impl TranscriptionEngine for OpenAiTranscription {
         request: Arc<TranscriptionRequest>,
     ) -> BoxFuture<'_, Result<Transcript, EngineError>> {
         Box::pin(async move {
-            let form = form(&request, &self.model)?;
-            read(&self.endpoint.ask_form(form).await?)
+            let fields = fields(&request, &self.model);
+            // OpenAI and others go by the name's ending alone.
+            let name = format!("audio.{}", request.kind.extension);
+            let (mime, bytes) = (request.kind.mime, request.sound.clone());
+            let form = Content::form(&fields, FormFile { name: &name, mime, bytes });
+            read(&self.endpoint.ask_with(form).await?)
         })
     }
-}
-
-fn form(request: &TranscriptionRequest, model: &str) -> Result<Form, EngineError> {
-    let length = u64::try_from(request.sound.len()).unwrap_or(u64::MAX);
-    // OpenAI and others go by the name's ending alone.
-    let file_name = format!("audio.{}", request.kind.extension);
-    let file = Part::stream_with_length(request.sound.clone(), length).file_name(file_name);
-    let file = file.mime_str(request.kind.mime).map_err(|error| EngineError::Misconfigured {
-        cause: format!("{} is no media type: {error}", request.kind.mime),
-    })?;
-    let form = fields(request, model)
-        .into_iter()
-        .fold(Form::new(), |form, (name, value)| form.text(name, value));
-    Ok(form.part("file", file))
 }
 
 /// The text fields, in the order in which they are sent. They stand before the file, so that a

@@ -86,12 +86,12 @@ async fn the_request_carries_the_key_the_headers_and_the_model() {
     let request = request.replace(&stub.address.to_string(), "HOST");
     expect![[r#"
         POST /v1/chat/completions HTTP/1.1
+        accept: */*
+        content-type: application/json
+        content-length: 60
+        host: HOST
         authorization: Bearer sk-secret
         x-extra: yes
-        content-type: application/json
-        accept: */*
-        host: HOST
-        content-length: 60
 
         {"model":"m","messages":[{"role":"user","content":"Hello"}]}"#]]
     .assert_eq(&request.replace("\r\n", "\n"));
@@ -146,7 +146,7 @@ async fn a_body_that_breaks_off_in_the_middle_is_an_error() {
     let expected = expect![[r#"
         id 1
         verbatim [0] opens
-        error: the engine gave a bad answer: error decoding response body: error reading a body from connection: unexpected EOF during chunk size line
+        error: the engine gave a bad answer: error reading a body from connection: unexpected EOF during chunk size line
     "#]];
     check_stream(Stub::saying(chunked_sse(&[ROLE])), expected).await;
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Nodes;
@@ -36,13 +37,13 @@ pub(super) struct Attempt {
 pub(super) struct Posted {
     network: &'static str,
     upstream: usize,
-    body: String,
+    body: Bytes,
 }
 
 impl Nodes {
     /// Tries the node, and its spare if that is called for. An answer comes alone; if both failed,
     /// both failures are told.
-    pub(super) async fn attempt(&self, target: &Target<'_>, body: String) -> Vec<Attempt> {
+    pub(super) async fn attempt(&self, target: &Target<'_>, body: Bytes) -> Vec<Attempt> {
         let (Some(spare), Some(hedge_after)) = (target.spare, self.limits.hedge_after) else {
             return vec![self.send(target, target.upstream, body).await];
         };
@@ -67,7 +68,7 @@ impl Nodes {
         }
     }
 
-    async fn send(&self, target: &Target<'_>, upstream: usize, body: String) -> Attempt {
+    async fn send(&self, target: &Target<'_>, upstream: usize, body: Bytes) -> Attempt {
         target.pool.health()[upstream].started(self.clock.now());
         let started = Instant::now();
         let may_share = target.are_reads && body.len() <= SHARED_BYTES_MAX;
@@ -84,7 +85,7 @@ impl Nodes {
         &self,
         target: &Target<'_>,
         upstream: usize,
-        body: String,
+        body: Bytes,
     ) -> Sent {
         let network = target.pool.network.slug();
         let posted = Posted { network, upstream, body };
@@ -110,17 +111,17 @@ impl Nodes {
         }
     }
 
-    async fn post(&self, target: &Target<'_>, upstream: usize, body: String) -> Sent {
-        let url = &target.pool.urls[upstream];
+    async fn post(&self, target: &Target<'_>, upstream: usize, body: Bytes) -> Sent {
+        let node = &target.pool.nodes[upstream].target;
         let bytes_max = self.limits.response_bytes_max;
         if !target.are_reads {
-            return send::post(&self.http, url, body, bytes_max, target.until).await;
+            return send::post(&self.http, node, body, bytes_max, target.until).await;
         }
-        let sent = send::post(&self.http, url, body.clone(), bytes_max, target.until).await;
+        let sent = send::post(&self.http, node, body.clone(), bytes_max, target.until).await;
         // A connection kept open may close just as it is used; that says nothing about the node.
         match sent {
             Sent::Failed(Failure::Broken) => {
-                send::post(&self.http, url, body, bytes_max, target.until).await
+                send::post(&self.http, node, body, bytes_max, target.until).await
             }
             sent => sent,
         }

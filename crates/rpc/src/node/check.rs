@@ -51,10 +51,10 @@ impl Nodes {
     /// Asks the nodes one after the other, each within the limit of one attempt.
     pub async fn check_chain(&self, network: Network) -> Result<Vec<ChainCheck>, NodeError> {
         let pool = self.pools.get(network.slug()).ok_or(NodeError::NotConfigured(network))?;
-        let mut checks = Vec::with_capacity(pool.urls.len());
-        for (position, url) in pool.urls.iter().enumerate() {
+        let mut checks = Vec::with_capacity(pool.nodes.len());
+        for (position, node) in pool.nodes.iter().enumerate() {
             let until = Instant::now() + self.limits.attempt_timeout;
-            let host = url.host_str().unwrap_or_default().to_owned();
+            let host = node.host.clone();
             let verdict = self.learn_chain(pool, position, until).await;
             checks.push(ChainCheck { position, host, verdict });
         }
@@ -94,7 +94,7 @@ impl Nodes {
         // Calls of callers are numbered from one, so this is never taken for one of theirs.
         let body = format!(r#"{{"jsonrpc":"2.0","id":0,"method":"{method}","params":[]}}"#);
         let target = Target { pool, upstream, spare: None, are_reads: true, until };
-        let verdict = verdict(pool.network, self.post_shared(&target, upstream, body).await);
+        let verdict = verdict(pool.network, self.post_shared(&target, upstream, body.into()).await);
         match verdict {
             Verdict::Right => pool.health()[upstream].serves(Chain::Right),
             Verdict::WrongChain(_) => pool.health()[upstream].serves(Chain::Another),

@@ -3,8 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reqwest::{Client, Url, redirect};
+use http::header::{ACCEPT, HeaderMap, HeaderValue};
+use outbound::{Client, Reach, SetupError as NoClient, Target, Way};
 use tokio::sync::Semaphore;
+use url::Url;
 
 use super::health::Health;
 use super::{NodeLimits, SetupError};
@@ -16,27 +18,33 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(30);
 
 pub(super) struct Pool {
     pub(super) network: Network,
-    pub(super) urls: Vec<Url>,
-    /// One per URL. Locked only to read or note something, never while waiting.
+    pub(super) nodes: Vec<Node>,
+    /// One per node. Locked only to read or note something, never while waiting.
     health: Mutex<Vec<Health>>,
     pub(super) in_flight: Semaphore,
 }
 
+/// Where one node is.
+pub(super) struct Node {
+    /// Its host alone: the rest of its URL often holds a secret.
+    pub(super) host: String,
+    pub(super) target: Target,
+}
+
 impl Pool {
     pub(super) fn new(
+        client: &Client,
         network: Network,
         urls: &[String],
         limits: &NodeLimits,
     ) -> Result<Pool, SetupError> {
-        let mut parsed = Vec::with_capacity(urls.len());
+        let mut nodes = Vec::with_capacity(urls.len());
         for (position, url) in urls.iter().enumerate() {
-            let bad = || SetupError::BadUrl { network, position };
-            let url = Url::parse(url).map_err(|_| bad())?;
-            let is_http = ["http", "https"].contains(&url.scheme());
-            parsed.push(if is_http { url } else { return Err(bad()) });
+            let node = node(client, url).ok_or(SetupError::BadUrl { network, position })?;
+            nodes.push(node);
         }
-        let health = Mutex::new(vec![Health::default(); parsed.len()]);
-        Ok(Pool { network, urls: parsed, health, in_flight: Semaphore::new(limits.in_flight_max) })
+        let health = Mutex::new(vec![Health::default(); nodes.len()]);
+        Ok(Pool { network, nodes, health, in_flight: Semaphore::new(limits.in_flight_max) })
     }
 
     pub(super) fn health(&self) -> MutexGuard<'_, Vec<Health>> {
@@ -45,16 +53,14 @@ impl Pool {
     }
 }
 
-/// A node that redirects is misconfigured, and following it could carry a key elsewhere.
-pub(super) fn client() -> Result<Client, reqwest::Error> {
-    // Fails only if a provider is already there, which is then the one we use.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder()
-        .redirect(redirect::Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT)
-        .pool_idle_timeout(IDLE_CONNECTION)
-        .tcp_nodelay(true)
-        .no_proxy()
-        .referer(false)
-        .build()
+fn node(client: &Client, url: &str) -> Option<Node> {
+    let url = Url::parse(url).ok()?;
+    let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
+    let target = Target::new(client, &url, headers).ok()?;
+    Some(Node { host: url.host_str().unwrap_or_default().to_owned(), target })
+}
+
+pub(super) fn client() -> Result<Client, NoClient> {
+    let (connect_timeout, idle_max) = (CONNECT_TIMEOUT, IDLE_CONNECTION);
+    Client::new(Reach { way: Way::Straight, connect_timeout, idle_max })
 }

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use bytes::{Bytes, BytesMut};
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{Client, Response, Url};
+use bytes::Bytes;
+use outbound::{Answer, Client, Content, Fault, Target, Unread};
 use tokio::time::{Instant, timeout_at};
 
 /// What became of a request.
@@ -62,57 +61,36 @@ impl fmt::Display for Failure {
 /// Posts a body and reads the whole answer, at most `bytes_max` of it, before `until`.
 pub(super) async fn post(
     http: &Client,
-    url: &Url,
-    body: String,
+    target: &Target,
+    body: Bytes,
     bytes_max: usize,
     until: Instant,
 ) -> Sent {
-    let request = http
-        .post(url.clone())
-        .header(CONTENT_TYPE, "application/json")
-        .header(ACCEPT, "application/json")
-        .body(body);
     let exchange = async {
-        match request.send().await {
-            Ok(response) => read(response, bytes_max).await,
-            Err(error) if error.is_connect() => Sent::Failed(Failure::Unreached),
-            Err(_) => Sent::Failed(Failure::Broken),
+        match http.post(target, Content::json(body)).await {
+            Ok(answer) => read(answer, bytes_max).await,
+            Err(Fault::Unreached(_)) => Sent::Failed(Failure::Unreached),
+            Err(Fault::Broken(_)) => Sent::Failed(Failure::Broken),
         }
     };
     timeout_at(until, exchange).await.unwrap_or(Sent::Failed(Failure::TimedOut))
 }
 
-async fn read(mut response: Response, bytes_max: usize) -> Sent {
-    let status = response.status().as_u16();
+async fn read(answer: Answer, bytes_max: usize) -> Sent {
+    let status = answer.status();
     match status {
-        200..300 => match read_body(&mut response, bytes_max).await {
+        200..300 => match answer.whole(bytes_max).await {
             Ok(body) => Sent::Answered(body),
-            Err(Unread::TooLarge) => Sent::TooLarge,
-            Err(Unread::Broken) => Sent::Failed(Failure::Broken),
+            Err(Unread::TooLong) => Sent::TooLarge,
+            Err(Unread::Broken(_)) => Sent::Failed(Failure::Broken),
         },
         402 | 429 => Sent::Failed(Failure::Unwilling(status)),
         401 | 403 | 404 => Sent::TurnedAway { status },
         400..500 => {
             // The status has decided; the words of the refusal are welcome but not needed.
-            let body = read_body(&mut response, bytes_max).await.unwrap_or_default();
+            let body = answer.whole(bytes_max).await.unwrap_or_default();
             Sent::Refused { status, body }
         }
         _ => Sent::Failed(Failure::Faulty(status)),
     }
-}
-
-enum Unread {
-    TooLarge,
-    Broken,
-}
-
-async fn read_body(response: &mut Response, bytes_max: usize) -> Result<Bytes, Unread> {
-    let mut body = BytesMut::new();
-    while let Some(chunk) = response.chunk().await.map_err(|_| Unread::Broken)? {
-        if bytes_max < body.len() + chunk.len() {
-            return Err(Unread::TooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body.freeze())
 }

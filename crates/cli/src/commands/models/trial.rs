@@ -59,8 +59,8 @@ async fn try_once(session: &Session, id: &str) -> Result<String, Failure> {
             Ok(format!("{} bytes of sound", sound.len()))
         }
         "asr" => {
-            let form = transcribe::form(id, silence(), "silence.wav".to_owned(), None);
-            let answer = ask(session.post("audio/transcriptions").multipart(form)).await?;
+            let request = transcribe::request(session, id, silence(), "silence.wav", None);
+            let answer = ask(request).await?;
             let text = answer.get("text").and_then(Value::as_str).ok_or_else(unexpected)?;
             Ok(format!("{text:?} for a second of silence"))
         }

@@ -1,0 +1,118 @@
+//! Sends requests over connections that are kept for the next one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderValue, Request, Uri};
+use hyper_util::client::legacy;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use lanes::PerLane;
+use rustls::ClientConfig;
+use rustls::crypto::ring;
+use rustls_platform_verifier::BuilderVerifierExt;
+
+use crate::answer::Answer;
+use crate::connect::{Connector, Network, Ways};
+use crate::content::{Body, Content};
+use crate::fault::Fault;
+use crate::proxy::Proxies;
+use crate::target::Target;
+
+/// How servers are reached.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    pub way: Way,
+    /// To the end of the handshakes, with a proxy's.
+    pub connect_timeout: Duration,
+    /// A connection that nobody used for so long is closed.
+    pub idle_max: Duration,
+}
+
+#[derive(Debug, Clone)]
+pub enum Way {
+    Straight,
+    /// Through the proxies that the environment names, if it does.
+    ByEnvironment,
+    /// Over a Unix socket, without TLS; the hosts of addresses mean nothing then.
+    Socket(PathBuf),
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the system's certificates cannot be used: {0}")]
+pub struct SetupError(#[from] rustls::Error);
+
+/// Connections to servers; its clones share them. Each lane keeps those that it has opened.
+#[derive(Clone)]
+pub struct Client {
+    connections: Arc<PerLane<Arc<Connections>>>,
+    connector: Connector,
+}
+
+type Connections = legacy::Client<Connector, Body>;
+
+impl Client {
+    pub fn new(reach: Reach) -> Result<Client, SetupError> {
+        Ok(Client::over(ways(reach.way, reach.connect_timeout)?, reach.idle_max))
+    }
+
+    /// Through these proxies, whatever the environment says.
+    #[cfg(test)]
+    pub(crate) fn through(proxies: Proxies) -> Client {
+        let second = Duration::from_secs(1);
+        Client::over(network(proxies, second).unwrap(), second)
+    }
+
+    fn over(ways: Ways, idle_max: Duration) -> Client {
+        let connector = Connector::new(ways);
+        let for_lane = connector.clone();
+        let make = move || Arc::new(connections(for_lane.clone(), idle_max));
+        Client { connections: Arc::new(PerLane::new(make)), connector }
+    }
+
+    pub async fn post(&self, target: &Target, content: Content) -> Result<Answer, Fault> {
+        self.send(target.post(content)).await
+    }
+
+    /// Asks without a body; `rest` is what follows the target's address.
+    pub async fn get(&self, target: &Target, rest: &str) -> Result<Answer, Fault> {
+        let request = target.get(rest).map_err(|error| Fault::Unreached(error.to_string()))?;
+        self.send(request).await
+    }
+
+    pub(crate) fn proxy_credentials(&self, server: &Uri) -> Option<HeaderValue> {
+        self.connector.proxies()?.credentials(server)
+    }
+
+    async fn send(&self, request: Request<Body>) -> Result<Answer, Fault> {
+        let sent = self.connections.get().request(request).await;
+        sent.map(Answer::new).map_err(|error| Fault::of_request(&error))
+    }
+}
+
+fn connections(connector: Connector, idle_max: Duration) -> Connections {
+    legacy::Client::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(idle_max)
+        .build(connector)
+}
+
+fn ways(way: Way, connect_timeout: Duration) -> Result<Ways, SetupError> {
+    match way {
+        Way::Socket(path) => Ok(Ways::Socket { path, connect_timeout }),
+        Way::Straight => network(Proxies::none(), connect_timeout),
+        Way::ByEnvironment => network(Proxies::from_environment(), connect_timeout),
+    }
+}
+
+fn network(proxies: Proxies, connect_timeout: Duration) -> Result<Ways, SetupError> {
+    let tls_to_proxy = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_platform_verifier()?
+        .with_no_client_auth();
+    let mut tls = tls_to_proxy.clone();
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let (tls, tls_to_proxy) = (Arc::new(tls), Arc::new(tls_to_proxy));
+    Ok(Ways::Network(Box::new(Network { connect_timeout, proxies, tls, tls_to_proxy })))
+}

@@ -1,0 +1,36 @@
+//! Why there is no answer.
+
+use std::error::Error;
+
+use hyper_util::client::legacy;
+
+/// A request that reached nobody was never seen; one that broke later may have been. The causes
+/// stand in one line, because the outermost alone says little; none of them names a URL.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("{0}")]
+    Unreached(String),
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl Fault {
+    pub(crate) fn of_request(error: &legacy::Error) -> Fault {
+        let causes = causes(error);
+        if error.is_connect() { Fault::Unreached(causes) } else { Fault::Broken(causes) }
+    }
+
+    pub(crate) fn of_body(error: &hyper::Error) -> Fault {
+        Fault::Broken(causes(error))
+    }
+}
+
+fn causes(error: &dyn Error) -> String {
+    let mut told = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        told = format!("{told}: {inner}");
+        cause = inner.source();
+    }
+    told
+}

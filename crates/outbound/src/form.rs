@@ -1,0 +1,115 @@
+//! Forms with one file, as browsers send them (RFC 7578).
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use memchr::memmem;
+
+use crate::content::Content;
+
+pub struct FormFile<'a> {
+    pub name: &'a str,
+    pub mime: &'static str,
+    pub bytes: Bytes,
+}
+
+impl Content {
+    /// The fields in their order, then the file, whose bytes are not copied. Values and the file
+    /// may hold anything.
+    pub fn form(fields: &[(&'static str, String)], file: FormFile<'_>) -> Content {
+        let boundary = boundary(fields, &file.bytes);
+        let mut before = String::new();
+        for (name, value) in fields {
+            before += &format!(
+                "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+            );
+        }
+        let (name, mime) = (quoted(file.name), file.mime);
+        before += &format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
+             Content-Type: {mime}\r\n\r\n"
+        );
+        let after = format!("\r\n--{boundary}--\r\n");
+        let media_type = HeaderValue::try_from(format!("multipart/form-data; boundary={boundary}"))
+            .expect("a boundary has only letters, digits and hyphens");
+        Content::in_three(media_type, before.into(), file.bytes, after.into())
+    }
+}
+
+/// As browsers write it.
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+const PREFIX: &str = "tollgate-form-";
+const DIGITS: usize = 8;
+
+/// A line that is nowhere in what a caller sent, so that nobody can write fields of ours there.
+/// Everything is read once, whatever stands in it.
+fn boundary(fields: &[(&'static str, String)], bytes: &[u8]) -> String {
+    let mut taken = HashSet::new();
+    note_taken(bytes, &mut taken);
+    for (_, value) in fields {
+        note_taken(value.as_bytes(), &mut taken);
+    }
+    let mut number = 0_u32;
+    while taken.contains(&number) {
+        number += 1;
+    }
+    format!("{PREFIX}{number:08x}")
+}
+
+fn note_taken(bytes: &[u8], taken: &mut HashSet<u32>) {
+    for start in memmem::find_iter(bytes, PREFIX) {
+        let digits = bytes[start + PREFIX.len()..].get(..DIGITS);
+        let digits = digits.and_then(|it| str::from_utf8(it).ok());
+        taken.extend(digits.and_then(|it| u32::from_str_radix(it, 16).ok()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &'static [u8], hint: &str, expected: &str) {
+        let fields = [("model", "m".to_owned()), ("prompt", hint.to_owned())];
+        assert_eq!(boundary(&fields, bytes), expected);
+    }
+
+    #[test]
+    fn no_caller_can_write_the_line_between_two_fields() {
+        check(b"RIFF", "hello", "tollgate-form-00000000");
+        let claimed = b"RIFF\r\n--tollgate-form-00000000\r\n";
+        check(claimed, "hello", "tollgate-form-00000001");
+        check(claimed, "tollgate-form-00000001", "tollgate-form-00000002");
+        check(b"RIFF", "tollgate-form-00000001", "tollgate-form-00000000");
+        check(b"tollgate-form-0", "tollgate-form-", "tollgate-form-00000000");
+    }
+
+    #[test]
+    fn a_form_is_written_as_browsers_do() {
+        let file = FormFile {
+            name: "a\"b\r\n.wav",
+            mime: "audio/wav",
+            bytes: Bytes::from_static(b"RIFF"),
+        };
+        let content = Content::form(&[("model", "m".to_owned())], file);
+        let media_type = "multipart/form-data; boundary=tollgate-form-00000000";
+        assert_eq!(content.media_type(), media_type);
+        let expected = expect_test::expect![[r#"
+            --tollgate-form-00000000
+            Content-Disposition: form-data; name="model"
+
+            m
+            --tollgate-form-00000000
+            Content-Disposition: form-data; name="file"; filename="a%22b%0D%0A.wav"
+            Content-Type: audio/wav
+
+            RIFF
+            --tollgate-form-00000000--
+        "#]];
+        expected.assert_eq(&String::from_utf8_lossy(&content.into_bytes()).replace('\r', ""));
+    }
+}

@@ -1,0 +1,26 @@
+//! Requests to a server that the operator named.
+//!
+//! Whatever is the same for every request is made ready once, in a [`Target`]. Nothing is done
+//! that nobody asked for: no redirect is followed, no cookie kept, nothing unpacked, and no
+//! request sent again that a server may have seen.
+
+mod answer;
+mod client;
+mod connect;
+mod content;
+mod fault;
+mod form;
+mod proxy;
+mod stream;
+mod target;
+
+pub use answer::{Answer, Unread};
+pub use client::{Client, Reach, SetupError, Way};
+pub use content::Content;
+pub use fault::Fault;
+pub use form::FormFile;
+pub use target::{NoTarget, Target};
+
+#[cfg(test)]
+#[cfg(test)]
+mod tests;

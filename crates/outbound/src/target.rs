@@ -1,0 +1,127 @@
+//! Where requests of one kind go, with everything about them that does not change.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, PROXY_AUTHORIZATION,
+};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderValue, Method, Request, Uri};
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::client::Client;
+use crate::content::{Body, Content};
+
+/// Far more than any address needs, and far from what the HTTP library cannot hold.
+const URL_BYTES_MAX: usize = 8 * 1024;
+
+/// An address and the headers of every request to it.
+#[derive(Clone)]
+pub struct Target {
+    uri: Uri,
+    /// With a place for each header that a request brings itself, so that none makes it grow.
+    headers: HeaderMap,
+}
+
+/// It is no http or https URL, is too long, or has characters that HTTP does not allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it is not an http or https URL")]
+pub struct NoTarget;
+
+impl Target {
+    /// A name and a password in the URL are sent as a header, unless `headers` has such a one.
+    pub fn new(client: &Client, url: &Url, headers: HeaderMap) -> Result<Target, NoTarget> {
+        let mut bare = url.clone();
+        let is_http = matches!(url.scheme(), "http" | "https") && url.has_host();
+        let is_bare = bare.set_username("").is_ok() && bare.set_password(None).is_ok();
+        let is_short = bare.as_str().len() <= URL_BYTES_MAX;
+        if !(is_http && is_bare && is_short) {
+            return Err(NoTarget);
+        }
+        let uri = Uri::try_from(bare.as_str()).map_err(|_| NoTarget)?;
+        let mut all = HeaderMap::with_capacity(headers.len() + 6);
+        all.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        all.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        if uri.scheme_str() == Some("http") {
+            // Over TLS it may be HTTP/2, which has another place for it.
+            all.insert(HOST, host(&uri)?);
+            all.extend(client.proxy_credentials(&uri).map(|it| (PROXY_AUTHORIZATION, it)));
+        }
+        all.extend(credentials(url)?.map(|it| (AUTHORIZATION, it)));
+        let mut target = Target { uri, headers: all };
+        target.put(headers);
+        Ok(target)
+    }
+
+    /// An address under this one, whose own path stays as the operator wrote it. `path` has only
+    /// letters, digits and slashes.
+    pub fn beneath(&self, path: &'static str) -> Target {
+        let mut longer = format!("{}/{path}", self.uri.path().trim_end_matches('/'));
+        if let Some(query) = self.uri.query() {
+            longer.push('?');
+            longer.push_str(query);
+        }
+        let mut parts = self.uri.clone().into_parts();
+        parts.path_and_query =
+            Some(PathAndQuery::try_from(longer).expect("a path stays one with letters behind it"));
+        let uri = Uri::from_parts(parts).expect("only the path has changed");
+        Target { uri, headers: self.headers.clone() }
+    }
+
+    /// Sets headers of every request.
+    pub fn put(&mut self, headers: HeaderMap) {
+        // Extending replaces what is there under the same name.
+        self.headers.extend(headers);
+    }
+
+    pub(crate) fn post(&self, content: Content) -> Request<Body> {
+        let body = Body::new(content.pieces);
+        let mut headers = self.headers.clone();
+        headers.insert(CONTENT_TYPE, content.media_type);
+        if let Some(length) = http_body::Body::size_hint(&body).exact() {
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+        }
+        request(Method::POST, self.uri.clone(), headers, body)
+    }
+
+    /// `rest` is what follows our address.
+    pub(crate) fn get(&self, rest: &str) -> Result<Request<Body>, NoTarget> {
+        let uri = Uri::try_from(format!("{}{rest}", self.uri)).map_err(|_| NoTarget)?;
+        let mut headers = self.headers.clone();
+        headers.remove(CONTENT_TYPE);
+        headers.remove(CONTENT_LENGTH);
+        Ok(request(Method::GET, uri, headers, Body::default()))
+    }
+}
+
+fn request(method: Method, uri: Uri, headers: HeaderMap, body: Body) -> Request<Body> {
+    let mut request = Request::new(body);
+    *request.method_mut() = method;
+    *request.uri_mut() = uri;
+    *request.headers_mut() = headers;
+    request
+}
+
+fn host(uri: &Uri) -> Result<HeaderValue, NoTarget> {
+    let host = uri.host().unwrap_or_default();
+    let host = match uri.port_u16() {
+        None | Some(80) => host.to_owned(),
+        Some(port) => format!("{host}:{port}"),
+    };
+    HeaderValue::try_from(host).map_err(|_| NoTarget)
+}
+
+fn credentials(url: &Url) -> Result<Option<HeaderValue>, NoTarget> {
+    if url.username().is_empty() && url.password().is_none() {
+        return Ok(None);
+    }
+    let mut told: Vec<u8> = percent_decode_str(url.username()).collect();
+    told.push(b':');
+    told.extend(percent_decode_str(url.password().unwrap_or_default()));
+    let basic = format!("Basic {}", BASE64_STANDARD.encode(told));
+    let mut value = HeaderValue::try_from(basic).map_err(|_| NoTarget)?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
