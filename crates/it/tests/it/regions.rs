@@ -4,8 +4,10 @@ use expect_test::expect;
 use serde_json::json;
 use testkit::app::TestApp;
 use testkit::client::Client;
+use testkit::upstream::Script;
 
 use crate::chat::{PATH, ask};
+use crate::{speech, transcriptions};
 
 /// A service behind a proxy that names countries. `kimi-k3` is not for North Korea.
 async fn start(trusted: &str) -> TestApp {
@@ -33,6 +35,49 @@ async fn a_restricted_model_is_refused_before_any_work() {
     }
     assert!(app.upstream.seen().is_empty());
     assert_eq!(app.spent().await.nanos(), 0);
+}
+
+#[tokio::test]
+async fn vectors_speech_and_transcripts_are_restricted_alike() {
+    let trusted =
+        "[server]\ntrusted_proxies = [\"127.0.0.1\"]\ncountry_header = \"CF-IPCountry\"\n";
+    let app = TestApp::configured(|fixture| {
+        let mut fixture = format!("{fixture}\n{trusted}");
+        for id in ["text-embedding-bge-m3", "tts-kokoro", "parakeet"] {
+            let entry = format!("id = \"{id}\"\n");
+            let restricted = format!("{entry}region_restrictions = [\"KP\"]\n");
+            assert!(fixture.contains(&entry), "{id}");
+            fixture = fixture.replace(&entry, &restricted);
+        }
+        fixture
+    })
+    .await;
+    let vector = json!({"object": "embedding", "index": 0, "embedding": vec![0.5; 1024]});
+    for country in ["KP", "KR"] {
+        let caller = from(&app, country);
+        let expected = if country == "KP" { 403 } else { 200 };
+        if expected == 200 {
+            app.upstream.play(Script::json(200, &json!({"data": [vector]})));
+        }
+        let body = json!({"model": "text-embedding-bge-m3", "input": "Hi"});
+        assert_eq!(caller.post("/embeddings", &body).await.status, expected, "{country}");
+        if expected == 200 {
+            app.upstream.play(speech::mp3());
+        }
+        let body = json!({"model": "tts-kokoro", "input": "Hi"});
+        assert_eq!(caller.post(speech::PATH, &body).await.status, expected, "{country}");
+        if expected == 200 {
+            app.upstream.play(transcriptions::hello());
+        }
+        let file = Some(("tone.wav", transcriptions::TONE));
+        let reply = caller.form(transcriptions::PATH, &[("model", "parakeet")], file).await;
+        assert_eq!(reply.status, expected, "{country}");
+        if country == "KP" {
+            assert!(app.upstream.seen().is_empty());
+            assert_eq!(app.spent().await.nanos(), 0);
+        }
+    }
+    assert_eq!(app.upstream.seen().len(), 3);
 }
 
 #[tokio::test]

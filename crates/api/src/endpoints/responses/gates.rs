@@ -13,6 +13,10 @@ pub(super) fn fit(chat: &ChatRequest, text: &TextSpec) -> Result<ChatRequest, Fa
 /// Every fault at once, each at its field.
 fn faults(chat: &ChatRequest, text: &TextSpec) -> Faults {
     let mut faults = Faults::default();
+    if text.has(Capability::E2ee) {
+        let message = "This model is for chats encrypted end to end; use /chat/completions";
+        faults.at(["model"]).push(message);
+    }
     let images = images(chat, text);
     if 0 < images && !text.has(Capability::Vision) {
         faults.at(["input"]).push("This model does not support images");

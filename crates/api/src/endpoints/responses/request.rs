@@ -36,6 +36,11 @@ pub(super) fn translate(body: ResponseRequest, system_prompt: &str) -> Result<Tr
     let (format, verbosity) = body.text.map_or((None, None), |text| (text.format, text.verbosity));
     let sampling =
         Sampling { temperature: body.temperature, top_p: body.top_p, ..Sampling::default() };
+    let thinking = if options.disable_thinking == Some(true) {
+        Reasoning { enabled: Some(false), ..Reasoning::default() }
+    } else {
+        body.reasoning.map(reasoning).unwrap_or_default()
+    };
     let chat = ChatRequest {
         messages,
         completion_tokens_max: body.max_output_tokens,
@@ -44,7 +49,7 @@ pub(super) fn translate(body: ResponseRequest, system_prompt: &str) -> Result<Tr
         tool_choice,
         parallel_tool_calls: body.parallel_tool_calls,
         response_format: response_format(format)?,
-        reasoning: body.reasoning.map(reasoning).unwrap_or_default(),
+        reasoning: thinking,
         verbosity: verbosity.map(|it| it.word().to_owned()),
         prompt_cache_key: body.prompt_cache_key,
         ..ChatRequest::default()
