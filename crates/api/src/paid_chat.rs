@@ -9,6 +9,7 @@
 //! answer runs to its end and is paid in full, because nothing of it can be seen before.
 
 mod believe;
+mod gather;
 mod meter;
 mod quote;
 mod settle;

@@ -1,15 +1,18 @@
 //! Turns a streaming HTTP answer into chat events as they arrive.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use engine::{ChatEvent, ChatStream, EngineError, Phase};
 use futures_util::stream;
-use outbound::Answer;
-use tokio::time::{Instant, timeout, timeout_at};
+use lanes::Patience;
+use outbound::{Answer, Pieces};
+use tokio::time::{Instant, timeout_at};
 
-use crate::sse::{SseEvent, SseParser};
-use crate::transport::{Timeouts, bad_answer, next_piece};
+use crate::sse::{SseFault, SseParser};
+use crate::transport::{Timeouts, bad_answer, broken};
 
 /// A stream that only ever sends empty events ends here at the latest.
 const STREAM_BYTES_MAX: u64 = 1024 * 1024 * 1024;
@@ -20,9 +23,10 @@ const TAIL_WAIT: Duration = Duration::from_millis(100);
 
 /// One protocol's way of reading events.
 pub(crate) trait Decoder: Send + 'static {
+    /// Reads the data of one event.
     fn accept(
         &mut self,
-        event: &SseEvent,
+        data: &str,
         ready: &mut VecDeque<ChatEvent>,
     ) -> Result<Reading, EngineError>;
 
@@ -45,27 +49,25 @@ pub(crate) async fn start<D: Decoder>(
     deadline: Instant,
 ) -> Result<ChatStream, EngineError> {
     let mut pump = Pump {
-        answer,
+        pieces: answer.into_pieces(),
         decoding: Decoding::new(decoder),
         ready: VecDeque::new(),
         failure: None,
         is_reading: true,
         bytes_left: STREAM_BYTES_MAX,
+        patience: Patience::new(timeouts.next_event),
     };
-    if timeout_at(deadline, pump.fill()).await.is_err() {
+    if timeout_at(deadline, poll_fn(|context| pump.poll_fill(context))).await.is_err() {
         return Err(EngineError::Timeout { phase: Phase::FirstEvent });
     }
     if pump.ready.is_empty() {
         return Err(pump.failure.unwrap_or_else(|| bad_answer("it has no events")));
     }
-    Ok(Box::pin(stream::unfold(pump, move |mut pump| async move {
-        let item = pump.next(timeouts.next_event).await?;
-        Some((item, pump))
-    })))
+    Ok(Box::pin(stream::poll_fn(move |context| pump.poll_next(context))))
 }
 
 struct Pump<D> {
-    answer: Answer,
+    pieces: Pieces,
     decoding: Decoding<D>,
     /// Events that are read and not yet taken.
     ready: VecDeque<ChatEvent>,
@@ -73,35 +75,45 @@ struct Pump<D> {
     failure: Option<EngineError>,
     is_reading: bool,
     bytes_left: u64,
+    /// For the next event, and in the end for the rest of the body.
+    patience: Patience,
 }
 
 impl<D: Decoder> Pump<D> {
-    async fn next(&mut self, patience: Duration) -> Option<Result<ChatEvent, EngineError>> {
-        if self.ready.is_empty() && timeout(patience, self.fill()).await.is_err() {
+    fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<ChatEvent, EngineError>>> {
+        if self.ready.is_empty() && self.poll_fill(context).is_pending() {
+            ready!(self.patience.poll_over(context));
             self.stop(Err(EngineError::Timeout { phase: Phase::NextEvent }));
         }
         if let Some(event) = self.ready.pop_front() {
-            return Some(Ok(event));
+            self.patience.calm();
+            return Poll::Ready(Some(Ok(event)));
         }
         if let Some(failure) = self.failure.take() {
-            return Some(Err(failure));
+            return Poll::Ready(Some(Err(failure)));
         }
-        let _ = timeout(TAIL_WAIT, next_piece(&mut self.answer)).await;
-        None
+        if self.pieces.poll_next(context).is_pending() {
+            ready!(self.patience.poll_over(context));
+        }
+        Poll::Ready(None)
     }
 
     /// Reads until an event is ready or the reading is over.
-    async fn fill(&mut self) {
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while self.is_reading && self.ready.is_empty() {
-            match next_piece(&mut self.answer).await {
+            match ready!(self.pieces.poll_next(context)) {
                 Ok(Some(piece)) => self.take(&piece),
                 Ok(None) => {
                     let outcome = self.decoding.finish(&mut self.ready);
                     self.stop(outcome);
                 }
-                Err(error) => self.stop(Err(error)),
+                Err(fault) => self.stop(Err(broken(fault))),
             }
         }
+        Poll::Ready(())
     }
 
     fn take(&mut self, piece: &[u8]) {
@@ -120,6 +132,7 @@ impl<D: Decoder> Pump<D> {
     fn stop(&mut self, outcome: Result<(), EngineError>) {
         self.is_reading = false;
         self.failure = outcome.err();
+        self.patience = Patience::new(TAIL_WAIT);
     }
 }
 
@@ -127,12 +140,23 @@ impl<D: Decoder> Pump<D> {
 pub(crate) struct Decoding<D> {
     parser: SseParser,
     decoder: D,
-    incoming: VecDeque<SseEvent>,
+}
+
+/// Why no further event of a piece is read.
+enum Stop {
+    Over,
+    Failed(EngineError),
+}
+
+impl From<SseFault> for Stop {
+    fn from(fault: SseFault) -> Stop {
+        Stop::Failed(bad_answer(fault.to_string()))
+    }
 }
 
 impl<D: Decoder> Decoding<D> {
     pub(crate) fn new(decoder: D) -> Decoding<D> {
-        Decoding { parser: SseParser::default(), decoder, incoming: VecDeque::new() }
+        Decoding { parser: SseParser::default(), decoder }
     }
 
     /// Events that were read before a failure are ready all the same.
@@ -141,31 +165,38 @@ impl<D: Decoder> Decoding<D> {
         bytes: &[u8],
         ready: &mut VecDeque<ChatEvent>,
     ) -> Result<Reading, EngineError> {
-        let parsed = self.parser.push(bytes, &mut self.incoming);
-        if self.decode(ready)? == Reading::Over {
-            return Ok(Reading::Over);
-        }
-        parsed.map_err(|fault| bad_answer(fault.to_string()))?;
-        Ok(Reading::GoesOn)
+        let Decoding { parser, decoder } = self;
+        reading(parser.push(bytes, &mut |data| decode(decoder, data, ready)))
     }
 
     /// The body is over.
     pub(crate) fn finish(&mut self, ready: &mut VecDeque<ChatEvent>) -> Result<(), EngineError> {
-        let parsed = self.parser.finish(&mut self.incoming);
-        if self.decode(ready)? == Reading::Over {
-            return Ok(());
+        let Decoding { parser, decoder } = self;
+        match reading(parser.finish(&mut |data| decode(decoder, data, ready)))? {
+            Reading::Over => Ok(()),
+            Reading::GoesOn => decoder.end(ready),
         }
-        parsed.map_err(|fault| bad_answer(fault.to_string()))?;
-        self.decoder.end(ready)
     }
+}
 
-    fn decode(&mut self, ready: &mut VecDeque<ChatEvent>) -> Result<Reading, EngineError> {
-        while let Some(event) = self.incoming.pop_front() {
-            if self.decoder.accept(&event, ready)? == Reading::Over {
-                self.decoder.end(ready)?;
-                return Ok(Reading::Over);
-            }
+fn decode(
+    decoder: &mut impl Decoder,
+    data: &str,
+    ready: &mut VecDeque<ChatEvent>,
+) -> Result<(), Stop> {
+    match decoder.accept(data, ready).map_err(Stop::Failed)? {
+        Reading::GoesOn => Ok(()),
+        Reading::Over => {
+            decoder.end(ready).map_err(Stop::Failed)?;
+            Err(Stop::Over)
         }
-        Ok(Reading::GoesOn)
+    }
+}
+
+fn reading(outcome: Result<(), Stop>) -> Result<Reading, EngineError> {
+    match outcome {
+        Ok(()) => Ok(Reading::GoesOn),
+        Err(Stop::Over) => Ok(Reading::Over),
+        Err(Stop::Failed(error)) => Err(error),
     }
 }

@@ -1,15 +1,14 @@
 //! Server-sent events out of a byte stream that may be cut anywhere.
 
-use std::collections::VecDeque;
 use std::mem;
+
+use memchr::memchr2;
 
 /// A picture in base64 fits into one event; a line that never ends does not fill the memory.
 pub(crate) const EVENT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SseEvent {
-    pub(crate) data: String,
-}
+/// What is kept for the next event; few are longer.
+const KEPT_BYTES_MAX: usize = 64 * 1024;
 
 /// What makes a byte stream unreadable. Whoever sees one stops reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -34,26 +33,27 @@ pub(crate) struct SseParser {
 }
 
 impl SseParser {
-    pub(crate) fn push(
+    /// Gives the data of each event that the bytes complete to `take`, until that fails.
+    pub(crate) fn push<E: From<SseFault>>(
         &mut self,
         mut bytes: &[u8],
-        events: &mut VecDeque<SseEvent>,
-    ) -> Result<(), SseFault> {
+        take: &mut impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
         while !bytes.is_empty() {
             if mem::take(&mut self.after_return) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];
                 continue;
             }
-            let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
-                return self.keep(bytes);
+            let Some(end) = memchr2(b'\n', b'\r', bytes) else {
+                return Ok(self.keep(bytes)?);
             };
             self.after_return = bytes[end] == b'\r';
             if self.partial.is_empty() {
-                self.line(&bytes[..end], events)?;
+                self.line(&bytes[..end], take)?;
             } else {
                 self.keep(&bytes[..end])?;
                 let line = mem::take(&mut self.partial);
-                self.line(&line, events)?;
+                self.line(&line, take)?;
             }
             bytes = &bytes[end + 1..];
         }
@@ -61,10 +61,13 @@ impl SseParser {
     }
 
     /// Gives out an event that the end of the stream left without its empty line.
-    pub(crate) fn finish(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), SseFault> {
+    pub(crate) fn finish<E: From<SseFault>>(
+        &mut self,
+        take: &mut impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
         let line = mem::take(&mut self.partial);
-        self.line(&line, events)?;
-        self.dispatch(events)
+        self.line(&line, take)?;
+        self.dispatch(take)
     }
 
     fn keep(&mut self, bytes: &[u8]) -> Result<(), SseFault> {
@@ -75,15 +78,19 @@ impl SseParser {
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8], events: &mut VecDeque<SseEvent>) -> Result<(), SseFault> {
+    fn line<E: From<SseFault>>(
+        &mut self,
+        line: &[u8],
+        take: &mut impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
         let is_first = !mem::replace(&mut self.is_past_first_line, true);
         let line = if is_first { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
         if line.is_empty() {
-            return self.dispatch(events);
+            return self.dispatch(take);
         }
         let Some(value) = data_value(line) else { return Ok(()) };
         if EVENT_BYTES_MAX < self.data.len() + value.len() {
-            return Err(SseFault::TooLong);
+            return Err(SseFault::TooLong.into());
         }
         if mem::replace(&mut self.has_data, true) {
             self.data.push(b'\n');
@@ -92,10 +99,14 @@ impl SseParser {
         Ok(())
     }
 
-    fn dispatch(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), SseFault> {
+    fn dispatch<E: From<SseFault>>(
+        &mut self,
+        take: &mut impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
         if mem::take(&mut self.has_data) {
-            let data = String::from_utf8(mem::take(&mut self.data));
-            events.push_back(SseEvent { data: data.map_err(|_| SseFault::NotUtf8)? });
+            take(str::from_utf8(&self.data).map_err(|_| SseFault::NotUtf8)?)?;
+            self.data.clear();
+            self.data.shrink_to(KEPT_BYTES_MAX);
         }
         Ok(())
     }

@@ -103,11 +103,6 @@ async fn accepted(
     Ok(answer)
 }
 
-/// The next piece of a body, or `None` at its end.
-pub(crate) async fn next_piece(answer: &mut Answer) -> Result<Option<Bytes>, EngineError> {
-    answer.piece().await.map_err(broken)
-}
-
 pub(crate) fn bad_answer(cause: impl Into<String>) -> EngineError {
     EngineError::BadAnswer { cause: cause.into() }
 }
@@ -132,13 +127,14 @@ pub(crate) async fn read_whole(answer: Answer) -> Result<Bytes, EngineError> {
     })
 }
 
-async fn failure_of(mut answer: Answer) -> EngineError {
+async fn failure_of(answer: Answer) -> EngineError {
     let status = answer.status();
     let header = |name| answer.headers().get(name).and_then(|it: &HeaderValue| it.to_str().ok());
     let wait = retry_after(header("retry-after-ms"), header("retry-after"));
     let mut body = Vec::new();
+    let mut pieces = answer.into_pieces();
     // A failure while reading the failure changes nothing: the status has said what matters.
-    while let Ok(Some(piece)) = next_piece(&mut answer).await {
+    while let Ok(Some(piece)) = pieces.next().await {
         body.extend_from_slice(&piece);
         if ERROR_BYTES_MAX < body.len() {
             break;
@@ -148,7 +144,7 @@ async fn failure_of(mut answer: Answer) -> EngineError {
 }
 
 /// A request that could not connect was never seen; one that broke later may have been.
-fn broken(fault: Fault) -> EngineError {
+pub(crate) fn broken(fault: Fault) -> EngineError {
     match fault {
         Fault::Unreached(cause) => EngineError::Unreachable { cause },
         Fault::Broken(cause) => bad_answer(cause),

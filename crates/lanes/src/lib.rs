@@ -4,6 +4,7 @@
 //! Loops that share their work wake each other for every message, which costs a quarter of a
 //! request (docs/benchmarks.md).
 
+mod patience;
 mod per_lane;
 
 use std::cell::Cell;
@@ -15,6 +16,7 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
+pub use patience::Patience;
 pub use per_lane::PerLane;
 
 thread_local! {
@@ -136,7 +138,7 @@ mod tests {
         let (told, numbers) = std::sync::mpsc::channel();
         seat.runtime().spawn(async move {
             told.send(NUMBER.get()).unwrap();
-            tokio::spawn(async move { told.send(NUMBER.get()) }).await
+            Handle::current().spawn(async move { told.send(NUMBER.get()) }).await
         });
         let numbers: Vec<usize> = numbers.iter().collect();
         assert_eq!(numbers, [number(&seat); 2]);

@@ -14,7 +14,7 @@ mod proxy;
 mod stream;
 mod target;
 
-pub use answer::{Answer, Unread};
+pub use answer::{Answer, Pieces, Unread};
 pub use client::{Client, Reach, SetupError, Way};
 pub use content::Content;
 pub use fault::Fault;

@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &["money"]),
     ("documents", &["moment"]),
     ("domain", &["money", "moment"]),
-    ("engine-upstream", &["engine", "moment", "outbound"]),
+    ("engine-upstream", &["engine", "lanes", "moment", "outbound"]),
     ("media", &[]),
     ("engine-onnx", &["media", "phonemes"]),
     ("engine-text", &[]),

@@ -1,14 +1,19 @@
 //! Streamed answers: a task owns the engine and the meter, and tells whoever listens.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use domain::catalogue::Model;
 use engine::{ChatChunk, ChatEvent, ChatStream, EngineError, Phase};
 use futures_util::StreamExt;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::gather::{Behind, gather};
 use super::meter::Meter;
 use super::settle::{Settled, note_name, settle};
 use super::silence::Silence;
@@ -88,13 +93,13 @@ impl Flow {
         (sender, Flow { request_id: RequestId::default(), prompt_field: "messages", steps })
     }
 
-    pub(crate) async fn next(&mut self) -> Step {
-        self.steps.recv().await.unwrap_or(Step::Failed(Failure::Lost))
+    async fn next(&mut self) -> Step {
+        poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// The next step, if it is there already.
-    pub(crate) fn ready(&mut self) -> Option<Step> {
-        self.steps.try_recv().ok()
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Step> {
+        let step = ready!(self.steps.poll_recv(context));
+        Poll::Ready(step.unwrap_or(Step::Failed(Failure::Lost)))
     }
 }
 
@@ -163,36 +168,63 @@ enum End {
 impl Reading<'_> {
     async fn read(&mut self, mut stream: ChatStream, purse: &Purse) -> End {
         let mut silence = Silence::from(Instant::now());
+        let mut taken = Vec::new();
+        let sender = self.sender;
+        let mut hung_up = pin!(sender.closed());
         loop {
-            let next = tokio::select! {
+            let behind = tokio::select! {
                 biased;
-                () = self.sender.closed() => {
-                    self.drain(stream, purse).await;
-                    return End::Unheard;
+                () = &mut hung_up => return self.unheard(taken.drain(..), stream, purse).await,
+                behind = gather(&mut stream, &mut taken) => behind,
+            };
+            let mut events = taken.drain(..);
+            let now = Instant::now();
+            while let Some(event) = events.next() {
+                let chunk = self.note(event);
+                if silence.is_over(self.meter.produced(), now) {
+                    return End::Broken(EngineError::Timeout { phase: Phase::NextEvent });
                 }
-                next = stream.next() => next,
-            };
-            let event = match next {
-                Some(Ok(event)) => event,
-                Some(Err(error)) => return End::Broken(error),
-                None => return End::Whole,
-            };
-            let chunk = self.note(event);
-            if silence.is_over(self.meter.produced(), Instant::now()) {
-                return End::Broken(EngineError::Timeout { phase: Phase::NextEvent });
+                let Some(chunk) = chunk else { continue };
+                let is_over = self.meter.is_over();
+                let told = if is_over { self.meter.closing() } else { chunk };
+                if !self.tell(told).await {
+                    return self.unheard(events, stream, purse).await;
+                }
+                if is_over {
+                    return End::Whole;
+                }
             }
-            let Some(chunk) = chunk else { continue };
-            let is_over = self.meter.is_over();
-            let told = if is_over { self.meter.closing() } else { chunk };
-            let telling = self.sender.send(Step::Chunk(told));
-            if !matches!(timeout(STALL_MAX, telling).await, Ok(Ok(()))) {
-                self.drain(stream, purse).await;
-                return End::Unheard;
-            }
-            if is_over {
-                return End::Whole;
+            match behind {
+                Behind::More => {}
+                Behind::End => return End::Whole,
+                Behind::Break(error) => return End::Broken(error),
             }
         }
+    }
+
+    /// False if nobody listens. A timer is set only for a listener who is behind.
+    async fn tell(&self, chunk: ChatChunk) -> bool {
+        match self.sender.try_send(Step::Chunk(chunk)) {
+            Ok(()) => true,
+            Err(TrySendError::Closed(_)) => false,
+            Err(TrySendError::Full(step)) => {
+                matches!(timeout(STALL_MAX, self.sender.send(step)).await, Ok(Ok(())))
+            }
+        }
+    }
+
+    /// Nobody listens any more. What was taken from the engine before that counts.
+    async fn unheard(
+        &mut self,
+        events: impl Iterator<Item = ChatEvent>,
+        stream: ChatStream,
+        purse: &Purse,
+    ) -> End {
+        events.for_each(|event| {
+            self.note(event);
+        });
+        self.drain(stream, purse).await;
+        End::Unheard
     }
 
     /// Nobody listens. Stops the engine, unless it would be paid for the whole answer anyway:

@@ -1,5 +1,7 @@
 //! Answers that come as server-sent events while they are being made.
 
+use std::convert::Infallible;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -7,6 +9,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
+use lanes::Patience;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
@@ -36,10 +39,10 @@ pub(crate) trait Teller: Send + 'static {
 
 impl Events {
     pub(crate) fn of(flow: Flow, teller: impl Teller) -> Events {
-        let telling = Telling { flow, teller, is_over: false };
-        let events = stream::unfold(telling, |mut telling| async move {
-            let events = telling.next().await?;
-            Some((Ok::<Bytes, std::convert::Infallible>(events), telling))
+        let patience = Patience::new(KEEP_ALIVE);
+        let mut telling = Telling { flow, teller, patience, is_over: false };
+        let events = stream::poll_fn(move |context| {
+            telling.poll_next(context).map(|events| events.map(Ok::<Bytes, Infallible>))
         });
         Events(Body::from_stream(events))
     }
@@ -50,7 +53,7 @@ pub(crate) fn push_json(events: &mut Vec<u8>, json: &impl Serialize) {
     let start = events.len();
     events.extend_from_slice(b"data: ");
     match serde_json::to_writer(&mut *events, json) {
-        Ok(()) => events.extend_from_slice(b"\n\n"),
+        Ok(()) => end_event(events, start),
         Err(error) => {
             events.truncate(start);
             tracing::error!(%error, "an event could not be written: {error}");
@@ -58,30 +61,53 @@ pub(crate) fn push_json(events: &mut Vec<u8>, json: &impl Serialize) {
     }
 }
 
+/// Appends one event whose JSON is written already, in parts.
+pub(crate) fn push_parts(events: &mut Vec<u8>, parts: [&[u8]; 3]) {
+    let start = events.len();
+    events.extend_from_slice(b"data: ");
+    for part in parts {
+        events.extend_from_slice(part);
+    }
+    end_event(events, start);
+}
+
+/// JSON of an engine may have been passed on as it was laid out, and an event has one line. In JSON
+/// a line break is never more than the space between two things.
+fn end_event(events: &mut Vec<u8>, start: usize) {
+    for byte in &mut events[start..] {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    events.extend_from_slice(b"\n\n");
+}
+
 struct Telling<T> {
     flow: Flow,
     teller: T,
+    patience: Patience,
     is_over: bool,
 }
 
 impl<T: Teller> Telling<T> {
-    async fn next(&mut self) -> Option<Bytes> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if self.is_over {
-            return None;
+            return Poll::Ready(None);
         }
+        // Whatever is there goes out in one write.
         let mut events = Vec::new();
-        while events.is_empty() && !self.is_over {
-            match tokio::time::timeout(KEEP_ALIVE, self.flow.next()).await {
-                Ok(step) => self.tell(step, &mut events),
-                Err(_) => return Some(Bytes::from_static(COMMENT)),
-            }
-            // What has come meanwhile goes out in the same write.
-            while !self.is_over {
-                let Some(step) = self.flow.ready() else { break };
-                self.tell(step, &mut events);
-            }
+        while !self.is_over
+            && let Poll::Ready(step) = self.flow.poll_next(context)
+        {
+            self.tell(step, &mut events);
         }
-        Some(events.into())
+        let is_silent = events.is_empty() && !self.is_over;
+        if is_silent {
+            ready!(self.patience.poll_over(context));
+            events.extend_from_slice(COMMENT);
+        }
+        self.patience.calm();
+        Poll::Ready(Some(events.into()))
     }
 
     fn tell(&mut self, step: Step, events: &mut Vec<u8>) {

@@ -13,7 +13,7 @@ use super::usage::Counts;
 use crate::failure::Failure;
 use crate::finish;
 use crate::pump::{Decoder, Reading};
-use crate::sse::{EVENT_BYTES_MAX, SseEvent};
+use crate::sse::EVENT_BYTES_MAX;
 use crate::transport::bad_answer;
 
 /// More blocks at once than any message has.
@@ -107,10 +107,10 @@ struct EndBody {
 impl Decoder for MessageDecoder {
     fn accept(
         &mut self,
-        event: &SseEvent,
+        data: &str,
         ready: &mut VecDeque<ChatEvent>,
     ) -> Result<Reading, EngineError> {
-        let body: EventBody = serde_json::from_str(&event.data)
+        let body: EventBody = serde_json::from_str(data)
             .map_err(|error| bad_answer(format!("an event is malformed: {error}")))?;
         match body {
             EventBody::MessageStart { message } => self.begin(message, ready),

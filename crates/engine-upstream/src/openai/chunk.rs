@@ -11,7 +11,6 @@ use super::delta::{ChoiceBody, ChoiceState};
 use super::usage;
 use crate::failure::Failure;
 use crate::pump::{Decoder, Reading};
-use crate::sse::SseEvent;
 use crate::transport::bad_answer;
 
 /// More choices than any server gives; an index beyond it is a fault.
@@ -44,18 +43,18 @@ impl ChunkDecoder {
 impl Decoder for ChunkDecoder {
     fn accept(
         &mut self,
-        event: &SseEvent,
+        data: &str,
         ready: &mut VecDeque<ChatEvent>,
     ) -> Result<Reading, EngineError> {
-        if event.data.trim_end() == "[DONE]" {
+        if data.trim_end() == "[DONE]" {
             self.is_done = true;
             return Ok(Reading::Over);
         }
-        let chunk: ChunkBody<'_> = serde_json::from_str(&event.data)
+        let chunk: ChunkBody<'_> = serde_json::from_str(data)
             .map_err(|error| bad_answer(format!("an event is not a chunk: {error}")))?;
         let is_error = chunk.object.is_some_and(|object| object.get() == r#""error""#);
         if chunk.error.is_some() || is_error {
-            let value: Value = serde_json::from_str(&event.data).unwrap_or_default();
+            let value: Value = serde_json::from_str(data).unwrap_or_default();
             return Err(Failure::from_value(&value).into_error());
         }
         if self.upstream_id.is_none() {

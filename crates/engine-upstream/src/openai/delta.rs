@@ -1,5 +1,7 @@
 //! One choice of one chunk, and what must be mended before a client may read it.
 
+use std::borrow::Cow;
+
 use engine::{ChoiceDelta, EngineError, ToolCallDelta};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -16,7 +18,8 @@ const TOOL_CALLS_MAX: u32 = 1024;
 pub(super) struct ChoiceBody<'a> {
     pub(super) index: Option<u32>,
     delta: Option<DeltaBody<'a>>,
-    finish_reason: Option<String>,
+    #[serde(borrow)]
+    finish_reason: Option<Word<'a>>,
     #[serde(borrow)]
     logprobs: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -25,7 +28,8 @@ pub(super) struct ChoiceBody<'a> {
 
 #[derive(Deserialize, Default)]
 struct DeltaBody<'a> {
-    role: Option<String>,
+    #[serde(borrow)]
+    role: Option<Word<'a>>,
     content: Option<String>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
@@ -35,6 +39,10 @@ struct DeltaBody<'a> {
     thought_signature: Option<String>,
     tool_calls: Option<Vec<CallBody>>,
 }
+
+/// A text that is only looked at: borrowed, unless it has escapes in it.
+#[derive(Deserialize)]
+struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Deserialize)]
 struct CallBody {
@@ -73,7 +81,7 @@ impl ChoiceState {
         delta.index = body.index.unwrap_or(0);
         delta.opens = !std::mem::replace(&mut self.has_begun, true);
         // Clients read the role from the first delta and take no other than this.
-        let has_good_role = match said.role.as_deref() {
+        let has_good_role = match said.role.as_ref().map(|it| &*it.0) {
             Some("assistant") => true,
             Some("") | None => !delta.opens,
             Some(_) => false,
@@ -87,7 +95,7 @@ impl ChoiceState {
         delta.reasoning_details = said.reasoning_details.map(ToOwned::to_owned);
         delta.thought_signature = said.thought_signature;
         delta.logprobs = body.logprobs.map(ToOwned::to_owned);
-        let has_good_finish = self.finish(body.finish_reason.as_deref(), delta)?;
+        let has_good_finish = self.finish(body.finish_reason.as_ref().map(|it| &*it.0), delta)?;
         let is_plain = body.index.is_some() && body.usage.is_none();
         Ok(has_good_role && has_good_name && has_good_calls && has_good_finish && is_plain)
     }

@@ -7,13 +7,13 @@ use bytes::Bytes;
 use engine::{EngineError, Phase, SoundStream, SpeechEngine, SpeechRequest};
 use futures_util::future::BoxFuture;
 use futures_util::stream;
-use outbound::Answer;
+use outbound::{Answer, Pieces};
 use serde::Serialize;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::failure::Failure;
 use crate::quirks::Quirks;
-use crate::transport::{Endpoint, bad_answer, is_text, next_piece, read_whole};
+use crate::transport::{Endpoint, bad_answer, broken, is_text, read_whole};
 
 /// The longest text, spoken four times slower and written as samples of 48 kHz, takes 115 MB.
 const SOUND_BYTES_MAX: usize = 128 * 1024 * 1024;
@@ -89,7 +89,8 @@ async fn open(answer: Answer, patience: Duration) -> Result<SoundStream, EngineE
     if is_text(&answer) {
         return Err(told_instead(&read_whole(answer).await?));
     }
-    let mut reading = Reading { answer, left: SOUND_BYTES_MAX, is_over: false };
+    let mut reading =
+        Reading { pieces: answer.into_pieces(), left: SOUND_BYTES_MAX, is_over: false };
     let Some(first) = reading.next().await? else {
         return Err(bad_answer("it has no sound"));
     };
@@ -109,7 +110,7 @@ fn told_instead(body: &[u8]) -> EngineError {
 }
 
 struct Reading {
-    answer: Answer,
+    pieces: Pieces,
     /// Bytes that may still come.
     left: usize,
     is_over: bool,
@@ -130,7 +131,7 @@ impl Reading {
 
     /// The next bytes, never none of them.
     async fn next(&mut self) -> Result<Option<Bytes>, EngineError> {
-        while let Some(piece) = next_piece(&mut self.answer).await? {
+        while let Some(piece) = self.pieces.next().await.map_err(broken)? {
             let left = self.left.checked_sub(piece.len());
             self.left = left.ok_or_else(|| {
                 bad_answer(format!("its sound is longer than {SOUND_BYTES_MAX} bytes"))

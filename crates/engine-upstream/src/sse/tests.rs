@@ -6,12 +6,16 @@ use super::*;
 
 fn parse(pieces: &[&[u8]]) -> Result<Vec<String>, SseFault> {
     let mut parser = SseParser::default();
-    let mut events = VecDeque::new();
+    let mut events = Vec::new();
+    let mut take = |data: &str| {
+        events.push(data.to_owned());
+        Ok(())
+    };
     for piece in pieces {
-        parser.push(piece, &mut events)?;
+        parser.push(piece, &mut take)?;
     }
-    parser.finish(&mut events)?;
-    Ok(events.into_iter().map(|event| event.data).collect())
+    parser.finish(&mut take)?;
+    Ok(events)
 }
 
 #[track_caller]

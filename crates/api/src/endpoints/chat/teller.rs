@@ -17,7 +17,7 @@ use super::thoughts::ThoughtFilter;
 use crate::paid_chat::{Settled, Step};
 use crate::payment;
 use crate::refusal::inference::Failure;
-use crate::reply::sse::{Teller, push_json};
+use crate::reply::sse::{Teller, push_json, push_parts};
 use crate::transport::RequestId;
 
 /// What all chunks of one answer have in common.
@@ -30,6 +30,8 @@ pub(super) struct Frame {
 
 pub(super) struct ChatTeller {
     frame: Frame,
+    /// The JSON up to the choices, which is the same in every chunk.
+    beginning: Vec<u8>,
     request_id: RequestId,
     asks_usage: bool,
     /// One for each choice, if thoughts are to be left out.
@@ -54,7 +56,8 @@ impl ChatTeller {
     ) -> ChatTeller {
         let strips = parameters.strip_thinking_response || parameters.disable_thinking;
         let filters = strips.then(BTreeMap::new);
-        ChatTeller { frame, request_id, asks_usage, filters, held: None }
+        let beginning = beginning(&frame);
+        ChatTeller { frame, beginning, request_id, asks_usage, filters, held: None }
     }
 
     fn chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
@@ -110,24 +113,15 @@ impl ChatTeller {
     }
 
     fn write(&self, chunk: &ChatChunk, totals: Option<Totals>, events: &mut Vec<u8>) {
-        match &chunk.verbatim {
-            Some(choices) => push_json(events, &self.framed(choices, totals)),
-            None => {
-                let choices: Vec<_> = chunk.deltas.iter().map(choice).collect();
-                push_json(events, &self.framed(choices, totals));
+        match (&chunk.verbatim, totals) {
+            (Some(choices), None) => {
+                push_parts(events, [&self.beginning, choices.get().as_bytes(), b"}"]);
             }
-        }
-    }
-
-    fn framed<C>(&self, choices: C, totals: Option<Totals>) -> chat::ChatChunk<'_, C> {
-        chat::ChatChunk {
-            id: &self.frame.id,
-            object: "chat.completion.chunk",
-            created: self.frame.created,
-            model: &self.frame.model,
-            choices,
-            usage: totals.map(|it| it.usage),
-            cost: totals.map(|it| it.cost),
+            (Some(choices), totals) => push_json(events, &framed(&self.frame, choices, totals)),
+            (None, totals) => {
+                let choices: Vec<_> = chunk.deltas.iter().map(choice).collect();
+                push_json(events, &framed(&self.frame, choices, totals));
+            }
         }
     }
 }
@@ -135,11 +129,34 @@ impl ChatTeller {
 impl Teller for ChatTeller {
     fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
         match step {
-            Step::Opened(model) => self.frame.model.clone_from(&model.id),
+            Step::Opened(model) => {
+                self.frame.model.clone_from(&model.id);
+                self.beginning = beginning(&self.frame);
+            }
             Step::Chunk(chunk) => self.chunk(chunk, events),
             Step::Done(settled) => self.end(&settled, events),
             Step::Failed(failure) => self.fail(failure, events),
         }
+    }
+}
+
+/// A chunk without choices, up to them.
+fn beginning(frame: &Frame) -> Vec<u8> {
+    let chunk = framed(frame, [(); 0], None);
+    let mut json = serde_json::to_vec(&chunk).expect("texts and numbers can be written");
+    json.truncate(json.len() - b"[]}".len());
+    json
+}
+
+fn framed<C>(frame: &Frame, choices: C, totals: Option<Totals>) -> chat::ChatChunk<'_, C> {
+    chat::ChatChunk {
+        id: &frame.id,
+        object: "chat.completion.chunk",
+        created: frame.created,
+        model: &frame.model,
+        choices,
+        usage: totals.map(|it| it.usage),
+        cost: totals.map(|it| it.cost),
     }
 }
 

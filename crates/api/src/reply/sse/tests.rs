@@ -60,3 +60,15 @@ async fn work_that_ends_without_a_word_is_told_as_a_failure() {
     assert_eq!(next(&mut body).await.unwrap(), "failed ");
     assert_eq!(next(&mut body).await, None);
 }
+
+#[test]
+fn an_event_is_one_line_however_an_engine_lays_out_its_json() {
+    let laid_out: Box<serde_json::value::RawValue> =
+        serde_json::from_str("[\r\n  {\"text\": \"a\\nb\"}\n]").unwrap();
+    let mut events = Vec::new();
+    push_json(&mut events, &laid_out);
+    push_parts(&mut events, [b"{\"choices\":", laid_out.get().as_bytes(), b"}"]);
+    let expected = "data: [    {\"text\": \"a\\nb\"} ]\n\n\
+                    data: {\"choices\":[    {\"text\": \"a\\nb\"} ]}\n\n";
+    assert_eq!(String::from_utf8(events).unwrap(), expected);
+}

@@ -11,7 +11,6 @@ use super::super::usage;
 use crate::failure::Failure;
 use crate::finish;
 use crate::pump::{Decoder, Reading};
-use crate::sse::SseEvent;
 use crate::transport::bad_answer;
 
 /// More choices than any server gives; an index beyond it is a fault.
@@ -67,17 +66,17 @@ impl TextDecoder {
 impl Decoder for TextDecoder {
     fn accept(
         &mut self,
-        event: &SseEvent,
+        data: &str,
         ready: &mut VecDeque<ChatEvent>,
     ) -> Result<Reading, EngineError> {
-        if event.data.trim_end() == "[DONE]" {
+        if data.trim_end() == "[DONE]" {
             self.is_done = true;
             return Ok(Reading::Over);
         }
-        let chunk: ChunkBody = serde_json::from_str(&event.data)
+        let chunk: ChunkBody = serde_json::from_str(data)
             .map_err(|error| bad_answer(format!("an event is not a chunk: {error}")))?;
         if chunk.error.is_some() || chunk.object.as_deref() == Some("error") {
-            let value: Value = serde_json::from_str(&event.data).unwrap_or_default();
+            let value: Value = serde_json::from_str(data).unwrap_or_default();
             return Err(Failure::from_value(&value).into_error());
         }
         if let Some(id) = chunk.id.filter(|id| !self.is_named && !id.is_empty()) {

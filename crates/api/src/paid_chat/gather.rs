@@ -1,0 +1,120 @@
+//! Takes from an engine what it has told by now, all at once.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use engine::{ChatEvent, ChatStream, EngineError};
+use futures_util::StreamExt;
+
+/// Of events that came together, as many go on together.
+const TOGETHER_MAX: usize = 32;
+
+/// What stands behind the events that were taken.
+#[derive(Debug)]
+pub(super) enum Behind {
+    /// More may come.
+    More,
+    /// Nothing: the answer is whole.
+    End,
+    /// The answer broke off.
+    Break(EngineError),
+}
+
+/// Waits for an event and takes those with it that are there already, so that a burst of them is
+/// one write to a listener instead of many. None is kept waiting for one that is still to come.
+/// Whoever drops this finds in `taken` what was taken.
+pub(super) async fn gather(stream: &mut ChatStream, taken: &mut Vec<ChatEvent>) -> Behind {
+    let mut has_given_way = false;
+    poll_fn(|context| {
+        let before = taken.len();
+        if let Some(behind) = take(stream, taken, context) {
+            return Poll::Ready(behind);
+        }
+        if taken.is_empty() {
+            return Poll::Pending;
+        }
+        // The task that reads the connection hands over one event at a time and waits until it is
+        // taken. It gets its turn once more; if it has nothing left then, that is all.
+        let has_come = before < taken.len();
+        if has_given_way && !has_come {
+            return Poll::Ready(Behind::More);
+        }
+        has_given_way = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await
+}
+
+/// Nothing if the engine has told all it has.
+fn take(
+    stream: &mut ChatStream,
+    taken: &mut Vec<ChatEvent>,
+    context: &mut Context<'_>,
+) -> Option<Behind> {
+    while taken.len() < TOGETHER_MAX {
+        match stream.poll_next_unpin(context) {
+            Poll::Ready(Some(Ok(event))) => taken.push(event),
+            Poll::Ready(Some(Err(error))) => return Some(Behind::Break(error)),
+            Poll::Ready(None) => return Some(Behind::End),
+            Poll::Pending => return None,
+        }
+    }
+    Some(Behind::More)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use tokio::sync::mpsc;
+    use tokio_util::task::TaskTracker;
+
+    use super::*;
+
+    fn event(number: usize) -> Result<ChatEvent, EngineError> {
+        Ok(ChatEvent::UpstreamId(number.to_string()))
+    }
+
+    #[tokio::test]
+    async fn what_another_task_hands_over_one_by_one_comes_together() {
+        // Like a connection's body: room for one at a time.
+        let (sender, mut receiver) = mpsc::channel(1);
+        let sending = TaskTracker::new().spawn(async move {
+            for number in 0..5 {
+                sender.send(event(number)).await.unwrap();
+            }
+            std::future::pending::<()>().await;
+        });
+        let mut stream: ChatStream =
+            Box::pin(stream::poll_fn(move |context| receiver.poll_recv(context)));
+        let mut taken = Vec::new();
+        assert!(matches!(gather(&mut stream, &mut taken).await, Behind::More));
+        assert_eq!(taken.len(), 5);
+        sending.abort();
+    }
+
+    #[tokio::test]
+    async fn the_end_comes_with_the_last_events() {
+        let mut stream: ChatStream = Box::pin(stream::iter((0..3).map(event)));
+        let mut taken = Vec::new();
+        assert!(matches!(gather(&mut stream, &mut taken).await, Behind::End));
+        assert_eq!(taken.len(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_burst_without_end_does_not_fill_the_memory() {
+        let mut stream: ChatStream = Box::pin(stream::iter((0..).map(event)));
+        let mut taken = Vec::new();
+        assert!(matches!(gather(&mut stream, &mut taken).await, Behind::More));
+        assert_eq!(taken.len(), TOGETHER_MAX);
+    }
+
+    #[tokio::test]
+    async fn a_break_comes_with_the_events_before_it() {
+        let broken = Err(EngineError::BadAnswer { cause: "torn".to_owned() });
+        let mut stream: ChatStream = Box::pin(stream::iter([event(0), broken]));
+        let mut taken = Vec::new();
+        assert!(matches!(gather(&mut stream, &mut taken).await, Behind::Break(_)));
+        assert_eq!(taken.len(), 1);
+    }
+}
