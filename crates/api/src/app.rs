@@ -21,6 +21,7 @@ use tokio_util::task::TaskTracker;
 use crate::call::StandingCell;
 use crate::caller::Principal;
 use crate::engines::Engines;
+use crate::hosts::Hosts;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
 use crate::standing;
@@ -68,6 +69,8 @@ pub struct Settings {
     pub blocks_failures: bool,
     /// Stands before the caller's own system prompts, unless the caller declines; may be empty.
     pub system_prompt: String,
+    /// Where pictures, videos and files of callers may lie.
+    pub hosts: Arc<Hosts>,
 }
 
 impl App {

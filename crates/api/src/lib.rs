@@ -19,6 +19,7 @@ pub mod discovery;
 pub mod endpoint;
 mod endpoints;
 pub mod engines;
+pub mod hosts;
 pub mod input;
 pub mod model_headers;
 pub mod openapi;

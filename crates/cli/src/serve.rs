@@ -4,6 +4,7 @@ mod engine;
 mod housekeeping;
 mod listeners;
 pub(crate) mod logging;
+mod names;
 mod signals;
 mod welcome;
 
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use api::app::{App, Settings};
 use api::engines::Engines;
+use api::hosts::{Hosts, Names};
 use api::proxy::{ChainShelf, Proxy};
 use api::wallets::Wallets;
 use config::read::Config;
@@ -34,6 +36,7 @@ use tokio_util::task::TaskTracker;
 
 use self::engine::LocalChild;
 use self::listeners::Listeners;
+use self::names::SystemNames;
 use self::signals::Signals;
 use self::welcome::Welcome;
 use crate::args;
@@ -274,8 +277,15 @@ fn settings(
         country_header: server.country_header.as_deref().and_then(|it| it.parse().ok()),
         tiers,
         blocks_failures: limits.block_failures,
+        hosts: Arc::new(hosts(&chat)),
         system_prompt: chat.system_prompt,
     }
+}
+
+fn hosts(chat: &Chat) -> Hosts {
+    let names =
+        chat.resolve_media_hosts.then(|| Arc::new(SystemNames::default()) as Arc<dyn Names>);
+    Hosts::new(chat.media_domains.clone(), names)
 }
 
 fn host_name() -> String {

@@ -1,14 +1,15 @@
 //! Pictures, recordings, videos and documents in a request: what may be passed on to an engine.
 //!
 //! Engines fetch the addresses they are given, from inside the operator's network. So an address
-//! may only name what anybody could reach; what it resolves to is not known here, and is for the
-//! engine's own network to bound. What is sent inline is read as far as the rules need.
+//! may only name what anybody could reach, and what its name stands for must be public too. What is
+//! sent inline is read as far as the rules need.
 
 mod address;
 mod inline;
 mod picture;
 
 use std::fmt;
+use std::net::IpAddr;
 
 pub use inline::{BYTES_MAX, Inline, decode};
 
@@ -38,6 +39,20 @@ pub fn source(text: &str) -> Result<Source<'_>, MediaFault> {
         Some(rest) => Inline::parse(rest).map(Source::Inline),
         None => address::check(text).map(|()| Source::Address),
     }
+}
+
+/// The host of a web address, in lower case: a name, or a number in its usual notation.
+pub fn host(text: &str) -> Option<String> {
+    // Data URLs may have megabytes, and have no host.
+    if inline::scheme_stripped(text).is_some() {
+        return None;
+    }
+    address::host(text)
+}
+
+/// Whether a number stands for something that anybody could reach.
+pub fn is_public(address: IpAddr) -> bool {
+    address::is_public(address)
 }
 
 /// A picture: an address, or a PNG, JPEG, WebP, HEIF or AVIF of a size that models can see.

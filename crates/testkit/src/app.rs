@@ -6,10 +6,12 @@ use std::time::Duration;
 use access::KeyRing;
 use api::app::{App, Settings, Shared};
 use api::engines::Engines;
+use api::hosts::Hosts;
 use api::wallets::Wallets;
 use axum::Router;
 use config::environment::Environment;
 use config::read::Config;
+use config::sections::chat::Chat;
 use config::sections::server::Server;
 use config::sources::{Request, Sources};
 use credits::{EntryId, LimitPeriod, OwnerId, Rules, Want};
@@ -41,6 +43,7 @@ use crate::chain::{self, StubChain};
 use crate::client::Client;
 use crate::contract::Contract;
 use crate::flaky::Flaky;
+use crate::names::TestNames;
 use crate::node::{self, StubNode};
 use crate::seed::Seeded;
 use crate::upstream::StubUpstream;
@@ -128,7 +131,7 @@ impl TestApp {
         };
         let app = Arc::new(App {
             wallets: Arc::new(wallets(Some(payments(parts)))),
-            settings: settings(&config.server),
+            settings: settings(&config.server, &config.chat),
             catalogue: Arc::new(Shelf::new(Catalogue::build(config.models).unwrap())),
             engines: Arc::new(Engines::new(engines)),
             proxy: Arc::new(proxy),
@@ -378,7 +381,7 @@ fn configuration(toml: &str) -> Config {
     Sources::gather(&request).read().unwrap_or_else(|invalid| panic!("{invalid}"))
 }
 
-fn settings(server: &Server) -> Settings {
+fn settings(server: &Server, chat: &Chat) -> Settings {
     let proxies = server.trusted_proxies.clone();
     Settings {
         public_url: "http://testhost".to_owned(),
@@ -388,6 +391,7 @@ fn settings(server: &Server) -> Settings {
         tiers: Arc::default(),
         blocks_failures: true,
         system_prompt: SYSTEM_PROMPT.to_owned(),
+        hosts: Arc::new(Hosts::new(chat.media_domains.clone(), Some(Arc::new(TestNames)))),
     }
 }
 

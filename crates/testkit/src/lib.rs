@@ -10,6 +10,7 @@ pub mod chain;
 pub mod client;
 pub mod contract;
 pub mod flaky;
+mod names;
 pub mod node;
 pub mod seed;
 pub mod stream;

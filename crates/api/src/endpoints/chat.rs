@@ -61,7 +61,8 @@ async fn create_chat_completion(
     };
     let sent = body.service_parameters.as_ref();
     let parameters = parameters::effective(sent, &asked.options, encryption)?;
-    let media_faults = media::faults(&body.messages);
+    let hosts = app.settings.hosts.judge(media::addresses(&body.messages), call.now).await;
+    let media_faults = media::faults(&body.messages, &hosts);
     let documents = document::read(&app, &mut body.messages).await?;
     let service = request::Service {
         parameters: &parameters,

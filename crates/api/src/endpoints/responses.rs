@@ -50,7 +50,8 @@ async fn create_response(
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| it.model.as_str());
     let lineup = Lineup::resolve(&catalogue, &body.model, fallbacks, (call.now, call.country))?;
-    let translated = request::translate(body, &app.settings.system_prompt)?;
+    let hosts = app.settings.hosts.judge(turns::addresses(&body.input), call.now).await;
+    let translated = request::translate(body, &app.settings.system_prompt, &hosts)?;
     let fit = |text: &TextSpec| gates::fit(&translated.chat, text);
     let order = Order {
         holder,

@@ -9,18 +9,38 @@ pub const SECTION: Section = Section {
     name: "chat",
     form: Form::One,
     doc: "What every conversation has in common.",
-    keys: &[Key::with_default(
-        "system_prompt",
-        Kind::Text,
-        "\"Answer helpfully and to the point. Say so when you are not sure.\"",
-        "Stands before the callers' own system prompts, who pay for its tokens and may decline it \
-         with `include_service_system_prompt`. Empty for none.",
-    )],
+    keys: &[
+        Key::with_default(
+            "system_prompt",
+            Kind::Text,
+            "\"Answer helpfully and to the point. Say so when you are not sure.\"",
+            "Stands before the callers' own system prompts, who pay for its tokens and may decline \
+             it with `include_service_system_prompt`. Empty for none.",
+        ),
+        Key::with_default(
+            "resolve_media_hosts",
+            Kind::Flag,
+            "true",
+            "Looks up the hosts of pictures, videos and files that engines are to fetch, and \
+             refuses those that stand for a private address or cannot be found. Set it to false \
+             where this machine cannot look up public names.",
+        ),
+        Key::with_default(
+            "media_domains",
+            Kind::Texts,
+            "[]",
+            "The only domains, with all below them, from which engines may be asked to fetch \
+             pictures, videos and files. Empty for any public host.",
+        ),
+    ],
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chat {
     pub system_prompt: String,
+    pub resolve_media_hosts: bool,
+    /// In lower case; any if there is none.
+    pub media_domains: Vec<String>,
 }
 
 pub(crate) fn read(reader: &Reader<'_>) -> Option<Chat> {
@@ -32,5 +52,24 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Chat> {
         reader.fault("system_prompt", message);
         return None;
     }
-    Some(Chat { system_prompt })
+    let resolve_media_hosts = reader.flag("resolve_media_hosts")?;
+    let media_domains = media_domains(reader)?;
+    Some(Chat { system_prompt, resolve_media_hosts, media_domains })
+}
+
+fn media_domains(reader: &Reader<'_>) -> Option<Vec<String>> {
+    let mut domains = Vec::new();
+    for written in reader.texts("media_domains")? {
+        let domain = written.trim_start_matches('.').to_ascii_lowercase();
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
+        if domain.is_empty() || !domain.bytes().all(is_name) {
+            let message = format!(
+                "`media_domains` in [chat] must be names such as \"images.example.com\", not {written:?}"
+            );
+            reader.fault("media_domains", message);
+            return None;
+        }
+        domains.push(domain);
+    }
+    Some(domains)
 }

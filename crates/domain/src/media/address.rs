@@ -1,6 +1,6 @@
 //! Addresses that anybody could reach.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
@@ -53,6 +53,21 @@ pub(super) fn check(text: &str) -> Result<(), MediaFault> {
     }
 }
 
+/// The host of a web address, in lower case: a name, or a number in its usual notation.
+pub(super) fn host(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let host = url.host_str()?;
+    Some(host.strip_suffix('.').unwrap_or(host).to_owned())
+}
+
+/// Whether a number stands for something that anybody could reach.
+pub(super) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
 /// A name without a dot is looked up in the network's own domain first.
 fn is_public_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
@@ -79,9 +94,13 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     }
 }
 
-/// Only one block is routed; in it are documentation, and two that wrap an IPv4 address.
+/// Only one block is routed; in it are documentation, and two that wrap an IPv4 address. A third,
+/// beside it, stands for IPv4 addresses in networks that have none themselves.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();
+    if let [0x64, 0xff9b, 0, 0, 0, 0, high, low] = address.segments() {
+        return is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));
+    }
     let is_routed = (0x2000..0x4000).contains(&first);
     let is_protocol = first == 0x2001 && second < 0x200;
     let is_documentation =

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 
+use super::host as media_host;
 use super::*;
 
 /// What is said of a picture, or nothing.
@@ -93,6 +94,28 @@ fn addresses_inside_a_network_are_refused_however_they_are_written() {
         "http://box.home.arpa/",
     ] {
         assert_eq!(told(url), PRIVATE, "{url}");
+    }
+}
+
+#[test]
+fn hosts_are_written_one_way() {
+    let host = |text| media_host(text).unwrap_or_default();
+    assert_eq!(host("https://EXAMPLE.com./a?b@c"), "example.com");
+    assert_eq!(host("http://0x8.8.8.8/"), "8.8.8.8");
+    assert_eq!(host("https://[2606:4700::1111]/"), "[2606:4700::1111]");
+    assert_eq!(host("https://bücher.example/"), "xn--bcher-kva.example");
+    assert_eq!(host("data:text/plain;base64,aHR0cDovLw=="), "");
+    assert_eq!(host("ftp://example.com/"), "");
+}
+
+#[test]
+fn numbers_that_names_stand_for_are_judged_alike() {
+    let is_public = |text: &str| super::is_public(text.parse().unwrap());
+    for number in ["8.8.8.8", "2606:4700::1111", "64:ff9b::808:808"] {
+        assert!(is_public(number), "{number}");
+    }
+    for number in ["10.0.0.1", "127.0.0.1", "::1", "::ffff:8.8.8.8", "fd00::1", "64:ff9b::a00:1"] {
+        assert!(!is_public(number), "{number}");
     }
 }
 

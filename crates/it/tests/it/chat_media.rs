@@ -109,6 +109,51 @@ async fn addresses_inside_the_operators_network_are_refused_where_they_stand() {
 }
 
 #[tokio::test]
+async fn names_that_point_inward_are_refused_where_they_stand() {
+    let app = start().await;
+    let parts = json!([
+        image("https://www.example.com/a.png"),
+        image("https://inward.example.com/a.png"),
+        video("https://unknown.example.com/a.mp4"),
+        file("https://inward.example.com/a.pdf", None),
+    ]);
+    check_faults(
+        &send(&app, &[parts]).await,
+        expect![[r#"
+        ["messages",0,"content",1]: Supplied image did not pass validation checks. Its host stands for an address that is not public; send a data URL instead.
+        ["messages",0,"content",2]: Supplied video did not pass validation checks. Its host could not be looked up; check the name, or send a data URL instead.
+        ["messages",0,"content",3]: Supplied file did not pass validation checks. Its host stands for an address that is not public; send a data URL instead."#]],
+    );
+    let input = json!([{"role": "user", "content": [
+        {"type": "input_image", "image_url": "https://inward.example.com/a.png"}]}]);
+    let reply = app.admin().post("/responses", &json!({"model": "kimi-k3", "input": input})).await;
+    check_faults(
+        &reply,
+        expect![[
+            r#"["input",0,"content",0]: Supplied image did not pass validation checks. Its host stands for an address that is not public; send a data URL instead."#
+        ]],
+    );
+    assert!(app.upstream.seen().is_empty(), "nothing was passed on");
+}
+
+#[tokio::test]
+async fn an_operator_chooses_the_domains_that_engines_fetch_from() {
+    let app = TestApp::configured(|fixture| {
+        format!("{fixture}\n[chat]\nmedia_domains = [\".Example.com\"]\n")
+    })
+    .await;
+    let listed = json!([image("https://cdn.example.com/a.png")]);
+    assert_eq!(send(&app, &[listed]).await.status, 200);
+    let other = json!([image("https://example.org/a.png")]);
+    check_faults(
+        &send(&app, &[other]).await,
+        expect![[
+            r#"["messages",0,"content",0]: Supplied image did not pass validation checks. This server fetches from chosen hosts only; send a data URL instead."#
+        ]],
+    );
+}
+
+#[tokio::test]
 async fn what_is_sent_inline_must_be_what_it_says() {
     let app = start().await;
     let parts = json!([

@@ -4,23 +4,34 @@
 
 use std::fmt::Display;
 
-use domain::media::{self, MediaFault};
+use domain::media;
 use shape::{Faults, Step};
 use wire::chat::{ContentPart, Message, MessageContent};
 
+use crate::hosts::Judged;
+
 /// Every fault at once, each at its part.
-pub(super) fn faults(messages: &[Message]) -> Faults {
+pub(super) fn faults(messages: &[Message], hosts: &Judged) -> Faults {
     let mut faults = Faults::default();
     for (index, message) in messages.iter().enumerate() {
         let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
         for (position, part) in parts.iter().enumerate() {
-            let Some((what, fault)) = fault(part) else { continue };
+            let Some(told) = fault(part, hosts) else { continue };
             let (messages, content) = (Step::from("messages"), Step::from("content"));
             let place = [messages, index.into(), content, position.into()];
-            faults.at(place).push(told(what, fault));
+            faults.at(place).push(told);
         }
     }
     faults
+}
+
+/// Every picture, video and document of the user's, wherever it lies.
+pub(super) fn addresses(messages: &[Message]) -> impl Iterator<Item = &str> {
+    let parts = messages.iter().flat_map(|message| match message {
+        Message::User { content: MessageContent::Parts(parts), .. } => parts.as_slice(),
+        _ => &[],
+    });
+    parts.filter_map(address)
 }
 
 /// What a caller is told of something that does not pass.
@@ -28,15 +39,28 @@ pub(in crate::endpoints) fn told(what: &str, fault: impl Display) -> String {
     format!("Supplied {what} did not pass validation checks. {fault}")
 }
 
-fn fault(part: &ContentPart) -> Option<(&'static str, MediaFault)> {
+fn fault(part: &ContentPart, hosts: &Judged) -> Option<String> {
     let (what, checked) = match part {
         ContentPart::ImageUrl { image_url, .. } => ("image", media::check_picture(&image_url.url)),
         ContentPart::VideoUrl { video_url, .. } => ("video", media::check_video(&video_url.url)),
         ContentPart::InputAudio { input_audio, .. } => {
             ("audio", media::decode(&input_audio.data).map(drop))
         }
-        // A document is checked when it is read.
-        ContentPart::Text(_) | ContentPart::File(_) => return None,
+        // What a document holds is checked when it is read.
+        ContentPart::File(_) => ("file", Ok(())),
+        ContentPart::Text(_) => return None,
     };
-    checked.err().map(|fault| (what, fault))
+    if let Err(fault) = checked {
+        return Some(told(what, fault));
+    }
+    address(part).and_then(|address| hosts.fault(address)).map(|fault| told(what, fault))
+}
+
+fn address(part: &ContentPart) -> Option<&str> {
+    match part {
+        ContentPart::ImageUrl { image_url, .. } => Some(&image_url.url),
+        ContentPart::VideoUrl { video_url, .. } => Some(&video_url.url),
+        ContentPart::File(part) => Some(&part.file.file_data),
+        ContentPart::Text(_) | ContentPart::InputAudio { .. } => None,
+    }
 }

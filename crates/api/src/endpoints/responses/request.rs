@@ -8,6 +8,7 @@ use wire::responses::{ResponseRequest, ResponseTextFormat};
 
 use super::tools::{self, Echo};
 use super::{missing, turns};
+use crate::hosts::Judged;
 use crate::refusal::Refusal;
 
 /// What schemas are called whose callers do not say.
@@ -18,13 +19,17 @@ pub(super) struct Translated {
     pub(super) echo: Echo,
 }
 
-pub(super) fn translate(body: ResponseRequest, system_prompt: &str) -> Result<Translated, Refusal> {
+pub(super) fn translate(
+    body: ResponseRequest,
+    system_prompt: &str,
+    hosts: &Judged,
+) -> Result<Translated, Refusal> {
     let mut faults = Faults::default();
     missing::check(&body, &mut faults);
     let options = body.service_parameters.unwrap_or_default();
     let includes_prompt = options.include_service_system_prompt != Some(false);
     let system = [includes_prompt.then_some(system_prompt), body.instructions.as_deref()];
-    let messages = turns::of(system, body.input, &mut faults);
+    let messages = turns::of(system, body.input, hosts, &mut faults);
     let offered = tools::offered(body.tools.unwrap_or_default(), &mut faults);
     let tool_choice = tools::choice(body.tool_choice, &mut faults);
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;

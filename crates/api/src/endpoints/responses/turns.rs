@@ -9,18 +9,24 @@ use wire::responses::{
 };
 
 use crate::endpoints::chat::media::told;
+use crate::hosts::Judged;
 
 /// Of one message.
 const IMAGES_MAX: usize = 10;
 
 /// The turns, after what stands before them all.
-pub(super) fn of(system: [Option<&str>; 2], input: Input, faults: &mut Faults) -> Vec<Message> {
+pub(super) fn of(
+    system: [Option<&str>; 2],
+    input: Input,
+    hosts: &Judged,
+    faults: &mut Faults,
+) -> Vec<Message> {
     let mut turns = Vec::new();
     match input {
         Input::Text(text) => turns.push(user(Content::Text(text))),
         Input::Items(items) => {
             for (index, item) in items.into_iter().enumerate() {
-                add(&mut turns, index, item, faults);
+                add(&mut turns, index, item, (hosts, faults));
             }
         }
     }
@@ -28,6 +34,29 @@ pub(super) fn of(system: [Option<&str>; 2], input: Input, faults: &mut Faults) -
         faults.at(["input"]).push("Must have an item that is not left out, such as a message");
     }
     under(system, turns)
+}
+
+/// Every picture of the conversation, wherever it lies.
+pub(super) fn addresses(input: &Input) -> impl Iterator<Item = &str> {
+    let items = match input {
+        Input::Text(_) => &[],
+        Input::Items(items) => items.as_slice(),
+    };
+    let parts = items.iter().flat_map(|item| match item {
+        InputItem::Message(InputMessage { content: InputContent::Parts(parts), .. }) => {
+            parts.as_slice()
+        }
+        _ => &[],
+    });
+    parts.filter_map(|part| match part {
+        InputPart::InputImage { image_url, .. } | InputPart::ImageUrl { image_url } => {
+            Some(match image_url {
+                ImageSource::Url(url) => url.as_str(),
+                ImageSource::Object(image) => &image.url,
+            })
+        }
+        _ => None,
+    })
 }
 
 /// Puts instructions before the turns. Many templates know one system message only, so those that
@@ -50,9 +79,14 @@ fn user(content: Content) -> Message {
     Message::User { content, name: None }
 }
 
-fn add(turns: &mut Vec<Message>, index: usize, item: InputItem, faults: &mut Faults) {
+fn add(
+    turns: &mut Vec<Message>,
+    index: usize,
+    item: InputItem,
+    (hosts, faults): (&Judged, &mut Faults),
+) {
     match item {
-        InputItem::Message(message) => turns.push(turn(index, message, faults)),
+        InputItem::Message(message) => turns.push(turn(index, message, hosts, faults)),
         InputItem::FunctionCall(call) => add_call(turns, call),
         InputItem::FunctionCallOutput(output) => {
             let text = match output.output {
@@ -80,11 +114,13 @@ fn add_call(turns: &mut Vec<Message>, call: FunctionCall) {
     }
 }
 
-fn turn(index: usize, message: InputMessage, faults: &mut Faults) -> Message {
+fn turn(index: usize, message: InputMessage, hosts: &Judged, faults: &mut Faults) -> Message {
     let is_user = message.role == InputRole::User;
     let content = match message.content {
         InputContent::Text(text) => Content::Text(text),
-        InputContent::Parts(parts) => Reader { index, is_user, images: 0, faults }.content(parts),
+        InputContent::Parts(parts) => {
+            Reader { index, is_user, images: 0, hosts, faults }.content(parts)
+        }
     };
     match message.role {
         InputRole::User => user(content),
@@ -100,6 +136,7 @@ struct Reader<'a> {
     index: usize,
     is_user: bool,
     images: usize,
+    hosts: &'a Judged,
     faults: &'a mut Faults,
 }
 
@@ -132,6 +169,8 @@ impl Reader<'_> {
         if !self.is_user {
             self.fault(position, "Only messages of the user may have parts but text");
         } else if let Err(fault) = check_picture(&url) {
+            self.fault(position, &told("image", fault));
+        } else if let Some(fault) = self.hosts.fault(&url) {
             self.fault(position, &told("image", fault));
         } else if IMAGES_MAX < self.images {
             self.fault(position, &format!("A message may have at most {IMAGES_MAX} images"));

@@ -1,0 +1,162 @@
+//! The hosts of pictures, videos and files: whether engines may be asked to fetch from there.
+//!
+//! Engines fetch from inside the operator's network, so a name is looked up here first, and one
+//! that stands for a private address is refused. That stops names which point inward; whoever runs
+//! a name's server can still answer the engine differently a moment later, so an engine that
+//! fetches needs a network which lets it reach only what it may.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use domain::media;
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, stream};
+use moment::Timestamp;
+use tokio::time::{Instant, timeout_at};
+
+/// Of one request, all together.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
+/// Of one request at a time.
+const LOOKUPS_AT_ONCE: usize = 8;
+/// Different ones of one request that must be looked up.
+const HOSTS_MAX: usize = 32;
+/// As long as cautious name servers let an answer be kept.
+const KNOWN_FOR: Duration = Duration::from_secs(30);
+const KNOWN_MAX: usize = 4_096;
+
+/// Looks up names.
+pub trait Names: Send + Sync {
+    /// Every address that a name stands for.
+    fn addresses<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+}
+
+/// Where engines may be sent.
+pub struct Hosts {
+    /// The only domains, in lower case; any if there is none.
+    domains: Vec<String>,
+    /// Without it, names are believed.
+    names: Option<Arc<dyn Names>>,
+    /// Held for a look or an insertion, and never across an await.
+    known: Mutex<HashMap<String, (Timestamp, Verdict)>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Public,
+    Private,
+    Unknown,
+    NotListed,
+    TooMany,
+}
+
+/// The hosts of one request.
+#[derive(Debug, Default)]
+pub(crate) struct Judged(HashMap<String, Verdict>);
+
+impl Judged {
+    /// What is wrong with the host of an address that was judged, as a sentence for the caller.
+    pub(crate) fn fault(&self, address: &str) -> Option<&'static str> {
+        match self.0.get(&media::host(address)?)? {
+            Verdict::Public => None,
+            Verdict::Private => {
+                Some("Its host stands for an address that is not public; send a data URL instead.")
+            }
+            Verdict::Unknown => {
+                Some("Its host could not be looked up; check the name, or send a data URL instead.")
+            }
+            Verdict::NotListed => {
+                Some("This server fetches from chosen hosts only; send a data URL instead.")
+            }
+            Verdict::TooMany => {
+                Some("A request may name at most 32 hosts; send data URLs instead.")
+            }
+        }
+    }
+}
+
+impl Hosts {
+    pub fn new(domains: Vec<String>, names: Option<Arc<dyn Names>>) -> Hosts {
+        Hosts { domains, names, known: Mutex::default() }
+    }
+
+    /// Judges the host of every address among these texts.
+    pub(crate) async fn judge(&self, texts: impl Iterator<Item = &str>, now: Timestamp) -> Judged {
+        let mut judged = HashMap::new();
+        let mut open = Vec::new();
+        for host in texts.filter_map(media::host) {
+            if judged.contains_key(&host) {
+                continue;
+            }
+            // Until it is looked up, nothing is known of it.
+            let verdict = self.at_once(&host, now).unwrap_or_else(|| {
+                if HOSTS_MAX <= open.len() {
+                    return Verdict::TooMany;
+                }
+                open.push(host.clone());
+                Verdict::Unknown
+            });
+            judged.insert(host, verdict);
+        }
+        if let Some(names) = self.names.as_deref().filter(|_| !open.is_empty()) {
+            let deadline = Instant::now() + LOOKUP_TIMEOUT;
+            let lookups = open.into_iter().map(|host| look_up(names, host, deadline));
+            let mut found = stream::iter(lookups).buffer_unordered(LOOKUPS_AT_ONCE);
+            while let Some((host, verdict)) = found.next().await {
+                self.keep(&host, verdict, now);
+                judged.insert(host, verdict);
+            }
+        }
+        Judged(judged)
+    }
+
+    /// What can be said of a host without looking it up.
+    fn at_once(&self, host: &str, now: Timestamp) -> Option<Verdict> {
+        let is_listed = |domain: &String| {
+            let below = host.strip_suffix(domain.as_str());
+            below.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        if !self.domains.is_empty() && !self.domains.iter().any(is_listed) {
+            return Some(Verdict::NotListed);
+        }
+        // Numbers were judged as they were read.
+        let is_number = host.starts_with('[') || host.parse::<IpAddr>().is_ok();
+        if is_number || self.names.is_none() {
+            return Some(Verdict::Public);
+        }
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (until, verdict) = known.get(host)?;
+        (now < *until).then_some(*verdict)
+    }
+
+    /// What could not be looked up is tried again.
+    fn keep(&self, host: &str, verdict: Verdict, now: Timestamp) {
+        if verdict == Verdict::Unknown {
+            return;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if KNOWN_MAX <= known.len() {
+            known.retain(|_, (until, _)| now < *until);
+        }
+        if known.len() < KNOWN_MAX {
+            known.insert(host.to_owned(), (now.plus(KNOWN_FOR), verdict));
+        }
+    }
+}
+
+/// One private address among several is enough: the engine may take any of them.
+async fn look_up(names: &dyn Names, host: String, deadline: Instant) -> (String, Verdict) {
+    let found = timeout_at(deadline, names.addresses(&host)).await;
+    let verdict = match found {
+        Ok(Ok(addresses)) if addresses.is_empty() => Verdict::Unknown,
+        Ok(Ok(addresses)) if addresses.iter().all(|it| media::is_public(*it)) => Verdict::Public,
+        Ok(Ok(_)) => Verdict::Private,
+        Ok(Err(_)) | Err(_) => Verdict::Unknown,
+    };
+    (host, verdict)
+}
+
+#[cfg(test)]
+mod tests;
