@@ -7,7 +7,7 @@ use engine::{ChatEvent, ChatStream, EngineError};
 use futures_util::StreamExt;
 
 /// Of events that came together, as many go on together.
-const TOGETHER_MAX: usize = 32;
+pub(super) const TOGETHER_MAX: usize = 64;
 
 /// What stands behind the events that were taken.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::gather::{Behind, gather};
+use super::gather::{Behind, TOGETHER_MAX, gather};
 use super::meter::Meter;
 use super::settle::{Settled, note_name, settle};
 use super::silence::Silence;
@@ -23,8 +23,9 @@ use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
 use crate::transport::RequestId;
 
-/// Chunks that may wait for a slow listener before the engine is slowed down too.
-const STEPS_WAITING_MAX: usize = 64;
+/// Steps that may wait for a slow listener before the engine is slowed down too: what comes
+/// together, and who answers.
+const STEPS_WAITING_MAX: usize = TOGETHER_MAX + 1;
 /// A listener that takes nothing for this long has gone away.
 const STALL_MAX: Duration = Duration::from_secs(120);
 /// How long an engine that bills on is read after its listener has gone away.
@@ -116,9 +117,13 @@ async fn run(candidates: &[Candidate], purse: Purse, sender: Sender<Step>) {
             return;
         }
     };
-    let _ = sender.send(Step::Opened(Arc::clone(&candidate.model))).await;
-    let meter = Meter::new(candidate, answer_max);
-    let mut reading = Reading { meter, sender: &sender, bills_after_hangup: false, name: None };
+    let mut reading = Reading {
+        model: Some(Arc::clone(&candidate.model)),
+        meter: Meter::new(candidate, answer_max),
+        sender: &sender,
+        bills_after_hangup: false,
+        name: None,
+    };
     let end = reading.read(stream, &purse).await;
     note_name(&purse, candidate, reading.name.as_deref());
     let settled = settle(purse, candidate, reading.meter.used()).await;
@@ -150,6 +155,9 @@ async fn open<'a>(
 }
 
 struct Reading<'a> {
+    /// Who answers, until that is told: with the first words, so that they are one write with the
+    /// head of the reply.
+    model: Option<Arc<Model>>,
     meter: Meter,
     sender: &'a Sender<Step>,
     bills_after_hangup: bool,
@@ -177,6 +185,9 @@ impl Reading<'_> {
                 () = &mut hung_up => return self.unheard(taken.drain(..), stream, purse).await,
                 behind = gather(&mut stream, &mut taken) => behind,
             };
+            if let Some(model) = self.model.take() {
+                let _ = sender.send(Step::Opened(model)).await;
+            }
             let mut events = taken.drain(..);
             let now = Instant::now();
             while let Some(event) = events.next() {
