@@ -287,6 +287,7 @@ async fn holds_return_after_every_kind_of_failure() {
 #[tokio::test]
 async fn parallel_requests_never_spend_more_than_there_is() {
     const PAID_FOR: usize = 40;
+    const CALLS: usize = 400;
     let app = TestApp::start().await;
     let body = ask("qwen3:4b", &json!({"max_completion_tokens": 1000}));
     let poor = app.another_account("poor").await;
@@ -302,17 +303,26 @@ async fn parallel_requests_never_spend_more_than_there_is() {
     for _ in 0..PAID_FOR {
         app.upstream.play(Script::hello().paced(&pace));
     }
-    let calls: Vec<_> = (0..400).map(|_| client.post(PATH, &body)).collect();
+    // What an answer leaves of its hold pays for others, so none ends before all have been refused.
+    let ended = Semaphore::new(0);
+    let call = async || {
+        let reply = client.post(PATH, &body).await;
+        ended.add_permits(1);
+        reply
+    };
+    let calls: Vec<_> = (0..CALLS).map(|_| call()).collect();
     let releasing = async {
         for _ in 0..PAID_FOR {
             app.upstream.arrival().await;
         }
+        let refused = u32::try_from(CALLS - PAID_FOR).unwrap();
+        ended.acquire_many(refused).await.unwrap().forget();
         pace.add_permits(PAID_FOR);
     };
     let (replies, ()) = tokio::join!(futures_util::future::join_all(calls), releasing);
     let paid = replies.iter().filter(|reply| reply.status == 200).count();
     let refused = replies.iter().filter(|reply| matches!(reply.status, 402 | 429)).count();
-    assert_eq!((paid, refused), (PAID_FOR, 400 - PAID_FOR));
+    assert_eq!((paid, refused), (PAID_FOR, CALLS - PAID_FOR));
     app.spent().await;
     let left = app.app.ledger.balances(owner).usd;
     let cost = i64::try_from(PAID_FOR).unwrap() * (20 * 50 + 3 * 150);
