@@ -8,7 +8,7 @@ use crate::Store;
 
 mod claims;
 mod evidence;
-mod fixture;
+pub(crate) mod fixture;
 mod groups;
 mod journal;
 mod keys;

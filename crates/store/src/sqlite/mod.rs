@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -19,10 +20,13 @@ use crate::key::ApiKey;
 use crate::limit_hit::LimitHit;
 use crate::owner::{Owner, OwnerKind};
 use crate::rpc::{SentTransaction, SpentCredits};
+use crate::sqlite::charge_log::Pending;
+use crate::sqlite::charge_log::left_over::post_left_over;
 use crate::sqlite::fault::refusal;
 use crate::sqlite::lock::Lock;
 use crate::sqlite::queue::Queue;
 use crate::sqlite::readers::Readers;
+use crate::sqlite::writer::{QUIET, Writer};
 use crate::statement::Statement;
 use crate::usage::{
     Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
@@ -31,6 +35,7 @@ use crate::write::Group;
 use crate::{Answer, Commit, Store};
 
 mod accounts;
+mod charge_log;
 mod claims;
 mod columns;
 mod evidence;
@@ -44,6 +49,7 @@ mod queue;
 mod readers;
 mod rpc;
 mod schema;
+mod session;
 mod statement;
 mod sums;
 mod usage;
@@ -94,26 +100,35 @@ pub enum Durability {
 #[derive(Debug)]
 pub struct Sqlite {
     queue: Arc<Queue>,
+    pending: Arc<Pending>,
     readers: Arc<Readers>,
     writer: Option<JoinHandle<()>>,
     _lock: Lock,
 }
 
 impl Sqlite {
-    /// Opens or creates the database and brings its schema up to date.
+    /// Opens or creates the database, brings its schema up to date, and posts what a crash has left
+    /// in the charge log.
     pub fn open(options: &Options) -> Result<Sqlite, StoreError> {
+        Sqlite::open_with(options, QUIET)
+    }
+
+    /// Charges in the log wait until nothing came for `quiet`, unless somebody asks for them.
+    fn open_with(options: &Options, quiet: Duration) -> Result<Sqlite, StoreError> {
         let lock = Lock::take(&options.path)?;
         create_private(&options.path)?;
         let mut connection = open_writer(options).map_err(refusal)?;
         schema::migrate(&mut connection)?;
+        post_left_over(&mut connection)?;
         let readers = Arc::new(Readers::open(&options.path, options.readers)?);
-        let queue = Arc::new(Queue::default());
+        let (queue, pending) = (Arc::new(Queue::default()), Arc::new(Pending::default()));
+        let writer = Writer::new(connection, Arc::clone(&pending), quiet);
         let taken = Arc::clone(&queue);
         let writer = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || writer::run(connection, taken))
+            .spawn(move || writer::run(writer, taken))
             .map_err(|error| StoreError::Failed(format!("cannot start the writer: {error}")))?;
-        Ok(Sqlite { queue, readers, writer: Some(writer), _lock: lock })
+        Ok(Sqlite { queue, pending, readers, writer: Some(writer), _lock: lock })
     }
 
     fn ask<T: Send + 'static>(
@@ -121,6 +136,22 @@ impl Sqlite {
         question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Answer<'static, T> {
         Box::pin(Arc::clone(&self.readers).ask(question))
+    }
+
+    /// Asks what charges have a part in: those that were acknowledged are in their tables first.
+    fn ask_posted<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Answer<'static, T> {
+        let (queue, pending) = (Arc::clone(&self.queue), Arc::clone(&self.pending));
+        let readers = Arc::clone(&self.readers);
+        Box::pin(async move {
+            if pending.is_any() {
+                // A group of nothing is no charge, so the log is posted before it.
+                queue.push(Group::default()).await?;
+            }
+            readers.ask(question).await
+        })
     }
 }
 
@@ -145,7 +176,7 @@ impl Store for Sqlite {
     }
 
     fn load(&self) -> Answer<'_, Books> {
-        self.ask(load::open_books)
+        self.ask_posted(load::open_books)
     }
 
     fn owner(&self, id: OwnerId) -> Answer<'_, Option<Owner>> {
@@ -189,7 +220,7 @@ impl Store for Sqlite {
     }
 
     fn usage_page(&self, filter: UsageFilter, page: PageRequest) -> Answer<'_, UsagePage> {
-        self.ask(move |connection| usage::page(connection, &filter, page))
+        self.ask_posted(move |connection| usage::page(connection, &filter, page))
     }
 
     fn usage_after(
@@ -198,19 +229,19 @@ impl Store for Sqlite {
         after: Option<UsagePlace>,
         limit: usize,
     ) -> Answer<'_, Vec<(UsagePlace, UsageRow)>> {
-        self.ask(move |connection| usage::rows_after(connection, &filter, after, limit))
+        self.ask_posted(move |connection| usage::rows_after(connection, &filter, after, limit))
     }
 
     fn usage_by_model(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<ModelUsage>> {
-        self.ask(move |connection| usage::by_model(connection, owner, days))
+        self.ask_posted(move |connection| usage::by_model(connection, owner, days))
     }
 
     fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>> {
-        self.ask(move |connection| usage::by_key(connection, owner, days))
+        self.ask_posted(move |connection| usage::by_key(connection, owner, days))
     }
 
     fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> Answer<'_, Statement> {
-        self.ask(move |connection| statement::statement(connection, owner, skip, size))
+        self.ask_posted(move |connection| statement::statement(connection, owner, skip, size))
     }
 
     fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept> {
@@ -223,7 +254,7 @@ impl Store for Sqlite {
     }
 
     fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>> {
-        self.ask(move |connection| rpc::spent_credits(connection, since))
+        self.ask_posted(move |connection| rpc::spent_credits(connection, since))
     }
 
     fn claim(&self, id: ClaimId) -> Answer<'_, Option<Claim>> {
@@ -251,27 +282,27 @@ impl Store for Sqlite {
     }
 
     fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>> {
-        self.ask(move |connection| journal::entries_after(connection, after_seq, limit))
+        self.ask_posted(move |connection| journal::entries_after(connection, after_seq, limit))
     }
 
     fn transfers(&self, entry: EntryId) -> Answer<'_, Vec<Entry>> {
-        self.ask(move |connection| journal::entries_of(connection, entry))
+        self.ask_posted(move |connection| journal::entries_of(connection, entry))
     }
 
     fn is_recorded(&self, entry: EntryId) -> Answer<'_, bool> {
-        self.ask(move |connection| journal::is_recorded(connection, entry))
+        self.ask_posted(move |connection| journal::is_recorded(connection, entry))
     }
 
     fn trial_balance(&self) -> Answer<'_, Books> {
-        self.ask(load::trial_balance)
+        self.ask_posted(load::trial_balance)
     }
 
     fn evidence(&self) -> Answer<'_, Evidence> {
-        self.ask(evidence::evidence)
+        self.ask_posted(evidence::evidence)
     }
 
     fn usage_marks(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<UsageMark>> {
-        self.ask(move |connection| evidence::usage_marks(connection, after_seq, limit))
+        self.ask_posted(move |connection| evidence::usage_marks(connection, after_seq, limit))
     }
 }
 

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
@@ -34,6 +35,16 @@ struct State {
 pub(crate) struct Waiting {
     pub(crate) group: Group,
     pub(crate) done: oneshot::Sender<Result<(), StoreError>>,
+}
+
+/// What the writer got.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Groups,
+    /// Nothing came in time.
+    Nothing,
+    /// The queue is closed and empty.
+    End,
 }
 
 type Outcome = Result<(), StoreError>;
@@ -67,20 +78,30 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for work and takes all of it, leaving `emptied` in its place so that the list need not
-    /// grow anew while others wait to push. False once the queue is closed and empty.
-    pub(crate) fn take(&self, emptied: &mut Vec<Waiting>) -> bool {
+    /// Waits for work, for ever or for so long, and takes all of it, leaving `emptied` in its place
+    /// so that the list need not grow anew while others wait to push.
+    pub(crate) fn take(&self, emptied: &mut Vec<Waiting>, patience: Option<Duration>) -> Taken {
         let mut state = self.lock();
         loop {
             if !state.waiting.is_empty() {
                 std::mem::swap(&mut state.waiting, emptied);
-                return true;
+                return Taken::Groups;
             }
             if state.is_closed {
-                return false;
+                return Taken::End;
             }
             self.is_writer_asleep.store(true, Ordering::SeqCst);
-            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let Some(patience) = patience else {
+                state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let waited = self.filled.wait_timeout(state, patience);
+            let (woken, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = woken;
+            if waited.timed_out() && state.waiting.is_empty() && !state.is_closed {
+                self.is_writer_asleep.store(false, Ordering::SeqCst);
+                return Taken::Nothing;
+            }
         }
     }
 

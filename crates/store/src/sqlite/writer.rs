@@ -1,30 +1,49 @@
 //! The one thread that writes: it drains the queue, commits everything in one transaction, and
 //! only then tells each waiter.
 //!
-//! The cost of a commit is its fsync, so the more groups wait, the cheaper each becomes. Groups
-//! run without savepoints, and sums such as balances are written once per batch. Only when some
-//! group of a batch fails does the batch run again, each group by itself, so that the one at
-//! fault fails alone.
+//! The cost of a commit is its fsync and the pages it changes, so the more groups wait, the cheaper
+//! each becomes. A small batch of charges goes into the charge log, and into the tables later.
+//! Everything else is posted to the tables at once, after what is in the log, so that the journal
+//! has the order in which groups were handed in. Groups run without savepoints, and sums such as
+//! balances are written once per batch. Only when some group of a batch fails does the batch run
+//! again, each group by itself, so that the one at fault fails alone.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::sqlite::fault::{is_fatal, refusal};
+use crate::sqlite::charge_log::{ChargeLog, Pending, encode};
+use crate::sqlite::fault::is_fatal;
 use crate::sqlite::posting::{Memory, Posting};
-use crate::sqlite::queue::{Queue, Waiting};
+use crate::sqlite::queue::{Queue, Taken, Waiting};
+use crate::sqlite::session::{Session, run_cached, stop_or_refuse};
 use crate::write::Group;
 
-/// The log is moved into the database file whenever about this many rows were written: some 10 to
-/// 20 MiB of it.
-const CHECKPOINT_WRITES: usize = 20_000;
+#[cfg(test)]
+mod tests;
+
+/// A larger batch shares its pages well enough to be posted at once, rather than written twice.
+const LOGGED_BATCH_MAX: usize = 128;
+
+/// The log is posted when it has this many groups: about five milliseconds of work.
+const POSTED_TOGETHER: usize = 256;
+
+/// Groups in the log if it cannot be posted for lack of room; more are refused.
+const UNPOSTED_GROUPS_MAX: usize = 1024;
+
+/// The log is posted when nothing came for so long.
+pub(crate) const QUIET: Duration = Duration::from_millis(100);
+
+/// How soon posting is tried again after there was no room.
+const NO_ROOM_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Writer {
-    connection: Connection,
-    memory: Memory,
-    writes_in_log: usize,
+    session: Session,
+    log: ChargeLog,
+    quiet: Duration,
+    has_room: bool,
 }
 
 /// What stopped a group or a batch.
@@ -32,6 +51,8 @@ pub(crate) struct Writer {
 pub(crate) enum Fault {
     Sqlite(rusqlite::Error),
     Refused(StoreError),
+    /// The tables refuse a charge that was acknowledged.
+    Unpostable(StoreError),
 }
 
 impl From<rusqlite::Error> for Fault {
@@ -49,103 +70,146 @@ impl Drop for AbandonOnExit {
     }
 }
 
-/// Writes until the queue is closed, then moves the log into the database file.
-pub(crate) fn run(connection: Connection, queue: Arc<Queue>) {
+/// Writes until the queue is closed, then moves everything into the tables and into the database
+/// file.
+pub(crate) fn run(mut writer: Writer, queue: Arc<Queue>) {
     let _abandon = AbandonOnExit(Arc::clone(&queue));
-    let mut writer = Writer { connection, memory: Memory::default(), writes_in_log: 0 };
     let mut batch = Vec::new();
-    while queue.take(&mut batch) {
-        let started = Instant::now();
-        let outcomes = writer.commit(&batch);
-        metrics::histogram!("store_commit_seconds").record(started.elapsed().as_secs_f64());
-        metrics::histogram!("store_batch_groups").record(batch.len() as f64);
-        for (waiting, outcome) in batch.drain(..).zip(outcomes) {
-            writer.writes_in_log += waiting.group.writes.len();
-            // A waiter that went away does not undo what it asked for.
-            let _ = waiting.done.send(outcome);
-        }
-        if CHECKPOINT_WRITES <= writer.writes_in_log {
-            writer.checkpoint();
+    loop {
+        match queue.take(&mut batch, writer.patience()) {
+            Taken::Groups => writer.serve(&mut batch),
+            Taken::Nothing => writer.post(),
+            Taken::End => break,
         }
     }
-    writer.checkpoint();
+    writer.post();
+    writer.session.checkpoint();
 }
 
 impl Writer {
-    fn commit(&mut self, batch: &[Waiting]) -> Vec<Result<(), StoreError>> {
-        let together = self.transact(|connection, memory| {
+    pub(crate) fn new(connection: Connection, pending: Arc<Pending>, quiet: Duration) -> Writer {
+        let (session, log) = (Session::new(connection), ChargeLog::new(pending));
+        Writer { session, log, quiet, has_room: true }
+    }
+
+    /// How long to wait for groups before the log is posted; for ever if it is empty.
+    fn patience(&self) -> Option<Duration> {
+        let pause = if self.has_room { self.quiet } else { NO_ROOM_PAUSE };
+        (!self.log.is_empty()).then_some(pause)
+    }
+
+    fn serve(&mut self, batch: &mut Vec<Waiting>) {
+        let started = Instant::now();
+        let outcomes = self.commit(batch);
+        metrics::histogram!("store_commit_seconds").record(started.elapsed().as_secs_f64());
+        metrics::histogram!("store_batch_groups").record(batch.len() as f64);
+        for (waiting, outcome) in batch.drain(..).zip(outcomes) {
+            // A waiter that went away does not undo what it asked for.
+            let _ = waiting.done.send(outcome);
+        }
+        if POSTED_TOGETHER <= self.log.len() {
+            self.post();
+        }
+        self.session.checkpoint_if_long();
+    }
+
+    fn commit(&mut self, batch: &mut [Waiting]) -> Vec<Result<(), StoreError>> {
+        match self.log_charges(batch) {
+            Ok(true) => vec![Ok(()); batch.len()],
+            Ok(false) => self.post_with(batch),
+            Err(error) => vec![Err(error); batch.len()],
+        }
+    }
+
+    /// Makes a batch durable as a row of the log. False, with nothing written, if it is not one of
+    /// charges alone that are sure to be posted.
+    fn log_charges(&mut self, batch: &mut [Waiting]) -> Result<bool, StoreError> {
+        let groups = self.log.len() + batch.len();
+        if LOGGED_BATCH_MAX < batch.len() || UNPOSTED_GROUPS_MAX < groups {
+            return Ok(false);
+        }
+        let Some(row) = encode(batch.iter().map(|waiting| &waiting.group)) else {
+            return Ok(false);
+        };
+        let log = &mut self.log;
+        let added = self.session.transact(|connection, _| log.add(connection, batch, &row));
+        match added {
+            Ok(true) => {
+                log.added(batch.iter_mut().map(|waiting| std::mem::take(&mut waiting.group)));
+                self.session.logged(row.len());
+            }
+            Ok(false) => {}
+            Err(_) => log.forget_tables(),
+        }
+        added
+    }
+
+    /// Posts the log and then the batch, all in one transaction.
+    fn post_with(&mut self, batch: &[Waiting]) -> Vec<Result<(), StoreError>> {
+        self.log.forget_tables();
+        let log = &self.log;
+        let together = self.session.transact(|connection, memory| {
             let mut posting = Posting::new(connection, memory)?;
+            log.post(connection, &mut posting)?;
             for waiting in batch {
                 posting.add(&waiting.group)?;
             }
             posting.finish()
         });
         match together {
-            Ok(()) => vec![Ok(()); batch.len()],
+            Ok(()) => {
+                self.posted_with(batch);
+                vec![Ok(()); batch.len()]
+            }
             Err(StoreError::Full) => vec![Err(StoreError::Full); batch.len()],
-            Err(error) if batch.len() == 1 => vec![Err(error)],
-            Err(_) => self.commit_apart(batch),
+            Err(error) if batch.len() == 1 && self.log.is_empty() => vec![Err(error)],
+            Err(_) => self.post_apart(batch),
         }
     }
 
     /// Runs each group behind a savepoint of its own; those that fail leave no trace.
-    fn commit_apart(&mut self, batch: &[Waiting]) -> Vec<Result<(), StoreError>> {
-        let apart = self.transact(|connection, memory| {
+    fn post_apart(&mut self, batch: &[Waiting]) -> Vec<Result<(), StoreError>> {
+        let log = &self.log;
+        let apart = self.session.transact(|connection, memory| {
+            log.post_alone(connection, memory)?;
             let mut outcomes = Vec::with_capacity(batch.len());
             for waiting in batch {
                 outcomes.push(attempt(connection, memory, &waiting.group)?);
             }
             Ok(outcomes)
         });
-        apart.unwrap_or_else(|error| vec![Err(error); batch.len()])
-    }
-
-    /// One transaction: committed and durable if this returns `Ok`, undone otherwise.
-    fn transact<T>(
-        &mut self,
-        work: impl FnOnce(&Connection, &mut Memory) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        let worked = begin(&self.connection)
-            .map_err(Fault::Sqlite)
-            .and_then(|()| work(&self.connection, &mut self.memory))
-            .and_then(|value| Ok(run_cached(&self.connection, "COMMIT").map(|()| value)?));
-        worked.map_err(|fault| {
-            self.memory.forget();
-            self.undo();
-            stop_or_refuse(fault)
-        })
-    }
-
-    /// Moves the log into the database file, when nobody waits for it. SQLite would do this by
-    /// itself, but keep quiet about a failed fsync.
-    fn checkpoint(&mut self) {
-        self.writes_in_log = 0;
-        let Err(error) = self.connection.pragma_query(None, "wal_checkpoint", |_| Ok(())) else {
-            return;
-        };
-        if is_fatal(&error) {
-            stop(&error);
+        match apart {
+            Ok(outcomes) => {
+                self.posted_with(batch);
+                outcomes
+            }
+            Err(error) => vec![Err(error); batch.len()],
         }
-        tracing::warn!(%error, "the write-ahead log stays beside the database: {error}");
     }
 
-    fn undo(&self) {
-        // SQLite has undone the transaction itself after some errors.
-        if self.connection.is_autocommit() {
+    /// Posts the log by itself. Without room it stays, and is tried again.
+    fn post(&mut self) {
+        if self.log.is_empty() {
             return;
         }
-        if let Err(error) = run_cached(&self.connection, "ROLLBACK") {
-            stop(&error);
+        let log = &self.log;
+        match self.session.transact(|connection, memory| log.post_alone(connection, memory)) {
+            Ok(()) => self.posted_with(&[]),
+            Err(error) => {
+                if self.has_room {
+                    tracing::warn!(%error, "charges stay in the charge log for now: {error}");
+                }
+                self.has_room = false;
+            }
         }
     }
-}
 
-fn begin(connection: &Connection) -> rusqlite::Result<()> {
-    run_cached(connection, "BEGIN IMMEDIATE")
-}
-
-fn run_cached(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
-    connection.prepare_cached(sql)?.execute([]).map(|_| ())
+    fn posted_with(&mut self, batch: &[Waiting]) {
+        let rows: usize = batch.iter().map(|waiting| waiting.group.writes.len()).sum();
+        self.session.posted(self.log.writes() + rows);
+        self.log.posted();
+        self.has_room = true;
+    }
 }
 
 /// The inner result is the group's own; the outer one says whether the transaction can go on.
@@ -170,22 +234,4 @@ fn attempt(
     };
     run_cached(connection, "RELEASE one_group")?;
     Ok(outcome)
-}
-
-fn stop_or_refuse(fault: Fault) -> StoreError {
-    match fault {
-        Fault::Refused(error) => error,
-        Fault::Sqlite(error) => {
-            if is_fatal(&error) {
-                stop(&error);
-            }
-            refusal(error)
-        }
-    }
-}
-
-/// Ends the process at once: going on would mean acknowledging what may not be on disk.
-fn stop(error: &rusqlite::Error) -> ! {
-    tracing::error!(%error, "the database cannot be written safely; stopping: {error}");
-    std::process::abort();
 }

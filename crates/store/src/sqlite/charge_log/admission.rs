@@ -1,0 +1,176 @@
+//! Which charges are sure to be posted: only those may be acknowledged before they are.
+//!
+//! Whatever the tables could refuse is asked here first, against the tables and the log together:
+//! that a lot has the money, that an entry is new, that a key is there, that no sum overflows.
+//! Anything else than a sure charge is posted at once, and refused there if it must be.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use credits::{Account, EntryId, KeyId, Record, Transfer};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::usage::UsageRow;
+use crate::write::{Group, Write};
+
+/// The most nanos of a logged charge: about 1,100 dollars. A key or a day would need eight million
+/// of them before a sum overflows.
+const NANOS_MAX: i64 = 1 << 40;
+
+/// The most units of a logged line, for the same reason.
+const UNITS_MAX: u64 = 1 << 40;
+
+/// Beyond this many, accounts and keys are looked up afresh, which costs microseconds.
+const REMEMBERED_MAX: usize = 100_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct Admission {
+    /// What the tables leave to an account, less what the log takes of it.
+    rooms: HashMap<Account, Room>,
+    /// Keys that are there. A key is never deleted.
+    keys: HashSet<KeyId>,
+    /// What the log has and the tables have not.
+    entries: HashSet<(EntryId, u16)>,
+}
+
+/// By how much an account can still be debited and credited. Lots are never credited by the log.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    debits: i64,
+    credits: i64,
+}
+
+impl Admission {
+    /// Counts a group as logged if it is sure to be posted after all that were counted before. A
+    /// group that is not may be half counted, so all is to be [forgotten](Admission::forget) then.
+    pub(crate) fn admits(
+        &mut self,
+        connection: &Connection,
+        group: &Group,
+    ) -> rusqlite::Result<bool> {
+        for write in &group.writes {
+            let is_sure = match write {
+                Write::Journal(Record::Transfer(transfer)) => {
+                    self.admits_transfer(connection, transfer)?
+                }
+                Write::Journal(Record::KeySpent { amount, .. }) => {
+                    (0..=NANOS_MAX).contains(&amount.nanos())
+                }
+                Write::AddUsage(row) => is_modest(row),
+                _ => false,
+            };
+            if !is_sure {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The log was posted: its entries are in the tables now, and what it took stays taken.
+    pub(crate) fn posted(&mut self) {
+        self.entries.clear();
+        if REMEMBERED_MAX <= self.rooms.len() {
+            self.rooms.clear();
+        }
+        if REMEMBERED_MAX <= self.keys.len() {
+            self.keys.clear();
+        }
+    }
+
+    /// The tables were changed by something else than the log.
+    pub(crate) fn forget(&mut self) {
+        self.rooms.clear();
+        self.entries.clear();
+    }
+
+    fn admits_transfer(
+        &mut self,
+        connection: &Connection,
+        transfer: &Transfer,
+    ) -> rusqlite::Result<bool> {
+        let nanos = transfer.amount.nanos();
+        let is_movement = transfer.debit != transfer.credit && (1..=NANOS_MAX).contains(&nanos);
+        if !is_movement {
+            return Ok(false);
+        }
+        if let Some(stamp) = transfer.key
+            && !self.knows_key(connection, stamp.key)?
+        {
+            return Ok(false);
+        }
+        let debit = self.room(connection, &transfer.debit)?;
+        debit.debits -= nanos;
+        let has_money = 0 <= debit.debits;
+        let credit = self.room(connection, &transfer.credit)?;
+        credit.credits -= nanos;
+        let has_space = 0 <= credit.credits;
+        if !has_money || !has_space {
+            return Ok(false);
+        }
+        let is_new = self.entries.insert((transfer.entry, transfer.leg));
+        Ok(is_new && !is_posted(connection, transfer)?)
+    }
+
+    fn knows_key(&mut self, connection: &Connection, key: KeyId) -> rusqlite::Result<bool> {
+        if self.keys.contains(&key) {
+            return Ok(true);
+        }
+        let sql = "SELECT EXISTS (SELECT 1 FROM api_key WHERE id = ?1)";
+        let is_there =
+            connection.prepare_cached(sql)?.query_row([key.0.as_bytes()], |row| row.get(0))?;
+        if is_there {
+            self.keys.insert(key);
+        }
+        Ok(is_there)
+    }
+
+    fn room(&mut self, connection: &Connection, account: &Account) -> rusqlite::Result<&mut Room> {
+        match self.rooms.entry(account.clone()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unknown) => Ok(unknown.insert(room_in_tables(connection, account)?)),
+        }
+    }
+}
+
+fn is_modest(row: &UsageRow) -> bool {
+    let details = &row.details;
+    let counts = [details.prompt_tokens, details.completion_tokens, details.execution_ms];
+    let is_countable =
+        row.units <= UNITS_MAX && counts.into_iter().flatten().all(|count| count <= UNITS_MAX);
+    is_countable && (-NANOS_MAX..=NANOS_MAX).contains(&row.amount.nanos())
+}
+
+/// A lot that is not there, or closed, has none; a system account is opened by its first use.
+fn room_in_tables(connection: &Connection, account: &Account) -> rusqlite::Result<Room> {
+    match account {
+        Account::Lot(lot) => {
+            let sql = "SELECT credits - debits - pending FROM account \
+                       WHERE owner = ?1 AND currency = ?2 AND name = ?3 AND is_closed = 0";
+            let tag = lot.tag.to_string();
+            let left: Option<i64> = connection
+                .prepare_cached(sql)?
+                .query_row(params![lot.owner.0.as_bytes(), lot.currency.name(), tag], |row| {
+                    row.get(0)
+                })
+                .optional()?;
+            Ok(Room { debits: left.unwrap_or(0), credits: 0 })
+        }
+        Account::System(system) => {
+            let sql = "SELECT debits, credits FROM account \
+                       WHERE owner IS NULL AND currency = ?1 AND name = ?2";
+            let kind = system.kind.to_string();
+            let sums: Option<(i64, i64)> = connection
+                .prepare_cached(sql)?
+                .query_row([system.currency.name(), &kind], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let (debits, credits) = sums.unwrap_or((0, 0));
+            Ok(Room { debits: i64::MAX - debits, credits: i64::MAX - credits })
+        }
+    }
+}
+
+fn is_posted(connection: &Connection, transfer: &Transfer) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM transfer WHERE entry = ?1 AND leg = ?2)";
+    let key = params![transfer.entry.0.as_bytes(), transfer.leg];
+    connection.prepare_cached(sql)?.query_row(key, |row| row.get(0))
+}

@@ -1,0 +1,124 @@
+//! Numbers, ids and texts as bytes, without gaps and read back with distrust.
+//!
+//! Whole numbers take seven bits a byte, the lowest first; signed ones fold their sign into the
+//! lowest bit. Small numbers are most of what a charge consists of.
+
+use uuid::Uuid;
+
+const MORE: u8 = 0x80;
+
+#[derive(Debug, Default)]
+pub(crate) struct Encoder {
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Encoder {
+    pub(crate) fn byte(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    pub(crate) fn unsigned(&mut self, mut number: u64) {
+        while u64::from(MORE) <= number {
+            self.byte(number.to_le_bytes()[0] | MORE);
+            number >>= 7;
+        }
+        self.byte(number.to_le_bytes()[0]);
+    }
+
+    pub(crate) fn signed(&mut self, number: i64) {
+        self.unsigned(((number << 1) ^ (number >> 63)).cast_unsigned());
+    }
+
+    pub(crate) fn optional(&mut self, number: Option<u64>) {
+        self.byte(u8::from(number.is_some()));
+        if let Some(number) = number {
+            self.unsigned(number);
+        }
+    }
+
+    pub(crate) fn id(&mut self, id: Uuid) {
+        self.bytes.extend_from_slice(id.as_bytes());
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        self.unsigned(text.len() as u64);
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Every answer is `None` where the bytes are not what an [`Encoder`] writes.
+#[derive(Debug)]
+pub(crate) struct Decoder<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Decoder<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Decoder<'a> {
+        Decoder { rest: bytes }
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub(crate) fn byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*byte)
+    }
+
+    pub(crate) fn unsigned(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & !MORE);
+            // The tenth byte has room for one bit.
+            if (bits << shift) >> shift != bits {
+                return None;
+            }
+            number |= bits << shift;
+            if byte & MORE == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    pub(crate) fn signed(&mut self) -> Option<i64> {
+        let folded = self.unsigned()?;
+        Some((folded >> 1).cast_signed() ^ -(folded & 1).cast_signed())
+    }
+
+    pub(crate) fn optional(&mut self) -> Option<Option<u64>> {
+        match self.byte()? {
+            0 => Some(None),
+            1 => self.unsigned().map(Some),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn id(&mut self) -> Option<Uuid> {
+        let (id, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(Uuid::from_bytes(*id))
+    }
+
+    pub(crate) fn text(&mut self) -> Option<String> {
+        let length = usize::try_from(self.unsigned()?).ok()?;
+        let (text, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(std::str::from_utf8(text).ok()?.to_owned())
+    }
+
+    /// So many things, one after the other. A count that the bytes cannot hold takes no memory.
+    pub(crate) fn list<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Decoder<'a>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let count = usize::try_from(self.unsigned()?).ok()?;
+        if self.rest.len() < count {
+            return None;
+        }
+        (0..count).map(|_| read(self)).collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! The connection that writes: transactions that are durable or undone, and nothing between.
+
+use rusqlite::Connection;
+
+use crate::error::StoreError;
+use crate::sqlite::fault::{is_fatal, refusal};
+use crate::sqlite::posting::Memory;
+use crate::sqlite::writer::Fault;
+
+/// The write-ahead log is moved into the database file, and begun again, whenever it has about this
+/// many pages: 8 MiB. The file does not grow from then on, so a commit changes nothing but its data.
+const CHECKPOINT_PAGES: usize = 2048;
+
+const PAGE_BYTES: usize = 4096;
+
+/// Pages that one row of the charge log changes, besides those that it fills.
+const PAGES_A_LOGGED_ROW: usize = 2;
+
+/// Posting changes some pages in any case, and then one for about so many rows.
+const PAGES_A_POSTING: usize = 8;
+const ROWS_A_PAGE: usize = 5;
+
+pub(crate) struct Session {
+    connection: Connection,
+    memory: Memory,
+    pages_ahead: usize,
+}
+
+impl Session {
+    pub(crate) fn new(connection: Connection) -> Session {
+        Session { connection, memory: Memory::default(), pages_ahead: 0 }
+    }
+
+    /// One transaction: committed and durable if this returns `Ok`, undone otherwise.
+    pub(crate) fn transact<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, &mut Memory) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let worked = run_cached(&self.connection, "BEGIN IMMEDIATE")
+            .map_err(Fault::Sqlite)
+            .and_then(|()| work(&self.connection, &mut self.memory))
+            .and_then(|value| Ok(run_cached(&self.connection, "COMMIT").map(|()| value)?));
+        worked.map_err(|fault| {
+            self.memory.forget();
+            self.undo();
+            stop_or_refuse(fault)
+        })
+    }
+
+    /// Counts a row of the charge log towards the next checkpoint.
+    pub(crate) fn logged(&mut self, bytes: usize) {
+        self.pages_ahead += PAGES_A_LOGGED_ROW + bytes / PAGE_BYTES;
+    }
+
+    /// Counts rows of all other tables.
+    pub(crate) fn posted(&mut self, rows: usize) {
+        self.pages_ahead += PAGES_A_POSTING + rows / ROWS_A_PAGE;
+    }
+
+    /// For when nobody waits: what was written goes into the database file, if it is much.
+    pub(crate) fn checkpoint_if_long(&mut self) {
+        if CHECKPOINT_PAGES <= self.pages_ahead {
+            self.checkpoint();
+        }
+    }
+
+    /// Moves the write-ahead log into the database file. SQLite would do this by itself, but keep
+    /// quiet about a failed fsync.
+    pub(crate) fn checkpoint(&mut self) {
+        self.pages_ahead = 0;
+        let Err(error) = self.connection.pragma_query(None, "wal_checkpoint", |_| Ok(())) else {
+            return;
+        };
+        if is_fatal(&error) {
+            stop(&error);
+        }
+        tracing::warn!(%error, "the write-ahead log stays beside the database: {error}");
+    }
+
+    fn undo(&self) {
+        // SQLite has undone the transaction itself after some errors.
+        if self.connection.is_autocommit() {
+            return;
+        }
+        if let Err(error) = run_cached(&self.connection, "ROLLBACK") {
+            stop(&error);
+        }
+    }
+}
+
+pub(crate) fn run_cached(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(|_| ())
+}
+
+pub(crate) fn stop_or_refuse(fault: Fault) -> StoreError {
+    match fault {
+        Fault::Refused(error) => error,
+        Fault::Unpostable(error) => stop_unposted(&error),
+        Fault::Sqlite(error) => {
+            if is_fatal(&error) {
+                stop(&error);
+            }
+            refusal(error)
+        }
+    }
+}
+
+/// Ends the process at once: going on would mean acknowledging what may not be on disk.
+fn stop(error: &rusqlite::Error) -> ! {
+    tracing::error!(%error, "the database cannot be written safely; stopping: {error}");
+    std::process::abort();
+}
+
+/// Charges were acknowledged and the tables do not take them. They stay in the log, which says more
+/// than anything that could be done about them here.
+fn stop_unposted(error: &StoreError) -> ! {
+    tracing::error!(
+        %error,
+        "charges in the table charge_log were acknowledged and cannot be posted; stopping: {error}"
+    );
+    std::process::abort();
+}

@@ -1,0 +1,75 @@
+//! A store with the charge log and one without it are told the same and answer the same.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::sqlite::journal::entries_after;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Batch(Vec<Group>),
+    Post,
+}
+
+/// Few entries and little money, so that many groups repeat one, or want what is not there.
+fn group() -> impl Strategy<Value = Group> {
+    let entry = 1..60_u128;
+    let nanos = prop_oneof![4 => 1..200_000_000_i64, 1 => Just(0), 1 => 1..2_000_000_000_000_i64];
+    let settles = (entry.clone(), 1..=3_u8, nanos)
+        .prop_map(|(entry, number, nanos)| settled(entry, number, nanos));
+    let two_legs = (entry.clone(), 1..300_000_000_i64).prop_map(|(entry, nanos)| {
+        let mut group = settled(entry, 1, nanos);
+        let second = Transfer { leg: 1, ..charge(entry, lot(2), nanos / 2) };
+        group.writes.push(transfer(second));
+        group
+    });
+    let pays_in = (entry, 1..=2_u8)
+        .prop_map(|(entry, number)| Group::of(transfer(top_up(entry, lot(number), 90_000_000))));
+    let counts = Just(Group { writes: settled(1, 1, 5).writes.split_off(1) });
+    prop_oneof![8 => settles, 2 => two_legs, 1 => pays_in, 1 => counts, 1 => Just(Group::default())]
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let batch = prop::collection::vec(group(), 1..5).prop_map(Step::Batch);
+    prop::collection::vec(prop_oneof![8 => batch, 1 => Just(Step::Post)], 1..40)
+}
+
+fn told(outcomes: Vec<Result<(), StoreError>>) -> Vec<String> {
+    outcomes.into_iter().map(|outcome| format!("{outcome:?}")).collect()
+}
+
+fn tables(writer: &mut Writer) -> String {
+    writer.post();
+    let read = writer.session.transact(|connection, _| {
+        let usage = "SELECT group_concat(hex(charge) || amount, ' ') FROM \
+                     (SELECT charge, amount FROM usage ORDER BY seq)";
+        let usage: Option<String> = connection.query_row(usage, [], |row| row.get(0))?;
+        let sums = "SELECT sum(amount), sum(row_count), sum(units) FROM usage_daily";
+        let sums: [Option<i64>; 3] =
+            connection.query_row(sums, [], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+        let books = load::trial_balance(connection)?;
+        Ok(format!("{:#?}\n{books:#?}\n{usage:?}\n{sums:?}", entries_after(connection, 0, 10_000)?))
+    });
+    read.unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_log_changes_neither_what_is_refused_nor_what_is_in_the_tables(steps in steps()) {
+        let (one, other) = (directory(), directory());
+        let (mut logging, mut plain) = (furnished(&options(&one)), furnished(&options(&other)));
+        for step in steps {
+            match step {
+                Step::Post => logging.post(),
+                Step::Batch(groups) => {
+                    let outcomes = commit(&mut logging, groups.clone());
+                    let expected = plain.post_with(&waiting(groups));
+                    prop_assert_eq!(told(outcomes), told(expected));
+                }
+            }
+        }
+        prop_assert_eq!(tables(&mut logging), tables(&mut plain));
+    }
+}
