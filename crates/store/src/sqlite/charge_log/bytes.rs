@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 const MORE: u8 = 0x80;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Encoder {
     pub(crate) bytes: Vec<u8>,
 }

@@ -20,6 +20,9 @@ mod tests;
 
 const VERSION: u8 = 1;
 
+/// What a chat of two lines takes, and something to spare.
+const GROUP_BYTES_USUAL: usize = 512;
+
 const TRANSFER: u8 = 1;
 const KEY_SPENT: u8 = 2;
 const USAGE: u8 = 3;
@@ -35,7 +38,7 @@ pub(crate) enum Unreadable {
 
 /// None if a group has anything in it that is not part of a charge, or nothing at all.
 pub(crate) fn encode<'a>(groups: impl ExactSizeIterator<Item = &'a Group>) -> Option<Vec<u8>> {
-    let mut encoder = Encoder::default();
+    let mut encoder = Encoder { bytes: Vec::with_capacity(groups.len() * GROUP_BYTES_USUAL) };
     encoder.byte(VERSION);
     encoder.unsigned(groups.len() as u64);
     for group in groups {
