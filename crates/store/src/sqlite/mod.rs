@@ -26,6 +26,7 @@ use crate::sqlite::fault::refusal;
 use crate::sqlite::lock::Lock;
 use crate::sqlite::queue::Queue;
 use crate::sqlite::readers::Readers;
+use crate::sqlite::session::begin_log_again;
 use crate::sqlite::writer::{QUIET, Writer};
 use crate::statement::Statement;
 use crate::usage::{
@@ -120,6 +121,7 @@ impl Sqlite {
         let mut connection = open_writer(options).map_err(refusal)?;
         schema::migrate(&mut connection)?;
         post_left_over(&mut connection)?;
+        begin_log_again(&connection)?;
         let readers = Arc::new(Readers::open(&options.path, options.readers)?);
         let (queue, pending) = (Arc::new(Queue::default()), Arc::new(Pending::default()));
         let writer = Writer::new(connection, Arc::clone(&pending), quiet);

@@ -88,6 +88,20 @@ impl Session {
     }
 }
 
+/// Has the next commit write over what an earlier run has left in the write-ahead log, which would
+/// grow otherwise. For when nobody reads yet: it waits for readers.
+pub(crate) fn begin_log_again(connection: &Connection) -> Result<(), StoreError> {
+    let begun = connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
+    match begun {
+        Err(error) if is_fatal(&error) => Err(refusal(error)),
+        Err(error) => {
+            tracing::warn!(%error, "the write-ahead log stays as it was found: {error}");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
 pub(crate) fn run_cached(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(|_| ())
 }

@@ -51,6 +51,25 @@ async fn what_was_handed_in_is_written_before_the_store_closes() {
     }
 }
 
+#[tokio::test]
+async fn the_write_ahead_log_of_an_earlier_run_is_written_over() {
+    let directory = directory();
+    let log = format!("{}-wal", database_in(directory.path()).display());
+    let mut lengths = Vec::new();
+    for run in 1..=3 {
+        let store = Sqlite::open(&scratch(&directory)).unwrap();
+        for number in 0..20 {
+            let name = (run * 100 + number).to_string();
+            store.commit(setting(&name, 3000)).await.unwrap();
+        }
+        drop(store);
+        lengths.push(std::fs::metadata(&log).unwrap().len());
+    }
+    // A run writes a little more than the one before; three that follow each other are three times
+    // as long.
+    assert!(lengths[2] < 2 * lengths[0], "{lengths:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn nobody_else_may_read_the_database() {
