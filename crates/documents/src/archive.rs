@@ -78,6 +78,11 @@ impl<'a> Archive<'a> {
     }
 }
 
+/// A table names no more parts than there can be.
+pub(crate) fn check_count(count: usize) -> Result<(), Unreadable> {
+    if ENTRIES_MAX < count { Err(fault::TOO_MANY_PARTS) } else { Ok(()) }
+}
+
 /// A single name, text or comment of an XML part. Pictures may stand in the attributes of books.
 const TOKEN_BYTES_MAX: usize = 4 * 1024 * 1024;
 

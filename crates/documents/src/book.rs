@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use percent_encoding::percent_decode_str;
 
-use crate::archive::Archive;
+use crate::archive::{Archive, check_count};
 use crate::fault::{self, Unreadable};
 use crate::markup::{Mark, Markup, MarkupKind};
 use crate::office::resolve;
@@ -48,6 +48,7 @@ fn encrypted(archive: &mut Archive<'_>) -> Result<HashSet<String>, Unreadable> {
     while let Some(mark) = markup.next()? {
         let Mark::Open(element) = mark else { continue };
         if element.name() == "CipherReference" {
+            check_count(names.len())?;
             names.extend(element.plain("URI").map(|name| decoded(&name)));
         }
     }
@@ -68,10 +69,14 @@ fn pages(archive: &mut Archive<'_>, package: &str) -> Result<Vec<String>, Unread
                 if let (true, Some(id), Some(name)) =
                     (is_page, element.plain("id"), element.plain("href"))
                 {
+                    check_count(parts.len())?;
                     parts.insert(id, resolve(folder, &decoded(&name)));
                 }
             }
-            "itemref" => spine.extend(element.plain("idref")),
+            "itemref" => {
+                check_count(spine.len())?;
+                spine.extend(element.plain("idref"));
+            }
             _ => {}
         }
     }

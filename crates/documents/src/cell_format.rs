@@ -1,9 +1,14 @@
 //! Numbers in the cells of Excel: which of them are dates, and how they are written.
 
+use std::collections::HashMap;
+
 use moment::Timestamp;
 
 use crate::fault::Unreadable;
 use crate::markup::{Mark, Markup};
+
+/// Of a workbook: where Excel's own styles end.
+const STYLES_MAX: usize = 65_536;
 
 /// From which day a workbook counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,18 +39,18 @@ impl CellFormats {
         mut markup: Markup<'_>,
         calendar: Calendar,
     ) -> Result<CellFormats, Unreadable> {
-        let mut own: Vec<(String, Meaning)> = Vec::new();
+        let mut codes: Vec<(String, String)> = Vec::new();
         let mut ids: Vec<String> = Vec::new();
         let mut is_in_styles = false;
         while let Some(mark) = markup.next()? {
             match mark {
                 Mark::Open(element) => match element.name() {
-                    "numFmt" => {
+                    "numFmt" if codes.len() < STYLES_MAX => {
                         let code = element.plain("formatCode").unwrap_or_default();
-                        own.extend(element.plain("numFmtId").map(|id| (id, Meaning::of(&code))));
+                        codes.extend(element.plain("numFmtId").map(|id| (id, code)));
                     }
                     "cellXfs" => is_in_styles = true,
-                    "xf" if is_in_styles => {
+                    "xf" if is_in_styles && ids.len() < STYLES_MAX => {
                         ids.push(element.plain("numFmtId").unwrap_or_default());
                     }
                     _ => {}
@@ -54,12 +59,19 @@ impl CellFormats {
                 Mark::Close(_) | Mark::Text(_) => {}
             }
         }
-        own.sort_by(|one, other| one.0.cmp(&other.0));
-        let meaning = |id: &String| match own.binary_search_by(|it| it.0.cmp(id)) {
-            Ok(index) => own.get(index).map_or(Meaning::Number, |it| it.1),
-            Err(_) => Meaning::built_in(id),
-        };
-        Ok(CellFormats { calendar, styles: ids.iter().map(meaning).collect() })
+        Ok(CellFormats::new(calendar, codes, &ids))
+    }
+
+    /// From the codes of a workbook's own formats by their ids, and the ids that its styles name.
+    pub(crate) fn new(
+        calendar: Calendar,
+        codes: Vec<(String, String)>,
+        ids: &[String],
+    ) -> CellFormats {
+        let own = codes.into_iter().take(STYLES_MAX).map(|(id, code)| (id, Meaning::of(&code)));
+        let own: HashMap<String, Meaning> = own.collect();
+        let meaning = |id: &String| own.get(id).copied().unwrap_or_else(|| Meaning::built_in(id));
+        CellFormats { calendar, styles: ids.iter().take(STYLES_MAX).map(meaning).collect() }
     }
 
     /// A number as a cell of a style shows it, nearly: digits are not rounded away.

@@ -33,8 +33,8 @@ pub(crate) const COMPRESSION: Unreadable =
 pub(crate) const NO_TEXT: Unreadable =
     Unreadable("No text content could be extracted from the file.");
 pub(crate) const NOT_TEXT: Unreadable = Unreadable(
-    "It is neither text in UTF-8 nor a DOCX, PPTX, XLSX, ODT, ODP, ODS or EPUB file; send its text \
-     instead.",
+    "It is neither text in UTF-8 nor a DOCX, PPTX, XLSX, XLS, ODT, ODP, ODS or EPUB file; send its \
+     text instead.",
 );
 pub(crate) const UNKNOWN_ARCHIVE: Unreadable = Unreadable(
     "It is an archive, but no DOCX, PPTX, XLSX, ODT, ODP, ODS or EPUB file; send its text instead.",
@@ -42,8 +42,7 @@ pub(crate) const UNKNOWN_ARCHIVE: Unreadable = Unreadable(
 pub(crate) const PDF: Unreadable =
     Unreadable("It is a PDF; send it as data:application/pdf;base64,….");
 pub(crate) const OLD_OFFICE: Unreadable = Unreadable(
-    "It has a password, or is of Office 97 to 2003; save it as DOCX, PPTX or XLSX without a \
-     password.",
+    "It is of an old version of Office that is not read here; save it as DOCX, PPTX or XLSX.",
 );
 pub(crate) const RICH_TEXT: Unreadable =
     Unreadable("It is in the Rich Text Format; save it as DOCX or as plain text.");

@@ -8,13 +8,16 @@ mod archive;
 mod book;
 mod budget;
 mod cell_format;
+mod compound;
 mod fault;
 mod flow;
 mod markup;
 mod office;
+mod old_sheet;
 mod open_document;
 mod page;
 mod plain;
+mod record;
 mod shared_strings;
 mod sheet;
 
@@ -35,7 +38,7 @@ pub fn read(bytes: &[u8], budget: &mut Budget) -> Result<String, Unreadable> {
         }
         Form::Plain => page.write_block(&plain::decode(bytes)?)?,
         Form::Pdf => return Err(fault::PDF),
-        Form::OldOffice => return Err(fault::OLD_OFFICE),
+        Form::OldOffice => old_sheet::read(bytes, unpacked_bytes_left, &mut page)?,
         Form::RichText => return Err(fault::RICH_TEXT),
     }
     page.finish()

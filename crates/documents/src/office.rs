@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::archive::Archive;
+use crate::archive::{Archive, check_count};
 use crate::fault::{self, Unreadable};
 use crate::markup::{Mark, MarkupKind};
 use crate::page::Page;
@@ -43,6 +43,7 @@ fn types(archive: &mut Archive<'_>) -> Result<Vec<PartType>, Unreadable> {
         if let (Some(name), Some(media_type)) =
             (element.plain("PartName"), element.plain("ContentType"))
         {
+            check_count(types.len())?;
             types.push(PartType { name: name.trim_start_matches('/').to_owned(), media_type });
         }
     }
@@ -78,6 +79,7 @@ fn read_slides(
     while let Some(mark) = markup.next()? {
         let Mark::Open(element) = mark else { continue };
         if element.name() == "sldId" {
+            check_count(slides.len())?;
             slides.extend(element.prefixed("id"));
         }
     }
@@ -123,6 +125,7 @@ impl Relations {
             if let (Some(id), Some(kind), Some(target)) =
                 (element.plain("Id"), element.plain("Type"), element.plain("Target"))
             {
+                check_count(relations.len())?;
                 let target = resolve(folder, &target);
                 relations.insert(id, Relation { kind, target });
             }

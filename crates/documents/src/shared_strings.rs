@@ -24,14 +24,18 @@ impl SharedStrings {
                     "rPh" => markup.skip()?,
                     _ => {}
                 },
-                Mark::Close(name) if name == "si" => strings.ends.push(strings.text.len()),
+                Mark::Close(name) if name == "si" => strings.push("")?,
                 Mark::Close(_) | Mark::Text(_) => {}
-            }
-            if BYTES_MAX < strings.text.len() {
-                return Err(fault::TEXT_TOO_LONG);
             }
         }
         Ok(strings)
+    }
+
+    /// Ends a text with its last piece.
+    pub(crate) fn push(&mut self, last: &str) -> Result<(), Unreadable> {
+        self.text.push_str(last);
+        self.ends.push(self.text.len());
+        if BYTES_MAX < self.text.len() { Err(fault::TEXT_TOO_LONG) } else { Ok(()) }
     }
 
     pub(crate) fn get(&self, index: usize) -> Option<&str> {

@@ -1,6 +1,6 @@
 //! Workbooks of Excel: one line for each row, with tabs between its cells.
 
-use crate::archive::Archive;
+use crate::archive::{Archive, check_count};
 use crate::cell_format::{Calendar, CellFormats};
 use crate::fault::{self, Unreadable};
 use crate::markup::{Element, Mark, Markup, MarkupKind};
@@ -55,6 +55,7 @@ fn sheets(mut markup: Markup<'_>) -> Result<(Vec<Sheet>, Calendar), Unreadable> 
             "sheet" => {
                 let found = (element.plain("name"), element.prefixed("id"));
                 let (Some(name), Some(id)) = found else { return Err(fault::MARKUP) };
+                check_count(sheets.len())?;
                 sheets.push(Sheet { name, id });
             }
             "workbookPr" => {

@@ -2,6 +2,7 @@
 
 mod golden;
 mod hostile;
+mod old_sheets;
 mod pack;
 mod sheets;
 mod texts;

@@ -8,9 +8,12 @@ use super::pack::text_of;
 
 #[track_caller]
 fn check(name: &str, expected: Expect) {
+    expected.assert_eq(&text_of(&golden(name)).unwrap());
+}
+
+fn golden(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    let bytes = std::fs::read(path).unwrap();
-    expected.assert_eq(&text_of(&bytes).unwrap());
+    std::fs::read(path).unwrap()
 }
 
 #[test]
@@ -165,6 +168,27 @@ fn a_workbook_that_counts_from_1904_has_the_same_dates() {
         2026-11-15	1.5
         half bold	3	FALSE	1E+21"#]],
     );
+}
+
+#[test]
+fn a_workbook_of_excel_97_is_read_alike() {
+    let bytes = golden("xlwt.xls");
+    let text = text_of(&bytes).unwrap();
+    let long = |letter: &str| format!("wide – {}", letter.repeat(6_000));
+    let text = text.replace(&long("ä"), "<long ä>").replace(&long("ö"), "<long ö>");
+    expect![[r#"
+        Sheet: Sales
+        Day	Item
+        2025-02-28	Tea	2.3	10	-7.25
+        	Kaffee & Kuchen – Zürich		TRUE
+        						far away
+
+        Sheet: Übersicht
+        one two
+        <long ä>
+        <long ö>
+        the end"#]]
+    .assert_eq(&text);
 }
 
 #[test]

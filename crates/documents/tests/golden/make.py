@@ -1,6 +1,6 @@
 """Writes the documents of this folder with the programs that people use.
 
-    pip install python-docx==1.2.0 python-pptx==1.0.2 openpyxl==3.1.5 xlsxwriter==3.3.1 odfpy==1.4.1 \
+    pip install python-docx==1.2.0 python-pptx==1.0.2 openpyxl==3.1.5 xlsxwriter==3.3.1 xlwt==1.3.0 odfpy==1.4.1 \
         ebooklib==0.20 pypandoc_binary==1.17
     python make.py
 
@@ -18,6 +18,7 @@ import openpyxl
 import pptx
 import pypandoc
 import xlsxwriter
+import xlwt
 from ebooklib import epub
 from odf import opendocument, style, table, text
 from odf.draw import Frame, Page, TextBox
@@ -108,6 +109,29 @@ def sheets():
     book.close()
 
 
+def old_sheets():
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Sales")
+    day = xlwt.easyxf(num_format_str="yyyy-mm-dd")
+    sheet.write(0, 0, "Day")
+    sheet.write(0, 1, "Item")
+    sheet.write(1, 0, datetime.date(2025, 2, 28), day)
+    sheet.write(1, 1, "Tea")
+    sheet.write(1, 2, 2.3)
+    sheet.write(1, 3, 10)
+    sheet.write(1, 4, -7.25)
+    sheet.write(2, 1, "Kaffee & Kuchen – Zürich")
+    sheet.write(2, 3, True)
+    sheet.write(4, 6, "far away")
+    other = book.add_sheet("Übersicht")
+    other.write(0, 0, "one\ntwo")
+    # More than one record takes, so that the texts are continued in another.
+    other.write(1, 0, "wide – " + "ä" * 6000)
+    other.write(2, 0, "wide – " + "ö" * 6000)
+    other.write(3, 0, "the end")
+    book.save(FOLDER / "xlwt.xls")
+
+
 def open_documents():
     sheet = opendocument.OpenDocumentSpreadsheet()
     grid = table.Table(name="Lager")
@@ -179,8 +203,8 @@ def pack(path):
 
 
 if __name__ == "__main__":
-    for make in [word, pandoc, slides, sheets, open_documents, book]:
+    for make in [word, pandoc, slides, sheets, old_sheets, open_documents, book]:
         make()
     for path in FOLDER.iterdir():
-        if path.suffix != ".py":
+        if path.suffix not in (".py", ".xls"):
             pack(path)

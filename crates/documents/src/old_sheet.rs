@@ -1,0 +1,257 @@
+//! Workbooks of Excel 97 to 2003: the same cells, as binary records.
+
+use crate::cell_format::{Calendar, CellFormats};
+use crate::compound::Compound;
+use crate::fault::{self, Unreadable};
+use crate::page::Page;
+use crate::record::Record;
+use crate::shared_strings::SharedStrings;
+
+const WORKBOOK: &str = "Workbook";
+/// The version of the records that is known here.
+const BIFF8: u16 = 0x600;
+
+pub(crate) fn read(
+    bytes: &[u8],
+    bytes_left: &mut u64,
+    page: &mut Page<'_>,
+) -> Result<(), Unreadable> {
+    let compound = Compound::open(bytes)?;
+    if compound.has("EncryptedPackage") {
+        return Err(fault::ENCRYPTED);
+    }
+    if !compound.has(WORKBOOK) {
+        return Err(fault::OLD_OFFICE);
+    }
+    read_records(&compound.stream(WORKBOOK)?, bytes_left, page)
+}
+
+pub(crate) fn read_records(
+    stream: &[u8],
+    bytes_left: &mut u64,
+    page: &mut Page<'_>,
+) -> Result<(), Unreadable> {
+    let book = Book::of(stream)?;
+    for sheet in &book.sheets {
+        page.end_part()?;
+        page.write(&format!("Sheet: {}", sheet.name))?;
+        page.end_line()?;
+        let cells =
+            Cells { book: &book, page, bytes_left, row: None, column: 0, awaits_text: false };
+        cells.read(stream, sheet.place)?;
+        page.close_row()?;
+    }
+    Ok(())
+}
+
+/// What all sheets share.
+struct Book {
+    sheets: Vec<Sheet>,
+    strings: SharedStrings,
+    formats: CellFormats,
+}
+
+struct Sheet {
+    name: String,
+    place: usize,
+}
+
+impl Book {
+    fn of(stream: &[u8]) -> Result<Book, Unreadable> {
+        let mut calendar = Calendar::From1900;
+        let (mut codes, mut styles) = (Vec::new(), Vec::new());
+        let (mut sheets, mut strings) = (Vec::new(), SharedStrings::default());
+        let mut place = 0;
+        while let Some((mut record, next)) = Record::at(stream, place)? {
+            match record.kind {
+                0x809 => check_version(record.half()?)?,
+                0x2f => return Err(fault::ENCRYPTED),
+                0x22 => calendar = calendar_of(record.half()?),
+                0x41e => {
+                    let id = record.half()?.to_string();
+                    let characters = usize::from(record.half()?);
+                    codes.push((id, record.text(characters)?));
+                }
+                0xe0 => {
+                    record.skip(2);
+                    styles.push(record.half()?.to_string());
+                }
+                0x85 => sheets.extend(Sheet::of(&mut record)?),
+                0xfc => {
+                    record.skip(8);
+                    while record.has_more() {
+                        let characters = usize::from(record.half()?);
+                        strings.push(&record.text(characters)?)?;
+                    }
+                }
+                0xa => break,
+                _ => {}
+            }
+            place = next;
+        }
+        Ok(Book { sheets, strings, formats: CellFormats::new(calendar, codes, &styles) })
+    }
+}
+
+fn check_version(version: u16) -> Result<(), Unreadable> {
+    if version == BIFF8 { Ok(()) } else { Err(fault::OLD_OFFICE) }
+}
+
+fn calendar_of(mode: u16) -> Calendar {
+    if mode == 1 { Calendar::From1904 } else { Calendar::From1900 }
+}
+
+impl Sheet {
+    /// Charts and macros have no cells.
+    fn of(record: &mut Record<'_>) -> Result<Option<Sheet>, Unreadable> {
+        let place = usize::try_from(record.word()?).map_err(|_| fault::DAMAGED)?;
+        let [_, kind, characters] = record.take()?;
+        let name = record.text(usize::from(characters))?;
+        Ok((kind == 0).then_some(Sheet { name, place }))
+    }
+}
+
+struct Cells<'a, 'b> {
+    book: &'a Book,
+    page: &'a mut Page<'b>,
+    /// Many sheets may name the same records, so reading them again costs again.
+    bytes_left: &'a mut u64,
+    row: Option<u16>,
+    /// The column after the last cell.
+    column: u16,
+    /// Whether the text of a formula comes in the next record.
+    awaits_text: bool,
+}
+
+impl Cells<'_, '_> {
+    fn read(mut self, stream: &[u8], mut place: usize) -> Result<(), Unreadable> {
+        let mut is_begun = false;
+        while let Some((mut record, next)) = Record::at(stream, place)? {
+            self.spend(next - place)?;
+            place = next;
+            match record.kind {
+                0x809 => is_begun = true,
+                _ if !is_begun => return Err(fault::DAMAGED),
+                0xa => return Ok(()),
+                0x207 if self.awaits_text => {
+                    let characters = usize::from(record.half()?);
+                    let text = record.text(characters)?;
+                    self.write(&text)?;
+                    self.awaits_text = false;
+                }
+                0xfd | 0x203 | 0x27e | 0x204 | 0x205 | 0x6 => self.cell(&mut record)?,
+                0xbd => self.row_of_numbers(&mut record)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result<(), Unreadable> {
+        let left = u64::try_from(bytes).ok().and_then(|it| self.bytes_left.checked_sub(it));
+        *self.bytes_left = left.ok_or(fault::UNPACKS_TOO_LARGE)?;
+        Ok(())
+    }
+
+    fn cell(&mut self, record: &mut Record<'_>) -> Result<(), Unreadable> {
+        self.go_to(record.half()?, record.half()?)?;
+        let style = usize::from(record.half()?);
+        match record.kind {
+            0xfd => {
+                let index = usize::try_from(record.word()?).map_err(|_| fault::DAMAGED)?;
+                let text = self.book.strings.get(index).ok_or(fault::DAMAGED)?;
+                self.write(text)
+            }
+            0x203 => self.number(f64::from_le_bytes(record.take()?), style),
+            0x27e => self.number(packed(record.word()?), style),
+            0x204 => {
+                let characters = usize::from(record.half()?);
+                let text = record.text(characters)?;
+                self.write(&text)
+            }
+            0x205 => {
+                let [value, is_error] = record.take()?;
+                self.write(if is_error == 0 { truth(value) } else { error(value) })
+            }
+            _ => self.formula(record.take()?, style),
+        }
+    }
+
+    /// What a formula came to.
+    fn formula(&mut self, value: [u8; 8], style: usize) -> Result<(), Unreadable> {
+        match value {
+            [0, .., 0xff, 0xff] => {
+                self.awaits_text = true;
+                Ok(())
+            }
+            [1, _, value, .., 0xff, 0xff] => self.write(truth(value)),
+            [2, _, value, .., 0xff, 0xff] => self.write(error(value)),
+            [.., 0xff, 0xff] => Ok(()),
+            number => self.number(f64::from_le_bytes(number), style),
+        }
+    }
+
+    fn row_of_numbers(&mut self, record: &mut Record<'_>) -> Result<(), Unreadable> {
+        let (row, mut column) = (record.half()?, record.half()?);
+        loop {
+            let style = record.half()?;
+            // The last column stands at the end, where another style would be.
+            if !record.has_more() {
+                return Ok(());
+            }
+            self.go_to(row, column)?;
+            self.number(packed(record.word()?), usize::from(style))?;
+            column = column.saturating_add(1);
+        }
+    }
+
+    fn go_to(&mut self, row: u16, column: u16) -> Result<(), Unreadable> {
+        self.awaits_text = false;
+        if self.row != Some(row) {
+            self.page.close_row()?;
+            (self.row, self.column) = (Some(row), 0);
+        }
+        self.page.skip_cells(usize::from(column.saturating_sub(self.column)) + 1);
+        self.column = column.max(self.column).saturating_add(1);
+        Ok(())
+    }
+
+    fn number(&mut self, value: f64, style: usize) -> Result<(), Unreadable> {
+        let shown = self.book.formats.show(&value.to_string(), style);
+        self.write(&shown)
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Unreadable> {
+        self.page.hold_line();
+        self.page.write(text)?;
+        self.page.release_line();
+        Ok(())
+    }
+}
+
+/// A number in four bytes: the upper part of a float, or an integer, and perhaps a hundred times
+/// what is meant.
+fn packed(word: u32) -> f64 {
+    let value = if word & 2 == 0 {
+        f64::from_bits(u64::from(word & !3) << 32)
+    } else {
+        f64::from(word.cast_signed() >> 2)
+    };
+    if word & 1 == 0 { value } else { value / 100.0 }
+}
+
+fn truth(value: u8) -> &'static str {
+    if value == 0 { "FALSE" } else { "TRUE" }
+}
+
+fn error(value: u8) -> &'static str {
+    match value {
+        0x00 => "#NULL!",
+        0x07 => "#DIV/0!",
+        0x0f => "#VALUE!",
+        0x17 => "#REF!",
+        0x1d => "#NAME?",
+        0x24 => "#NUM!",
+        _ => "#N/A",
+    }
+}

@@ -1,0 +1,129 @@
+//! The records of an old workbook, and the numbers and texts inside them.
+
+use crate::fault::{self, Unreadable};
+
+/// A record that carries on the one before it.
+const CONTINUE: u16 = 0x3c;
+
+/// A record with all that continues it.
+pub(crate) struct Record<'a> {
+    pub(crate) kind: u16,
+    pieces: Vec<&'a [u8]>,
+    piece: usize,
+    position: usize,
+}
+
+impl<'a> Record<'a> {
+    /// The record at a place in a stream, and where the next one begins; nothing at the end.
+    pub(crate) fn at(
+        stream: &'a [u8],
+        place: usize,
+    ) -> Result<Option<(Record<'a>, usize)>, Unreadable> {
+        let Some(Piece { kind, body, mut next }) = piece(stream, place)? else { return Ok(None) };
+        let mut pieces = vec![body];
+        while let Some(Piece { kind: CONTINUE, body, next: after }) = piece(stream, next)? {
+            pieces.push(body);
+            next = after;
+        }
+        Ok(Some((Record { kind, pieces, piece: 0, position: 0 }, next)))
+    }
+
+    pub(crate) fn byte(&mut self) -> Result<u8, Unreadable> {
+        let [byte] = self.take()?;
+        Ok(byte)
+    }
+
+    pub(crate) fn half(&mut self) -> Result<u16, Unreadable> {
+        self.take().map(u16::from_le_bytes)
+    }
+
+    pub(crate) fn word(&mut self) -> Result<u32, Unreadable> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], Unreadable> {
+        let mut bytes = [0; N];
+        for byte in &mut bytes {
+            *byte = *self.rest().first().ok_or(fault::DAMAGED)?;
+            self.position += 1;
+        }
+        Ok(bytes)
+    }
+
+    pub(crate) fn skip(&mut self, mut count: usize) {
+        while 0 < count {
+            let here = self.rest().len().min(count);
+            if here == 0 {
+                return;
+            }
+            self.position += here;
+            count -= here;
+        }
+    }
+
+    pub(crate) fn has_more(&mut self) -> bool {
+        !self.rest().is_empty()
+    }
+
+    /// A text of so many characters, with its form and what stands behind it.
+    pub(crate) fn text(&mut self, characters: usize) -> Result<String, Unreadable> {
+        let mut form = Form(self.byte()?);
+        let runs = if form.0 & 8 == 0 { 0 } else { usize::from(self.half()?) * 4 };
+        let extra = if form.0 & 4 == 0 { 0 } else { self.word()? };
+        let mut units: Vec<u16> = Vec::new();
+        let mut piece = self.piece;
+        while units.len() < characters {
+            if self.rest().is_empty() {
+                return Err(fault::DAMAGED);
+            }
+            // Where a text goes on in another record, its form is told anew.
+            if self.piece != piece {
+                piece = self.piece;
+                form = Form(self.byte()?);
+            }
+            let unit = if form.is_wide() { self.half()? } else { u16::from(self.byte()?) };
+            units.push(unit);
+        }
+        self.skip(runs);
+        self.skip(usize::try_from(extra).unwrap_or(usize::MAX));
+        Ok(String::from_utf16_lossy(&units))
+    }
+
+    /// What is left of the piece that is being read, or of the next one.
+    fn rest(&mut self) -> &'a [u8] {
+        loop {
+            let Some(piece) = self.pieces.get(self.piece) else { return &[] };
+            let rest = piece.get(self.position..).unwrap_or_default();
+            if !rest.is_empty() {
+                return rest;
+            }
+            (self.piece, self.position) = (self.piece + 1, 0);
+        }
+    }
+}
+
+/// The flags before a text.
+struct Form(u8);
+
+impl Form {
+    /// Two bytes for a character, or only the lower one.
+    fn is_wide(&self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// A record alone, and where the next one begins.
+struct Piece<'a> {
+    kind: u16,
+    body: &'a [u8],
+    next: usize,
+}
+
+fn piece(stream: &[u8], place: usize) -> Result<Option<Piece<'_>>, Unreadable> {
+    let Some(rest) = stream.get(place..).filter(|rest| !rest.is_empty()) else { return Ok(None) };
+    let [a, b, c, d] = *rest.first_chunk::<4>().ok_or(fault::DAMAGED)?;
+    let from = place.saturating_add(4);
+    let next = from.saturating_add(usize::from(u16::from_le_bytes([c, d])));
+    let body = stream.get(from..next).ok_or(fault::DAMAGED)?;
+    Ok(Some(Piece { kind: u16::from_le_bytes([a, b]), body, next }))
+}
