@@ -1,5 +1,7 @@
 //! Requests over real sockets: what a server sees, and what its failures are called.
 
+mod kept;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::thread;

@@ -1,0 +1,65 @@
+//! Connections are kept for the next request, by the lane that opened them.
+
+use std::io::{BufRead, BufReader};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lanes::{Lanes, Seat};
+
+use super::*;
+
+/// A server that answers every request of every connection, and counts these.
+fn counting_server() -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let opened = Arc::clone(&count);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            opened.fetch_add(1, Ordering::Relaxed);
+            let mut writing = stream.unwrap();
+            let lines = BufReader::new(writing.try_clone().unwrap()).lines();
+            thread::spawn(move || {
+                for line in lines.map_while(Result::ok) {
+                    if line.is_empty() {
+                        writing.write_all(OK.as_bytes()).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    (address, count)
+}
+
+async fn ask(client: &Client, target: &Target) {
+    assert_eq!(client.get(target, "").await.unwrap().whole(2).await.unwrap(), "hi");
+    // The connection is idle once its own task has seen the end of the answer.
+    tokio::task::yield_now().await;
+}
+
+#[tokio::test]
+async fn one_request_after_the_other_takes_one_connection() {
+    let (address, opened) = counting_server();
+    let client = client(Way::Straight);
+    let target = target(&client, &format!("http://{address}/"));
+    for _ in 0..3 {
+        ask(&client, &target).await;
+    }
+    assert_eq!(opened.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn each_lane_uses_its_own_connections() {
+    let (address, opened) = counting_server();
+    let client = client(Way::Straight);
+    let target = target(&client, &format!("http://{address}/"));
+    let lanes = Lanes::start(NonZeroUsize::new(2).unwrap()).unwrap();
+    let seats: [Seat; 2] = [lanes.seat(), lanes.seat()];
+    for seat in seats.iter().chain(&seats) {
+        let (client, target) = (client.clone(), target.clone());
+        let asking = async move { ask(&client, &target).await };
+        seat.runtime().spawn(asking).await.unwrap();
+    }
+    assert_eq!(opened.load(Ordering::Relaxed), 2);
+}
