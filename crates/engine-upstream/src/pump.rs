@@ -56,6 +56,7 @@ pub(crate) async fn start<D: Decoder>(
         is_reading: true,
         bytes_left: STREAM_BYTES_MAX,
         patience: Patience::new(timeouts.next_event),
+        tail: None,
     };
     if timeout_at(deadline, poll_fn(|context| pump.poll_fill(context))).await.is_err() {
         return Err(EngineError::Timeout { phase: Phase::FirstEvent });
@@ -75,8 +76,10 @@ struct Pump<D> {
     failure: Option<EngineError>,
     is_reading: bool,
     bytes_left: u64,
-    /// For the next event, and in the end for the rest of the body.
+    /// For the next event.
     patience: Patience,
+    /// For the end of the body, once it was asked for.
+    tail: Option<Patience>,
 }
 
 impl<D: Decoder> Pump<D> {
@@ -95,10 +98,21 @@ impl<D: Decoder> Pump<D> {
         if let Some(failure) = self.failure.take() {
             return Poll::Ready(Some(Err(failure)));
         }
-        if self.pieces.poll_next(context).is_pending() {
-            ready!(self.patience.poll_over(context));
+        self.poll_tail(context).map(|()| None)
+    }
+
+    /// The end of the body. Mostly it came with the last event and is handed over in the next
+    /// turn: a timer is set only if it was not.
+    fn poll_tail(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.pieces.poll_next(context).is_ready() {
+            return Poll::Ready(());
         }
-        Poll::Ready(None)
+        if let Some(patience) = &mut self.tail {
+            return patience.poll_over(context);
+        }
+        self.tail = Some(Patience::new(TAIL_WAIT));
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Reads until an event is ready or the reading is over.
@@ -132,7 +146,6 @@ impl<D: Decoder> Pump<D> {
     fn stop(&mut self, outcome: Result<(), EngineError>) {
         self.is_reading = false;
         self.failure = outcome.err();
-        self.patience = Patience::new(TAIL_WAIT);
     }
 }
 
