@@ -48,13 +48,13 @@ pub const BASE_PATH: &str = "/api/v1";
 pub fn router(app: Shared) -> Router {
     let endpoints = endpoints::all();
     let document = bytes::Bytes::from(openapi::document(&endpoints).to_string());
-    let mut api =
-        Router::new().route("/openapi.json", get(async move || reply::json(document.clone())));
+    let document = get(async move || reply::json(document.clone()));
+    let below = |path: &str| format!("{BASE_PATH}{path}");
+    let mut routes = Router::new().route(&below("/openapi.json"), document);
     for endpoint in endpoints {
-        api = api.route(endpoint.path, endpoint.route);
+        routes = routes.route(&below(endpoint.path), endpoint.route);
     }
-    let routes = Router::new()
-        .nest(BASE_PATH, api)
+    let routes = routes
         .fallback(async || {
             Refusal::not_found("Not found", "No such path. See /api/v1/openapi.json.")
         })

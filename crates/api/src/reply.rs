@@ -13,6 +13,9 @@ use serde::Serialize;
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
+/// As many headers as an answer has in the end, so that their table is made once.
+const HEADERS_USUAL: usize = 24;
+
 /// An answer that knows how to document itself.
 pub trait Reply: Send {
     fn into_response(self) -> Result<Response, Refusal>;
@@ -42,7 +45,7 @@ pub struct Csv {
 
 impl<T> Answer<T> {
     pub fn new(body: T) -> Answer<T> {
-        Answer { body, headers: HeaderMap::new() }
+        Answer { body, headers: HeaderMap::with_capacity(HEADERS_USUAL) }
     }
 
     /// Adds a header. A value that cannot stand in a header is left out: headers repeat what

@@ -21,7 +21,8 @@ pub(crate) struct Place {
 impl Place {
     /// The host that was called if it is one of ours, and our own name otherwise.
     pub(crate) fn of(app: &App, arrival: &Arrival<'_>) -> Place {
-        Place::at(app, arrival.host(), arrival.uri.path())
+        let path = arrival.uri.path();
+        Place::at(app, arrival.host(), path.strip_prefix(crate::BASE_PATH).unwrap_or(path))
     }
 
     /// `path` is what follows the base path.

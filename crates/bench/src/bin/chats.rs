@@ -49,7 +49,13 @@ async fn main() {
     if let (Some(kind), Some(connections)) = (arguments.next(), arguments.next()) {
         let connections = connections.parse().expect("the connections are a number");
         print_head();
-        ways.compare(connections, requests, Kind::named(&kind)).await.print(connections);
+        ways.compare(
+            connections,
+            requests,
+            Kind::named(&kind).expect("a kind is plain, burst or paced"),
+        )
+        .await
+        .print(connections);
         return;
     }
     let idle = ways.service.program.resident_bytes();
@@ -107,12 +113,12 @@ enum Kind {
 }
 
 impl Kind {
-    fn named(name: &str) -> Kind {
+    fn named(name: &str) -> Option<Kind> {
         match name {
-            "plain" => Kind::Plain,
-            "burst" => Kind::Burst,
-            "paced" => Kind::Paced,
-            _ => panic!("a kind is plain, burst or paced"),
+            "plain" => Some(Kind::Plain),
+            "burst" => Some(Kind::Burst),
+            "paced" => Some(Kind::Paced),
+            _ => None,
         }
     }
 }

@@ -1,0 +1,150 @@
+//! One request from its arrival to its departure: its id, its headers, its line in the log.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::extract::{MatchedPath, Request};
+use axum::http::header::{ACCEPT_ENCODING, ORIGIN, VARY};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::response::{IntoResponse, Response};
+use domain::entropy;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Either};
+use tower::{Layer, Service};
+
+use super::RequestId;
+use super::dress::Dress;
+use crate::app::Shared;
+use crate::refusal::Refusal;
+use crate::version::VERSION;
+
+/// Routes that no request has matched have one name together in the log and the metrics.
+const UNMATCHED: &str = "unmatched";
+
+/// One layer for everything that all routes share: each layer of a router costs a box, and each
+/// request clones them all.
+#[derive(Clone)]
+pub(super) struct Attend {
+    shared: Arc<Attendance>,
+}
+
+struct Attendance {
+    app: Shared,
+    dress: Dress,
+    host_name: Option<HeaderValue>,
+}
+
+#[derive(Clone)]
+pub(super) struct Attended<S> {
+    shared: Arc<Attendance>,
+    inner: S,
+}
+
+impl Attend {
+    pub(super) fn new(app: &Shared) -> Attend {
+        let host_name = HeaderValue::from_str(&app.settings.host_name).ok();
+        Attend { shared: Arc::new(Attendance { app: app.clone(), dress: Dress::new(), host_name }) }
+    }
+}
+
+impl<S> Layer<S> for Attend {
+    type Service = Attended<S>;
+
+    fn layer(&self, inner: S) -> Attended<S> {
+        Attended { shared: Arc::clone(&self.shared), inner }
+    }
+}
+
+impl<S> Service<Request> for Attended<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let started = Instant::now();
+        let shared = Arc::clone(&self.shared);
+        let id = RequestId(entropy::request_id(shared.app.entropy.as_ref()));
+        let method = request.method().clone();
+        // The route's pattern, not the path: paths carry ids and would make a label each.
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        request.extensions_mut().insert(id.clone());
+        let headers = request.headers();
+        let is_plain = !headers.contains_key(ORIGIN) && !headers.contains_key(ACCEPT_ENCODING);
+        let work = if is_plain {
+            Either::Left(self.inner.call(request))
+        } else {
+            Either::Right(shared.dress.call(self.inner.clone(), request))
+        };
+        Box::pin(async move {
+            let mut response = match AssertUnwindSafe(work).catch_unwind().await {
+                Ok(Ok(response)) => response,
+                Err(panic) => after_panic(panic.as_ref(), &id),
+            };
+            shared.write_headers(response.headers_mut(), &id, is_plain);
+            let route = route.as_ref().map_or(UNMATCHED, MatchedPath::as_str);
+            note(&id, &method, route, response.status().as_u16(), started.elapsed());
+            Ok(response)
+        })
+    }
+}
+
+impl Attendance {
+    fn write_headers(&self, headers: &mut HeaderMap, id: &RequestId, is_plain: bool) {
+        headers.insert("x-service-version", HeaderValue::from_static(VERSION));
+        if let Ok(now) = HeaderValue::from_str(&self.app.clock.now().to_string()) {
+            headers.insert("x-service-timestamp", now);
+        }
+        if let Some(name) = &self.host_name {
+            headers.insert("x-service-host-name", name.clone());
+        }
+        if let Ok(id) = HeaderValue::from_str(id.as_str()) {
+            headers.insert(HeaderName::from_static("cf-ray"), id.clone());
+            headers.insert(HeaderName::from_static("x-request-id"), id);
+        }
+        headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+        if is_plain {
+            // A cache must not give this answer to a page, which needs more headers.
+            headers.append(VARY, HeaderValue::from_static("origin, accept-encoding"));
+        }
+    }
+}
+
+fn note(id: &RequestId, method: &Method, route: &str, status: u16, elapsed: Duration) {
+    metrics::counter!(
+        "http_requests_total",
+        "method" => method.to_string(), "route" => route.to_owned(), "status" => status.to_string(),
+    )
+    .increment(1);
+    metrics::histogram!("http_request_seconds", "route" => route.to_owned())
+        .record(elapsed.as_secs_f64());
+    tracing::info!(
+        http.request_id = id.as_str(),
+        http.method = %method,
+        http.route = route,
+        http.status = status,
+        http.elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+        "{method} {route} {status}"
+    );
+}
+
+fn after_panic(panic: &(dyn Any + Send), id: &RequestId) -> Response {
+    let message = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without words".to_owned());
+    tracing::error!(http.request_id = id.as_str(), "a handler panicked: {message}");
+    Refusal::internal(format!("request {} panicked", id.as_str())).into_response()
+}

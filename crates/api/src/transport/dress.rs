@@ -1,0 +1,50 @@
+//! What only browsers and those who unpack want: CORS headers and compression.
+
+use std::convert::Infallible;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use tower::{Layer, Service, ServiceExt};
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{
+    DefaultPredicate, NotForContentType, Predicate, SizeAbove,
+};
+use tower_http::cors::CorsLayer;
+
+use super::cors;
+
+/// What goes out in one packet arrives no sooner for being smaller.
+const COMPRESSED_BYTES_MIN: u64 = 1_400;
+
+pub(super) struct Dress {
+    cors: CorsLayer,
+}
+
+impl Dress {
+    pub(super) fn new() -> Dress {
+        Dress { cors: cors::layer() }
+    }
+
+    pub(super) fn call<S>(
+        &self,
+        inner: S,
+        request: Request,
+    ) -> BoxFuture<'static, Result<Response, Infallible>>
+    where
+        S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+        S::Future: Send + 'static,
+    {
+        let compression = CompressionLayer::new().gzip(true).br(true).compress_when(is_worth_it());
+        let dressed = self.cors.layer(compression.layer(inner));
+        Box::pin(async move { Ok(dressed.oneshot(request).await?.map(Body::new)) })
+    }
+}
+
+/// Sound is small already, and one that is streamed must not wait in a compressor.
+fn is_worth_it() -> impl Predicate {
+    DefaultPredicate::new()
+        .and(SizeAbove::new(COMPRESSED_BYTES_MIN))
+        .and(NotForContentType::const_new("audio/"))
+}
