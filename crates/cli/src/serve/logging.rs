@@ -1,5 +1,7 @@
 //! The log: lines for people on a terminal, JSON otherwise, always on standard error.
 
+mod json;
+
 use std::io::{self, IsTerminal, Write};
 
 use config::sections::log::{Format, Log};
@@ -7,6 +9,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use self::json::JsonLines;
 use crate::bar::WIPE;
 use crate::failure::Failure;
 
@@ -21,7 +24,7 @@ pub(crate) fn start(log: &Log) -> Result<(), Failure> {
     let wipes = is_watched(log);
     let lines = fmt().with_env_filter(filter).with_writer(move || Line { wipes });
     let started = if is_json(log) {
-        lines.json().flatten_event(true).with_current_span(false).finish().try_init()
+        lines.event_format(JsonLines).finish().try_init()
     } else {
         let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         lines.with_ansi(is_terminal && !is_plain).finish().try_init()
