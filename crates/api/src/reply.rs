@@ -51,7 +51,7 @@ impl<T> Answer<T> {
     /// Adds a header. A value that cannot stand in a header is left out: headers repeat what
     /// the body says, and an odd name in the catalogue must not fail a request.
     pub fn header(mut self, name: &'static str, value: impl ToString) -> Answer<T> {
-        if let Ok(value) = HeaderValue::from_str(&value.to_string()) {
+        if let Ok(value) = HeaderValue::try_from(value.to_string()) {
             self.headers.insert(HeaderName::from_static(name), value);
         }
         self

@@ -38,15 +38,26 @@ pub(crate) fn balance(app: &App, holder: &Holder) -> BalanceBefore {
 }
 
 pub(crate) fn write_balance(headers: &mut HeaderMap, balance: BalanceBefore) {
-    put(headers, "x-service-balance-usd", &balance.usd);
-    put(headers, "x-service-balance-diem", &balance.diem);
+    put(headers, "x-service-balance-usd", balance.usd);
+    put(headers, "x-service-balance-diem", balance.diem);
 }
 
+/// Mind the units, which are the specification's: requests reset at a Unix time, tokens reset
+/// after a number of seconds.
 pub(crate) fn write_limits(headers: &mut HeaderMap, standing: &Standing, is_known_caller: bool) {
-    for (name, value) in limit_headers(standing) {
-        put(headers, name, &value);
+    let resets_at_s = standing.resets_at.ms().div_euclid(1000) + 1;
+    headers.insert("x-ratelimit-limit-requests", standing.allowed.requests.into());
+    headers.insert("x-ratelimit-remaining-requests", standing.requests_left.into());
+    headers.insert("x-ratelimit-reset-requests", resets_at_s.into());
+    if let (Some(limit), Some(left)) = (standing.allowed.tokens, standing.tokens_left) {
+        let wait_s = standing.until_reset().as_millis().div_ceil(1000);
+        let wait_s = u64::try_from(wait_s).unwrap_or(u64::MAX);
+        headers.insert("x-ratelimit-limit-tokens", limit.into());
+        headers.insert("x-ratelimit-remaining-tokens", left.into());
+        headers.insert("x-ratelimit-reset-tokens", wait_s.into());
     }
-    put(headers, "x-ratelimit-type", &if is_known_caller { "user" } else { "global" });
+    let kind = if is_known_caller { "user" } else { "global" };
+    headers.insert("x-ratelimit-type", HeaderValue::from_static(kind));
 }
 
 /// The refusal of a request that came too fast.
@@ -67,26 +78,8 @@ pub fn too_fast(exceeded: &Exceeded) -> Refusal {
     Refusal::rate_limited(message, wait)
 }
 
-/// Mind the units, which are the specification's: requests reset at a Unix time, tokens reset
-/// after a number of seconds.
-fn limit_headers(standing: &Standing) -> Vec<(&'static str, String)> {
-    let resets_at_s = standing.resets_at.ms().div_euclid(1000) + 1;
-    let mut headers = vec![
-        ("x-ratelimit-limit-requests", standing.allowed.requests.to_string()),
-        ("x-ratelimit-remaining-requests", standing.requests_left.to_string()),
-        ("x-ratelimit-reset-requests", resets_at_s.to_string()),
-    ];
-    if let (Some(limit), Some(left)) = (standing.allowed.tokens, standing.tokens_left) {
-        let wait_s = standing.until_reset().as_millis().div_ceil(1000);
-        headers.push(("x-ratelimit-limit-tokens", limit.to_string()));
-        headers.push(("x-ratelimit-remaining-tokens", left.to_string()));
-        headers.push(("x-ratelimit-reset-tokens", wait_s.to_string()));
-    }
-    headers
-}
-
-fn put(headers: &mut HeaderMap, name: &'static str, value: &dyn ToString) {
-    if let Ok(value) = HeaderValue::from_str(&value.to_string()) {
+fn put(headers: &mut HeaderMap, name: &'static str, amount: Nano) {
+    if let Ok(value) = HeaderValue::try_from(amount.to_string()) {
         headers.insert(HeaderName::from_static(name), value);
     }
 }

@@ -103,7 +103,7 @@ where
 impl Attendance {
     fn write_headers(&self, headers: &mut HeaderMap, id: &RequestId, is_plain: bool) {
         headers.insert("x-service-version", HeaderValue::from_static(VERSION));
-        if let Ok(now) = HeaderValue::from_str(&self.app.clock.now().to_string()) {
+        if let Ok(now) = HeaderValue::try_from(self.app.clock.now().to_string()) {
             headers.insert("x-service-timestamp", now);
         }
         if let Some(name) = &self.host_name {

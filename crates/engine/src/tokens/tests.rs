@@ -57,6 +57,16 @@ proptest! {
         prop_assert_eq!(meter.tokens(), text_tokens(&pieces.concat()));
     }
 
+    /// The rule, one character after the other.
+    #[test]
+    fn words_count_as_their_letters_do(text in "[a-zA-Zé ж字0-9.\\n ]{0,60}") {
+        let mut meter = TokenMeter::default();
+        for character in text.chars() {
+            meter.step(kind(character));
+        }
+        prop_assert_eq!(meter.tokens(), text_tokens(&text));
+    }
+
     #[test]
     fn more_text_is_never_fewer_tokens(text in ".{0,40}", more in ".{0,40}") {
         let longer = text.clone() + &more;
