@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use api::proxy::ChainShelf;
 use control::service::Service;
+use metrics_exporter_prometheus::PrometheusHandle;
 use store::write::{Group, Write};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -13,6 +14,8 @@ use tokio_util::sync::CancellationToken;
 const TEND_EVERY: Duration = Duration::from_secs(1);
 /// Uses of keys are for listings, which nobody reads by the second.
 const NOTE_EVERY: Duration = Duration::from_secs(30);
+/// At a thousand requests a second, some hundred kilobytes of measurements wait meanwhile.
+const COUNT_METRICS_EVERY: Duration = Duration::from_secs(5);
 /// The whole of memory is compared with the database.
 const RECONCILE_EVERY: Duration = Duration::from_secs(60);
 /// Kept answers live for a day, so that a few minutes more do no harm.
@@ -43,6 +46,18 @@ pub(crate) async fn keep(service: Arc<Service>, stop: CancellationToken) {
                 drop_expired_answers(&service).await;
                 drop_expired_nonces(&service).await;
             }
+        }
+    }
+}
+
+/// Counts what was measured into its buckets, until `stop`. Until then every measurement is kept,
+/// so that without this the memory of a service whose metrics nobody reads would grow for ever.
+pub(crate) async fn count_metrics(metrics: PrometheusHandle, stop: CancellationToken) {
+    let mut count = steady(COUNT_METRICS_EVERY);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = count.tick() => metrics.run_upkeep(),
         }
     }
 }

@@ -14,6 +14,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::housekeeping;
 use crate::failure::Failure;
 
 /// From a cached answer to a long generation.
@@ -52,6 +53,7 @@ impl Listeners {
             .and_then(PrometheusBuilder::install_recorder)
             .map_err(|error| Failure::Failed(format!("cannot gather metrics: {error}")))?;
         tracing::info!("health and metrics on http://{}", self.admin.local_addr()?);
+        tasks.spawn(housekeeping::count_metrics(metrics.clone(), stop.clone()));
         let render = Arc::new(move || {
             metrics.run_upkeep();
             metrics.render()
