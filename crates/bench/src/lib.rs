@@ -1,6 +1,7 @@
 //! Measurements of our own budgets, as ratios within one run.
 
 pub mod books;
+pub mod chat;
 pub mod http;
 pub mod load;
 pub mod nginx;

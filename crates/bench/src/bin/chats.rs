@@ -9,24 +9,19 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use bench::chat::{EVENTS, Kind, PAUSE, answer, request};
 use bench::http::Connection;
 use bench::load::{Measured, Request, measure};
 use bench::nginx::Nginx;
 use bench::process::Program;
 use bench::service::Service;
-use bench::upstream::{Answer, Upstream};
+use bench::upstream::Upstream;
 
 const REQUESTS: u64 = 5_000;
 const CONNECTIONS: [usize; 3] = [1, 16, 64];
 const STREAM_CONNECTIONS: usize = 16;
-/// Words of a stream; three more events tell its role, its end and its usage, and one closes it.
-const WORDS: usize = 64;
-const EVENTS: u32 = 68;
-/// As fast as an upstream that writes 200 tokens a second.
-const PAUSE: Duration = Duration::from_millis(5);
 /// Fewer than a provider may have at once if nothing is said.
 const OPEN_STREAMS: u64 = 200;
 /// Budgets: the service may take this many times the CPU that nginx takes.
@@ -101,26 +96,6 @@ async fn start(binary: &std::path::Path) -> Ways {
     let nginx = Nginx::start(upstream.address);
     println!("start to listening, with a new database: {listening:.0?}\n");
     Ways { upstream, nginx, service, key }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Plain,
-    Burst,
-    Paced,
-    /// Never ends by itself.
-    Open,
-}
-
-impl Kind {
-    fn named(name: &str) -> Option<Kind> {
-        match name {
-            "plain" => Some(Kind::Plain),
-            "burst" => Some(Kind::Burst),
-            "paced" => Some(Kind::Paced),
-            _ => None,
-        }
-    }
 }
 
 struct Compared {
@@ -203,73 +178,4 @@ impl Compared {
             );
         }
     }
-}
-
-/// The kind of answer that is wanted stands in the question, which everybody passes on.
-fn request(path: &str, key: &str, kind: Kind) -> Request {
-    let (is_stream, name) = match kind {
-        Kind::Plain => (false, "plain"),
-        Kind::Burst => (true, "burst"),
-        Kind::Paced => (true, "paced"),
-        Kind::Open => (true, "open-ended"),
-    };
-    let (path, key) = (path.to_owned(), key.to_owned());
-    Arc::new(move |number| {
-        let body = format!(
-            "{{\"model\":\"small\",\"stream\":{is_stream},\"messages\":[\
-             {{\"role\":\"system\",\"content\":\"You are a helpful assistant.\"}},\
-             {{\"role\":\"user\",\"content\":\"A {name} answer to question {number}: {}\"}}]}}",
-            "why is the sky blue, and the grass green? ".repeat(5)
-        );
-        let length = body.len();
-        format!(
-            "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
-             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        )
-        .into_bytes()
-    })
-}
-
-fn answer(body: &[u8]) -> Answer {
-    let has = |part: &[u8]| body.windows(part.len()).any(|it| it == part);
-    if has(b"plain") {
-        return Answer::Json(whole());
-    }
-    let pause = if has(b"paced") {
-        PAUSE
-    } else if has(b"open-ended") {
-        Duration::from_secs(60)
-    } else {
-        Duration::ZERO
-    };
-    Answer::Events { events: events(), pause }
-}
-
-const USAGE: &str = r#"{"prompt_tokens":80,"completion_tokens":64,"total_tokens":144}"#;
-
-/// Two kilobytes, as an answer of some paragraphs has.
-fn whole() -> String {
-    let text = "The sky scatters short waves more than long ones. ".repeat(38);
-    format!(
-        r#"{{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"small","choices":[{{"index":0,"message":{{"role":"assistant","content":"{text}"}},"finish_reason":"stop"}}],"usage":{USAGE}}}"#
-    )
-}
-
-fn events() -> Vec<String> {
-    let chunk = |rest: &str| {
-        format!(
-            "data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\
-             \"model\":\"small\",{rest}}}\n\n"
-        )
-    };
-    let choice = |delta: &str, finish: &str| {
-        chunk(&format!(r#""choices":[{{"index":0,"delta":{delta},"finish_reason":{finish}}}]"#))
-    };
-    let mut events = vec![choice(r#"{"role":"assistant","content":""}"#, "null")];
-    events
-        .extend((0..WORDS).map(|word| choice(&format!(r#"{{"content":" word{word}"}}"#), "null")));
-    events.push(choice("{}", r#""stop""#));
-    events.push(chunk(&format!(r#""choices":[],"usage":{USAGE}"#)));
-    events.push("data: [DONE]\n\n".to_owned());
-    events
 }

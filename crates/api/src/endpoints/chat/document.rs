@@ -33,6 +33,8 @@ pub(super) struct Documents(HashMap<Place, Result<Document, String>>);
 #[derive(Debug)]
 enum Document {
     Text(String),
+    /// Why no text could be read off it.
+    Unreadable(String),
     /// Still as a data URL.
     Pdf(String),
 }
@@ -69,6 +71,7 @@ impl Documents {
         };
         match self.0.get(&place) {
             Some(Ok(Document::Text(text))) => Ok(PartKind::Text(under_its_name(file, text))),
+            Some(Ok(Document::Unreadable(fault))) => Ok(PartKind::Text(in_its_place(file, fault))),
             Some(Ok(Document::Pdf(url))) if reads_documents => passed_on(url),
             Some(Ok(Document::Pdf(_))) => {
                 Err("This model does not read PDF files; send their text instead".to_owned())
@@ -91,6 +94,14 @@ fn under_its_name(file: &FileData, text: &str) -> String {
     match &file.filename {
         Some(name) => format!("[File: {name}]\n{text}"),
         None => text.to_owned(),
+    }
+}
+
+/// One bad file among others must not spoil a chat: the model is told of it, and can say so.
+fn in_its_place(file: &FileData, fault: &str) -> String {
+    match &file.filename {
+        Some(name) => format!("[Error processing file {name}: {fault}]"),
+        None => format!("[Error processing file: {fault}]"),
     }
 }
 
@@ -124,8 +135,10 @@ impl File {
         };
         let bytes = Inline::bytes(&inline).map_err(|fault| told("file", fault))?;
         if inline.media_type != PDF {
-            let text = documents::read(&bytes, budget).map_err(|fault| told("file", fault))?;
-            return Ok(Document::Text(text));
+            return Ok(match documents::read(&bytes, budget) {
+                Ok(text) => Document::Text(text),
+                Err(fault) => Document::Unreadable(fault.to_string()),
+            });
         }
         if documents::is_pdf(&bytes) {
             return Ok(Document::Pdf(self.data_url));

@@ -1,0 +1,71 @@
+//! What another gateway takes for the chats that `chats` sends, before the same upstream.
+//!
+//! `cargo run --release -p bench --bin peers -- URL COMMAND…`, where `{upstream}` in the command is
+//! replaced by the address of the upstream and URL is where the gateway takes chats, such as
+//! `http://127.0.0.1:9203/v1/chat/completions`. Needs nginx.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use bench::chat::{self, Kind};
+use bench::load::measure;
+use bench::nginx::Nginx;
+use bench::process::Program;
+use bench::upstream::Upstream;
+
+const REQUESTS: u64 = 10_000;
+const START_MAX: Duration = Duration::from_secs(60);
+
+#[tokio::main]
+async fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let url = arguments.next().expect("give the URL that takes chats");
+    let (address, path) = parts(&url);
+    let upstream = Upstream::start(chat::answer).await;
+    let with_upstream = |it: String| it.replace("{upstream}", &upstream.address.to_string());
+    let command: Vec<String> = arguments.map(with_upstream).collect();
+    let (name, rest) = command.split_first().expect("give the command that starts it");
+    let mut starting = Command::new(name);
+    let program = Program::start(starting.args(rest).stdout(Stdio::null()).stderr(Stdio::null()));
+    wait_for(address);
+    let nginx = Nginx::start(upstream.address);
+    println!(
+        "{:>6} {:>11} {:>10} {:>10} {:>6} {:>9} {:>9}",
+        "", "connections", "nginx CPU", "its CPU", "times", "its/s", "its p50"
+    );
+    let rows = [(Kind::Plain, 1), (Kind::Plain, 16), (Kind::Plain, 64), (Kind::Burst, 16)];
+    for (kind, connections) in rows {
+        let requests = if kind == Kind::Plain { REQUESTS } else { REQUESTS / 5 };
+        let bare = chat::request("/v1/chat/completions", "none", kind);
+        let through = chat::request(&path, "none", kind);
+        measure(&program, address, connections, 200, &through).await;
+        let bare = measure(&nginx.program, nginx.address, connections, requests, &bare).await;
+        let mut its = measure(&program, address, connections, requests, &through).await;
+        let times = its.cpu_per_request.as_secs_f64() / bare.cpu_per_request.as_secs_f64();
+        println!(
+            "{:>6} {connections:>11} {:>10.0?} {:>10.0?} {times:>6.1} {:>9.0} {:>9.2?}",
+            kind.name(),
+            bare.cpu_per_request,
+            its.cpu_per_request,
+            its.requests_per_second,
+            its.latency.permille(500),
+        );
+    }
+}
+
+fn parts(url: &str) -> (SocketAddr, String) {
+    let rest = url.strip_prefix("http://").expect("the URL begins with http://");
+    let (address, path) = rest.split_once('/').expect("the URL has a path");
+    (address.parse().expect("the URL has an address and a port"), format!("/{path}"))
+}
+
+fn wait_for(address: SocketAddr) {
+    let begun = Instant::now();
+    while TcpStream::connect(address).is_err() {
+        assert!(begun.elapsed() < START_MAX, "the gateway should listen");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,102 @@
+//! The chats that gateways are measured with, and what the upstream answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::load::Request;
+use crate::upstream::Answer;
+
+/// Words of a stream; three more events tell its role, its end and its usage, and one closes it.
+const WORDS: usize = 64;
+pub const EVENTS: u32 = 68;
+/// As fast as an upstream that writes 200 tokens a second.
+pub const PAUSE: Duration = Duration::from_millis(5);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Plain,
+    Burst,
+    Paced,
+    /// Never ends by itself.
+    Open,
+}
+
+impl Kind {
+    pub fn named(name: &str) -> Option<Kind> {
+        [Kind::Plain, Kind::Burst, Kind::Paced].into_iter().find(|kind| kind.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Plain => "plain",
+            Kind::Burst => "burst",
+            Kind::Paced => "paced",
+            Kind::Open => "open-ended",
+        }
+    }
+}
+
+/// The kind of answer that is wanted stands in the question, which everybody passes on.
+pub fn request(path: &str, key: &str, kind: Kind) -> Request {
+    let (is_stream, name) = (kind != Kind::Plain, kind.name());
+    let (path, key) = (path.to_owned(), key.to_owned());
+    Arc::new(move |number| {
+        let body = format!(
+            "{{\"model\":\"small\",\"stream\":{is_stream},\"messages\":[\
+             {{\"role\":\"system\",\"content\":\"You are a helpful assistant.\"}},\
+             {{\"role\":\"user\",\"content\":\"A {name} answer to question {number}: {}\"}}]}}",
+            "why is the sky blue, and the grass green? ".repeat(5)
+        );
+        let length = body.len();
+        format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    })
+}
+
+/// What the upstream says to it.
+pub fn answer(body: &[u8]) -> Answer {
+    let has = |part: &[u8]| body.windows(part.len()).any(|it| it == part);
+    if has(b"plain") {
+        return Answer::Json(whole());
+    }
+    let pause = if has(b"paced") {
+        PAUSE
+    } else if has(b"open-ended") {
+        Duration::from_secs(60)
+    } else {
+        Duration::ZERO
+    };
+    Answer::Events { events: events(), pause }
+}
+
+const USAGE: &str = r#"{"prompt_tokens":80,"completion_tokens":64,"total_tokens":144}"#;
+
+/// Two kilobytes, as an answer of some paragraphs has.
+fn whole() -> String {
+    let text = "The sky scatters short waves more than long ones. ".repeat(38);
+    format!(
+        r#"{{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"small","choices":[{{"index":0,"message":{{"role":"assistant","content":"{text}"}},"finish_reason":"stop"}}],"usage":{USAGE}}}"#
+    )
+}
+
+fn events() -> Vec<String> {
+    let chunk = |rest: &str| {
+        format!(
+            "data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\
+             \"model\":\"small\",{rest}}}\n\n"
+        )
+    };
+    let choice = |delta: &str, finish: &str| {
+        chunk(&format!(r#""choices":[{{"index":0,"delta":{delta},"finish_reason":{finish}}}]"#))
+    };
+    let mut events = vec![choice(r#"{"role":"assistant","content":""}"#, "null")];
+    events
+        .extend((0..WORDS).map(|word| choice(&format!(r#"{{"content":" word{word}"}}"#), "null")));
+    events.push(choice("{}", r#""stop""#));
+    events.push(chunk(&format!(r#""choices":[],"usage":{USAGE}"#)));
+    events.push("data: [DONE]\n\n".to_owned());
+    events
+}
