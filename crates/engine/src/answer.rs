@@ -19,6 +19,8 @@ pub struct ChatAnswer {
 pub struct Choice {
     pub index: u32,
     pub content: Option<String>,
+    /// The content as a string of JSON, where the engine wrote one.
+    pub verbatim: Option<Box<RawValue>>,
     pub reasoning: Option<String>,
     pub refusal: Option<String>,
     pub tool_calls: Vec<ToolCall>,

@@ -11,8 +11,8 @@ mod usage;
 
 pub use chunk::{ChatChunk, ChunkChoice, ChunkDelta, ChunkFunction, ChunkToolCall};
 pub use completion::{
-    ChatCompletion, ChatCompletionChoice, CompletionMessage, CompletionRole, CompletionToolCall,
-    FinishReason,
+    AnswerText, ChatCompletion, ChatCompletionChoice, CompletionMessage, CompletionRole,
+    CompletionToolCall, FinishReason,
 };
 pub use fault::{InferenceError, InferenceFault, InferenceRejection, SealError, SealFault};
 pub use message::{

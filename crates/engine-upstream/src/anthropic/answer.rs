@@ -26,6 +26,7 @@ pub(crate) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
     let choice = Choice {
         index: 0,
         content: some_text(gathered.content),
+        verbatim: None,
         reasoning: some_text(gathered.reasoning),
         refusal: None,
         reasoning_details: thoughts::details(&gathered.thoughts),

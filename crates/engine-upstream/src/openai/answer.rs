@@ -11,7 +11,7 @@ use crate::finish;
 use crate::transport::bad_answer;
 
 pub(crate) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
-    let answer: AnswerBody = serde_json::from_slice(body)
+    let answer: AnswerBody<'_> = serde_json::from_slice(body)
         .map_err(|error| bad_answer(format!("it is not a chat completion: {error}")))?;
     // Some servers answer 200 and tell the failure in the body.
     if answer.error.is_some() || answer.object.as_deref() == Some("error") {
@@ -30,26 +30,29 @@ pub(crate) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
 }
 
 #[derive(Deserialize)]
-struct AnswerBody {
+struct AnswerBody<'a> {
     id: Option<String>,
     object: Option<String>,
-    choices: Option<Vec<ChoiceBody>>,
+    #[serde(borrow)]
+    choices: Option<Vec<ChoiceBody<'a>>>,
     usage: Option<Box<RawValue>>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct ChoiceBody {
+struct ChoiceBody<'a> {
     #[serde(default)]
     index: u32,
-    message: MessageBody,
+    #[serde(borrow)]
+    message: MessageBody<'a>,
     finish_reason: Option<String>,
     logprobs: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
-struct MessageBody {
-    content: Option<String>,
+struct MessageBody<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
     refusal: Option<String>,
@@ -73,7 +76,7 @@ struct FunctionBody {
     arguments: Value,
 }
 
-impl ChoiceBody {
+impl ChoiceBody<'_> {
     fn read(self, upstream_id: Option<&str>) -> Result<Choice, EngineError> {
         let message = self.message;
         let calls = message.tool_calls.unwrap_or_default();
@@ -84,7 +87,8 @@ impl ChoiceBody {
         };
         Ok(Choice {
             index: self.index,
-            content: message.content,
+            content: message.content.map(text).transpose()?,
+            verbatim: message.content.map(ToOwned::to_owned),
             reasoning: message.reasoning_content.or(message.reasoning),
             refusal: message.refusal,
             reasoning_details: message.reasoning_details,
@@ -94,6 +98,11 @@ impl ChoiceBody {
             tool_calls,
         })
     }
+}
+
+fn text(content: &RawValue) -> Result<String, EngineError> {
+    serde_json::from_str(content.get())
+        .map_err(|error| bad_answer(format!("its content is not a text: {error}")))
 }
 
 impl CallBody {

@@ -156,6 +156,7 @@ impl ChoiceBody {
         Ok(Choice {
             index: self.index,
             content: Some(self.text),
+            verbatim: None,
             reasoning: None,
             refusal: None,
             tool_calls: Vec::new(),

@@ -69,6 +69,17 @@ async fn the_upstream_gets_what_the_caller_meant() {
 }
 
 #[tokio::test]
+async fn the_text_of_an_answer_is_passed_on_as_it_was_written() {
+    let app = TestApp::start().await;
+    let written = r#""a \u0022quote\u0022, a \/ and \ud83e\udd80""#;
+    let body = completion("TEXT", &Value::Null).to_string().replace("\"TEXT\"", written);
+    app.upstream.play(Script::sound("application/json", &[body.as_bytes()]));
+    let reply = post(&app, &ask("kimi-k3", &json!({}))).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert!(reply.text().contains(&format!("\"content\":{written}")), "{}", reply.text());
+}
+
+#[tokio::test]
 async fn a_model_is_found_by_trait_alias_and_with_options_behind_its_name() {
     let app = TestApp::start().await;
     for (asked, answers) in [

@@ -53,7 +53,8 @@ pub enum FinishReason {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CompletionMessage {
     pub role: CompletionRole,
-    pub content: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub content: Option<AnswerText>,
     /// What the model thought.
     pub reasoning_content: Option<String>,
     /// Signed or encrypted thoughts, to be sent back.
@@ -65,6 +66,16 @@ pub struct CompletionMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     pub tool_calls: Vec<CompletionToolCall>,
+}
+
+/// The text of an answer.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum AnswerText {
+    /// As JSON, which is how the model's server wrote it: a long text is not read and written again
+    /// for each of its letters.
+    Written(Box<RawValue>),
+    Text(String),
 }
 
 /// Who speaks.

@@ -2,8 +2,8 @@
 
 use engine::Choice;
 use wire::chat::{
-    CalledFunction, ChatCompletion, ChatCompletionChoice, CompletionMessage, CompletionRole,
-    CompletionToolCall, EffectiveParameters, FinishReason, ToolKind,
+    AnswerText, CalledFunction, ChatCompletion, ChatCompletionChoice, CompletionMessage,
+    CompletionRole, CompletionToolCall, EffectiveParameters, FinishReason, ToolKind,
 };
 
 use super::teller::Frame;
@@ -41,7 +41,11 @@ pub(super) fn finish_reason(finish: engine::FinishReason) -> FinishReason {
 }
 
 fn of_choice(choice: Choice, strips: bool) -> ChatCompletionChoice {
-    let strip = |text: String| if strips { thoughts::strip(&text) } else { text };
+    let content = match (choice.content, choice.verbatim) {
+        (Some(text), _) if strips => Some(AnswerText::Text(thoughts::strip(&text))),
+        (Some(_), Some(verbatim)) => Some(AnswerText::Written(verbatim)),
+        (text, _) => text.map(AnswerText::Text),
+    };
     let tool_calls = choice.tool_calls.into_iter().map(|call| CompletionToolCall {
         id: call.id,
         kind: ToolKind::Function,
@@ -54,7 +58,7 @@ fn of_choice(choice: Choice, strips: bool) -> ChatCompletionChoice {
         logprobs: choice.logprobs,
         message: CompletionMessage {
             role: CompletionRole::Assistant,
-            content: choice.content.map(strip),
+            content,
             reasoning_content: choice.reasoning,
             reasoning_details: choice.reasoning_details,
             thought_signature: choice.thought_signature,
