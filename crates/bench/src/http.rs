@@ -49,6 +49,7 @@ impl Connection {
         let Some((first_line, length)) = self.head().await? else { return Ok(None) };
         self.body.clear();
         let body_began = match length {
+            Length::Bytes(0) => Instant::now(),
             Length::Bytes(length) => {
                 self.stream.fill_buf().await?;
                 let body_began = Instant::now();
