@@ -153,7 +153,7 @@ async fn files_that_cannot_be_read_are_told_in_their_place() {
         file(ZIP, &bomb, Some("bomb.docx")),
         file(ZIP, &entity, None),
         file(ZIP, &EPUB[..EPUB.len() / 2], Some("half.epub")),
-        file("application/msword", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Some("a.doc")),
+        file("text/plain", b"\xff", None),
     ];
     let reply = send(&app, "kimi-k3", &parts).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
@@ -163,7 +163,7 @@ async fn files_that_cannot_be_read_are_told_in_their_place() {
         [Error processing file bomb.docx: Unpacked, it is larger than 64 MB together with the other files.]
         [Error processing file: It is damaged: its XML is not well-formed.]
         [Error processing file half.epub: It is damaged, or was cut short.]
-        [Error processing file a.doc: It is damaged, or was cut short.]"#]].assert_eq(&texts(&app));
+        [Error processing file: It is neither text in UTF-8 nor a DOCX, PPTX, XLSX, XLS, ODT, ODP, ODS or EPUB file; send its text instead.]"#]].assert_eq(&texts(&app));
 }
 
 #[tokio::test]
