@@ -59,6 +59,16 @@ async fn pages_of_any_origin_may_call_and_read_the_payment_headers() {
 }
 
 #[tokio::test]
+async fn callers_that_are_no_browsers_get_no_headers_for_them() {
+    let app = TestApp::start().await;
+    let reply = app.anonymous().send_raw(Method::GET, "/api/v1/models", Body::empty()).await;
+    let names = reply.headers.keys().map(|name| name.as_str());
+    let for_browsers: Vec<&str> = names.filter(|it| it.starts_with("access-control")).collect();
+    assert_eq!(for_browsers, [""; 0]);
+    assert_eq!(reply.header("vary"), "origin, accept-encoding", "for caches between us");
+}
+
+#[tokio::test]
 async fn a_panic_is_a_500_with_an_id_and_the_service_goes_on() {
     async fn panics() {
         panic!("on purpose");
