@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
-# Makes sure of the clients that the end-to-end tests drive: Python's and Node's. To be sourced.
+# Makes sure of the clients that the end-to-end tests drive: Python's and Node's. To be sourced,
+# after lib.sh, in the root of the tree.
 
 NODE_WANTED=18
 PYTHON_WANTED=3.11
+
+# Every folder of tests with a package.json or a requirements.txt of its own.
+CLIENT_FOLDERS=(tests-e2e tests-e2e/rpc tests-e2e/wallet tests-e2e/wallet/clients)
 
 ensure_python() {
   # Debian splits venv off, and its absence only shows when pip is asked for.
@@ -13,15 +17,6 @@ ensure_python() {
   version=$(python3 -c 'import platform; print(platform.python_version())')
   at_least "$version" "$PYTHON_WANTED" ||
     fail "Python $version is too old for the clients. Install $PYTHON_WANTED or newer, then run this again."
-  local stamp=.venv/installed.txt
-  if [ -x .venv/bin/python ] && cmp -s tests-e2e/requirements.txt "$stamp"; then
-    return 0
-  fi
-  say "installing the Python clients"
-  python3 -m venv --clear .venv
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests-e2e/requirements.txt ||
-    fail "could not install the Python clients; is the package index reachable?"
-  cp tests-e2e/requirements.txt "$stamp"
 }
 
 ensure_node() {
@@ -33,17 +28,41 @@ ensure_node() {
   version=$(node --version)
   at_least "${version#v}" "$NODE_WANTED" ||
     fail "Node $version is too old for the clients. Install $NODE_WANTED or newer, then run this again."
-  local stamp=tests-e2e/node_modules/installed.json
-  if cmp -s tests-e2e/package-lock.json "$stamp"; then
-    return 0
+}
+
+# python_clients FOLDER: its requirements.txt, in a virtual environment beside it.
+python_clients() {
+  local wanted=$1/requirements.txt stamp=$1/.venv/installed.txt
+  cmp -s "$wanted" "$stamp" && return 0
+  say "installing the Python clients of $1"
+  python3 -m venv --clear "$1/.venv"
+  persist "$1/.venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted" ||
+    fail "could not install the Python clients of $1; is the package index reachable, and the disk not full?"
+  cp "$wanted" "$stamp"
+}
+
+# node_clients FOLDER: its package.json; to the letter where there is a lock file. The folders that
+# use anvil have none: it would have to name anvil's packages for every other system too.
+node_clients() {
+  local wanted=$1/package.json command=(install --no-package-lock)
+  if [ -e "$1/package-lock.json" ]; then
+    wanted=$1/package-lock.json
+    command=(ci)
   fi
-  say "installing the Node clients"
-  npm ci --prefix tests-e2e --silent --no-audit --no-fund ||
-    fail "could not install the Node clients; is the package registry reachable?"
-  cp tests-e2e/package-lock.json "$stamp"
+  local stamp=$1/node_modules/installed.json
+  cmp -s "$wanted" "$stamp" && return 0
+  say "installing the Node clients of $1"
+  persist npm "${command[@]}" --prefix "$1" --loglevel=error --no-audit --no-fund >&2 ||
+    fail "could not install the Node clients of $1; is the package registry reachable, and the disk not full?"
+  cp "$wanted" "$stamp"
 }
 
 ensure_clients() {
   ensure_python
   ensure_node
+  local folder
+  for folder in "${CLIENT_FOLDERS[@]}"; do
+    python_clients "$folder"
+    node_clients "$folder"
+  done
 }

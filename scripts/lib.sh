@@ -36,6 +36,17 @@ install_packages() {
     fail "could not install $*. Install that by hand, then run this again."
 }
 
+# persist COMMAND...: runs what depends on the network up to three times; what it printed tells why.
+persist() {
+  local pause
+  for pause in 5 20; do
+    "$@" && return 0
+    say "that failed; once more in $pause s: $*"
+    sleep "$pause"
+  done
+  "$@"
+}
+
 # at_least HAVE WANT: compares versions.
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 

@@ -34,7 +34,7 @@ run_tests --workspace "${rest[@]}"
 say "clients"
 cargo build --locked --package cli
 binary="$(target_dir)/debug/gateway"
-TOLLGATE="$binary" .venv/bin/python -m unittest discover --start-directory tests-e2e --verbose
+TOLLGATE="$binary" tests-e2e/.venv/bin/python -m unittest discover --start-directory tests-e2e --verbose
 ./tests-e2e/rpc/run.sh "$binary"
 ./tests-e2e/wallet/clients/run.sh "$binary"
 ./tests-e2e/wallet/run.sh "$binary"
@@ -50,5 +50,5 @@ run_tests "${engines[@]/#/--package=}"
 
 say "clients of the engine"
 cargo build --locked --package tollgate
-TOLLGATE="$(target_dir)/debug/tollgate" .venv/bin/python -m unittest discover --verbose \
+TOLLGATE="$(target_dir)/debug/tollgate" tests-e2e/.venv/bin/python -m unittest discover --verbose \
   --start-directory tests-e2e/engine --top-level-directory tests-e2e
