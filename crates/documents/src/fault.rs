@@ -33,14 +33,26 @@ pub(crate) const COMPRESSION: Unreadable =
 pub(crate) const NO_TEXT: Unreadable =
     Unreadable("No text content could be extracted from the file.");
 pub(crate) const NOT_TEXT: Unreadable = Unreadable(
-    "It is neither text in UTF-8 nor a DOCX, PPTX, XLSX, XLS, ODT, ODP, ODS or EPUB file; send its \
+    "It is neither text in UTF-8 nor a PDF, DOCX, PPTX, XLSX, XLS, ODT, ODP, ODS or EPUB file; send its \
      text instead.",
 );
 pub(crate) const UNKNOWN_ARCHIVE: Unreadable = Unreadable(
     "It is an archive, but no DOCX, PPTX, XLSX, ODT, ODP, ODS or EPUB file; send its text instead.",
 );
-pub(crate) const PDF: Unreadable =
-    Unreadable("It is a PDF; send it as data:application/pdf;base64,….");
+pub(crate) const ENCRYPTED_PDF: Unreadable =
+    Unreadable("It is encrypted; save it without a password or restrictions.");
+pub(crate) const SCANNED: Unreadable = Unreadable(
+    "Its pages are pictures without text, as scans are; send them as images, or run text \
+     recognition on it first.",
+);
+pub(crate) const UNKNOWN_GLYPHS: Unreadable =
+    Unreadable("Its fonts do not say which letters they show; send its pages as images.");
+pub(crate) const TOO_MANY_PAGES: Unreadable =
+    Unreadable("It has more than 10,000 pages; send a part of it.");
+pub(crate) const TOO_MUCH_ON_PAGE: Unreadable =
+    Unreadable("One of its pages has more than 100,000 pieces of text.");
+pub(crate) const TOO_MUCH_WORK: Unreadable =
+    Unreadable("Reading it takes too long; save it anew, or send a part of it.");
 pub(crate) const OLD_OFFICE: Unreadable = Unreadable(
     "It is of an old version of Office that is not read here; save it as DOCX, PPTX or XLSX.",
 );

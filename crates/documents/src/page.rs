@@ -17,6 +17,11 @@ impl<'a> Page<'a> {
         Page { text: String::new(), bytes_left, held: 0, gaps: 0, has_cell: false }
     }
 
+    /// How much may still be written.
+    pub(crate) fn bytes_left(&self) -> usize {
+        *self.bytes_left
+    }
+
     /// Text that has its own lines.
     pub(crate) fn write_block(&mut self, text: &str) -> Result<(), Unreadable> {
         self.push(text)

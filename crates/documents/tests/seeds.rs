@@ -39,12 +39,17 @@ fn replay(target: &str, property: fn(&[u8]) -> bool, readable: usize) {
 
 #[test]
 fn seeds_of_whole_files_keep_the_properties() {
-    replay("document_file", properties::document_file, 8);
+    replay("document_file", properties::document_file, 13);
 }
 
 #[test]
 fn seeds_of_parts_keep_the_properties() {
     replay("document_part", properties::document_part, 5);
+}
+
+#[test]
+fn seeds_of_pieces_of_pdf_files_keep_the_properties() {
+    replay("document_pdf", properties::document_pdf, 7);
 }
 
 proptest! {
@@ -75,5 +80,18 @@ proptest! {
         let place = 1 + place.index(bytes.len() - 1);
         bytes.splice(place..place, piece.bytes());
         properties::document_part(&bytes);
+    }
+
+    #[test]
+    fn pieces_of_pdf_files_with_odd_words_keep_the_properties(
+        pick in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        piece in "( ?(<<|>>|\\[|\\]|[(]|[)]|<|>|/[A-Z]|-?[0-9]{0,12}[.]?[0-9]|[0-9] 0 R|Tj|TJ|Tm|q|Q|Do|BT|cm|ID|obj|stream|%)){1,8} ?",
+    ) {
+        let seeds = seeds("document_pdf");
+        let (_, mut bytes) = seeds[pick.index(seeds.len())].clone();
+        let place = 1 + place.index(bytes.len() - 1);
+        bytes.splice(place..place, piece.bytes());
+        properties::document_pdf(&bytes);
     }
 }

@@ -21,6 +21,7 @@ use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::chat::body::ChatBody;
 use crate::endpoints::chat::completion::completion;
+use crate::endpoints::chat::document::PdfFiles;
 use crate::endpoints::chat::parameters::Encryption;
 use crate::endpoints::chat::seal::SealHeaders;
 use crate::endpoints::chat::teller::{ChatTeller, Frame};
@@ -63,7 +64,9 @@ async fn create_chat_completion(
     let parameters = parameters::effective(sent, &asked.options, encryption)?;
     let hosts = app.settings.hosts.judge(media::addresses(&body.messages), call.now).await;
     let media_faults = media::faults(&body.messages, &hosts);
-    let documents = document::read(&app, &mut body.messages).await?;
+    let pdf_files =
+        if lineup.all_have(Capability::Documents) { PdfFiles::PassedOn } else { PdfFiles::Read };
+    let documents = document::read(&app, &mut body.messages, pdf_files).await?;
     let service = request::Service {
         parameters: &parameters,
         media_faults: &media_faults,

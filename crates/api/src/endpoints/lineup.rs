@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::catalogue::{
-    Catalogue, Country, Model, ModelSpec, ModelType, Resolved, TextSpec, Unresolved,
+    Capability, Catalogue, Country, Model, ModelSpec, ModelType, Resolved, TextSpec, Unresolved,
 };
 use engine::ChatRequest;
 use moment::Timestamp;
@@ -81,6 +81,13 @@ impl<'a> Lineup<'a> {
         }
         faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
         Ok(others)
+    }
+
+    /// Whether every model that may answer is able to do this.
+    pub(super) fn all_have(&self, capability: Capability) -> bool {
+        let fallbacks = self.fallbacks.iter().map(|(_, resolved)| resolved);
+        let mut all = std::iter::once(&self.first).chain(fallbacks);
+        all.all(|it| it.model.text().is_some_and(|text| text.has(capability)))
     }
 
     /// The entry of whichever model answered.

@@ -7,11 +7,11 @@ use expect_test::{Expect, expect};
 use super::pack::text_of;
 
 #[track_caller]
-fn check(name: &str, expected: Expect) {
+pub(super) fn check(name: &str, expected: Expect) {
     expected.assert_eq(&text_of(&golden(name)).unwrap());
 }
 
-fn golden(name: &str) -> Vec<u8> {
+pub(super) fn golden(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     std::fs::read(path).unwrap()
 }

@@ -15,7 +15,7 @@ fn text_is_read_in_utf8_and_in_utf16() {
 
 #[test]
 fn what_is_not_text_is_refused_by_what_it_is() {
-    let neither = "It is neither text in UTF-8 nor a DOCX, PPTX, XLSX, XLS, ODT, ODP, ODS or EPUB file; send its text instead.";
+    let neither = "It is neither text in UTF-8 nor a PDF, DOCX, PPTX, XLSX, XLS, ODT, ODP, ODS or EPUB file; send its text instead.";
     assert_eq!(fault_of(b"caf\xe9"), neither);
     assert_eq!(fault_of(b"a\0b"), neither);
     assert_eq!(fault_of(b"\xff\xfea"), neither);
@@ -24,7 +24,8 @@ fn what_is_not_text_is_refused_by_what_it_is() {
     assert_eq!(fault_of(&pack(&[("a.txt", "a")])), archive);
     assert_eq!(fault_of(&open_document("graphics", "<a/>")), archive);
     assert_eq!(fault_of(&pack(&[("[Content_Types].xml", "<Types/>")])), archive);
-    assert_eq!(fault_of(b"%PDF-1.7"), "It is a PDF; send it as data:application/pdf;base64,….");
+    assert_eq!(fault_of(b"%PDF-1.7"), "It is damaged, or was cut short.");
+    assert_eq!(text_of(b"About %PDF-1.7").unwrap(), "About %PDF-1.7");
     assert_eq!(
         fault_of(b"{\\rtf1 a}"),
         "It is in the Rich Text Format; save it as DOCX or as plain text."

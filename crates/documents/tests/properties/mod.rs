@@ -49,6 +49,38 @@ pub(crate) fn document_part(bytes: &[u8]) -> bool {
     document_file(&archive)
 }
 
+/// A piece of a PDF, in a file of which the first byte says where it belongs.
+pub(crate) fn document_pdf(bytes: &[u8]) -> bool {
+    let Some((kind, piece)) = bytes.split_first() else { return false };
+    let standard =
+        (b"/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R".as_slice(), b"".as_slice());
+    let shown = b"BT /F 9 Tf (abc) Tj 20 0 Td <30423044> Tj ET".as_slice();
+    let (filters, content, (font, map)) = match kind % 5 {
+        0 => (b"".as_slice(), piece, standard),
+        1 => (b"".as_slice(), shown, (standard.0, piece)),
+        2 => (b"".as_slice(), shown, (piece, b"".as_slice())),
+        3 => return document_file(&[b"%PDF-1.7\n", piece].concat()),
+        _ => {
+            let end = piece.iter().position(|byte| *byte == b'|').unwrap_or(0);
+            (&piece[..end], piece.get(end + 1..).unwrap_or_default(), standard)
+        }
+    };
+    let file = [
+        b"%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Kids[3 0 R]>>endobj ",
+        b"3 0 obj<</Contents 4 0 R/Resources 7 0 R>>endobj 4 0 obj<</Filter[".as_slice(),
+        filters,
+        b"]>>stream\n",
+        content,
+        b"\nendstream endobj 5 0 obj<<",
+        font,
+        b">>endobj 6 0 obj<<>>stream\n",
+        map,
+        b"\nendstream endobj 7 0 obj<</Font<</F 5 0 R>>/XObject<</X 4 0 R>>>>endobj ",
+        b"trailer<</Root 1 0 R>>",
+    ];
+    document_file(&file.concat())
+}
+
 type Parts = &'static [(&'static str, &'static str)];
 
 const WORD: Parts = &[(

@@ -185,14 +185,14 @@ async fn parts_that_cannot_be_sent_are_refused_where_they_stand() {
     let app = TestApp::start().await;
     let body = json!({"model": "kimi-k3", "messages": [{"role": "user", "content": [
         {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}},
-        {"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBERi0="}},
+        {"type": "file", "file": {"file_data": "data:application/pdf;base64,SGk="}},
         {"type": "file", "file": {"file_data": "data:text/plain;base64,SGk=", "filename": "a.txt"}},
     ]}]});
     check_faults(
         &post(&app, &body).await,
         expect![[r#"
         ["messages",0,"content",0]: "Supplied image did not pass validation checks. Send a data URL in base64, or an https or http URL."
-        ["messages",0,"content",1]: "This model does not read PDF files; send their text instead""#]],
+        ["messages",0,"content",1]: "Supplied file did not pass validation checks. It is not a PDF.""#]],
     );
 }
 

@@ -1,4 +1,4 @@
-//! Office files and books in chats: their text is what the model gets and what the prompt costs.
+//! PDF and office files and books in chats: their text is what the model gets and what the prompt costs.
 
 use std::io::{Cursor, Write};
 
@@ -18,6 +18,10 @@ use crate::chat::PATH;
 const XLSX: &[u8] = include_bytes!("../../../documents/tests/golden/openpyxl.xlsx");
 const EPUB: &[u8] = include_bytes!("../../../documents/tests/golden/ebooklib.epub");
 const ODT: &[u8] = include_bytes!("../../../documents/tests/golden/pandoc.odt");
+const PDF: &[u8] = include_bytes!("../../../documents/tests/golden/reportlab-form.pdf");
+const ENCRYPTED_PDF: &[u8] = include_bytes!("../../../documents/tests/golden/qpdf-encrypted.pdf");
+const SCANNED_PDF: &[u8] = include_bytes!("../../../documents/tests/golden/scan.pdf");
+const PDF_TYPE: &str = "application/pdf";
 const ZIP: &str = "application/zip";
 
 fn file(media_type: &str, bytes: &[u8], name: Option<&str>) -> Value {
@@ -163,14 +167,14 @@ async fn files_that_cannot_be_read_are_told_in_their_place() {
         [Error processing file bomb.docx: Unpacked, it is larger than 64 MB together with the other files.]
         [Error processing file: It is damaged: its XML is not well-formed.]
         [Error processing file half.epub: It is damaged, or was cut short.]
-        [Error processing file: It is neither text in UTF-8 nor a DOCX, PPTX, XLSX, XLS, ODT, ODP, ODS or EPUB file; send its text instead.]"#]].assert_eq(&texts(&app));
+        [Error processing file: It is neither text in UTF-8 nor a PDF, DOCX, PPTX, XLSX, XLS, ODT, ODP, ODS or EPUB file; send its text instead.]"#]].assert_eq(&texts(&app));
 }
 
 #[tokio::test]
 async fn what_is_no_file_at_all_is_refused() {
     let app = TestApp::start().await;
     let no_base64 = json!({"type": "file", "file": {"file_data": "data:text/plain;base64,*"}});
-    let parts = [file("application/pdf", b"no PDF", None), no_base64];
+    let parts = [file(PDF_TYPE, b"no PDF", None), no_base64];
     let reply = send(&app, "kimi-k3", &parts).await;
     assert_eq!(reply.status, 400);
     let body = reply.json();
@@ -197,4 +201,53 @@ async fn the_documents_of_a_request_share_their_bounds() {
         little
         little
         [Error processing file: Unpacked, it is larger than 64 MB together with the other files.]"#]].assert_eq(&texts(&app));
+}
+
+#[tokio::test]
+async fn the_text_of_a_pdf_reaches_models_that_cannot_read_one() {
+    let app = TestApp::start().await;
+    let parts = [
+        file(PDF_TYPE, PDF, Some("a.pdf")),
+        file("application/octet-stream", PDF, None),
+        file(PDF_TYPE, ENCRYPTED_PDF, Some("secret.pdf")),
+        file(PDF_TYPE, SCANNED_PDF, Some("scan.pdf")),
+        file(PDF_TYPE, &PDF[..PDF.len() / 4], None),
+    ];
+    let reply = send(&app, "kimi-k3", &parts).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    expect![[r#"
+        [File: a.pdf]
+        Name:	Ada Lovelace
+
+        City:	London
+        Name:	Ada Lovelace
+
+        City:	London
+        [Error processing file secret.pdf: It is encrypted; save it without a password or restrictions.]
+        [Error processing file scan.pdf: Its pages are pictures without text, as scans are; send them as images, or run text recognition on it first.]
+        [Error processing file: It is damaged, or was cut short.]"#]].assert_eq(&texts(&app));
+}
+
+#[tokio::test]
+async fn a_pdf_goes_to_models_that_read_it_and_its_text_to_those_that_stand_in() {
+    let few = r#""vision", "multiple_images"]"#;
+    let more = r#""vision", "multiple_images", "documents"]"#;
+    let app = TestApp::configured(|fixture| fixture.replace(few, more)).await;
+    app.upstream.play(Script::json(500, &json!({"error": {"message": "broken"}})));
+    let content = [file(PDF_TYPE, PDF, Some("a.pdf")), file("text/plain", PDF, None)];
+    let messages = json!([{"role": "user", "content": content}]);
+    let fallbacks = json!([{"model": "qwen3:4b"}]);
+    let body = json!({"model": "kimi-k3", "fallbacks": fallbacks, "messages": messages});
+    let reply = app.admin().post(PATH, &body).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let seen = app.upstream.seen();
+    let passed_on = |request: &Value| request["messages"][1]["content"].clone();
+    let data = format!("data:application/pdf;base64,{}", STANDARD.encode(PDF));
+    let first = passed_on(seen.first().unwrap());
+    assert_eq!(first[0]["file"], json!({"filename": "a.pdf", "file_data": data}));
+    assert_eq!(first[1]["file"]["file_data"], data, "as what it is");
+    let last = passed_on(seen.last().unwrap());
+    let text = "Name:\tAda Lovelace\n\nCity:\tLondon";
+    assert_eq!(last[0]["text"], format!("[File: a.pdf]\n{text}"));
+    assert_eq!(last[1]["text"], text);
 }

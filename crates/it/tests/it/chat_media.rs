@@ -177,17 +177,13 @@ async fn what_is_sent_inline_must_be_what_it_says() {
 }
 
 #[tokio::test]
-async fn documents_are_refused_by_models_that_cannot_read_them() {
+async fn documents_elsewhere_are_refused_by_models_that_cannot_fetch_them() {
     let app = TestApp::start().await;
-    let parts = json!([
-        file("data:application/pdf;base64,JVBERi0=", None),
-        file("https://example.com/a.pdf", None),
-    ]);
+    let parts = json!([file("https://example.com/a.pdf", None)]);
     check_faults(
         &send(&app, &[parts]).await,
         expect![[r#"
-            ["messages",0,"content",0]: This model does not read PDF files; send their text instead
-            ["messages",0,"content",1]: This model does not fetch files; send the file as a data URL, such as data:text/plain;base64,…"#]],
+            ["messages",0,"content",0]: This model does not fetch files; send the file as a data URL, such as data:text/plain;base64,…"#]],
     );
 }
 

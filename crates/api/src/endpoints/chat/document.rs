@@ -1,5 +1,5 @@
-//! Documents in a chat: their text is read into the prompt, and a PDF goes to models that can read
-//! one themselves.
+//! Documents in a chat: their text is read into the prompt, unless they are PDF files and the model
+//! can read one itself.
 //!
 //! They are read once, whichever models may get them, and before any money is held: the text is
 //! what the prompt is measured by.
@@ -30,17 +30,53 @@ type Place = (usize, usize);
 #[derive(Debug, Default)]
 pub(super) struct Documents(HashMap<Place, Result<Document, String>>);
 
+/// What is done with PDF files, which some models read themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PdfFiles {
+    /// All models that may answer read them.
+    PassedOn,
+    /// For those that do not.
+    Read,
+}
+
 #[derive(Debug)]
 enum Document {
+    Read(Reading),
+    /// Still as a data URL, for whichever model answers.
+    Pdf(String),
+    /// For models that read it themselves, and for others.
+    PdfAndText(String, Reading),
+}
+
+#[derive(Debug)]
+enum Reading {
     Text(String),
     /// Why no text could be read off it.
     Unreadable(String),
-    /// Still as a data URL.
-    Pdf(String),
+}
+
+impl Reading {
+    fn of(bytes: &[u8], budget: &mut Budget) -> Reading {
+        match documents::read(bytes, budget) {
+            Ok(text) => Reading::Text(text),
+            Err(fault) => Reading::Unreadable(fault.to_string()),
+        }
+    }
+
+    fn part(&self, file: &FileData) -> PartKind {
+        PartKind::Text(match self {
+            Reading::Text(text) => under_its_name(file, text),
+            Reading::Unreadable(fault) => in_its_place(file, fault),
+        })
+    }
 }
 
 /// Takes the documents out of a request and reads them, away from the threads that serve others.
-pub(super) async fn read(app: &App, messages: &mut [Message]) -> Result<Documents, Refusal> {
+pub(super) async fn read(
+    app: &App,
+    messages: &mut [Message],
+    pdf_files: PdfFiles,
+) -> Result<Documents, Refusal> {
     let files = taken(messages);
     if files.is_empty() {
         return Ok(Documents::default());
@@ -50,8 +86,8 @@ pub(super) async fn read(app: &App, messages: &mut [Message]) -> Result<Document
         // Kept until the work is done, even if the caller does not wait for it.
         let _turn = turn;
         let mut budget = Budget::default();
-        let outcomes = files.into_iter().map(|file| (file.place, file.read(&mut budget)));
-        Documents(outcomes.collect())
+        let read = |file: File| (file.place, file.read(&mut budget, pdf_files));
+        Documents(files.into_iter().map(read).collect())
     });
     read.await.map_err(Refusal::internal)
 }
@@ -70,11 +106,10 @@ impl Documents {
             Ok(PartKind::Document { url, name })
         };
         match self.0.get(&place) {
-            Some(Ok(Document::Text(text))) => Ok(PartKind::Text(under_its_name(file, text))),
-            Some(Ok(Document::Unreadable(fault))) => Ok(PartKind::Text(in_its_place(file, fault))),
-            Some(Ok(Document::Pdf(url))) if reads_documents => passed_on(url),
-            Some(Ok(Document::Pdf(_))) => {
-                Err("This model does not read PDF files; send their text instead".to_owned())
+            Some(Ok(Document::Pdf(url))) => passed_on(url),
+            Some(Ok(Document::PdfAndText(url, _))) if reads_documents => passed_on(url),
+            Some(Ok(Document::PdfAndText(_, reading) | Document::Read(reading))) => {
+                Ok(reading.part(file))
             }
             Some(Err(problem)) => Err(problem.clone()),
             None => {
@@ -129,20 +164,23 @@ fn taken(messages: &mut [Message]) -> Vec<File> {
 }
 
 impl File {
-    fn read(self, budget: &mut Budget) -> Result<Document, String> {
+    fn read(self, budget: &mut Budget, pdf_files: PdfFiles) -> Result<Document, String> {
         let Ok(Source::Inline(inline)) = media::source(&self.data_url) else {
             return Err(told("file", "Send it as a data URL in base64."));
         };
         let bytes = Inline::bytes(&inline).map_err(|fault| told("file", fault))?;
-        if inline.media_type != PDF {
-            return Ok(match documents::read(&bytes, budget) {
-                Ok(text) => Document::Text(text),
-                Err(fault) => Document::Unreadable(fault.to_string()),
-            });
-        }
-        if documents::is_pdf(&bytes) {
-            return Ok(Document::Pdf(self.data_url));
-        }
-        Err(told("file", "It is not a PDF."))
+        let url = match (inline.media_type == PDF, documents::is_pdf(&bytes)) {
+            (true, true) => self.data_url,
+            (true, false) => return Err(told("file", "It is not a PDF.")),
+            // Models are told what it is, whatever the caller took it for.
+            (false, _) if bytes.starts_with(b"%PDF-") => {
+                format!("data:{PDF};base64,{}", inline.base64)
+            }
+            (false, _) => return Ok(Document::Read(Reading::of(&bytes, budget))),
+        };
+        Ok(match pdf_files {
+            PdfFiles::PassedOn => Document::Pdf(url),
+            PdfFiles::Read => Document::PdfAndText(url, Reading::of(&bytes, budget)),
+        })
     }
 }

@@ -1,0 +1,92 @@
+//! The text of PDF files, in reading order.
+//!
+//! A PDF says where each glyph stands and, if all is well, which characters it stands for. Words,
+//! lines and columns are found from that. Fonts are not drawn, and pictures are not looked at.
+
+mod accent;
+mod annotation;
+mod content;
+mod effort;
+mod file;
+mod filter;
+mod font;
+mod layout;
+mod lexer;
+mod matrix;
+mod object;
+mod packed;
+mod predictor;
+mod run;
+mod string;
+mod table;
+mod tree;
+
+use self::content::{Painter, Seen};
+use self::file::File;
+use self::font::Fonts;
+use self::object::Object;
+use self::tree::PageNode;
+use crate::fault::{self, Unreadable};
+use crate::page::Page;
+
+/// Of one page. Programs write one, or a few.
+const CONTENTS_MAX: usize = 10_000;
+
+pub(crate) fn read(
+    bytes: &[u8],
+    unpacked_bytes_left: &mut u64,
+    page: &mut Page<'_>,
+) -> Result<(), Unreadable> {
+    let mut file = File::open(bytes, unpacked_bytes_left)?;
+    let pages = tree::pages(&mut file)?;
+    let mut fonts = Fonts::default();
+    let mut seen = Seen::default();
+    let mut has_text = false;
+    for node in &pages {
+        let (text, of_page) = read_page(&mut file, &mut fonts, node, page.bytes_left())?;
+        has_text |= !text.trim().is_empty();
+        seen.has_picture |= of_page.has_picture;
+        seen.unknown_glyphs += of_page.unknown_glyphs;
+        page.end_part()?;
+        page.write_block(&text)?;
+    }
+    match (has_text, seen) {
+        (true, _) => Ok(()),
+        (false, Seen { unknown_glyphs: 1.., .. }) => Err(fault::UNKNOWN_GLYPHS),
+        (false, Seen { has_picture: true, .. }) => Err(fault::SCANNED),
+        (false, _) => Err(fault::NO_TEXT),
+    }
+}
+
+fn read_page(
+    file: &mut File<'_>,
+    fonts: &mut Fonts,
+    node: &PageNode,
+    text_bytes_max: usize,
+) -> Result<(String, Seen), Unreadable> {
+    let content = content(file, node)?;
+    let mut painter = Painter::new(file, fonts, text_bytes_max);
+    painter.paint(&content, &node.resources)?;
+    annotation::draw(&mut painter, &node.dict)?;
+    let seen = painter.seen;
+    let runs = painter.runs.finish();
+    #[expect(clippy::cast_possible_truncation, reason = "between 0 and 360")]
+    let rotation = node.rotation as i32;
+    Ok((layout::text_of(runs, rotation), seen))
+}
+
+/// What draws a page may be cut anywhere between two words.
+fn content(file: &mut File<'_>, node: &PageNode) -> Result<Vec<u8>, Unreadable> {
+    let contents = file.get(&node.dict, "Contents")?;
+    let parts = match &contents {
+        Object::Array(parts) => &parts[..],
+        one => std::slice::from_ref(one),
+    };
+    let mut content = Vec::new();
+    for part in parts.iter().take(CONTENTS_MAX) {
+        let Object::Stream(stream) = file.resolve(part)? else { continue };
+        content.extend(file.unpack(&stream)?.unwrap_or_default());
+        content.push(b'\n');
+    }
+    Ok(content)
+}

@@ -1,0 +1,47 @@
+//! Accents that are drawn over letters, as TeX does where a font has no letter with the accent.
+
+/// Each accent with the letters that take it, and what they are then.
+const LETTERS: [(char, &str, &str); 8] = [
+    ('´', "aeiouyAEIOUYcnszCNSZ", "áéíóúýÁÉÍÓÚÝćńśźĆŃŚŹ"),
+    ('`', "aeiouAEIOU", "àèìòùÀÈÌÒÙ"),
+    ('¨', "aeiouyAEIOUY", "äëïöüÿÄËÏÖÜŸ"),
+    ('ˆ', "aeiouAEIOU", "âêîôûÂÊÎÔÛ"),
+    ('˜', "anoANO", "ãñõÃÑÕ"),
+    ('ˇ', "cszrneCSZRNE", "čšžřněČŠŽŘŇĚ"),
+    ('˚', "auAU", "åůÅŮ"),
+    ('¸', "csCS", "çşÇŞ"),
+];
+
+/// Makes one letter of the last character and what is drawn over it, if the two are a letter and
+/// its accent.
+pub(super) fn join(text: &mut String, over: &str) -> bool {
+    let mut characters = over.chars();
+    let (Some(last), Some(next), None) =
+        (text.chars().next_back(), characters.next(), characters.next())
+    else {
+        return false;
+    };
+    let Some(joined) = joined(last, next).or_else(|| joined(next, last)) else { return false };
+    text.pop();
+    text.push(joined);
+    true
+}
+
+fn joined(accent: char, letter: char) -> Option<char> {
+    let letter = if letter == 'ı' { 'i' } else { letter };
+    let (_, plain, accented) = LETTERS.iter().find(|(it, _, _)| *it == accent)?;
+    let place = plain.chars().position(|it| it == letter)?;
+    accented.chars().nth(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_letter_has_its_accented_form() {
+        for (accent, plain, accented) in LETTERS {
+            assert_eq!(plain.chars().count(), accented.chars().count(), "{accent}");
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! A PDF as a store of numbered objects. What is broken in it is null; what is too much ends it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::effort::Effort;
+use super::filter;
+use super::lexer::{Lexer, Token};
+use super::object::{Dict, Object, Stream};
+use super::packed::Packed;
+use super::table::{self, Place, Table};
+use crate::fault::{self, Unreadable};
+
+/// Objects that stand for others, and lengths that are looked up on the way.
+const HOPS_MAX: usize = 16;
+/// Values that are kept so as not to be read again.
+const KEPT_NODES_MAX: usize = 400_000;
+
+pub(super) struct File<'a> {
+    bytes: &'a [u8],
+    pub(super) effort: Effort<'a>,
+    table: Table,
+    /// Whether the table was made by looking through the file.
+    is_rebuilt: bool,
+    kept: HashMap<u32, Object>,
+    kept_nodes: usize,
+    packed: HashMap<u32, Rc<Packed>>,
+    hops: usize,
+}
+
+impl<'a> File<'a> {
+    pub(super) fn open(
+        bytes: &'a [u8],
+        unpacked_left: &'a mut u64,
+    ) -> Result<File<'a>, Unreadable> {
+        let mut file = File {
+            bytes,
+            effort: Effort::new(unpacked_left),
+            table: Table::default(),
+            is_rebuilt: false,
+            kept: HashMap::new(),
+            kept_nodes: 0,
+            packed: HashMap::new(),
+            hops: 0,
+        };
+        match table::read(&mut file)? {
+            Some(table) => file.table = table,
+            None => file.rebuild()?,
+        }
+        if file.table.trailer.has("Encrypt") {
+            return Err(fault::ENCRYPTED_PDF);
+        }
+        if file.pages()?.is_none() && !file.is_rebuilt {
+            file.rebuild()?;
+        }
+        Ok(file)
+    }
+
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The root of the tree of pages.
+    pub(super) fn pages(&mut self) -> Result<Option<Dict>, Unreadable> {
+        let trailer = self.table.trailer.clone();
+        let root = self.get(&trailer, "Root")?;
+        let Some(root) = root.dict() else { return Ok(None) };
+        Ok(self.get(root, "Pages")?.dict().cloned())
+    }
+
+    /// What stands under a key, wherever it lies.
+    pub(super) fn get(&mut self, dict: &Dict, key: &str) -> Result<Object, Unreadable> {
+        self.resolve(dict.raw(key))
+    }
+
+    pub(super) fn dict(&mut self, dict: &Dict, key: &str) -> Result<Dict, Unreadable> {
+        Ok(self.get(dict, key)?.dict().cloned().unwrap_or_default())
+    }
+
+    pub(super) fn resolve(&mut self, object: &Object) -> Result<Object, Unreadable> {
+        let mut object = object.clone();
+        for _ in 0..HOPS_MAX {
+            let Object::Ref(number) = object else { return Ok(object) };
+            object = self.object(number)?;
+        }
+        Ok(Object::Null)
+    }
+
+    /// The bytes of a stream, unpacked. None where they are a picture, or packed in an unknown way.
+    pub(super) fn unpack(&mut self, stream: &Stream) -> Result<Option<Vec<u8>>, Unreadable> {
+        let names = self.list(&stream.dict, "Filter", "F")?;
+        let parameters = self.list(&stream.dict, "DecodeParms", "DP")?;
+        if filter::FILTERS_MAX < names.len() {
+            return Ok(None);
+        }
+        let raw = self.bytes.get(stream.data.clone()).unwrap_or_default();
+        let mut unpacked: Option<Vec<u8>> = None;
+        for (position, name) in names.iter().enumerate() {
+            let name = self.resolve(name)?;
+            let parameters = parameters.get(position).unwrap_or(&Object::Null);
+            let parameters = self.resolve(parameters)?.dict().cloned().unwrap_or_default();
+            let parameters = self.flat(&parameters)?;
+            let packed = unpacked.as_deref().unwrap_or(raw);
+            let name = name.name().unwrap_or_default();
+            match filter::undo(name, &parameters, packed, &mut self.effort)? {
+                Some(bytes) => unpacked = Some(bytes),
+                None => return Ok(None),
+            }
+        }
+        match unpacked {
+            Some(bytes) => Ok(Some(bytes)),
+            None => {
+                self.effort.unpacked(raw.len())?;
+                Ok(Some(raw.to_vec()))
+            }
+        }
+    }
+
+    /// One thing or several.
+    fn list(&mut self, dict: &Dict, key: &str, short: &str) -> Result<Rc<[Object]>, Unreadable> {
+        let key = if dict.has(key) { key } else { short };
+        Ok(match self.get(dict, key)? {
+            Object::Null => Rc::new([]),
+            Object::Array(items) => items,
+            one => Rc::new([one]),
+        })
+    }
+
+    /// The numbers of a filter's parameters, wherever they lie.
+    fn flat(&mut self, parameters: &Dict) -> Result<Dict, Unreadable> {
+        const KEYS: [&str; 5] =
+            ["Predictor", "Colors", "BitsPerComponent", "Columns", "EarlyChange"];
+        let mut entries = std::collections::BTreeMap::new();
+        for key in KEYS.into_iter().filter(|key| parameters.has(key)) {
+            entries.insert(Rc::from(key.as_bytes()), self.get(parameters, key)?);
+        }
+        Ok(Dict::new(entries))
+    }
+
+    fn object(&mut self, number: u32) -> Result<Object, Unreadable> {
+        if let Some(object) = self.kept.get(&number) {
+            return Ok(object.clone());
+        }
+        if HOPS_MAX <= self.hops {
+            return Ok(Object::Null);
+        }
+        self.hops += 1;
+        let object = self.read(number);
+        self.hops -= 1;
+        let object = object?;
+        self.keep(number, &object);
+        Ok(object)
+    }
+
+    fn keep(&mut self, number: u32, object: &Object) {
+        let nodes = object.nodes();
+        if KEPT_NODES_MAX < self.kept_nodes + nodes {
+            self.kept.clear();
+            self.kept_nodes = 0;
+        }
+        self.kept_nodes += nodes;
+        self.kept.insert(number, object.clone());
+    }
+
+    fn read(&mut self, number: u32) -> Result<Object, Unreadable> {
+        let found = match self.table.places.get(&number) {
+            None | Some(Place::Nowhere) => return Ok(Object::Null),
+            Some(Place::At(at)) => {
+                let at = usize::try_from(*at).unwrap_or(usize::MAX);
+                self.indirect(at)?.filter(|(found, _)| *found == number).map(|(_, object)| object)
+            }
+            Some(Place::Packed { stream, index }) => {
+                let (stream, index) = (*stream, *index);
+                self.packed_object(stream, number, index)?
+            }
+        };
+        if found.is_some() || self.is_rebuilt {
+            return Ok(found.unwrap_or(Object::Null));
+        }
+        // The table is wrong. The file itself knows better.
+        self.rebuild()?;
+        self.read(number)
+    }
+
+    /// The object that begins at a place, with its number.
+    pub(super) fn indirect(&mut self, at: usize) -> Result<Option<(u32, Object)>, Unreadable> {
+        let mut lexer = Lexer::new(self.bytes, at);
+        let header = [lexer.token(), lexer.token(), lexer.token()];
+        let [Some(Token::Number(number)), Some(Token::Number(_)), Some(Token::Word(b"obj"))] =
+            header
+        else {
+            self.effort.spend(lexer.at().saturating_sub(at) + 1)?;
+            return Ok(None);
+        };
+        let Some(number) = Object::Number(number).index().and_then(|it| u32::try_from(it).ok())
+        else {
+            return Ok(None);
+        };
+        let object = lexer.object().unwrap_or(Object::Null);
+        self.effort.spend(lexer.at().saturating_sub(at) + 1)?;
+        let Object::Dict(dict) = object else { return Ok(Some((number, object))) };
+        let before = lexer.at();
+        if lexer.token() != Some(Token::Word(b"stream")) {
+            self.effort.spend(lexer.at().saturating_sub(before))?;
+            return Ok(Some((number, Object::Dict(dict))));
+        }
+        let start = lexer.at() + line_end(lexer.rest());
+        let data = start..self.stream_end(&dict, start)?;
+        Ok(Some((number, Object::Stream(Stream { dict, data }))))
+    }
+
+    /// Streams say how long they are, and some are wrong.
+    fn stream_end(&mut self, dict: &Dict, start: usize) -> Result<usize, Unreadable> {
+        const MARK: &[u8] = b"endstream";
+        if let Some(length) = self.get(dict, "Length")?.index()
+            && let Some(end) = start.checked_add(length).filter(|end| *end <= self.bytes.len())
+        {
+            let mut lexer = Lexer::new(self.bytes, end);
+            lexer.skip_space();
+            self.effort.spend(lexer.at() - end)?;
+            if lexer.rest().starts_with(MARK) {
+                return Ok(end);
+            }
+        }
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let length = memchr::memmem::find(rest, MARK).unwrap_or(rest.len());
+        self.effort.spend(length)?;
+        Ok(start + length)
+    }
+
+    fn packed_object(
+        &mut self,
+        stream: u32,
+        number: u32,
+        index: u32,
+    ) -> Result<Option<Object>, Unreadable> {
+        let packed = match self.packed.get(&stream) {
+            Some(packed) => packed.clone(),
+            None => {
+                let Object::Stream(unread) = self.object(stream)? else { return Ok(None) };
+                let packed = Rc::new(self.unpack_objects(&unread)?);
+                self.packed.insert(stream, packed.clone());
+                packed
+            }
+        };
+        let (object, length) = packed.object(number, index);
+        self.effort.spend(length)?;
+        Ok(object)
+    }
+
+    pub(super) fn unpack_objects(&mut self, stream: &Stream) -> Result<Packed, Unreadable> {
+        let first = self.get(&stream.dict, "First")?.index().unwrap_or(0);
+        let bytes = self.unpack(stream)?.unwrap_or_default();
+        Ok(Packed::new(bytes, first))
+    }
+
+    fn rebuild(&mut self) -> Result<(), Unreadable> {
+        self.is_rebuilt = true;
+        self.forget();
+        self.table = table::rebuild(self)?;
+        // What was looked up on the way may not have been found yet.
+        self.forget();
+        if self.table.trailer.has("Encrypt") {
+            return Err(fault::ENCRYPTED_PDF);
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.kept.clear();
+        self.packed.clear();
+        self.kept_nodes = 0;
+    }
+
+    /// Lets objects be found while the table is still being made.
+    pub(super) fn set_table(&mut self, table: Table) {
+        self.table = table;
+    }
+}
+
+/// What ends the line of the word `stream`.
+fn line_end(rest: &[u8]) -> usize {
+    match rest {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        [b' ', b'\r', b'\n', ..] => 3,
+        [b' ', b'\n', ..] => 2,
+        _ => 0,
+    }
+}

@@ -1,0 +1,186 @@
+//! How the streams of a PDF are packed. What cannot be unpacked to its end gives what came before.
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::effort::Effort;
+use super::lexer::{hex_digit, is_space};
+use super::object::Dict;
+use super::predictor;
+use crate::fault::{self, Unreadable};
+
+/// One after the other over the same bytes.
+pub(super) const FILTERS_MAX: usize = 8;
+const PIECE_BYTES: usize = 32 * 1024;
+
+/// Undoes one filter. None for those that pictures are packed with, and unknown ones.
+pub(super) fn undo(
+    name: &[u8],
+    parameters: &Dict,
+    packed: &[u8],
+    effort: &mut Effort<'_>,
+) -> Result<Option<Vec<u8>>, Unreadable> {
+    effort.spend(packed.len())?;
+    let mut output = Output { bytes: Vec::new(), effort };
+    match name {
+        b"FlateDecode" | b"Fl" => flate(packed, &mut output)?,
+        b"LZWDecode" | b"LZW" => {
+            let changes_early = parameters.raw("EarlyChange").index() != Some(0);
+            lzw(packed, changes_early, &mut output)?;
+        }
+        b"ASCII85Decode" | b"A85" => ascii_85(packed, &mut output)?,
+        b"ASCIIHexDecode" | b"AHx" => ascii_hex(packed, &mut output)?,
+        b"RunLengthDecode" | b"RL" => run_length(packed, &mut output)?,
+        _ => return Ok(None),
+    }
+    let bytes = output.bytes;
+    let has_predictor = matches!(name, b"FlateDecode" | b"Fl" | b"LZWDecode" | b"LZW");
+    Ok(if has_predictor { predictor::undo(bytes, parameters) } else { Some(bytes) })
+}
+
+/// Bytes that are counted as they come.
+struct Output<'a, 'b> {
+    bytes: Vec<u8>,
+    effort: &'a mut Effort<'b>,
+}
+
+impl Output<'_, '_> {
+    fn extend(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
+        self.effort.unpacked(bytes.len())?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn repeat(&mut self, byte: u8, count: usize) -> Result<(), Unreadable> {
+        self.effort.unpacked(count)?;
+        self.bytes.resize(self.bytes.len() + count, byte);
+        Ok(())
+    }
+}
+
+fn flate(packed: &[u8], output: &mut Output<'_, '_>) -> Result<(), Unreadable> {
+    let mut inflater = Decompress::new(true);
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut rest = packed;
+    loop {
+        let (read, written) = (inflater.total_in(), inflater.total_out());
+        let status = inflater.decompress(rest, &mut piece, FlushDecompress::None);
+        let read = usize::try_from(inflater.total_in() - read).map_err(|_| fault::DAMAGED)?;
+        let written = usize::try_from(inflater.total_out() - written);
+        let written = written.map_err(|_| fault::DAMAGED)?;
+        output.extend(&piece[..written])?;
+        rest = &rest[read..];
+        let goes_on = matches!(status, Ok(Status::Ok)) && (0 < read || 0 < written);
+        if !goes_on {
+            return Ok(());
+        }
+    }
+}
+
+/// Codes that stand for texts seen before, as an earlier text and one more byte.
+fn lzw(packed: &[u8], changes_early: bool, output: &mut Output<'_, '_>) -> Result<(), Unreadable> {
+    const CLEAR: usize = 256;
+    const END: usize = 257;
+    const CODES_MAX: usize = 4096;
+    // Where each text lies in the output; texts of one byte need no place.
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    let mut previous: Option<(usize, usize)> = None;
+    let (mut buffer, mut bits, mut width) = (0_u32, 0_u32, 9_u32);
+    for byte in packed {
+        buffer = (buffer << 8) | u32::from(*byte);
+        bits += 8;
+        if bits < width {
+            continue;
+        }
+        bits -= width;
+        let code = usize::try_from((buffer >> bits) & ((1 << width) - 1)).unwrap_or(END);
+        let start = output.bytes.len();
+        match code {
+            0..CLEAR => output.repeat(code.to_le_bytes()[0], 1)?,
+            CLEAR => {
+                (places, previous, width) = (Vec::new(), None, 9);
+                continue;
+            }
+            END => return Ok(()),
+            _ => {
+                // A code that is about to be made is the text before and its own first byte.
+                let is_next = code - 258 == places.len();
+                let place = if is_next { previous } else { places.get(code - 258).copied() };
+                let Some((from, length)) = place else { return Ok(()) };
+                let length = if is_next { length + 1 } else { length };
+                output.effort.unpacked(length)?;
+                for offset in 0..length {
+                    output.bytes.push(output.bytes[from + offset]);
+                }
+            }
+        }
+        if let Some((from, length)) = previous
+            && places.len() + 258 < CODES_MAX
+        {
+            places.push((from, length + 1));
+        }
+        previous = Some((start, output.bytes.len() - start));
+        let next = places.len() + 258 + usize::from(changes_early);
+        width = match next {
+            0..512 => 9,
+            512..1024 => 10,
+            1024..2048 => 11,
+            _ => 12,
+        };
+    }
+    Ok(())
+}
+
+fn ascii_85(packed: &[u8], output: &mut Output<'_, '_>) -> Result<(), Unreadable> {
+    let (mut group, mut count) = (0_u32, 0_usize);
+    let body = packed.strip_prefix(b"<~").unwrap_or(packed);
+    for byte in body.iter().filter(|byte| !is_space(**byte)) {
+        match byte {
+            b'z' if count == 0 => output.repeat(0, 4)?,
+            b'!'..=b'u' => {
+                group = group.wrapping_mul(85).wrapping_add(u32::from(byte - b'!'));
+                count += 1;
+            }
+            _ => break,
+        }
+        if count == 5 {
+            output.extend(&group.to_be_bytes())?;
+            (group, count) = (0, 0);
+        }
+    }
+    if count < 2 {
+        return Ok(());
+    }
+    for _ in count..5 {
+        group = group.wrapping_mul(85).wrapping_add(84);
+    }
+    output.extend(&group.to_be_bytes()[..count - 1])
+}
+
+fn ascii_hex(packed: &[u8], output: &mut Output<'_, '_>) -> Result<(), Unreadable> {
+    let body = packed.split(|byte| *byte == b'>').next().unwrap_or_default();
+    let digits: Vec<u8> = body.iter().filter_map(|byte| hex_digit(*byte)).collect();
+    let bytes: Vec<u8> =
+        digits.chunks(2).map(|pair| pair[0] * 16 + pair.get(1).unwrap_or(&0)).collect();
+    output.extend(&bytes)
+}
+
+fn run_length(packed: &[u8], output: &mut Output<'_, '_>) -> Result<(), Unreadable> {
+    let mut rest = packed;
+    while let Some((length, after)) = rest.split_first() {
+        let length = usize::from(*length);
+        rest = match length {
+            0..128 => {
+                let taken = after.len().min(length + 1);
+                output.extend(&after[..taken])?;
+                &after[taken..]
+            }
+            128 => break,
+            _ => {
+                let Some((byte, after)) = after.split_first() else { break };
+                output.repeat(*byte, 257 - length)?;
+                after
+            }
+        };
+    }
+    Ok(())
+}

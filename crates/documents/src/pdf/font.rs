@@ -1,0 +1,155 @@
+//! Fonts, as far as text needs them: which characters codes stand for, and how wide they are.
+
+mod composite;
+mod encoding;
+mod glyph_name;
+mod simple;
+mod standard_width;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use hayro_cmap::{BfString, CMap, CMapName, load_embedded};
+
+use self::composite::Composite;
+use self::simple::Simple;
+use super::file::File;
+use super::object::{Dict, Object};
+use crate::fault::Unreadable;
+
+/// A map from every code of two bytes takes a megabyte.
+const MAP_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Of all the maps of a file: what is made of them takes many times as much.
+const MAPS_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Fonts that are kept so as not to be read again.
+const FONTS_MAX: usize = 256;
+/// What reading a font costs beside its bytes.
+const FONT_STEPS: usize = 4_096;
+
+pub(super) struct Font {
+    kind: Kind,
+    /// Goes down the page.
+    pub(super) is_vertical: bool,
+}
+
+enum Kind {
+    Simple(Box<Simple>),
+    Composite(Composite),
+}
+
+/// One code of a text.
+pub(super) struct Glyph<'a> {
+    /// Of the code.
+    pub(super) bytes: usize,
+    /// None where the file does not say what it stands for.
+    pub(super) text: Option<GlyphText<'a>>,
+    /// As a part of the font's size.
+    pub(super) width: f64,
+}
+
+pub(super) enum GlyphText<'a> {
+    One(char),
+    Several(&'a str),
+    Made(String),
+}
+
+impl Font {
+    /// The first glyph of a text; none at its end.
+    pub(super) fn glyph(&self, text: &[u8]) -> Option<Glyph<'_>> {
+        match &self.kind {
+            Kind::Simple(font) => font.glyph(text),
+            Kind::Composite(font) => font.glyph(text),
+        }
+    }
+}
+
+/// The fonts of a file, each read once.
+pub(super) struct Fonts {
+    known: HashMap<u32, Rc<Font>>,
+    /// Those that every reader has, by their names.
+    maps: HashMap<Box<[u8]>, Option<Rc<CMap>>>,
+    map_bytes_left: usize,
+}
+
+impl Default for Fonts {
+    fn default() -> Fonts {
+        Fonts { known: HashMap::new(), maps: HashMap::new(), map_bytes_left: MAPS_BYTES_MAX }
+    }
+}
+
+impl Fonts {
+    pub(super) fn font(
+        &mut self,
+        file: &mut File<'_>,
+        object: &Object,
+    ) -> Result<Option<Rc<Font>>, Unreadable> {
+        if let Object::Ref(number) = object
+            && let Some(font) = self.known.get(number)
+        {
+            return Ok(Some(font.clone()));
+        }
+        file.effort.spend(FONT_STEPS)?;
+        let resolved = file.resolve(object)?;
+        let Some(dict) = resolved.dict() else { return Ok(None) };
+        let font = Rc::new(self.read(file, dict)?);
+        if FONTS_MAX <= self.known.len() {
+            self.known.clear();
+        }
+        if let Object::Ref(number) = object {
+            self.known.insert(*number, font.clone());
+        }
+        Ok(Some(font))
+    }
+
+    fn read(&mut self, file: &mut File<'_>, dict: &Dict) -> Result<Font, Unreadable> {
+        let to_unicode = file.get(dict, "ToUnicode")?;
+        let to_unicode = self.map(file, &to_unicode)?;
+        if file.get(dict, "Subtype")?.name() == Some(b"Type0") {
+            return composite::read(self, file, dict, to_unicode);
+        }
+        let font = simple::read(file, dict, to_unicode.as_deref())?;
+        Ok(Font { kind: Kind::Simple(Box::new(font)), is_vertical: false })
+    }
+
+    /// A map of codes: one that stands in the file, or one that every reader has.
+    fn map(
+        &mut self,
+        file: &mut File<'_>,
+        object: &Object,
+    ) -> Result<Option<Rc<CMap>>, Unreadable> {
+        let stream = match object {
+            Object::Name(name) => return Ok(self.named_map(name)),
+            Object::Stream(stream) => stream,
+            _ => return Ok(None),
+        };
+        let bytes = file.unpack(stream)?.unwrap_or_default();
+        // The second is how the library writes its own maps, which are not for files.
+        if MAP_BYTES_MAX < bytes.len() || bytes.starts_with(b"bcmap") {
+            return Ok(None);
+        }
+        let Some(left) = self.map_bytes_left.checked_sub(bytes.len()) else { return Ok(None) };
+        self.map_bytes_left = left;
+        file.effort.spend(bytes.len())?;
+        Ok(CMap::parse(&bytes, load_embedded).map(Rc::new))
+    }
+
+    fn named_map(&mut self, name: &[u8]) -> Option<Rc<CMap>> {
+        if let Some(map) = self.maps.get(name) {
+            return map.clone();
+        }
+        // Names of nothing are not kept: there may be any number of them.
+        let bytes = load_embedded(CMapName::from_bytes(name))?;
+        let map = CMap::parse(bytes, load_embedded).map(Rc::new);
+        self.maps.insert(name.into(), map.clone());
+        map
+    }
+}
+
+/// What a map says that a code stands for, if it is any text.
+fn told(map: &CMap, code: u32) -> Option<GlyphText<'static>> {
+    match map.lookup_bf_string(code)? {
+        BfString::Char('\u{0}' | '\u{fffd}') => None,
+        BfString::Char(character) => Some(GlyphText::One(character)),
+        BfString::String(text) => Some(GlyphText::Made(text)),
+    }
+}

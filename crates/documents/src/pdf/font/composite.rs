@@ -1,0 +1,157 @@
+//! Fonts with codes of several bytes, as Chinese, Japanese and Korean need, and most new files use.
+
+use std::rc::Rc;
+
+use hayro_cmap::{CMap, CidFamily, WritingMode};
+
+use super::super::file::File;
+use super::super::object::{Dict, Object};
+use super::{Font, Fonts, Glyph, GlyphText, Kind, told};
+use crate::fault::Unreadable;
+
+const USUAL_WIDTH: f64 = 1000.0;
+/// Ranges of characters with a width of their own.
+const WIDTHS_MAX: usize = 200_000;
+/// Characters of vertical texts take their whole size.
+const VERTICAL_ADVANCE: f64 = 1.0;
+
+pub(super) struct Composite {
+    codes: Codes,
+    to_unicode: Option<Rc<CMap>>,
+    /// From the numbers of a published collection of characters.
+    collection: Option<Rc<CMap>>,
+    /// First and last character, and their width; sorted.
+    widths: Vec<(u32, u32, f64)>,
+    usual_width: f64,
+    is_vertical: bool,
+}
+
+/// How a text is cut into codes, and which characters of the font they are.
+enum Codes {
+    /// Two bytes, which are the number of the character itself.
+    Pairs,
+    Mapped {
+        map: Rc<CMap>,
+        /// The codes are UTF-16.
+        is_unicode: bool,
+    },
+}
+
+pub(super) fn read(
+    fonts: &mut Fonts,
+    file: &mut File<'_>,
+    dict: &Dict,
+    to_unicode: Option<Rc<CMap>>,
+) -> Result<Font, Unreadable> {
+    let descendants = file.get(dict, "DescendantFonts")?;
+    let descendant = descendants.array().and_then(|it| it.first().cloned()).unwrap_or(Object::Null);
+    let descendant = file.resolve(&descendant)?.dict().cloned().unwrap_or_default();
+    let encoding = file.get(dict, "Encoding")?;
+    let map = fonts.map(file, &encoding)?;
+    let name = encoding.name().unwrap_or_default();
+    let is_vertical = name.ends_with(b"V")
+        || map
+            .as_ref()
+            .is_some_and(|map| map.metadata().writing_mode == Some(WritingMode::Vertical));
+    let codes = match map {
+        Some(map) if !name.starts_with(b"Identity") => {
+            Codes::Mapped { map, is_unicode: name.starts_with(b"Uni") }
+        }
+        _ => Codes::Pairs,
+    };
+    let system = file.dict(&descendant, "CIDSystemInfo")?;
+    let (registry, ordering) = (text(file, &system, "Registry")?, text(file, &system, "Ordering")?);
+    let family = CidFamily::from_registry_ordering(&registry, &ordering);
+    let collection = family.ucs2_cmap().and_then(|name| fonts.named_map(name.to_bytes()));
+    let usual_width = file.get(&descendant, "DW")?.number().unwrap_or(USUAL_WIDTH) / 1000.0;
+    let widths = widths(file, &descendant)?;
+    let font = Composite { codes, to_unicode, collection, widths, usual_width, is_vertical };
+    Ok(Font { kind: Kind::Composite(font), is_vertical })
+}
+
+impl Composite {
+    pub(super) fn glyph(&self, text: &[u8]) -> Option<Glyph<'_>> {
+        if text.is_empty() {
+            return None;
+        }
+        let (code, bytes, character) = self.code(text);
+        let text = self
+            .to_unicode
+            .as_ref()
+            .and_then(|map| told(map, code))
+            .or_else(|| self.by_code(code, bytes))
+            .or_else(|| told(self.collection.as_ref()?, character));
+        let width = if self.is_vertical { VERTICAL_ADVANCE } else { self.width(character) };
+        Some(Glyph { bytes, text, width })
+    }
+
+    /// The first code, its length, and the number of its character in the font.
+    fn code(&self, text: &[u8]) -> (u32, usize, u32) {
+        let code = |length: usize| {
+            let bytes = text.get(..length)?;
+            Some(bytes.iter().fold(0_u32, |code, byte| (code << 8) | u32::from(*byte)))
+        };
+        let pair = text.len().min(2);
+        let Codes::Mapped { map, .. } = &self.codes else {
+            let code = code(pair).unwrap_or(0);
+            return (code, pair, code);
+        };
+        for length in 1..=4_u8 {
+            let bytes = usize::from(length);
+            let Some(code) = code(bytes) else { break };
+            if let Some(character) = map.lookup_cid_code(code, length) {
+                return (code, bytes, character);
+            }
+        }
+        (code(pair).unwrap_or(0), pair, 0)
+    }
+
+    fn by_code(&self, code: u32, bytes: usize) -> Option<GlyphText<'static>> {
+        let Codes::Mapped { is_unicode: true, .. } = &self.codes else { return None };
+        let [.., a, b, c, d] = code.to_be_bytes();
+        let units = [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])];
+        let units = if bytes == 4 { &units[..] } else { &units[1..] };
+        let character = char::decode_utf16(units.iter().copied()).next()?.ok()?;
+        Some(GlyphText::One(character))
+    }
+
+    fn width(&self, character: u32) -> f64 {
+        let after = self.widths.partition_point(|(first, _, _)| *first <= character);
+        let range = after.checked_sub(1).and_then(|place| self.widths.get(place));
+        range.filter(|(_, last, _)| character <= *last).map_or(self.usual_width, |it| it.2)
+    }
+}
+
+/// `1 [500 600] 3 9 250`: a list from a character on, or one width for a range.
+fn widths(file: &mut File<'_>, descendant: &Dict) -> Result<Vec<(u32, u32, f64)>, Unreadable> {
+    let given = file.get(descendant, "W")?;
+    let given = given.array().cloned().unwrap_or_else(|| Rc::new([]));
+    file.effort.spend(given.len())?;
+    let mut widths = Vec::new();
+    let mut rest = &given[..];
+    while let [first, second, after @ ..] = rest
+        && widths.len() < WIDTHS_MAX
+    {
+        let Some(first) = first.index().and_then(|it| u32::try_from(it).ok()) else { break };
+        if let Some(list) = file.resolve(second)?.array() {
+            file.effort.spend(list.len())?;
+            let list = (first..=u32::MAX).zip(list.iter()).take(WIDTHS_MAX);
+            widths.extend(list.map(|(at, it)| (at, at, it.number().unwrap_or(0.0) / 1000.0)));
+            rest = after;
+            continue;
+        }
+        let [width, after @ ..] = after else { break };
+        let Some(last) = second.index().and_then(|it| u32::try_from(it).ok()) else { break };
+        widths.push((first, last, width.number().unwrap_or(0.0) / 1000.0));
+        rest = after;
+    }
+    widths.sort_by_key(|(first, _, _)| *first);
+    Ok(widths)
+}
+
+fn text(file: &mut File<'_>, dict: &Dict, key: &str) -> Result<Rc<[u8]>, Unreadable> {
+    Ok(match file.get(dict, key)? {
+        Object::Text(text) => text,
+        _ => Rc::new([]),
+    })
+}

@@ -1,0 +1,154 @@
+//! Runs of text on a page, in the order in which they are read.
+//!
+//! Runs at one height are a row. Rows follow one another down the page, unless they are the lines
+//! of columns: then each column is read to its end. Cells of tables stay in their rows.
+
+mod columns;
+mod direction;
+
+use super::matrix::Point;
+use super::run::{CELL_GAP, Run, WORD_GAP, turned};
+
+/// Cells are at least this far apart, in parts of the font's size; less is a wide space.
+const TAB_GAP: f64 = 1.8;
+/// Lines of a paragraph are less than this apart.
+const PARAGRAPH_GAP: f64 = 1.8;
+/// How far letters go below and above their line.
+const DEPTH: f64 = 0.2;
+const HEIGHT: f64 = 0.7;
+/// As much of the lower of two runs must be beside the other for them to be in one row.
+const BESIDE_MIN: f64 = 0.4;
+
+/// The text of a page that is shown turned clockwise by this many degrees.
+pub(super) fn text_of(runs: Vec<Run>, rotation: i32) -> String {
+    let mut angles: Vec<(i32, Vec<Placed>)> = Vec::new();
+    for (order, run) in runs.into_iter().enumerate() {
+        let shown = (run.angle - rotation).rem_euclid(360);
+        let placed = Placed::new(run, order);
+        match angles.iter_mut().find(|(angle, _)| *angle == shown) {
+            Some((_, runs)) => runs.push(placed),
+            None => angles.push((shown, vec![placed])),
+        }
+    }
+    // What stands upright comes first, then what is turned.
+    angles.sort_by_key(|(angle, _)| *angle);
+    let mut text = String::new();
+    for (_, runs) in angles {
+        let mut last: Option<Line> = None;
+        for line in columns::in_order(rows(runs)).into_iter().map(Row::into_line) {
+            let is_apart = last.as_ref().is_none_or(|last| last.is_apart(&line));
+            if is_apart && !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&line.text);
+            text.push('\n');
+            last = Some(line);
+        }
+    }
+    text
+}
+
+/// A run on the page as it is turned for reading.
+#[derive(Debug, Clone)]
+struct Placed {
+    text: String,
+    left: f64,
+    right: f64,
+    y: f64,
+    size: f64,
+    /// When it was drawn.
+    order: usize,
+}
+
+impl Placed {
+    fn new(run: Run, order: usize) -> Placed {
+        let [start, end] = [run.start, run.end].map(|it| turned(it, run.angle));
+        let (left, right) = (start.x.min(end.x), start.x.max(end.x));
+        let Point { y, .. } = start;
+        Placed { text: run.text, left, right, y, size: run.size, order }
+    }
+
+    /// Whether the two are beside one another, as far as their heights go.
+    fn is_beside(&self, other: &Placed) -> bool {
+        let top = (self.y + HEIGHT * self.size).min(other.y + HEIGHT * other.size);
+        let bottom = (self.y - DEPTH * self.size).max(other.y - DEPTH * other.size);
+        BESIDE_MIN * (HEIGHT + DEPTH) * self.size.min(other.size) < top - bottom
+    }
+
+    /// The same words drawn again a little aside look bold.
+    fn is_shadow_of(&self, other: &Placed) -> bool {
+        let near = 0.2 * self.size;
+        self.text == other.text
+            && (self.left - other.left).abs() < near
+            && (self.y - other.y).abs() < near
+    }
+}
+
+/// Runs at one height, from left to right.
+#[derive(Debug, Clone)]
+struct Row {
+    runs: Vec<Placed>,
+}
+
+struct Line {
+    text: String,
+    y: f64,
+    size: f64,
+}
+
+impl Line {
+    /// Whether another paragraph or column begins.
+    fn is_apart(&self, next: &Line) -> bool {
+        let down = self.y - next.y;
+        down < 0.0 || PARAGRAPH_GAP * self.size.max(next.size) < down
+    }
+}
+
+impl Row {
+    fn into_line(self) -> Line {
+        let highest = self.runs.iter().max_by(|a, b| a.size.total_cmp(&b.size));
+        let (y, size) = highest.map_or((0.0, 1.0), |run| (run.y, run.size));
+        let mut text = String::new();
+        let mut end: Option<f64> = None;
+        for run in &self.runs {
+            let gap = end.map_or(0.0, |end| (run.left - end) / size);
+            if TAB_GAP <= gap {
+                text.truncate(text.trim_end().len());
+                text.push('\t');
+            } else if WORD_GAP < gap && !text.ends_with(' ') {
+                text.push(' ');
+            }
+            let is_spaced = text.is_empty() || text.ends_with([' ', '\t']);
+            text.push_str(if is_spaced { run.text.trim_start() } else { &run.text });
+            end = Some(end.map_or(run.right, |end| end.max(run.right)));
+        }
+        text.truncate(text.trim_end().len());
+        Line { text: direction::as_read(text), y, size }
+    }
+}
+
+/// From the top to the bottom.
+fn rows(mut runs: Vec<Placed>) -> Vec<Row> {
+    runs.sort_by(|a, b| b.y.total_cmp(&a.y).then(a.left.total_cmp(&b.left)));
+    let mut rows: Vec<Row> = Vec::new();
+    let mut highest: Option<Placed> = None;
+    for run in runs {
+        let is_same = highest.as_ref().is_some_and(|highest| run.is_beside(highest));
+        let is_higher = highest.as_ref().is_none_or(|highest| highest.size < run.size);
+        if !is_same || is_higher {
+            highest = Some(run.clone());
+        }
+        match rows.last_mut() {
+            Some(row) if is_same => row.runs.push(run),
+            _ => rows.push(Row { runs: vec![run] }),
+        }
+    }
+    for row in &mut rows {
+        row.runs.sort_by(|a, b| a.left.total_cmp(&b.left).then(a.order.cmp(&b.order)));
+        row.runs.dedup_by(|again, first| again.is_shadow_of(first));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests;

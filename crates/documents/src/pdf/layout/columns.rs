@@ -1,0 +1,158 @@
+//! Which rows are the lines of columns, and in which order all are read.
+
+use super::{CELL_GAP, Placed, Row};
+
+/// Columns in columns.
+const LEVELS_MAX: usize = 8;
+/// Gaps that may become the space between columns. The widest are kept.
+const GAPS_MAX: usize = 16;
+/// Lines of a column that was drawn on its own.
+const LINES_MIN: usize = 2;
+/// Characters in such a line, on average. Those of tables and forms have fewer.
+const LINE_CHARACTERS_MIN: usize = 12;
+/// The same for columns whose lines were drawn in turn, as those of tables are.
+const MIXED_LINES_MIN: usize = 4;
+const MIXED_LINE_CHARACTERS_MIN: usize = 28;
+
+/// The rows as they are read, each cut where columns are.
+pub(super) fn in_order(rows: Vec<Row>) -> Vec<Row> {
+    let mut read = Vec::with_capacity(rows.len());
+    add(rows, 0, &mut read);
+    read
+}
+
+fn add(rows: Vec<Row>, level: usize, read: &mut Vec<Row>) {
+    if LEVELS_MAX <= level {
+        read.extend(rows);
+        return;
+    }
+    let mut band: Vec<Row> = Vec::new();
+    let mut gaps: Vec<Gap> = Vec::new();
+    let page = page_gap(&rows);
+    for row in rows {
+        let left = remaining(&gaps, &row);
+        let goes_on = !band.is_empty() && !left.is_empty();
+        if goes_on {
+            gaps = left;
+        } else {
+            add_band(std::mem::take(&mut band), &gaps, level, read);
+            gaps = remaining(&[page], &row);
+        }
+        band.push(row);
+    }
+    add_band(band, &gaps, level, read);
+}
+
+/// Rows with gaps that all of them leave free.
+fn add_band(mut band: Vec<Row>, gaps: &[Gap], level: usize, read: &mut Vec<Row>) {
+    for gap in gaps {
+        // What was drawn first is one column, and what was drawn then is the next.
+        let count = drawn_apart(&band, gap);
+        let (left, right) = parted(&band[..count], gap);
+        if are_columns(&left, &right, LINES_MIN, LINE_CHARACTERS_MIN) {
+            let rest = band.split_off(count);
+            add(left, level + 1, read);
+            add(right, level + 1, read);
+            add(rest, level + 1, read);
+            return;
+        }
+        let (left, right) = parted(&band, gap);
+        if are_columns(&left, &right, MIXED_LINES_MIN, MIXED_LINE_CHARACTERS_MIN) {
+            add(left, level + 1, read);
+            add(right, level + 1, read);
+            return;
+        }
+    }
+    read.extend(band);
+}
+
+/// How many of the rows were drawn on the left of the gap before any of them on its right.
+fn drawn_apart(band: &[Row], gap: &Gap) -> usize {
+    let middle = gap.middle();
+    let (mut last_left, mut first_right) = (0, usize::MAX);
+    let is_mixed = |row: &Row| {
+        for run in &row.runs {
+            if run.left < middle {
+                last_left = last_left.max(run.order);
+            } else {
+                first_right = first_right.min(run.order);
+            }
+        }
+        first_right < last_left
+    };
+    band.iter().position(is_mixed).unwrap_or(band.len())
+}
+
+/// A stretch across the page in which nothing stands.
+#[derive(Debug, Clone, Copy)]
+struct Gap {
+    left: f64,
+    right: f64,
+}
+
+impl Gap {
+    fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    fn middle(&self) -> f64 {
+        self.left.midpoint(self.right)
+    }
+}
+
+fn page_gap(rows: &[Row]) -> Gap {
+    let runs = || rows.iter().flat_map(|row| &row.runs);
+    let left = runs().map(|run| run.left).fold(f64::INFINITY, f64::min);
+    let right = runs().map(|run| run.right).fold(f64::NEG_INFINITY, f64::max);
+    Gap { left, right }
+}
+
+/// What a row leaves of the gaps. Both are sorted from left to right.
+fn remaining(gaps: &[Gap], row: &Row) -> Vec<Gap> {
+    let size = row.runs.iter().map(|run| run.size).fold(0.0, f64::max);
+    let mut left = Vec::new();
+    for gap in gaps {
+        let mut start = gap.left;
+        for run in &row.runs {
+            let is_here = start < run.right && run.left < gap.right;
+            if is_here {
+                left.push(Gap { left: start, right: run.left });
+                start = run.right;
+            }
+        }
+        left.push(Gap { left: start, right: gap.right });
+    }
+    left.retain(|gap| CELL_GAP * size * 0.8 <= gap.width());
+    if GAPS_MAX < left.len() {
+        left.sort_by(|a, b| b.width().total_cmp(&a.width()));
+        left.truncate(GAPS_MAX);
+        left.sort_by(|a, b| a.left.total_cmp(&b.left));
+    }
+    left
+}
+
+/// What stands before the gap, and what stands behind it.
+fn parted(band: &[Row], gap: &Gap) -> (Vec<Row>, Vec<Row>) {
+    let middle = gap.middle();
+    let side = |keeps: &dyn Fn(&Placed) -> bool| {
+        let rows = band.iter().map(|row| {
+            let runs = row.runs.iter().filter(|run| keeps(run)).cloned().collect();
+            Row { runs }
+        });
+        rows.filter(|row| !row.runs.is_empty()).collect()
+    };
+    (side(&|run| run.left < middle), side(&|run| middle <= run.left))
+}
+
+/// The lines of columns are many and long.
+fn are_columns(left: &[Row], right: &[Row], lines_min: usize, characters_min: usize) -> bool {
+    let lines = left.len().min(right.len());
+    let characters = line_characters(left).min(line_characters(right));
+    lines_min <= lines && characters_min <= characters
+}
+
+fn line_characters(rows: &[Row]) -> usize {
+    let runs = rows.iter().flat_map(|row| &row.runs);
+    let characters: usize = runs.map(|run| run.text.chars().count()).sum();
+    characters / rows.len().max(1)
+}

@@ -1,0 +1,110 @@
+//! Lines of Hebrew and Arabic, which stand on the page from right to left.
+
+/// The line as it is read: drawn from left to right, its letters come last to first. Numbers and
+/// words of other scripts in it stay as they are.
+pub(super) fn as_read(line: String) -> String {
+    let leftward = line.chars().filter(|it| is_leftward(*it)).count();
+    if leftward == 0 {
+        return line;
+    }
+    let rightward = line.chars().filter(|it| it.is_alphabetic() && !is_leftward(*it)).count();
+    let is_leftward_line = rightward <= leftward;
+    let mut pieces = pieces(&line);
+    for (side, piece) in &mut pieces {
+        if side.unwrap_or(is_leftward_line) {
+            *piece = piece.chars().rev().map(mirrored).collect();
+        }
+    }
+    if is_leftward_line {
+        pieces.reverse();
+    }
+    pieces.into_iter().map(|(_, piece)| piece).collect()
+}
+
+/// Stretches of one direction, and whether it is to the left. Spaces and signs between two of a kind belong to them; others stand
+/// alone.
+fn pieces(line: &str) -> Vec<(Option<bool>, String)> {
+    let mut pieces: Vec<(Option<bool>, String)> = Vec::new();
+    for character in line.chars() {
+        let side = side(character);
+        match pieces.last_mut() {
+            Some((last, piece)) if *last == side => piece.push(character),
+            _ => pieces.push((side, character.to_string())),
+        }
+    }
+    let mut joined: Vec<(Option<bool>, String)> = Vec::new();
+    for (side, piece) in pieces {
+        let count = joined.len();
+        let closes = side.is_some()
+            && 2 <= count
+            && joined[count - 1].0.is_none()
+            && joined[count - 2].0 == side;
+        if closes {
+            let between = joined.pop().map(|(_, between)| between).unwrap_or_default();
+            if let Some((_, before)) = joined.last_mut() {
+                before.push_str(&between);
+                before.push_str(&piece);
+            }
+        } else {
+            joined.push((side, piece));
+        }
+    }
+    joined
+}
+
+/// Whether a character goes to the left, to the right, or with its neighbours.
+fn side(character: char) -> Option<bool> {
+    match character {
+        _ if is_leftward(character) => Some(true),
+        _ if character.is_alphanumeric() => Some(false),
+        _ => None,
+    }
+}
+
+fn is_leftward(character: char) -> bool {
+    matches!(character, '\u{590}'..='\u{65f}' | '\u{66e}'..='\u{6ef}' | '\u{6fa}'..='\u{8ff}')
+        || matches!(character, '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+}
+
+fn mirrored(character: char) -> char {
+    match character {
+        '(' => ')',
+        ')' => '(',
+        '[' => ']',
+        ']' => '[',
+        '{' => '}',
+        '}' => '{',
+        '<' => '>',
+        '>' => '<',
+        '«' => '»',
+        '»' => '«',
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(drawn: &str, expected: &str) {
+        assert_eq!(as_read(drawn.to_owned()), expected);
+    }
+
+    #[test]
+    fn lines_without_hebrew_or_arabic_stay() {
+        check("Hello (1, 2)!", "Hello (1, 2)!");
+    }
+
+    #[test]
+    fn letters_are_read_from_the_right_and_numbers_from_the_left() {
+        check("םלוע םולש", "שלום עולם");
+        check("25 :ליג", "גיל: 25");
+        check("OpenAI תרבח לש", "של חברת OpenAI");
+    }
+
+    #[test]
+    fn words_in_a_line_of_another_script_stay_in_their_place() {
+        check("The word םולש means peace", "The word שלום means peace");
+    }
+}

@@ -1,0 +1,54 @@
+//! Places on a page, and how they are moved, turned and stretched.
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+/// `x' = ax + cy + e`, `y' = bx + dy + f`, as PDF has it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Matrix([f64; 6]);
+
+impl Matrix {
+    pub(super) const SAME: Matrix = Matrix([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+
+    pub(super) fn new(numbers: [f64; 6]) -> Matrix {
+        Matrix(numbers)
+    }
+
+    pub(super) fn moving(x: f64, y: f64) -> Matrix {
+        Matrix([1.0, 0.0, 0.0, 1.0, x, y])
+    }
+
+    /// First this one, then the other.
+    pub(super) fn then(self, other: Matrix) -> Matrix {
+        let [a, b, c, d, e, f] = self.0;
+        let [oa, ob, oc, od, oe, of] = other.0;
+        Matrix([
+            a * oa + b * oc,
+            a * ob + b * od,
+            c * oa + d * oc,
+            c * ob + d * od,
+            e * oa + f * oc + oe,
+            e * ob + f * od + of,
+        ])
+    }
+
+    pub(super) fn place(self, x: f64, y: f64) -> Point {
+        let [a, b, c, d, e, f] = self.0;
+        Point { x: a * x + c * y + e, y: b * x + d * y + f }
+    }
+}
+
+impl Point {
+    pub(super) fn distance(self, other: Point) -> f64 {
+        (self.x - other.x).hypot(self.y - other.y)
+    }
+
+    pub(super) fn is_finite(self) -> bool {
+        /// Pages are at most 14,400 wide, and what lies this far off is no place at all.
+        const FAR: f64 = 1e7;
+        self.x.abs() < FAR && self.y.abs() < FAR
+    }
+}

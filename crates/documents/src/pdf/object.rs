@@ -1,0 +1,106 @@
+//! The values that a PDF is made of. Copies share what they hold.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Object {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Name(Rc<[u8]>),
+    Text(Rc<[u8]>),
+    Array(Rc<[Object]>),
+    Dict(Dict),
+    Stream(Stream),
+    /// Stands for the object of this number.
+    Ref(u32),
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Dict(Rc<BTreeMap<Rc<[u8]>, Object>>);
+
+/// Packed bytes, and how they are packed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Stream {
+    pub(super) dict: Dict,
+    /// Where they lie in the file.
+    pub(super) data: Range<usize>,
+}
+
+impl Object {
+    pub(super) fn number(&self) -> Option<f64> {
+        match self {
+            Object::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// A whole number that counts or points at something.
+    pub(super) fn index(&self) -> Option<usize> {
+        let number = self.number()?;
+        let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+        is_whole.then_some(number as usize)
+    }
+
+    pub(super) fn name(&self) -> Option<&[u8]> {
+        match self {
+            Object::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    pub(super) fn array(&self) -> Option<&Rc<[Object]>> {
+        match self {
+            Object::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The dictionary that this is, or that describes it.
+    pub(super) fn dict(&self) -> Option<&Dict> {
+        match self {
+            Object::Dict(dict) => Some(dict),
+            Object::Stream(stream) => Some(&stream.dict),
+            _ => None,
+        }
+    }
+
+    /// How many values it holds, with itself.
+    pub(super) fn nodes(&self) -> usize {
+        match self {
+            Object::Array(items) => 1 + items.iter().map(Object::nodes).sum::<usize>(),
+            Object::Dict(dict) | Object::Stream(Stream { dict, .. }) => dict.nodes(),
+            _ => 1,
+        }
+    }
+}
+
+impl Dict {
+    pub(super) fn new(entries: BTreeMap<Rc<[u8]>, Object>) -> Dict {
+        Dict(Rc::new(entries))
+    }
+
+    /// As it stands there, which may be for another object.
+    pub(super) fn raw(&self, key: &str) -> &Object {
+        self.raw_bytes(key.as_bytes())
+    }
+
+    pub(super) fn raw_bytes(&self, key: &[u8]) -> &Object {
+        self.0.get(key).unwrap_or(&Object::Null)
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key.as_bytes())
+    }
+
+    pub(super) fn is_a(&self, kind: &str) -> bool {
+        self.raw("Type").name() == Some(kind.as_bytes())
+    }
+
+    fn nodes(&self) -> usize {
+        1 + self.0.values().map(|value| 1 + value.nodes()).sum::<usize>()
+    }
+}

@@ -1,0 +1,209 @@
+//! Glyphs that follow one another in a line, joined to runs of text with spaces between words.
+
+use super::accent;
+use super::matrix::Point;
+use crate::fault::{self, Unreadable};
+
+/// Runs of one page. Maps and drawings have the most.
+const RUNS_MAX: usize = 100_000;
+/// What is farther from the glyph before than this begins a word, in parts of the font's size.
+/// Spaces are a quarter of it, a little less in lines that are set tight.
+pub(super) const WORD_GAP: f64 = 0.13;
+/// What is as far as this may be in another column or cell.
+pub(super) const CELL_GAP: f64 = 0.9;
+/// What begins this far before the end of the glyph before it does not follow it.
+const OVERLAP_MAX: f64 = 0.5;
+/// Accents are drawn over their letters.
+const ACCENT_OVERLAP_MIN: f64 = 0.2;
+/// How far a glyph may be above or below the one that it follows.
+const SHIFT_MAX: f64 = 0.25;
+
+/// A glyph as it stands on the page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlacedGlyph<'a> {
+    pub(super) text: &'a str,
+    /// Where it begins and ends on the line that it stands on.
+    pub(super) start: Point,
+    pub(super) end: Point,
+    pub(super) size: f64,
+    /// In degrees, against the clock.
+    pub(super) angle: i32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Run {
+    pub(super) text: String,
+    pub(super) start: Point,
+    /// Of the last glyph that can be seen.
+    pub(super) end: Point,
+    pub(super) size: f64,
+    pub(super) angle: i32,
+}
+
+/// The runs of one page, in the order in which they were drawn.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    runs: Vec<Run>,
+    /// Behind the last glyph, seen or not.
+    pen: Point,
+    text_bytes: usize,
+}
+
+impl Runs {
+    pub(super) fn finish(self) -> Vec<Run> {
+        self.runs
+    }
+
+    pub(super) fn add(
+        &mut self,
+        glyph: PlacedGlyph<'_>,
+        text_bytes_max: usize,
+    ) -> Result<(), Unreadable> {
+        self.text_bytes += glyph.text.len();
+        if text_bytes_max < self.text_bytes {
+            return Err(fault::TEXT_TOO_LONG);
+        }
+        if let Some(run) = self.runs.last_mut()
+            && let Some(gap) = following(run, self.pen, &glyph)
+        {
+            self.pen = glyph.end;
+            let is_over = gap < -ACCENT_OVERLAP_MIN && accent::join(&mut run.text, glyph.text);
+            if is_over {
+                return Ok(());
+            }
+            if WORD_GAP < gap {
+                push_space(&mut run.text);
+            }
+            push_text(&mut run.text, glyph.text);
+            if !run.text.ends_with(' ') {
+                run.end = glyph.end;
+            }
+            return Ok(());
+        }
+        let mut text = String::new();
+        push_text(&mut text, glyph.text);
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        if RUNS_MAX <= self.runs.len() {
+            return Err(fault::TOO_MUCH_ON_PAGE);
+        }
+        let PlacedGlyph { start, end, size, angle, .. } = glyph;
+        self.pen = end;
+        self.runs.push(Run { text, start, end, size, angle });
+        Ok(())
+    }
+}
+
+/// How far behind the pen the glyph stands, if it goes on where the run ends.
+fn following(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> Option<f64> {
+    let size = run.size.max(glyph.size);
+    let is_alike = run.angle == glyph.angle && size < 1.7 * run.size.min(glyph.size);
+    if !is_alike {
+        return None;
+    }
+    let (next, pen) = (turned(glyph.start, run.angle), turned(pen, run.angle));
+    let (gap, shift) = ((next.x - pen.x) / size, (next.y - pen.y) / size);
+    let follows = shift.abs() < SHIFT_MAX && -OVERLAP_MAX < gap && gap < CELL_GAP;
+    follows.then_some(gap)
+}
+
+/// A place as it is when the page is turned so that text at this angle stands upright.
+pub(super) fn turned(point: Point, angle: i32) -> Point {
+    // Exact where it can be: nearly all text is upright.
+    let (sine, cosine) = match angle {
+        0 => (0.0, 1.0),
+        90 => (1.0, 0.0),
+        180 => (0.0, -1.0),
+        270 => (-1.0, 0.0),
+        other => f64::from(other).to_radians().sin_cos(),
+    };
+    Point { x: point.x * cosine + point.y * sine, y: point.y * cosine - point.x * sine }
+}
+
+fn push_space(text: &mut String) {
+    if !text.is_empty() && !text.ends_with(' ') {
+        text.push(' ');
+    }
+}
+
+/// Characters as they are typed: letters for ligatures, one kind of space, nothing invisible.
+fn push_text(text: &mut String, added: &str) {
+    for character in added.chars() {
+        match character {
+            'ﬀ' => text.push_str("ff"),
+            'ﬁ' => text.push_str("fi"),
+            'ﬂ' => text.push_str("fl"),
+            'ﬃ' => text.push_str("ffi"),
+            'ﬄ' => text.push_str("ffl"),
+            'ﬅ' | 'ﬆ' => text.push_str("st"),
+            // What Word calls the bullet of the font Symbol.
+            '\u{f0b7}' => text.push('•'),
+            '\u{ad}' => text.push('-'),
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{feff}' => {}
+            _ if character.is_whitespace() => push_space(text),
+            _ if character.is_control() => {}
+            _ => text.push(character),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Glyphs of size 10 that each take as much, at these places of one line.
+    #[track_caller]
+    fn check(glyphs: &[(&str, f64)], expected: &[&str]) {
+        let mut runs = Runs::default();
+        for (text, x) in glyphs {
+            let (start, end) = (Point { x: *x, y: 0.0 }, Point { x: x + 10.0, y: 0.0 });
+            let glyph = PlacedGlyph { text, start, end, size: 10.0, angle: 0 };
+            runs.add(glyph, 1000).unwrap();
+        }
+        let texts: Vec<String> = runs.finish().into_iter().map(|run| run.text).collect();
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn glyphs_that_touch_are_a_word_and_gaps_part_words() {
+        check(&[("a", 0.0), ("b", 10.5), ("c", 22.5)], &["ab c"]);
+    }
+
+    #[test]
+    fn a_space_that_is_drawn_counts_once() {
+        check(&[("a", 0.0), (" ", 10.0), ("b", 22.5)], &["a b"]);
+    }
+
+    #[test]
+    fn what_is_far_away_or_drawn_over_is_another_run() {
+        check(&[("a", 0.0), ("b", 30.0), ("c", 0.0)], &["a", "b", "c"]);
+    }
+
+    #[test]
+    fn ligatures_are_letters_and_nothing_invisible_is_kept() {
+        check(&[("ﬃ\u{200b}", 0.0), ("\u{a0}", 10.0), ("x\u{7}", 20.0)], &["ffi x"]);
+    }
+
+    #[test]
+    fn accents_join_the_letters_that_they_are_drawn_over() {
+        check(&[("na", 0.0), ("¨", 10.0), ("ı", 16.0), ("ve", 26.0)], &["naïve"]);
+        check(&[("gar", 0.0), ("c", 10.0), ("¸", 16.0), ("on", 26.0)], &["garçon"]);
+        check(&[("a", 0.0), ("¨", 10.0), ("b", 20.0)], &["a¨b"]);
+    }
+
+    #[test]
+    fn spaces_at_the_end_do_not_make_a_run_longer() {
+        let mut runs = Runs::default();
+        for (text, x) in [("a", 0.0), (" ", 10.0)] {
+            let (start, end) = (Point { x, y: 0.0 }, Point { x: x + 10.0, y: 0.0 });
+            runs.add(PlacedGlyph { text, start, end, size: 10.0, angle: 0 }, 9).unwrap();
+        }
+        assert_eq!(runs.finish()[0].end, Point { x: 10.0, y: 0.0 });
+    }
+
+    #[test]
+    fn spaces_alone_are_no_text() {
+        check(&[(" ", 0.0), ("\u{a0}", 10.0)], &[]);
+    }
+}
