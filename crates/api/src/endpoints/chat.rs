@@ -10,7 +10,7 @@ mod parameters;
 mod request;
 mod seal;
 mod teller;
-mod thoughts;
+pub(in crate::endpoints) mod thoughts;
 
 use domain::catalogue::{Capability, TextSpec, split_suffix};
 use wire::chat::{ChatCompletion, ChatCompletionRequest, EffectiveParameters};

@@ -66,6 +66,7 @@ async fn create_response(
         created: call.now.seconds(),
         model: lineup.first.model.id.clone(),
         echo: translated.echo,
+        strips_thoughts: translated.strips_thoughts,
     };
     if streams {
         return stream(work, &lineup, frame).await;

@@ -339,3 +339,65 @@ async fn an_account_without_money_is_told_so() {
     assert_eq!((reply.status, &reply.json()["code"]), (402, &json!("INSUFFICIENT_BALANCE")));
     assert!(app.upstream.seen().is_empty());
 }
+
+/// What the items of a response say.
+fn said(response: &Value) -> String {
+    let text = |item: &Value| {
+        let texts = [&item["summary"][0]["text"], &item["content"][0]["text"]];
+        let text = texts.into_iter().find_map(Value::as_str).unwrap_or_default();
+        format!("{}: {text:?}\n", item["type"].as_str().unwrap())
+    };
+    response["output"].as_array().unwrap().iter().map(text).collect()
+}
+
+#[tokio::test]
+async fn thoughts_in_the_text_are_left_out_for_those_who_ask() {
+    let app = TestApp::start().await;
+    let answer = json!({"content": "<think>hm</think>\n\nYes. <thin", "reasoning": "Aloud."});
+    let left_out = "reasoning: \"Aloud.\"\nmessage: \"Yes. <thin\"\n";
+    let whole = "reasoning: \"Aloud.\"\nmessage: \"<think>hm</think>\\n\\nYes. <thin\"\n";
+    for (options, expected) in [
+        (json!({"strip_thinking_response": true}), left_out),
+        (json!({"disable_thinking": true}), left_out),
+        (json!({"strip_thinking_response": false}), whole),
+        (json!({}), whole),
+    ] {
+        let body = json!({"model": "kimi-k3", "input": "Hi", "service_parameters": options});
+        app.upstream.play(message(&answer, "stop"));
+        assert_eq!(said(&post(&app, &body).await.ok()), expected, "{options}");
+        let pieces = ["<thi", "nk>hm</th", "ink>\n\n", "Yes", ". <thin"];
+        let mut stream = vec![json!({"role": "assistant", "reasoning": "Aloud."})];
+        stream.extend(pieces.map(|piece| json!({"content": piece})));
+        app.upstream.play(deltas(&stream, "stop"));
+        let body = json!({"model": "kimi-k3", "input": "Hi", "stream": true,
+            "service_parameters": options});
+        let events = events(&post(&app, &body).await);
+        let end = events.iter().find(|event| event["type"] == "response.completed").unwrap();
+        assert_eq!(said(&end["response"]), expected, "{options} in a stream");
+        let added = |kind: &str| {
+            let events = events.iter().filter(|event| event["type"] == kind);
+            events.map(|event| event["delta"].as_str().unwrap()).collect::<String>()
+        };
+        let text = added("response.output_text.delta");
+        assert!(expected.ends_with(&format!("message: {text:?}\n")), "{options}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_all_thought_has_no_message() {
+    let app = TestApp::start().await;
+    let options = json!({"strip_thinking_response": true});
+    let body = json!({"model": "kimi-k3", "input": "Hi", "service_parameters": options});
+    app.upstream.play(message(&json!({"content": "<think>hm, let me"}), "length"));
+    let response = post(&app, &body).await.ok();
+    assert_eq!((said(&response).as_str(), &response["status"]), ("", &json!("incomplete")));
+    let mut body = body;
+    body["stream"] = json!(true);
+    app.upstream.play(deltas(&[json!({"content": "<think>hm, let me"})], "length"));
+    check_events(&post(&app, &body).await, expect![[r#"
+        response.created
+        response.in_progress
+        response.incomplete
+        [DONE]
+    "#]]);
+}

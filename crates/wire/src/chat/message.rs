@@ -65,7 +65,7 @@ pub enum ContentPart {
         video_url: MediaUrl,
         cache_control: Option<CacheControl>,
     },
-    /// A document: its text is read, and a PDF goes to models that take one.
+    /// A document: its text is read. Models that take a PDF get the file itself.
     File(FilePart),
 }
 

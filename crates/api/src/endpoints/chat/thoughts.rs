@@ -5,7 +5,7 @@ const CLOSES: &str = "</think>";
 
 /// Follows one choice. A tag may be cut anywhere between two pieces.
 #[derive(Debug, Default)]
-pub(super) struct ThoughtFilter {
+pub(in crate::endpoints) struct ThoughtFilter {
     /// The end of what came, if it may be the beginning of a tag.
     pending: String,
     is_inside: bool,
@@ -15,7 +15,7 @@ pub(super) struct ThoughtFilter {
 
 impl ThoughtFilter {
     /// What may be shown of the text so far.
-    pub(super) fn push(&mut self, text: &str) -> String {
+    pub(in crate::endpoints) fn push(&mut self, text: &str) -> String {
         self.pending.push_str(text);
         let mut shown = String::new();
         loop {
@@ -36,7 +36,7 @@ impl ThoughtFilter {
     }
 
     /// The text is over: what looked like the beginning of a tag was none.
-    pub(super) fn finish(&mut self) -> String {
+    pub(in crate::endpoints) fn finish(&mut self) -> String {
         let rest = std::mem::take(&mut self.pending);
         let mut shown = String::new();
         if !self.is_inside {
@@ -53,7 +53,7 @@ impl ThoughtFilter {
 }
 
 /// A whole text without its blocks.
-pub(super) fn strip(text: &str) -> String {
+pub(in crate::endpoints) fn strip(text: &str) -> String {
     let mut filter = ThoughtFilter::default();
     let mut shown = filter.push(text);
     shown.push_str(&filter.finish());

@@ -8,6 +8,7 @@ use wire::responses::{
 
 use super::item::{Item, Kind};
 use super::tools::Echo;
+use crate::endpoints::chat::thoughts;
 use crate::paid_chat::Answered;
 use crate::transport::RequestId;
 
@@ -18,6 +19,8 @@ pub(super) struct Frame {
     pub(super) created: i64,
     pub(super) model: String,
     pub(super) echo: Echo,
+    /// Whether thoughts that stand in the text itself are taken out of it.
+    pub(super) strips_thoughts: bool,
 }
 
 impl Frame {
@@ -61,7 +64,12 @@ impl Frame {
 
 pub(super) fn whole(frame: Frame, answered: Answered) -> Response {
     let frame = Frame { model: answered.model.id.clone(), ..frame };
-    let choice = answered.answer.choices.into_iter().next();
+    let mut choice = answered.answer.choices.into_iter().next();
+    if let Some(Choice { content: Some(text), .. }) = &mut choice
+        && frame.strips_thoughts
+    {
+        *text = thoughts::strip(text);
+    }
     let finish = choice.as_ref().map_or(FinishReason::Stop, |choice| choice.finish);
     let status = last_status(finish);
     let items = (0..).zip(choice.map(parts).unwrap_or_default());

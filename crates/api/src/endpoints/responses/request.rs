@@ -17,6 +17,8 @@ const SCHEMA_NAME: &str = "response";
 pub(super) struct Translated {
     pub(super) chat: ChatRequest,
     pub(super) echo: Echo,
+    /// Whether thoughts that stand in the text itself are taken out of it.
+    pub(super) strips_thoughts: bool,
 }
 
 pub(super) fn translate(
@@ -41,7 +43,8 @@ pub(super) fn translate(
     let (format, verbosity) = body.text.map_or((None, None), |text| (text.format, text.verbosity));
     let sampling =
         Sampling { temperature: body.temperature, top_p: body.top_p, ..Sampling::default() };
-    let thinking = if options.disable_thinking == Some(true) {
+    let disables_thinking = options.disable_thinking == Some(true);
+    let thinking = if disables_thinking {
         Reasoning { enabled: Some(false), ..Reasoning::default() }
     } else {
         body.reasoning.map(reasoning).unwrap_or_default()
@@ -59,7 +62,8 @@ pub(super) fn translate(
         prompt_cache_key: body.prompt_cache_key,
         ..ChatRequest::default()
     };
-    Ok(Translated { chat, echo })
+    let strips_thoughts = options.strip_thinking_response == Some(true) || disables_thinking;
+    Ok(Translated { chat, echo, strips_thoughts })
 }
 
 fn response_format(format: Option<ResponseTextFormat>) -> Result<ResponseFormat, Refusal> {

@@ -9,6 +9,7 @@ use wire::responses::{
 
 use super::item::{Item, Kind};
 use super::reply::{Frame, last_status};
+use crate::endpoints::chat::thoughts::ThoughtFilter;
 use crate::paid_chat::{Settled, Step};
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{Teller, push_json};
@@ -21,17 +22,21 @@ pub(super) struct ResponseTeller {
     items: Vec<Item>,
     /// Where each call stands, by the engine's number for it.
     calls: BTreeMap<u32, usize>,
+    /// If thoughts are to be left out of the text.
+    filter: Option<ThoughtFilter>,
     finish: FinishReason,
 }
 
 impl ResponseTeller {
     pub(super) fn new(frame: Frame) -> ResponseTeller {
+        let filter = frame.strips_thoughts.then(ThoughtFilter::default);
         ResponseTeller {
             frame,
             script: Script::default(),
             is_begun: false,
             items: Vec::new(),
             calls: BTreeMap::new(),
+            filter,
             finish: FinishReason::Stop,
         }
     }
@@ -50,6 +55,10 @@ impl ResponseTeller {
         for delta in chunk.deltas.into_iter().filter(|delta| delta.index == 0) {
             let ChoiceDelta { reasoning, content, refusal, tool_calls, finish, .. } = delta;
             self.say(Kind::Reasoning, &reasoning, events);
+            let content = match &mut self.filter {
+                Some(filter) => filter.push(&content),
+                None => content,
+            };
             self.say(Kind::Text, &content, events);
             self.say(Kind::Refusal, &refusal, events);
             for call in tool_calls {
@@ -112,6 +121,9 @@ impl ResponseTeller {
     }
 
     fn end(&mut self, settled: &Settled, events: &mut Vec<u8>) {
+        // What only looked like the beginning of a thought.
+        let rest = self.filter.as_mut().map(ThoughtFilter::finish).unwrap_or_default();
+        self.say(Kind::Text, &rest, events);
         for index in 0..self.items.len() {
             self.close(index, last_status(self.finish), events);
         }
