@@ -156,12 +156,14 @@ class Chat(PythonCase):
         answer = self.client().chat.completions.create(model="small-text", messages=user(parts))
         self.assertEqual(answer.choices[0].message.content, "I read report.pdf.")
 
-    def test_the_text_of_an_office_file_reaches_the_upstream(self):
+    def test_the_text_of_a_file_reaches_the_upstream(self):
         # As the guides of the SDK say to send a file: encoded, with the type that Python guesses.
         for name, text in {
             "python-docx.docx": "Quarterly report\nRevenue rose by 12 %",
             "openpyxl.xlsx": "2025-02-28\tTea\t2.3\t10",
             "ebooklib.epub": "Chapter 1\nIt was day.",
+            "reportlab-form.pdf": "Name:\tAda Lovelace\n\nCity:\tLondon",
+            "pdflatex.pdf": "The difficult office flow",
         }.items():
             media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
             content = base64.b64encode((GOLDEN / name).read_bytes()).decode()

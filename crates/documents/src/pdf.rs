@@ -25,12 +25,16 @@ use self::content::{Painter, Seen};
 use self::file::File;
 use self::font::Fonts;
 use self::object::Object;
-use self::tree::PageNode;
+use self::tree::{PageNode, Pages};
 use crate::fault::{self, Unreadable};
 use crate::page::Page;
 
 /// Of one page. Programs write one, or a few.
 const CONTENTS_MAX: usize = 10_000;
+/// What looking at one of them costs.
+const CONTENT_STEPS: usize = 16;
+/// What finding the place of a run of text among the others costs.
+const RUN_STEPS: usize = 64;
 
 pub(crate) fn read(
     bytes: &[u8],
@@ -38,12 +42,12 @@ pub(crate) fn read(
     page: &mut Page<'_>,
 ) -> Result<(), Unreadable> {
     let mut file = File::open(bytes, unpacked_bytes_left)?;
-    let pages = tree::pages(&mut file)?;
+    let mut pages = Pages::new(&mut file)?;
     let mut fonts = Fonts::default();
     let mut seen = Seen::default();
     let mut has_text = false;
-    for node in &pages {
-        let (text, of_page) = read_page(&mut file, &mut fonts, node, page.bytes_left())?;
+    while let Some(node) = pages.next(&mut file)? {
+        let (text, of_page) = read_page(&mut file, &mut fonts, &node, page.bytes_left())?;
         has_text |= !text.trim().is_empty();
         seen.has_picture |= of_page.has_picture;
         seen.unknown_glyphs += of_page.unknown_glyphs;
@@ -70,6 +74,7 @@ fn read_page(
     annotation::draw(&mut painter, &node.dict)?;
     let seen = painter.seen;
     let runs = painter.runs.finish();
+    file.effort.spend(RUN_STEPS * runs.len())?;
     #[expect(clippy::cast_possible_truncation, reason = "between 0 and 360")]
     let rotation = node.rotation as i32;
     Ok((layout::text_of(runs, rotation), seen))
@@ -84,9 +89,15 @@ fn content(file: &mut File<'_>, node: &PageNode) -> Result<Vec<u8>, Unreadable> 
     };
     let mut content = Vec::new();
     for part in parts.iter().take(CONTENTS_MAX) {
+        file.effort.spend(CONTENT_STEPS)?;
         let Object::Stream(stream) = file.resolve(part)? else { continue };
-        content.extend(file.unpack(&stream)?.unwrap_or_default());
-        content.push(b'\n');
+        let Some(unpacked) = file.unpack(&stream)? else { continue };
+        if content.is_empty() {
+            content = unpacked;
+        } else {
+            content.push(b'\n');
+            content.extend(unpacked);
+        }
     }
     Ok(content)
 }

@@ -27,6 +27,12 @@ pub(super) fn join(text: &mut String, over: &str) -> bool {
     true
 }
 
+pub(super) fn is_one(text: &str) -> bool {
+    let mut characters = text.chars();
+    let first = characters.next();
+    characters.next().is_none() && LETTERS.iter().any(|(accent, _, _)| Some(*accent) == first)
+}
+
 fn joined(accent: char, letter: char) -> Option<char> {
     let letter = if letter == 'ı' { 'i' } else { letter };
     let (_, plain, accented) = LETTERS.iter().find(|(it, _, _)| *it == accent)?;

@@ -9,11 +9,14 @@ use crate::fault::Unreadable;
 const ANNOTATIONS_MAX: usize = 5_000;
 /// The bits of those that are not shown: hidden, and not for viewing.
 const HIDDEN: usize = 0b10_0010;
+/// What looking at one costs.
+const ANNOTATION_STEPS: usize = 64;
 
 pub(super) fn draw(painter: &mut Painter<'_, '_>, page: &Dict) -> Result<(), Unreadable> {
     let annotations = painter.file.get(page, "Annots")?;
     let Some(annotations) = annotations.array() else { return Ok(()) };
     for annotation in annotations.iter().take(ANNOTATIONS_MAX) {
+        painter.file.effort.spend(ANNOTATION_STEPS)?;
         let annotation = painter.file.resolve(annotation)?;
         let Some(annotation) = annotation.dict() else { continue };
         let is_hidden = annotation.raw("F").index().unwrap_or(0) & HIDDEN != 0;

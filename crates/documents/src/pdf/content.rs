@@ -16,13 +16,15 @@ use crate::fault::Unreadable;
 
 /// Drawings in drawings.
 const FORMS_MAX: usize = 16;
-/// States that are put aside for later, and marks that are open.
-const STACK_MAX: usize = 512;
-/// The most that an operator takes.
-const OPERANDS_MAX: usize = 64;
+/// States that are put aside for later.
+const STATES_MAX: usize = 512;
+/// Marks that are open.
+const MARKS_MAX: usize = 32;
+/// More than any operator takes.
+const OPERANDS_MAX: usize = 40;
 /// What carrying out an operator or placing a glyph costs beside its bytes.
-const OPERATOR_STEPS: usize = 8;
-const GLYPH_STEPS: usize = 16;
+const OPERATOR_STEPS: usize = 16;
+const GLYPH_STEPS: usize = 24;
 
 /// What was seen beside text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,9 +94,7 @@ impl<'a, 'b> Painter<'a, 'b> {
                 }
                 token => operands.extend(lexer.value_from(token)),
             }
-            if OPERANDS_MAX < operands.len() {
-                operands.remove(0);
-            }
+            operands.truncate(OPERANDS_MAX);
             self.file.effort.spend(lexer.at() - at)?;
             at = lexer.at();
         }
@@ -108,7 +108,7 @@ impl<'a, 'b> Painter<'a, 'b> {
         resources: &Dict,
     ) -> Result<(), Unreadable> {
         match operator {
-            b"q" if self.saved.len() < STACK_MAX => self.saved.push(self.graphics.clone()),
+            b"q" if self.saved.len() < STATES_MAX => self.saved.push(self.graphics.clone()),
             b"Q" => self.graphics = self.saved.pop().unwrap_or_else(|| self.graphics.clone()),
             b"Do" => return self.draw(operands, resources),
             b"Tf" => return self.set_font(operands, resources),
@@ -213,7 +213,7 @@ impl<'a, 'b> Painter<'a, 'b> {
     }
 
     fn open_mark(&mut self, mark: Mark) {
-        if self.marks.len() < STACK_MAX {
+        if self.marks.len() < MARKS_MAX {
             self.marks.push(mark);
         }
     }
@@ -230,7 +230,10 @@ impl<'a, 'b> Painter<'a, 'b> {
         };
         let Some(properties) = properties.dict() else { return Ok(Mark::Plain) };
         Ok(match self.file.get(properties, "ActualText")? {
-            Object::Text(text) => Mark::Replaced(Some(string::decode(&text))),
+            Object::Text(text) => {
+                self.file.effort.spend(text.len())?;
+                Mark::Replaced(Some(string::decode(&text)))
+            }
             _ => Mark::Plain,
         })
     }

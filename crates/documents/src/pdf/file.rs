@@ -14,7 +14,12 @@ use crate::fault::{self, Unreadable};
 /// Objects that stand for others, and lengths that are looked up on the way.
 const HOPS_MAX: usize = 16;
 /// Values that are kept so as not to be read again.
-const KEPT_NODES_MAX: usize = 400_000;
+const KEPT_WEIGHT_MAX: usize = 400_000;
+/// Of all streams of objects: their places are kept.
+const PACKED_OBJECTS_MAX: usize = 500_000;
+/// What making a value, and beginning to unpack, cost beside the bytes.
+const NODE_STEPS: usize = 16;
+const UNPACK_STEPS: usize = 4_096;
 
 pub(super) struct File<'a> {
     bytes: &'a [u8],
@@ -23,8 +28,9 @@ pub(super) struct File<'a> {
     /// Whether the table was made by looking through the file.
     is_rebuilt: bool,
     kept: HashMap<u32, Object>,
-    kept_nodes: usize,
+    kept_weight: usize,
     packed: HashMap<u32, Rc<Packed>>,
+    packed_objects_left: usize,
     hops: usize,
 }
 
@@ -39,8 +45,9 @@ impl<'a> File<'a> {
             table: Table::default(),
             is_rebuilt: false,
             kept: HashMap::new(),
-            kept_nodes: 0,
+            kept_weight: 0,
             packed: HashMap::new(),
+            packed_objects_left: PACKED_OBJECTS_MAX,
             hops: 0,
         };
         match table::read(&mut file)? {
@@ -101,6 +108,7 @@ impl<'a> File<'a> {
             let parameters = self.resolve(parameters)?.dict().cloned().unwrap_or_default();
             let parameters = self.flat(&parameters)?;
             let packed = unpacked.as_deref().unwrap_or(raw);
+            self.effort.spend(UNPACK_STEPS)?;
             let name = name.name().unwrap_or_default();
             match filter::undo(name, &parameters, packed, &mut self.effort)? {
                 Some(bytes) => unpacked = Some(bytes),
@@ -153,12 +161,12 @@ impl<'a> File<'a> {
     }
 
     fn keep(&mut self, number: u32, object: &Object) {
-        let nodes = object.nodes();
-        if KEPT_NODES_MAX < self.kept_nodes + nodes {
+        let weight = object.weight();
+        if KEPT_WEIGHT_MAX < self.kept_weight + weight {
             self.kept.clear();
-            self.kept_nodes = 0;
+            self.kept_weight = 0;
         }
-        self.kept_nodes += nodes;
+        self.kept_weight += weight;
         self.kept.insert(number, object.clone());
     }
 
@@ -197,7 +205,7 @@ impl<'a> File<'a> {
             return Ok(None);
         };
         let object = lexer.object().unwrap_or(Object::Null);
-        self.effort.spend(lexer.at().saturating_sub(at) + 1)?;
+        self.effort.spend(lexer.at().saturating_sub(at) + 1 + NODE_STEPS * lexer.nodes())?;
         let Object::Dict(dict) = object else { return Ok(Some((number, object))) };
         let before = lexer.at();
         if lexer.token() != Some(Token::Word(b"stream")) {
@@ -243,15 +251,17 @@ impl<'a> File<'a> {
                 packed
             }
         };
-        let (object, length) = packed.object(number, index);
-        self.effort.spend(length)?;
+        let (object, steps) = packed.object(number, index);
+        self.effort.spend(steps)?;
         Ok(object)
     }
 
     pub(super) fn unpack_objects(&mut self, stream: &Stream) -> Result<Packed, Unreadable> {
         let first = self.get(&stream.dict, "First")?.index().unwrap_or(0);
         let bytes = self.unpack(stream)?.unwrap_or_default();
-        Ok(Packed::new(bytes, first))
+        let packed = Packed::new(bytes, first, self.packed_objects_left);
+        self.packed_objects_left -= packed.numbers().count();
+        Ok(packed)
     }
 
     fn rebuild(&mut self) -> Result<(), Unreadable> {
@@ -269,7 +279,7 @@ impl<'a> File<'a> {
     fn forget(&mut self) {
         self.kept.clear();
         self.packed.clear();
-        self.kept_nodes = 0;
+        self.kept_weight = 0;
     }
 
     /// Lets objects be found while the table is still being made.

@@ -14,6 +14,7 @@ use hayro_cmap::{BfString, CMap, CMapName, load_embedded};
 use self::composite::Composite;
 use self::simple::Simple;
 use super::file::File;
+use super::lexer::{Lexer, Token};
 use super::object::{Dict, Object};
 use crate::fault::Unreadable;
 
@@ -22,9 +23,13 @@ const MAP_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Of all the maps of a file: what is made of them takes many times as much.
 const MAPS_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Fonts that are kept so as not to be read again.
-const FONTS_MAX: usize = 256;
+const FONTS_MAX: usize = 1_024;
+/// Widths of characters that are kept, of all fonts.
+const WIDTHS_MAX: usize = 2_000_000;
 /// What reading a font costs beside its bytes.
-const FONT_STEPS: usize = 4_096;
+const FONT_STEPS: usize = 10_000;
+/// In a map: what a code stands for, as it is written there. Ligatures are a few letters.
+const MAPPED_BYTES_MAX: usize = 300;
 
 pub(super) struct Font {
     kind: Kind,
@@ -69,11 +74,17 @@ pub(super) struct Fonts {
     /// Those that every reader has, by their names.
     maps: HashMap<Box<[u8]>, Option<Rc<CMap>>>,
     map_bytes_left: usize,
+    widths_left: usize,
 }
 
 impl Default for Fonts {
     fn default() -> Fonts {
-        Fonts { known: HashMap::new(), maps: HashMap::new(), map_bytes_left: MAPS_BYTES_MAX }
+        Fonts {
+            known: HashMap::new(),
+            maps: HashMap::new(),
+            map_bytes_left: MAPS_BYTES_MAX,
+            widths_left: WIDTHS_MAX,
+        }
     }
 }
 
@@ -124,7 +135,7 @@ impl Fonts {
         };
         let bytes = file.unpack(stream)?.unwrap_or_default();
         // The second is how the library writes its own maps, which are not for files.
-        if MAP_BYTES_MAX < bytes.len() || bytes.starts_with(b"bcmap") {
+        if MAP_BYTES_MAX < bytes.len() || bytes.starts_with(b"bcmap") || maps_to_much(&bytes) {
             return Ok(None);
         }
         let Some(left) = self.map_bytes_left.checked_sub(bytes.len()) else { return Ok(None) };
@@ -143,6 +154,20 @@ impl Fonts {
         self.maps.insert(name.into(), map.clone());
         map
     }
+}
+
+/// Whether a code stands for so long a text that looking it up would take its time.
+fn maps_to_much(map: &[u8]) -> bool {
+    let mut lexer = Lexer::new(map, 0);
+    let mut start = 0;
+    while let Some(token) = lexer.token() {
+        if matches!(token, Token::Text(_)) && MAPPED_BYTES_MAX < lexer.at() - start {
+            return true;
+        }
+        lexer.skip_space();
+        start = lexer.at();
+    }
+    false
 }
 
 /// What a map says that a code stands for, if it is any text.

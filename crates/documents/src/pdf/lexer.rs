@@ -9,6 +9,8 @@ use super::object::{Dict, Object};
 const LEVELS_MAX: usize = 64;
 /// Values of one object. The widths of a font with all of Unicode are fewer.
 const NODES_MAX: usize = 300_000;
+/// Values of one operand, such as a text that is shown in pieces.
+const OPERAND_NODES_MAX: usize = 10_000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token<'a> {
@@ -27,11 +29,12 @@ pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
     nodes: usize,
+    nodes_max: usize,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Lexer<'a> {
-        Lexer { bytes, at: at.min(bytes.len()), nodes: 0 }
+        Lexer { bytes, at: at.min(bytes.len()), nodes: 0, nodes_max: NODES_MAX }
     }
 
     pub(super) fn at(&self) -> usize {
@@ -67,15 +70,20 @@ impl<'a> Lexer<'a> {
         })
     }
 
+    /// How many values the last object had.
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
     /// The next value in a file, where three words may stand for another object.
     pub(super) fn object(&mut self) -> Option<Object> {
-        self.nodes = 0;
+        (self.nodes, self.nodes_max) = (0, NODES_MAX);
         self.value(0)
     }
 
     /// The value that a token of a page begins: there is nothing to refer to.
     pub(super) fn value_from(&mut self, token: Token<'a>) -> Option<Object> {
-        self.nodes = 0;
+        (self.nodes, self.nodes_max) = (0, OPERAND_NODES_MAX);
         self.value_of(token, 0)
     }
 
@@ -91,7 +99,7 @@ impl<'a> Lexer<'a> {
 
     fn value_of(&mut self, token: Token<'a>, level: usize) -> Option<Object> {
         self.nodes += 1;
-        if NODES_MAX < self.nodes || LEVELS_MAX < level {
+        if self.nodes_max < self.nodes || LEVELS_MAX < level {
             return None;
         }
         Some(match token {
@@ -122,7 +130,7 @@ impl<'a> Lexer<'a> {
                     self.at = before;
                     match self.value(level + 1) {
                         Some(item) => items.push(item),
-                        None if self.nodes <= NODES_MAX && level < LEVELS_MAX => {}
+                        None if self.nodes <= self.nodes_max && level < LEVELS_MAX => {}
                         None => return None,
                     }
                 }
@@ -148,7 +156,7 @@ impl<'a> Lexer<'a> {
                     self.at = before;
                     match self.value(level + 1) {
                         Some(value) => drop(entries.insert(key, value)),
-                        None if self.nodes <= NODES_MAX && level < LEVELS_MAX => {}
+                        None if self.nodes <= self.nodes_max && level < LEVELS_MAX => {}
                         None => return None,
                     }
                 }

@@ -68,12 +68,15 @@ impl Object {
         }
     }
 
-    /// How many values it holds, with itself.
-    pub(super) fn nodes(&self) -> usize {
+    /// What it takes to keep it: about as many values, with itself.
+    pub(super) fn weight(&self) -> usize {
+        /// A value takes as much room as so many letters.
+        const LETTERS: usize = 32;
         match self {
-            Object::Array(items) => 1 + items.iter().map(Object::nodes).sum::<usize>(),
-            Object::Dict(dict) | Object::Stream(Stream { dict, .. }) => dict.nodes(),
-            _ => 1,
+            Object::Array(items) => 1 + items.iter().map(Object::weight).sum::<usize>(),
+            Object::Dict(dict) | Object::Stream(Stream { dict, .. }) => dict.weight(),
+            Object::Name(text) | Object::Text(text) => 1 + text.len() / LETTERS,
+            Object::Null | Object::Bool(_) | Object::Number(_) | Object::Ref(_) => 1,
         }
     }
 }
@@ -100,7 +103,7 @@ impl Dict {
         self.raw("Type").name() == Some(kind.as_bytes())
     }
 
-    fn nodes(&self) -> usize {
-        1 + self.0.values().map(|value| 1 + value.nodes()).sum::<usize>()
+    fn weight(&self) -> usize {
+        1 + self.0.values().map(|value| 2 + value.weight()).sum::<usize>()
     }
 }

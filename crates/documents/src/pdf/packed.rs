@@ -3,8 +3,8 @@
 use super::lexer::{Lexer, Token};
 use super::object::Object;
 
-/// Programs write some hundreds.
-const OBJECTS_MAX: usize = 100_000;
+/// What making a value costs beside its bytes.
+const NODE_STEPS: usize = 16;
 
 pub(super) struct Packed {
     bytes: Vec<u8>,
@@ -14,10 +14,10 @@ pub(super) struct Packed {
 
 impl Packed {
     /// The numbers and places stand before the first object.
-    pub(super) fn new(bytes: Vec<u8>, first: usize) -> Packed {
+    pub(super) fn new(bytes: Vec<u8>, first: usize, objects_max: usize) -> Packed {
         let mut lexer = Lexer::new(&bytes, 0);
         let mut places = Vec::new();
-        while lexer.at() < first && places.len() < OBJECTS_MAX {
+        while lexer.at() < first && places.len() < objects_max {
             let (number, place) = (whole(lexer.token()), whole(lexer.token()));
             let (Some(number), Some(place)) = (number, place) else { break };
             let Some(place) = first.checked_add(place) else { break };
@@ -31,16 +31,19 @@ impl Packed {
         self.places.iter().map(|(number, _)| *number)
     }
 
-    /// The object, and how many bytes were looked at.
+    /// The object, and the steps that it took.
     pub(super) fn object(&self, number: u32, index: u32) -> (Option<Object>, usize) {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         let at_index = self.places.get(index).filter(|(found, _)| *found == number);
-        let found = at_index.or_else(|| self.places.iter().find(|(found, _)| *found == number));
-        let Some((_, place)) = found else { return (None, self.places.len()) };
+        let (found, steps) = match at_index {
+            Some(found) => (Some(found), 1),
+            None => (self.places.iter().find(|(found, _)| *found == number), 1 + self.places.len()),
+        };
+        let Some((_, place)) = found else { return (None, steps) };
         let mut lexer = Lexer::new(&self.bytes, *place);
         let start = lexer.at();
-        let object = lexer.object().filter(|object| !matches!(object, Object::Stream(_)));
-        (object, lexer.at() - start + self.places.len().min(64))
+        let object = lexer.object();
+        (object, steps + lexer.at() - start + NODE_STEPS * lexer.nodes())
     }
 }
 

@@ -13,10 +13,12 @@ pub(super) const WORD_GAP: f64 = 0.13;
 pub(super) const CELL_GAP: f64 = 0.9;
 /// What begins this far before the end of the glyph before it does not follow it.
 const OVERLAP_MAX: f64 = 0.5;
-/// Accents are drawn over their letters.
-const ACCENT_OVERLAP_MIN: f64 = 0.2;
 /// How far a glyph may be above or below the one that it follows.
 const SHIFT_MAX: f64 = 0.25;
+/// Accents are drawn over their letters, and higher over capitals.
+const ACCENT_OVERLAP_MIN: f64 = 0.2;
+const ACCENT_OVERLAP_MAX: f64 = 0.9;
+const ACCENT_SHIFT_MAX: f64 = 0.45;
 
 /// A glyph as it stands on the page.
 #[derive(Debug, Clone, Copy)]
@@ -64,13 +66,17 @@ impl Runs {
             return Err(fault::TEXT_TOO_LONG);
         }
         if let Some(run) = self.runs.last_mut()
+            && is_over(run, self.pen, &glyph)
+            && accent::join(&mut run.text, glyph.text)
+        {
+            self.pen = glyph.end;
+            run.end = glyph.end;
+            return Ok(());
+        }
+        if let Some(run) = self.runs.last_mut()
             && let Some(gap) = following(run, self.pen, &glyph)
         {
             self.pen = glyph.end;
-            let is_over = gap < -ACCENT_OVERLAP_MIN && accent::join(&mut run.text, glyph.text);
-            if is_over {
-                return Ok(());
-            }
             if WORD_GAP < gap {
                 push_space(&mut run.text);
             }
@@ -97,15 +103,30 @@ impl Runs {
 
 /// How far behind the pen the glyph stands, if it goes on where the run ends.
 fn following(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> Option<f64> {
+    let (gap, shift) = step(run, pen, glyph)?;
+    let shift_max = if accent::is_one(glyph.text) { ACCENT_SHIFT_MAX } else { SHIFT_MAX };
+    let follows = shift.abs() < shift_max && -OVERLAP_MAX < gap && gap < CELL_GAP;
+    follows.then_some(gap)
+}
+
+/// Whether the glyph and the last one of the run may be a letter and its accent.
+fn is_over(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> bool {
+    step(run, pen, glyph).is_some_and(|(gap, shift)| {
+        let overlaps = -ACCENT_OVERLAP_MAX < gap && gap < -ACCENT_OVERLAP_MIN;
+        overlaps && shift.abs() < ACCENT_SHIFT_MAX
+    })
+}
+
+/// From the pen to the glyph, along the line and across it, in parts of the size. None where
+/// another size or direction begins.
+fn step(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> Option<(f64, f64)> {
     let size = run.size.max(glyph.size);
     let is_alike = run.angle == glyph.angle && size < 1.7 * run.size.min(glyph.size);
     if !is_alike {
         return None;
     }
     let (next, pen) = (turned(glyph.start, run.angle), turned(pen, run.angle));
-    let (gap, shift) = ((next.x - pen.x) / size, (next.y - pen.y) / size);
-    let follows = shift.abs() < SHIFT_MAX && -OVERLAP_MAX < gap && gap < CELL_GAP;
-    follows.then_some(gap)
+    Some(((next.x - pen.x) / size, (next.y - pen.y) / size))
 }
 
 /// A place as it is when the page is turned so that text at this angle stands upright.
@@ -187,7 +208,7 @@ mod tests {
 
     #[test]
     fn accents_join_the_letters_that_they_are_drawn_over() {
-        check(&[("na", 0.0), ("¨", 10.0), ("ı", 16.0), ("ve", 26.0)], &["naïve"]);
+        check(&[("na", 0.0), ("¨", 10.0), ("ı", 14.0), ("ve", 24.0)], &["naïve"]);
         check(&[("gar", 0.0), ("c", 10.0), ("¸", 16.0), ("on", 26.0)], &["garçon"]);
         check(&[("a", 0.0), ("¨", 10.0), ("b", 20.0)], &["a¨b"]);
     }

@@ -164,7 +164,7 @@ pub(super) fn rebuild(file: &mut File<'_>) -> Result<Table, Unreadable> {
     let mut numbers: Vec<(u32, u32)> = table.places.iter().filter_map(at).collect();
     numbers.sort_unstable();
     let mut root = None;
-    let mut trailers = Vec::new();
+    let mut last = None;
     for (at, number) in numbers {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
         let Some((_, object)) = file.indirect(at)? else { continue };
@@ -173,7 +173,7 @@ pub(super) fn rebuild(file: &mut File<'_>) -> Result<Table, Unreadable> {
             root = Some(number);
         }
         if dict.has("Root") {
-            trailers.push(dict.clone());
+            last = Some(dict.clone());
         }
         let Object::Stream(stream) = &object else { continue };
         if !stream.dict.is_a("ObjStm") {
@@ -193,9 +193,9 @@ pub(super) fn rebuild(file: &mut File<'_>) -> Result<Table, Unreadable> {
         let mut lexer = Lexer::new(bytes, mark + b"trailer".len());
         let trailer = lexer.object();
         file.effort.spend(lexer.at() - mark)?;
-        trailers.extend(trailer.and_then(|it| it.dict().cloned()));
+        let trailer = trailer.and_then(|it| it.dict().cloned()).filter(|it| it.has("Root"));
+        last = trailer.or(last);
     }
-    let last = trailers.into_iter().rfind(|trailer| trailer.has("Root"));
     table.trailer = last.or_else(|| root.map(trailer_of)).unwrap_or_default();
     Ok(table)
 }

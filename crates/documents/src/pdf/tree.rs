@@ -1,6 +1,7 @@
 //! The pages of a PDF, in their order: the leaves of a tree.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use super::file::File;
 use super::object::{Dict, Object};
@@ -10,7 +11,7 @@ use crate::fault::{self, Unreadable};
 const PAGES_MAX: usize = 10_000;
 /// Branches and leaves, and what is neither.
 const NODES_MAX: usize = 100_000;
-const LEVELS_MAX: usize = 64;
+const LEVELS_MAX: usize = 32;
 
 #[derive(Debug, Clone)]
 pub(super) struct PageNode {
@@ -28,48 +29,65 @@ struct Inherited {
 }
 
 struct Branch {
-    kids: Vec<Object>,
+    kids: Rc<[Object]>,
+    next: usize,
     inherited: Inherited,
 }
 
-pub(super) fn pages(file: &mut File<'_>) -> Result<Vec<PageNode>, Unreadable> {
-    let Some(root) = file.pages()? else { return Err(fault::DAMAGED) };
-    let mut pages = Vec::new();
-    let mut seen = HashSet::new();
-    let mut nodes = 0;
-    let mut branches = vec![branch(file, &root, &Inherited::default())?];
-    while let Some(branch_now) = branches.last_mut() {
-        let Some(kid) = branch_now.kids.pop() else {
-            branches.pop();
-            continue;
-        };
-        nodes += 1;
-        if NODES_MAX < nodes {
-            return Err(fault::TOO_MANY_PAGES);
-        }
-        // A page stands in the tree once. One that stands in itself would never end.
-        let is_again = matches!(kid, Object::Ref(number) if !seen.insert(number));
-        let inherited = branch_now.inherited.clone();
-        let Some(dict) = file.resolve(&kid)?.dict().cloned().filter(|_| !is_again) else {
-            continue;
-        };
-        if !dict.has("Kids") {
-            let Inherited { resources, rotation } = inheritance(file, &dict, &inherited)?;
-            pages.push(PageNode { dict, resources, rotation });
-        } else if branches.len() < LEVELS_MAX {
-            branches.push(branch(file, &dict, &inherited)?);
-        }
-        if PAGES_MAX < pages.len() {
-            return Err(fault::TOO_MANY_PAGES);
-        }
+/// The pages that were not come to yet. They are not kept: there may be many, and large ones.
+pub(super) struct Pages {
+    branches: Vec<Branch>,
+    seen: HashSet<u32>,
+    nodes: usize,
+    pages: usize,
+}
+
+impl Pages {
+    pub(super) fn new(file: &mut File<'_>) -> Result<Pages, Unreadable> {
+        let Some(root) = file.pages()? else { return Err(fault::DAMAGED) };
+        let root = branch(file, &root, &Inherited::default())?;
+        Ok(Pages { branches: vec![root], seen: HashSet::new(), nodes: 0, pages: 0 })
     }
-    Ok(pages)
+
+    pub(super) fn next(&mut self, file: &mut File<'_>) -> Result<Option<PageNode>, Unreadable> {
+        while let Some(branch_now) = self.branches.last_mut() {
+            let Some(kid) = branch_now.kids.get(branch_now.next).cloned() else {
+                self.branches.pop();
+                continue;
+            };
+            branch_now.next += 1;
+            self.nodes += 1;
+            if NODES_MAX < self.nodes {
+                return Err(fault::TOO_MANY_PAGES);
+            }
+            // A page stands in the tree once. One that stands in itself would never end.
+            let is_again = matches!(kid, Object::Ref(number) if !self.seen.insert(number));
+            let inherited = branch_now.inherited.clone();
+            let Some(dict) = file.resolve(&kid)?.dict().cloned().filter(|_| !is_again) else {
+                continue;
+            };
+            if !dict.has("Kids") {
+                self.pages += 1;
+                if PAGES_MAX < self.pages {
+                    return Err(fault::TOO_MANY_PAGES);
+                }
+                let Inherited { resources, rotation } = inheritance(file, &dict, &inherited)?;
+                return Ok(Some(PageNode { dict, resources, rotation }));
+            }
+            if self.branches.len() < LEVELS_MAX {
+                self.branches.push(branch(file, &dict, &inherited)?);
+            }
+        }
+        Ok(None)
+    }
 }
 
 fn branch(file: &mut File<'_>, dict: &Dict, above: &Inherited) -> Result<Branch, Unreadable> {
-    let kids = file.get(dict, "Kids")?;
-    let kids = kids.array().map(|kids| kids.iter().rev().cloned().collect()).unwrap_or_default();
-    Ok(Branch { kids, inherited: inheritance(file, dict, above)? })
+    let kids = file.get(dict, "Kids")?.array().cloned().unwrap_or_else(|| Rc::new([]));
+    if NODES_MAX < kids.len() {
+        return Err(fault::TOO_MANY_PAGES);
+    }
+    Ok(Branch { kids, next: 0, inherited: inheritance(file, dict, above)? })
 }
 
 fn inheritance(

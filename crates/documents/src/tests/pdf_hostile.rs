@@ -193,10 +193,10 @@ fn streams_without_an_end_are_not_looked_for_again_and_again() {
 
 #[test]
 fn texts_that_codes_stand_for_are_counted() {
-    let long = "0041".repeat(20_000);
+    let long = "0041".repeat(60);
     let map = stream("", format!("1 beginbfchar <61> <{long}> endbfchar").as_bytes());
     let font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>";
-    let content = format!("BT /F 9 Tf ({}) Tj ET", "a".repeat(500));
+    let content = format!("BT /F 9 Tf ({}) Tj ET", "a".repeat(150_000));
     assert_eq!(fault_of(&paged(stream("", content.as_bytes()), font, &[map])), TOO_LONG);
     let marks =
         "/Span <</ActualText (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa)>> BDC (x) Tj EMC ".repeat(280_000);
@@ -235,4 +235,43 @@ fn a_picture_in_the_page_that_never_ends_takes_the_rest() {
     let scanned = fault_of(&drawn(&format!("BI /W 1 ID \0\0 {HELLO}")));
     assert!(scanned.starts_with("Its pages are pictures without text"), "{scanned}");
     assert_eq!(text_of(&drawn(&format!("BI /W 1 ID \0(EI)\0 EI {HELLO}"))).unwrap(), "hello");
+}
+
+#[test]
+fn a_code_that_stands_for_a_whole_book_stands_for_nothing() {
+    let map =
+        stream("", format!("1 beginbfchar <61> <{}> endbfchar", "0042".repeat(100)).as_bytes());
+    let font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>";
+    let file = paged(stream("", b"BT /F 9 Tf (a) Tj ET"), font, &[map]);
+    assert_eq!(text_of(&file).unwrap(), "a");
+}
+
+#[test]
+fn work_that_costs_little_to_ask_for_is_counted() {
+    let drawings = "/X Do ".repeat(200_000);
+    let forms = [stream("/Subtype/Form/Filter/FlateDecode", &flate(b"q"))];
+    let file = paged(stream("", drawings.as_bytes()), HELVETICA, &forms);
+    assert_eq!(fault_of(&file), TOO_MUCH);
+    let marks = "/S /P BDC EMC ".repeat(MIB);
+    let page = format!(
+        "<</Contents 4 0 R/Resources<</Font<</F {HELVETICA}>>/Properties<</P<</ActualText({})>>>>>>>>",
+        "x".repeat(MIB)
+    );
+    let fonts = "/F 9 Tf ".repeat(MIB);
+    for content in [marks, fonts] {
+        let objects = [
+            b"<</Pages 2 0 R>>".to_vec(),
+            b"<</Kids[3 0 R]>>".to_vec(),
+            page.clone().into(),
+            stream("", content.as_bytes()),
+        ];
+        assert_eq!(fault_of(&pdf(&objects)), TOO_MUCH);
+    }
+    let objects = [
+        b"<</Pages 2 0 R>>".to_vec(),
+        format!("<</Kids[{}]>>", "<</Contents 3 0 R/Annots 3 0 R>>".repeat(9_999)).into(),
+        format!("[{}]", "4 0 R ".repeat(4_999)).into(),
+        b"<<>>".to_vec(),
+    ];
+    assert_eq!(fault_of(&pdf(&objects)), TOO_MUCH);
 }

@@ -10,8 +10,8 @@ use super::{Font, Fonts, Glyph, GlyphText, Kind, told};
 use crate::fault::Unreadable;
 
 const USUAL_WIDTH: f64 = 1000.0;
-/// Ranges of characters with a width of their own.
-const WIDTHS_MAX: usize = 200_000;
+/// What keeping a width costs.
+const WIDTH_STEPS: usize = 16;
 /// Characters of vertical texts take their whole size.
 const VERTICAL_ADVANCE: f64 = 1.0;
 
@@ -64,7 +64,8 @@ pub(super) fn read(
     let family = CidFamily::from_registry_ordering(&registry, &ordering);
     let collection = family.ucs2_cmap().and_then(|name| fonts.named_map(name.to_bytes()));
     let usual_width = file.get(&descendant, "DW")?.number().unwrap_or(USUAL_WIDTH) / 1000.0;
-    let widths = widths(file, &descendant)?;
+    let widths = widths(file, &descendant, fonts.widths_left)?;
+    fonts.widths_left -= widths.len();
     let font = Composite { codes, to_unicode, collection, widths, usual_width, is_vertical };
     Ok(Font { kind: Kind::Composite(font), is_vertical })
 }
@@ -123,19 +124,23 @@ impl Composite {
 }
 
 /// `1 [500 600] 3 9 250`: a list from a character on, or one width for a range.
-fn widths(file: &mut File<'_>, descendant: &Dict) -> Result<Vec<(u32, u32, f64)>, Unreadable> {
+fn widths(
+    file: &mut File<'_>,
+    descendant: &Dict,
+    widths_max: usize,
+) -> Result<Vec<(u32, u32, f64)>, Unreadable> {
     let given = file.get(descendant, "W")?;
     let given = given.array().cloned().unwrap_or_else(|| Rc::new([]));
-    file.effort.spend(given.len())?;
+    file.effort.spend(WIDTH_STEPS * given.len())?;
     let mut widths = Vec::new();
     let mut rest = &given[..];
     while let [first, second, after @ ..] = rest
-        && widths.len() < WIDTHS_MAX
+        && widths.len() < widths_max
     {
         let Some(first) = first.index().and_then(|it| u32::try_from(it).ok()) else { break };
         if let Some(list) = file.resolve(second)?.array() {
-            file.effort.spend(list.len())?;
-            let list = (first..=u32::MAX).zip(list.iter()).take(WIDTHS_MAX);
+            file.effort.spend(WIDTH_STEPS * list.len())?;
+            let list = (first..=u32::MAX).zip(list.iter()).take(widths_max - widths.len());
             widths.extend(list.map(|(at, it)| (at, at, it.number().unwrap_or(0.0) / 1000.0)));
             rest = after;
             continue;

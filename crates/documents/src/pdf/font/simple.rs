@@ -14,6 +14,8 @@ use crate::fault::Unreadable;
 /// The part of a font's program that can be read, which has its encoding.
 const PROGRAM_BYTES: usize = 64 * 1024;
 const CODES: usize = 256;
+/// What looking up the name of a glyph costs.
+const DIFFERENCE_STEPS: usize = 16;
 
 pub(super) struct Simple {
     texts: Vec<Option<Rc<str>>>,
@@ -78,6 +80,7 @@ fn encoded(
     if let Object::Dict(encoding) = &encoding {
         let differences = file.get(encoding, "Differences")?;
         let differences = differences.array().cloned().unwrap_or_else(|| Rc::new([]));
+        file.effort.spend(DIFFERENCE_STEPS * differences.len())?;
         let mut code = 0;
         for item in differences.iter() {
             match file.resolve(item)? {

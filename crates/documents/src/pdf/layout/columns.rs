@@ -48,16 +48,16 @@ fn add_band(mut band: Vec<Row>, gaps: &[Gap], level: usize, read: &mut Vec<Row>)
     for gap in gaps {
         // What was drawn first is one column, and what was drawn then is the next.
         let count = drawn_apart(&band, gap);
-        let (left, right) = parted(&band[..count], gap);
-        if are_columns(&left, &right, LINES_MIN, LINE_CHARACTERS_MIN) {
+        if are_columns(&band[..count], gap, LINES_MIN, LINE_CHARACTERS_MIN) {
             let rest = band.split_off(count);
+            let (left, right) = parted(band, gap);
             add(left, level + 1, read);
             add(right, level + 1, read);
             add(rest, level + 1, read);
             return;
         }
-        let (left, right) = parted(&band, gap);
-        if are_columns(&left, &right, MIXED_LINES_MIN, MIXED_LINE_CHARACTERS_MIN) {
+        if are_columns(&band, gap, MIXED_LINES_MIN, MIXED_LINE_CHARACTERS_MIN) {
+            let (left, right) = parted(band, gap);
             add(left, level + 1, read);
             add(right, level + 1, read);
             return;
@@ -132,27 +132,40 @@ fn remaining(gaps: &[Gap], row: &Row) -> Vec<Gap> {
 }
 
 /// What stands before the gap, and what stands behind it.
-fn parted(band: &[Row], gap: &Gap) -> (Vec<Row>, Vec<Row>) {
+fn parted(band: Vec<Row>, gap: &Gap) -> (Vec<Row>, Vec<Row>) {
     let middle = gap.middle();
-    let side = |keeps: &dyn Fn(&Placed) -> bool| {
-        let rows = band.iter().map(|row| {
-            let runs = row.runs.iter().filter(|run| keeps(run)).cloned().collect();
-            Row { runs }
-        });
-        rows.filter(|row| !row.runs.is_empty()).collect()
-    };
-    (side(&|run| run.left < middle), side(&|run| middle <= run.left))
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for row in band {
+        let (before, behind) = row.runs.into_iter().partition(|run| run.left < middle);
+        for (side, runs) in [(&mut left, before), (&mut right, behind)] {
+            let runs: Vec<Placed> = runs;
+            if !runs.is_empty() {
+                side.push(Row { runs });
+            }
+        }
+    }
+    (left, right)
 }
 
 /// The lines of columns are many and long.
-fn are_columns(left: &[Row], right: &[Row], lines_min: usize, characters_min: usize) -> bool {
-    let lines = left.len().min(right.len());
-    let characters = line_characters(left).min(line_characters(right));
-    lines_min <= lines && characters_min <= characters
+fn are_columns(band: &[Row], gap: &Gap, lines_min: usize, characters_min: usize) -> bool {
+    let middle = gap.middle();
+    let (mut left, mut right) = (Side::default(), Side::default());
+    for row in band {
+        for (side, is_left) in [(&mut left, true), (&mut right, false)] {
+            let runs = row.runs.iter().filter(|run| (run.left < middle) == is_left);
+            let characters: usize = runs.map(|run| run.text.chars().count()).sum();
+            side.lines += usize::from(0 < characters);
+            side.characters += characters;
+        }
+    }
+    [left, right]
+        .iter()
+        .all(|side| lines_min <= side.lines && characters_min * side.lines <= side.characters)
 }
 
-fn line_characters(rows: &[Row]) -> usize {
-    let runs = rows.iter().flat_map(|row| &row.runs);
-    let characters: usize = runs.map(|run| run.text.chars().count()).sum();
-    characters / rows.len().max(1)
+#[derive(Default)]
+struct Side {
+    lines: usize,
+    characters: usize,
 }
