@@ -394,10 +394,13 @@ async fn an_answer_that_is_all_thought_has_no_message() {
     let mut body = body;
     body["stream"] = json!(true);
     app.upstream.play(deltas(&[json!({"content": "<think>hm, let me"})], "length"));
-    check_events(&post(&app, &body).await, expect![[r#"
+    check_events(
+        &post(&app, &body).await,
+        expect![[r#"
         response.created
         response.in_progress
         response.incomplete
         [DONE]
-    "#]]);
+    "#]],
+    );
 }
