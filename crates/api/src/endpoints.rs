@@ -6,6 +6,7 @@ pub(crate) mod billing;
 mod chat;
 mod completions;
 pub(crate) mod crypto;
+mod document;
 mod embeddings;
 mod inference_body;
 mod lineup;

@@ -8,8 +8,8 @@ mod request;
 pub use event::{EventBody, ResponseEvent};
 pub use input::{
     FunctionCall, FunctionCallKind, FunctionCallOutput, FunctionCallOutputKind, ImageSource, Input,
-    InputContent, InputItem, InputMessage, InputPart, InputRole, ItemReference, ItemReferenceKind,
-    MessageKind, PastReasoning, ReasoningKind,
+    InputContent, InputFile, InputItem, InputMessage, InputPart, InputRole, ItemReference,
+    ItemReferenceKind, MessageKind, PastReasoning, ReasoningKind,
 };
 pub use reply::{
     EchoedTool, EchoedToolChoice, IncompleteDetails, IncompleteReason, InputTokensDetails,

@@ -3,7 +3,6 @@
 mod body;
 mod compat;
 mod completion;
-mod document;
 mod gates;
 pub(in crate::endpoints) mod media;
 mod parameters;
@@ -21,10 +20,10 @@ use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::chat::body::ChatBody;
 use crate::endpoints::chat::completion::completion;
-use crate::endpoints::chat::document::PdfFiles;
 use crate::endpoints::chat::parameters::Encryption;
 use crate::endpoints::chat::seal::SealHeaders;
 use crate::endpoints::chat::teller::{ChatTeller, Frame};
+use crate::endpoints::document::{self, PdfFiles};
 use crate::endpoints::lineup::Lineup;
 use crate::model_headers;
 use crate::paid_chat::{Opened, Order, Work};
@@ -64,9 +63,8 @@ async fn create_chat_completion(
     let parameters = parameters::effective(sent, &asked.options, encryption)?;
     let hosts = app.settings.hosts.judge(media::addresses(&body.messages), call.now).await;
     let media_faults = media::faults(&body.messages, &hosts);
-    let pdf_files =
-        if lineup.all_have(Capability::Documents) { PdfFiles::PassedOn } else { PdfFiles::Read };
-    let documents = document::read(&app, &mut body.messages, pdf_files).await?;
+    let files = media::taken(&mut body.messages);
+    let documents = document::read(&app, files, PdfFiles::wanted_by(&lineup)).await?;
     let service = request::Service {
         parameters: &parameters,
         media_faults: &media_faults,

@@ -16,6 +16,7 @@ use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::document::{self, PdfFiles};
 use crate::endpoints::inference_body::InferenceBody;
 use crate::endpoints::lineup::Lineup;
 use crate::endpoints::responses::reply::Frame;
@@ -45,14 +46,17 @@ async fn create_response(
     app: Shared,
     call: Call<Customer, InferenceBody<ResponseRequest>>,
 ) -> Result<Told<Response>, Refusal> {
-    let (Customer(holder), InferenceBody(body)) = (call.caller, call.input);
+    let (Customer(holder), InferenceBody(mut body)) = (call.caller, call.input);
     let streams = body.stream == Some(true);
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| it.model.as_str());
     let lineup = Lineup::resolve(&catalogue, &body.model, fallbacks, (call.now, call.country))?;
     let hosts = app.settings.hosts.judge(turns::addresses(&body.input), call.now).await;
-    let translated = request::translate(body, &app.settings.system_prompt, &hosts)?;
-    let fit = |text: &TextSpec| gates::fit(&translated.chat, text);
+    let files = turns::taken(&mut body.input);
+    let documents = document::read(&app, files, PdfFiles::wanted_by(&lineup)).await?;
+    let sent = turns::Sent { hosts: &hosts, documents: &documents };
+    let translated = request::translate(body, &app.settings.system_prompt, &sent)?;
+    let fit = |text: &TextSpec| gates::fit(&translated.chat, &translated.stand_ins, text);
     let order = Order {
         holder,
         request_id: call.request_id.clone(),

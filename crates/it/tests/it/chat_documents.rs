@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::{ChatRequest, Content, Message, Part, PartKind, prompt_tokens, text_tokens};
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use testkit::app::{SYSTEM_PROMPT, TestApp};
 use testkit::client::TestReply;
@@ -250,4 +250,125 @@ async fn a_pdf_goes_to_models_that_read_it_and_its_text_to_those_that_stand_in()
     let text = "Name:\tAda Lovelace\n\nCity:\tLondon";
     assert_eq!(last[0]["text"], format!("[File: a.pdf]\n{text}"));
     assert_eq!(last[1]["text"], text);
+}
+
+/// A question about files, in the words of the newer API.
+fn input(files: &[Value]) -> Value {
+    let question = json!({"type": "input_text", "text": "Compare these."});
+    let parts = [std::slice::from_ref(&question), files].concat();
+    json!([{"role": "user", "content": parts}])
+}
+
+fn input_file(media_type: &str, bytes: &[u8], name: &str) -> Value {
+    let data = format!("data:{media_type};base64,{}", STANDARD.encode(bytes));
+    json!({"type": "input_file", "file_data": data, "filename": name})
+}
+
+#[tokio::test]
+async fn files_of_responses_are_read_as_those_of_chats() {
+    let app = TestApp::start().await;
+    let files = [
+        input_file(PDF_TYPE, PDF, "a.pdf"),
+        input_file(ZIP, &docx("Hello"), "b.docx"),
+        input_file(PDF_TYPE, SCANNED_PDF, "c.pdf"),
+    ];
+    let body = json!({"model": "kimi-k3", "input": input(&files)});
+    let reply = app.admin().post("/responses", &body).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    expect![[r#"
+        Compare these.
+        [File: a.pdf]
+        Name:	Ada Lovelace
+
+        City:	London
+        [File: b.docx]
+        Hello
+        [Error processing file c.pdf: Its pages are pictures without text, as scans are; send them as images, or run text recognition on it first.]"#]].assert_eq(&texts(&app));
+    let chat = json!({"model": "kimi-k3", "input": input(&files)});
+    let reply = app.admin().post(PATH, &chat).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let seen = app.upstream.seen();
+    assert_eq!(seen[0]["messages"], seen[1]["messages"], "the same, in the words of either");
+}
+
+#[tokio::test]
+async fn a_pdf_of_a_response_goes_to_models_that_read_it() {
+    let few = r#""vision", "multiple_images"]"#;
+    let more = r#""vision", "multiple_images", "documents"]"#;
+    let app = TestApp::configured(|fixture| fixture.replace(few, more)).await;
+    app.upstream.play(Script::json(500, &json!({"error": {"message": "broken"}})));
+    let files = [
+        input_file(ZIP, &docx("Hello"), "b.docx"),
+        input_file(PDF_TYPE, SCANNED_PDF, "scan.pdf"),
+        input_file(PDF_TYPE, PDF, "a.pdf"),
+    ];
+    let fallbacks = json!([{"model": "qwen3:4b"}]);
+    let body = json!({"model": "kimi-k3", "fallbacks": fallbacks, "input": input(&files)});
+    let reply = app.admin().post("/responses", &body).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let seen = app.upstream.seen();
+    let parts = |request: &Value| request["messages"][1]["content"].clone();
+    let (first, last) = (parts(seen.first().unwrap()), parts(seen.last().unwrap()));
+    let kinds = |parts: &Value| -> Vec<Value> {
+        parts.as_array().unwrap().iter().map(|part| part["type"].clone()).collect()
+    };
+    assert_eq!(kinds(&first), ["text", "text", "file", "file"]);
+    assert_eq!(first[3]["file"]["filename"], "a.pdf");
+    assert_eq!(kinds(&last), ["text"; 4]);
+    let scan = last[2]["text"].as_str().unwrap();
+    assert!(scan.starts_with("[Error processing file scan.pdf: Its pages are pictures"), "{scan}");
+    assert_eq!(last[3]["text"], "[File: a.pdf]\nName:\tAda Lovelace\n\nCity:\tLondon");
+    let elsewhere = json!({"type": "input_file", "file_url": "https://example.com/a.pdf"});
+    let body = json!({"model": "kimi-k3", "input": input(std::slice::from_ref(&elsewhere))});
+    let reply = app.admin().post("/responses", &body).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let sent = parts(app.upstream.seen().last().unwrap());
+    assert_eq!(sent[1]["file"]["file_data"], "https://example.com/a.pdf");
+}
+
+#[tokio::test]
+async fn files_that_a_response_cannot_have_are_refused_where_they_stand() {
+    let app = TestApp::start().await;
+    let at = |url: &str| json!({"type": "input_file", "file_url": url});
+    let text = input_file("text/plain", b"a", "a.txt");
+    let from_assistant = json!({"role": "assistant", "content": [&text]});
+    let files = [
+        json!({"type": "input_file", "file_id": "file-1"}),
+        at("http://localhost/a.pdf"),
+        input_file(PDF_TYPE, b"no PDF", "a.pdf"),
+        json!({"type": "input_file", "file_data": "data:text/plain;base64,*"}),
+        text.clone(),
+        text,
+    ];
+    let mut items = input(&files);
+    items.as_array_mut().unwrap().push(from_assistant);
+    let reply = app.admin().post("/responses", &json!({"model": "kimi-k3", "input": items})).await;
+    check_issues(
+        &reply,
+        expect![[r#"
+        ["input",0,"content",1] "Files are not stored; send this one as `file_data`, a data URL"
+        ["input",0,"content",2] "Supplied file did not pass validation checks. Its URL must name a public host; send a data URL instead."
+        ["input",0,"content",3] "Supplied file did not pass validation checks. It is not a PDF."
+        ["input",0,"content",4] "Supplied file did not pass validation checks. It is not valid base64."
+        ["input",0,"content",6] "A message may have at most 5 files"
+        ["input",1,"content",0] "Only messages of the user may have parts but text""#]],
+    );
+    let elsewhere = input(&[at("https://example.com/a.pdf")]);
+    let body = json!({"model": "kimi-k3", "input": elsewhere});
+    check_issues(
+        &app.admin().post("/responses", &body).await,
+        expect![[
+            r#"["input"] "This model does not fetch files; send the file as a data URL, such as data:text/plain;base64,…""#
+        ]],
+    );
+    assert!(app.upstream.seen().is_empty());
+}
+
+#[track_caller]
+fn check_issues(reply: &TestReply, expected: Expect) {
+    assert_eq!(reply.status, 400, "{}", reply.text());
+    let body = reply.json();
+    let line = |issue: &Value| format!("{} {}", issue["path"], issue["message"]);
+    let lines: Vec<String> = body["issues"].as_array().unwrap().iter().map(line).collect();
+    expected.assert_eq(&lines.join("\n"));
 }

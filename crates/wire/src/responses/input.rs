@@ -101,6 +101,19 @@ pub enum InputPart {
     Refusal { refusal: String },
     InputImage { image_url: ImageSource, detail: Option<String> },
     ImageUrl { image_url: ImageSource },
+    InputFile(InputFile),
+}
+
+/// A document: its text is read. Models that take a PDF get the file itself.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct InputFile {
+    /// A data URL.
+    #[schemars(length(min = 1))]
+    pub file_data: Option<String>,
+    /// A public URL, for models that fetch files.
+    #[schemars(length(min = 1))]
+    pub file_url: Option<String>,
+    pub filename: Option<String>,
 }
 
 /// A data URL or a public one, alone or in an object.

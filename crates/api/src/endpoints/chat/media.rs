@@ -8,6 +8,7 @@ use domain::media;
 use shape::{Faults, Step};
 use wire::chat::{ContentPart, Message, MessageContent};
 
+use crate::endpoints::document::File;
 use crate::hosts::Judged;
 
 /// Every fault at once, each at its part.
@@ -32,6 +33,19 @@ pub(super) fn addresses(messages: &[Message]) -> impl Iterator<Item = &str> {
         _ => &[],
     });
     parts.filter_map(address)
+}
+
+/// The documents that were sent inside the request, taken out of it.
+pub(super) fn taken(messages: &mut [Message]) -> Vec<File> {
+    let mut files = Vec::new();
+    for (index, message) in messages.iter_mut().enumerate() {
+        let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
+        for (position, part) in parts.iter_mut().enumerate() {
+            let ContentPart::File(part) = part else { continue };
+            files.extend(File::take((index, position), &mut part.file.file_data));
+        }
+    }
+    files
 }
 
 /// What a caller is told of something that does not pass.

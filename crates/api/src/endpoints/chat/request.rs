@@ -8,8 +8,8 @@ use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, Seal};
 use shape::Faults;
 use wire::chat::{ChatCompletionRequest, EffectiveParameters};
 
-use super::document::Documents;
 use super::{gates, seal};
+use crate::endpoints::document::Documents;
 
 /// What the service adds to a caller's own words.
 pub(super) struct Service<'a> {

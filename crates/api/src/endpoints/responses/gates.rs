@@ -4,10 +4,36 @@ use domain::catalogue::{Capability, TextSpec};
 use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, ResponseFormat};
 use shape::{Faults, Step};
 
+use super::turns::StandIn;
+
 /// The request as one model gets it, or everything that keeps the model from taking it.
-pub(super) fn fit(chat: &ChatRequest, text: &TextSpec) -> Result<ChatRequest, Faults> {
-    faults(chat, text).into_result()?;
-    Ok(fitted(chat.clone(), text))
+pub(super) fn fit(
+    chat: &ChatRequest,
+    stand_ins: &[StandIn],
+    text: &TextSpec,
+) -> Result<ChatRequest, Faults> {
+    let mut faults = faults(chat, text);
+    let mut chat = chat.clone();
+    if !text.has(Capability::Documents) {
+        stand_in(&mut chat, stand_ins, &mut faults);
+    }
+    faults.into_result()?;
+    Ok(fitted(chat, text))
+}
+
+/// Puts what a model can read in the places of documents.
+fn stand_in(chat: &mut ChatRequest, stand_ins: &[StandIn], faults: &mut Faults) {
+    let parts = chat.messages.iter_mut().flat_map(|message| match message {
+        Message::User { content: Content::Parts(parts), .. } => parts.as_mut_slice(),
+        _ => &mut [],
+    });
+    let documents = parts.filter(|part| matches!(part.kind, PartKind::Document { .. }));
+    for (part, stand_in) in documents.zip(stand_ins) {
+        match stand_in {
+            Ok(kind) => part.kind = kind.clone(),
+            Err(problem) => faults.at(["input"]).push(problem.as_str()),
+        }
+    }
 }
 
 /// Every fault at once, each at its field.

@@ -7,8 +7,8 @@ use wire::chat::{self, ReasoningOptions};
 use wire::responses::{ResponseRequest, ResponseTextFormat};
 
 use super::tools::{self, Echo};
+use super::turns::{Sent, StandIn};
 use super::{missing, turns};
-use crate::hosts::Judged;
 use crate::refusal::Refusal;
 
 /// What schemas are called whose callers do not say.
@@ -16,6 +16,8 @@ const SCHEMA_NAME: &str = "response";
 
 pub(super) struct Translated {
     pub(super) chat: ChatRequest,
+    /// What models get that cannot read documents, for each of the chat's in its order.
+    pub(super) stand_ins: Vec<StandIn>,
     pub(super) echo: Echo,
     /// Whether thoughts that stand in the text itself are taken out of it.
     pub(super) strips_thoughts: bool,
@@ -24,14 +26,15 @@ pub(super) struct Translated {
 pub(super) fn translate(
     body: ResponseRequest,
     system_prompt: &str,
-    hosts: &Judged,
+    sent: &Sent<'_>,
 ) -> Result<Translated, Refusal> {
     let mut faults = Faults::default();
     missing::check(&body, &mut faults);
     let options = body.service_parameters.unwrap_or_default();
     let includes_prompt = options.include_service_system_prompt != Some(false);
     let system = [includes_prompt.then_some(system_prompt), body.instructions.as_deref()];
-    let messages = turns::of(system, body.input, hosts, &mut faults);
+    let mut stand_ins = Vec::new();
+    let messages = turns::of(system, body.input, sent, (&mut stand_ins, &mut faults));
     let offered = tools::offered(body.tools.unwrap_or_default(), &mut faults);
     let tool_choice = tools::choice(body.tool_choice, &mut faults);
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
@@ -63,7 +66,7 @@ pub(super) fn translate(
         ..ChatRequest::default()
     };
     let strips_thoughts = options.strip_thinking_response == Some(true) || disables_thinking;
-    Ok(Translated { chat, echo, strips_thoughts })
+    Ok(Translated { chat, stand_ins, echo, strips_thoughts })
 }
 
 fn response_format(format: Option<ResponseTextFormat>) -> Result<ResponseFormat, Refusal> {

@@ -4,29 +4,44 @@ use domain::media::check_picture;
 use engine::{AssistantTurn, Content, Message, Part, PartKind, ToolCall};
 use serde_json::{Map, Value};
 use shape::{Faults, Step};
+use wire::chat::FileData;
 use wire::responses::{
-    FunctionCall, ImageSource, Input, InputContent, InputItem, InputMessage, InputPart, InputRole,
+    FunctionCall, ImageSource, Input, InputContent, InputFile, InputItem, InputMessage, InputPart,
+    InputRole,
 };
 
 use crate::endpoints::chat::media::told;
+use crate::endpoints::document::{Documents, File};
 use crate::hosts::Judged;
 
 /// Of one message.
 const IMAGES_MAX: usize = 10;
+const FILES_MAX: usize = 5;
+
+/// What is known of all that was sent beside text.
+#[derive(Clone, Copy)]
+pub(super) struct Sent<'a> {
+    pub(super) hosts: &'a Judged,
+    pub(super) documents: &'a Documents,
+}
+
+/// What stands in for a document where the model cannot read it, or why nothing does.
+pub(super) type StandIn = Result<PartKind, String>;
 
 /// The turns, after what stands before them all.
 pub(super) fn of(
     system: [Option<&str>; 2],
     input: Input,
-    hosts: &Judged,
-    faults: &mut Faults,
+    sent: &Sent<'_>,
+    (stand_ins, faults): (&mut Vec<StandIn>, &mut Faults),
 ) -> Vec<Message> {
     let mut turns = Vec::new();
     match input {
         Input::Text(text) => turns.push(user(Content::Text(text))),
         Input::Items(items) => {
             for (index, item) in items.into_iter().enumerate() {
-                add(&mut turns, index, item, (hosts, faults));
+                let reader = Reader { index, sent, stand_ins, faults, images: 0, files: 0 };
+                add(&mut turns, item, reader);
             }
         }
     }
@@ -36,7 +51,24 @@ pub(super) fn of(
     under(system, turns)
 }
 
-/// Every picture of the conversation, wherever it lies.
+/// The documents that were sent inside the request, taken out of it.
+pub(super) fn taken(input: &mut Input) -> Vec<File> {
+    let Input::Items(items) = input else { return Vec::new() };
+    let mut files = Vec::new();
+    for (index, item) in items.iter_mut().enumerate() {
+        let InputItem::Message(message) = item else { continue };
+        let InputContent::Parts(parts) = &mut message.content else { continue };
+        for (position, part) in parts.iter_mut().enumerate() {
+            let InputPart::InputFile(InputFile { file_data: Some(data), .. }) = part else {
+                continue;
+            };
+            files.extend(File::take((index, position), data));
+        }
+    }
+    files
+}
+
+/// Every picture and document of the conversation, wherever it lies.
 pub(super) fn addresses(input: &Input) -> impl Iterator<Item = &str> {
     let items = match input {
         Input::Text(_) => &[],
@@ -55,6 +87,7 @@ pub(super) fn addresses(input: &Input) -> impl Iterator<Item = &str> {
                 ImageSource::Object(image) => &image.url,
             })
         }
+        InputPart::InputFile(file) => file.file_data.as_deref().or(file.file_url.as_deref()),
         _ => None,
     })
 }
@@ -79,14 +112,9 @@ fn user(content: Content) -> Message {
     Message::User { content, name: None }
 }
 
-fn add(
-    turns: &mut Vec<Message>,
-    index: usize,
-    item: InputItem,
-    (hosts, faults): (&Judged, &mut Faults),
-) {
+fn add(turns: &mut Vec<Message>, item: InputItem, reader: Reader<'_>) {
     match item {
-        InputItem::Message(message) => turns.push(turn(index, message, hosts, faults)),
+        InputItem::Message(message) => turns.push(turn(message, reader)),
         InputItem::FunctionCall(call) => add_call(turns, call),
         InputItem::FunctionCallOutput(output) => {
             let text = match output.output {
@@ -114,13 +142,11 @@ fn add_call(turns: &mut Vec<Message>, call: FunctionCall) {
     }
 }
 
-fn turn(index: usize, message: InputMessage, hosts: &Judged, faults: &mut Faults) -> Message {
+fn turn(message: InputMessage, mut reader: Reader<'_>) -> Message {
     let is_user = message.role == InputRole::User;
     let content = match message.content {
         InputContent::Text(text) => Content::Text(text),
-        InputContent::Parts(parts) => {
-            Reader { index, is_user, images: 0, hosts, faults }.content(parts)
-        }
+        InputContent::Parts(parts) => reader.content(parts, is_user),
     };
     match message.role {
         InputRole::User => user(content),
@@ -134,18 +160,28 @@ fn turn(index: usize, message: InputMessage, hosts: &Judged, faults: &mut Faults
 /// Reads the parts of one message.
 struct Reader<'a> {
     index: usize,
-    is_user: bool,
-    images: usize,
-    hosts: &'a Judged,
+    sent: &'a Sent<'a>,
+    stand_ins: &'a mut Vec<StandIn>,
     faults: &'a mut Faults,
+    images: usize,
+    files: usize,
 }
 
 impl Reader<'_> {
     /// One part of text is a plain text, which every engine takes.
-    fn content(&mut self, parts: Vec<InputPart>) -> Content {
-        let parts = parts.into_iter().enumerate();
-        let mut kinds: Vec<PartKind> =
-            parts.filter_map(|(position, part)| self.part(position, part)).collect();
+    fn content(&mut self, parts: Vec<InputPart>, is_user: bool) -> Content {
+        let mut kinds: Vec<PartKind> = Vec::with_capacity(parts.len());
+        for (position, part) in parts.into_iter().enumerate() {
+            let is_text = !matches!(
+                part,
+                InputPart::InputImage { .. } | InputPart::ImageUrl { .. } | InputPart::InputFile(_)
+            );
+            if is_user || is_text {
+                kinds.extend(self.part(position, part));
+            } else {
+                self.fault(position, "Only messages of the user may have parts but text");
+            }
+        }
         if let [PartKind::Text(text)] = kinds.as_mut_slice() {
             return Content::Text(std::mem::take(text));
         }
@@ -158,6 +194,7 @@ impl Reader<'_> {
             | InputPart::OutputText { text }
             | InputPart::Text { text }
             | InputPart::Refusal { refusal: text } => return Some(PartKind::Text(text)),
+            InputPart::InputFile(file) => return self.file(position, file),
             InputPart::InputImage { image_url, detail } => (image_url, detail),
             InputPart::ImageUrl { image_url } => (image_url, None),
         };
@@ -166,16 +203,47 @@ impl Reader<'_> {
             ImageSource::Object(image) => (image.url, image.detail.or(detail)),
         };
         self.images += 1;
-        if !self.is_user {
-            self.fault(position, "Only messages of the user may have parts but text");
-        } else if let Err(fault) = check_picture(&url) {
+        if let Err(fault) = check_picture(&url) {
             self.fault(position, &told("image", fault));
-        } else if let Some(fault) = self.hosts.fault(&url) {
+        } else if let Some(fault) = self.sent.hosts.fault(&url) {
             self.fault(position, &told("image", fault));
         } else if IMAGES_MAX < self.images {
             self.fault(position, &format!("A message may have at most {IMAGES_MAX} images"));
         }
         Some(PartKind::Image { url, detail })
+    }
+
+    fn file(&mut self, position: usize, file: InputFile) -> Option<PartKind> {
+        self.files += 1;
+        if FILES_MAX < self.files {
+            self.fault(position, &format!("A message may have at most {FILES_MAX} files"));
+        }
+        let InputFile { file_data, file_url, filename } = file;
+        let Some(file_data) = file_data.or(file_url) else {
+            self.fault(position, "Files are not stored; send this one as `file_data`, a data URL");
+            return None;
+        };
+        if let Some(fault) = self.sent.hosts.fault(&file_data) {
+            self.fault(position, &told("file", fault));
+            return None;
+        }
+        let file = FileData { file_data, filename };
+        let part = |reads_documents| {
+            self.sent.documents.part((self.index, position), &file, reads_documents)
+        };
+        let (kind, stand_in) = (part(true), part(false));
+        match kind {
+            Ok(kind) => {
+                if matches!(kind, PartKind::Document { .. }) {
+                    self.stand_ins.push(stand_in);
+                }
+                Some(kind)
+            }
+            Err(problem) => {
+                self.fault(position, &problem);
+                None
+            }
+        }
     }
 
     fn fault(&mut self, position: usize, message: &str) {

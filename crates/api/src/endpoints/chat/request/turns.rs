@@ -6,7 +6,7 @@ use serde_json::value::to_raw_value;
 use shape::{Faults, Step};
 use wire::chat::{self, AudioFormat, ChatCompletionRequest, ContentPart, FileData, MessageContent};
 
-use super::super::document::Documents;
+use crate::endpoints::document::Documents;
 
 pub(super) fn of(
     body: &ChatCompletionRequest,
@@ -124,7 +124,8 @@ impl TurnReader<'_> {
     }
 
     fn document(&self, index: usize, file: &FileData) -> Result<PartKind, String> {
-        self.documents.part((self.index, index), file, self.text)
+        let reads_documents = self.text.has(Capability::Documents);
+        self.documents.part((self.index, index), file, reads_documents)
     }
 
     fn fault(&mut self, index: usize, message: String) {

@@ -1,4 +1,4 @@
-//! Documents in a chat: their text is read into the prompt, unless they are PDF files and the model
+//! Documents in a conversation: their text is read into the prompt, unless they are PDF files and the model
 //! can read one itself.
 //!
 //! They are read once, whichever models may get them, and before any money is held: the text is
@@ -7,14 +7,15 @@
 use std::collections::HashMap;
 
 use documents::Budget;
-use domain::catalogue::{Capability, TextSpec};
+use domain::catalogue::Capability;
 use domain::media::{self, Inline, Source};
 use engine::PartKind;
 use tokio::sync::Semaphore;
-use wire::chat::{ContentPart, FileData, Message, MessageContent};
+use wire::chat::FileData;
 
-use super::media::told;
 use crate::app::App;
+use crate::endpoints::chat::media::told;
+use crate::endpoints::lineup::Lineup;
 use crate::refusal::Refusal;
 
 const PDF: &str = "application/pdf";
@@ -24,7 +25,7 @@ const READERS_MAX: usize = 4;
 static READERS: Semaphore = Semaphore::const_new(READERS_MAX);
 
 /// The message and the part in it that hold a document.
-type Place = (usize, usize);
+pub(super) type Place = (usize, usize);
 
 /// The documents that were sent inside a request, after they were read.
 #[derive(Debug, Default)]
@@ -37,6 +38,12 @@ pub(super) enum PdfFiles {
     PassedOn,
     /// For those that do not.
     Read,
+}
+
+impl PdfFiles {
+    pub(super) fn wanted_by(lineup: &Lineup<'_>) -> PdfFiles {
+        if lineup.all_have(Capability::Documents) { PdfFiles::PassedOn } else { PdfFiles::Read }
+    }
 }
 
 #[derive(Debug)]
@@ -71,13 +78,12 @@ impl Reading {
     }
 }
 
-/// Takes the documents out of a request and reads them, away from the threads that serve others.
+/// Reads the documents of a request, away from the threads that serve others.
 pub(super) async fn read(
     app: &App,
-    messages: &mut [Message],
+    files: Vec<File>,
     pdf_files: PdfFiles,
 ) -> Result<Documents, Refusal> {
-    let files = taken(messages);
     if files.is_empty() {
         return Ok(Documents::default());
     }
@@ -93,14 +99,14 @@ pub(super) async fn read(
 }
 
 impl Documents {
-    /// The document as a part of the prompt for one model, or what keeps it from being one.
+    /// The document as a part of the prompt for a model that reads documents itself or does not, or
+    /// what keeps it from being one.
     pub(super) fn part(
         &self,
         place: Place,
         file: &FileData,
-        text: &TextSpec,
+        reads_documents: bool,
     ) -> Result<PartKind, String> {
-        let reads_documents = text.has(Capability::Documents);
         let passed_on = |url: &str| {
             let (url, name) = (url.to_owned(), file.filename.clone());
             Ok(PartKind::Document { url, name })
@@ -140,30 +146,19 @@ fn in_its_place(file: &FileData, fault: &str) -> String {
     }
 }
 
-/// A document that was not read yet.
-struct File {
+/// A document that was sent inside a request and not read yet.
+pub(super) struct File {
     place: Place,
     data_url: String,
 }
 
-/// Moved and not copied, for each may have megabytes.
-fn taken(messages: &mut [Message]) -> Vec<File> {
-    let mut files = Vec::new();
-    for (index, message) in messages.iter_mut().enumerate() {
-        let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
-        for (position, part) in parts.iter_mut().enumerate() {
-            let ContentPart::File(part) = part else { continue };
-            let is_inline = matches!(media::source(&part.file.file_data), Ok(Source::Inline(_)));
-            if is_inline {
-                let data_url = std::mem::take(&mut part.file.file_data);
-                files.push(File { place: (index, position), data_url });
-            }
-        }
-    }
-    files
-}
-
 impl File {
+    /// Moved and not copied, for each may have megabytes. What lies elsewhere stays.
+    pub(super) fn take(place: Place, file_data: &mut String) -> Option<File> {
+        let is_inline = matches!(media::source(file_data), Ok(Source::Inline(_)));
+        is_inline.then(|| File { place, data_url: std::mem::take(file_data) })
+    }
+
     fn read(self, budget: &mut Budget, pdf_files: PdfFiles) -> Result<Document, String> {
         let Ok(Source::Inline(inline)) = media::source(&self.data_url) else {
             return Err(told("file", "Send it as a data URL in base64."));
