@@ -249,6 +249,19 @@ class Responses(PythonCase):
         )
         self.assertEqual(answer.output_text, "The tool says: sun")
 
+    def test_a_file_is_read_or_passed_on(self):
+        content = base64.b64encode((GOLDEN / "reportlab-form.pdf").read_bytes()).decode()
+        data = f"data:application/pdf;base64,{content}"
+        parts = [
+            {"type": "input_text", "text": "Who is it?"},
+            {"type": "input_file", "filename": "form.pdf", "file_data": data},
+        ]
+        self.client().responses.create(model="large-text", input=user(parts))
+        sent = self.upstream.requests[-1]["messages"][-1]["content"][1]["text"]
+        self.assertEqual(sent, "[File: form.pdf]\nName:\tAda Lovelace\n\nCity:\tLondon")
+        answer = self.client().responses.create(model="small-text", input=user(parts))
+        self.assertEqual(answer.output_text, "I read form.pdf.")
+
     def test_an_answer_is_parsed_into_a_model_of_its_schema(self):
         answer = self.client().responses.parse(
             model="small-text", input="A city?", text_format=City

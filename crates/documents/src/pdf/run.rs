@@ -224,6 +224,16 @@ mod tests {
     }
 
     #[test]
+    fn a_page_is_not_read_further_than_its_text_may_go() {
+        let mut runs = Runs::default();
+        let (start, end) = (Point { x: 0.0, y: 0.0 }, Point { x: 9.0, y: 0.0 });
+        let glyph = PlacedGlyph { text: "ab", start, end, size: 10.0, angle: 0 };
+        assert_eq!(runs.add(glyph, 4), Ok(()));
+        assert_eq!(runs.add(glyph, 4), Ok(()));
+        assert_eq!(runs.add(glyph, 4), Err(fault::TEXT_TOO_LONG));
+    }
+
+    #[test]
     fn spaces_alone_are_no_text() {
         check(&[(" ", 0.0), ("\u{a0}", 10.0)], &[]);
     }

@@ -109,9 +109,14 @@ fn pages_are_bounded_in_number_and_depth() {
     let kids = "9 0 R ".repeat(100_001);
     let objects = [b"<</Pages 2 0 R>>".to_vec(), format!("<</Kids[{kids}]>>").into()];
     assert_eq!(fault_of(&pdf(&objects)), too_many);
-    let mut objects = vec![b"<</Pages 2 0 R>>".to_vec()];
-    objects.extend((3..5_000).map(|next| format!("<</Kids[{next} 0 R]>>").into()));
-    assert_eq!(fault_of(&pdf(&objects)), NO_TEXT);
+    for (levels, is_read) in [(32, true), (33, false), (5_000, false)] {
+        let mut objects = vec![b"<</Pages 2 0 R>>".to_vec()];
+        objects.extend((3..levels + 3).map(|next| format!("<</Kids[{next} 0 R]>>").into()));
+        let (content, fonts) = (levels + 3, format!("<</Font<</F {HELVETICA}>>>>"));
+        objects.push(format!("<</Contents {content} 0 R/Resources{fonts}>>").into());
+        objects.push(stream("", HELLO.as_bytes()));
+        assert_eq!(text_of(&pdf(&objects)).is_ok(), is_read, "{levels} levels");
+    }
 }
 
 #[test]

@@ -126,7 +126,8 @@ impl TextState {
         let ahead = before.place(ahead.0, ahead.1 + self.rise);
         let up = if is_vertical { (size, 0.0) } else { (0.0, size) };
         let height = start.distance(before.place(up.0, up.1 + self.rise));
-        let is_somewhere = start.is_finite() && end.is_finite() && 0.0 < height;
+        let has_size = 0.0 < height && height.is_finite();
+        let is_somewhere = start.is_finite() && end.is_finite() && has_size;
         is_somewhere.then(|| PlacedGlyph {
             text: "",
             start,
