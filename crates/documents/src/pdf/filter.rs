@@ -184,3 +184,44 @@ fn run_length(packed: &[u8], output: &mut Output<'_, '_>) -> Result<(), Unreadab
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, packed: &[u8], expected: &[u8]) {
+        let mut room = 1000;
+        let mut effort = Effort::new(&mut room);
+        let unpacked = undo(name.as_bytes(), &Dict::default(), packed, &mut effort);
+        assert_eq!(unpacked.unwrap().unwrap(), expected);
+        assert_eq!(room, 1000 - u64::try_from(expected.len()).unwrap(), "what came is counted");
+    }
+
+    #[test]
+    fn every_filter_for_text_is_undone() {
+        // The example of the specification.
+        let lzw = [0x80, 0x0b, 0x60, 0x50, 0x22, 0x0c, 0x0c, 0x85, 0x01];
+        check("LZWDecode", &lzw, &[45, 45, 45, 45, 45, 65, 45, 45, 45, 66]);
+        check("ASCII85Decode", b"87cUR\nD]i,\"Ebo80z@:B~>", b"Hello World!\0\0\0\0ab");
+        check("A85", b"<~87cURDZ~>", b"Hello");
+        check("ASCIIHexDecode", b"48 65\n6C6c6F 2>zz", b"Hello ");
+        check("RL", &[2, b'a', b'b', b'c', 254, b'x', 128, b'y'], b"abcxxx");
+    }
+
+    #[test]
+    fn what_is_cut_short_gives_what_came_before() {
+        check("LZWDecode", &[0x80, 0x0b, 0x60], &[45]);
+        check("FlateDecode", b"\x78\x9c\xf3\x48\xcd\xc9", b"Hel");
+        check("FlateDecode", b"no deflate", b"");
+        check("RL", &[9, b'a'], b"a");
+    }
+
+    #[test]
+    fn pictures_are_not_unpacked() {
+        let mut room = 1000;
+        let mut effort = Effort::new(&mut room);
+        let unpacked = undo(b"DCTDecode", &Dict::default(), b"x", &mut effort);
+        assert_eq!(unpacked, Ok(None));
+    }
+}

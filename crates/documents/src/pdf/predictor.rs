@@ -71,3 +71,76 @@ fn nearest(left: u8, up: u8, corner: u8) -> u8 {
         corner
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::rc::Rc;
+
+    use proptest::prelude::*;
+
+    use super::super::object::Object;
+    use super::*;
+
+    fn parameters(predictor: u8, colors: u8, columns: u8) -> Dict {
+        let entries = [("Predictor", predictor), ("Colors", colors), ("Columns", columns)];
+        let entries = entries
+            .map(|(key, value)| (Rc::from(key.as_bytes()), Object::Number(f64::from(value))));
+        Dict::new(BTreeMap::from(entries))
+    }
+
+    /// Each row as its differences of the kind that is asked for.
+    fn packed(rows: &[Vec<u8>], kinds: &[u8], pixel_bytes: usize) -> Vec<u8> {
+        let mut above = vec![0; rows[0].len()];
+        let mut bytes = Vec::new();
+        for (row, kind) in rows.iter().zip(kinds) {
+            bytes.push(*kind);
+            for place in 0..row.len() {
+                let before = |row: &[u8]| place.checked_sub(pixel_bytes).map_or(0, |it| row[it]);
+                let [left, up, corner] = [before(row), above[place], before(&above)].map(i32::from);
+                let guess = match kind {
+                    1 => left,
+                    2 => up,
+                    3 => (left + up) / 2,
+                    4 => {
+                        let wanted = left + up - corner;
+                        let near = |it: &i32| (it - wanted).abs();
+                        [left, up, corner].into_iter().min_by_key(near).unwrap()
+                    }
+                    _ => 0,
+                };
+                bytes.push(row[place].wrapping_sub(u8::try_from(guess).unwrap()));
+            }
+            above.clone_from(row);
+        }
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_put_together_from_any_differences(
+            colors in 1_u8..5,
+            rows in prop::collection::vec((prop::collection::vec(any::<u8>(), 12), 0_u8..5), 1..6),
+        ) {
+            let (rows, kinds): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+            let columns = 12 / colors;
+            let length = usize::from(columns * colors);
+            let rows: Vec<Vec<u8>> = rows.iter().map(|row| row[..length].to_vec()).collect();
+            let bytes = packed(&rows, &kinds, usize::from(colors));
+            prop_assert_eq!(undo(bytes, &parameters(15, colors, columns)), Some(rows.concat()));
+        }
+    }
+
+    #[test]
+    fn differences_from_the_left_need_no_mark() {
+        let bytes = vec![1, 2, 3, 255, 0, 1];
+        assert_eq!(undo(bytes, &parameters(2, 1, 3)), Some(vec![1, 3, 6, 255, 255, 0]));
+    }
+
+    #[test]
+    fn rows_without_end_or_width_are_none() {
+        assert_eq!(undo(vec![1], &parameters(12, 0, 3)), None);
+        assert_eq!(undo(vec![1], &parameters(12, 255, 255)).map(drop), Some(()));
+        assert_eq!(undo(vec![1], &parameters(7, 1, 1)), None);
+    }
+}

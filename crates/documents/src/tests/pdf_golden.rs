@@ -272,6 +272,21 @@ fn a_file_whose_tables_are_cut_off_is_looked_through() {
     }
 }
 
+#[test]
+fn an_object_that_is_not_where_the_table_says_is_looked_for() {
+    let whole = golden("ghostscript.pdf");
+    let text = super::pack::text_of(&whole).unwrap();
+    let table = memchr::memmem::rfind(&whole, b"xref\n0 ").unwrap();
+    let lines = memchr::memmem::find_iter(&whole[table..], b" 00000 n").collect::<Vec<_>>();
+    assert!(5 < lines.len(), "each of them is moved in turn");
+    for line in lines {
+        let mut moved = whole.clone();
+        let last_digit = table + line - 1;
+        moved[last_digit] = b'0' + (moved[last_digit] - b'0' + 3) % 10;
+        assert_eq!(super::pack::text_of(&moved).unwrap(), text, "at {line}");
+    }
+}
+
 #[track_caller]
 fn check_fault(bytes: &[u8], expected: Expect) {
     expected.assert_eq(&fault_of(bytes));
