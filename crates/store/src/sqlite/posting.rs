@@ -42,11 +42,11 @@ pub(crate) struct Posting<'batch> {
     add_usage: CachedStatement<'batch>,
 }
 
-const ADD_TRANSFER: &str = "INSERT INTO transfer \
+pub(crate) const ADD_TRANSFER: &str = "INSERT INTO transfer \
     (entry, leg, debit, credit, amount, code, at_ms, key, key_day, key_month) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 
-const ADD_USAGE: &str = "INSERT INTO usage (seq, charge, owner, key, at_ms, sku, model, currency, \
+pub(crate) const ADD_USAGE: &str = "INSERT INTO usage (seq, charge, owner, key, at_ms, sku, model, currency, \
     units, price_pico, price_per, amount, request_id, prompt_tokens, completion_tokens, \
     execution_ms, notes) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";

@@ -87,7 +87,7 @@ fn charge_line(row: UsageRow) -> StatementLine {
 const MOVEMENTS: &str = "\
     SELECT entry, max(at_ms), code, sum(signed), max(seq) FROM (\
         SELECT entry, at_ms, code, transfer.amount AS signed, transfer.seq AS seq FROM transfer \
-        WHERE credit IN (SELECT id FROM account WHERE owner = ?1) AND code IN (1, 2, 3) \
+        WHERE credit IN (SELECT id FROM account WHERE owner = ?1) AND code <= 3 \
         UNION ALL \
         SELECT entry, at_ms, code, -transfer.amount, transfer.seq FROM transfer \
         WHERE debit IN (SELECT id FROM account WHERE owner = ?1) AND code IN (4, 8)) \

@@ -157,3 +157,41 @@ async fn a_full_database_refuses_and_keeps_what_it_acknowledged() {
     }
     store.commit(setting("more", 4000)).await.unwrap();
 }
+
+/// Looking a value up among constants can make SQLite build a table of them for each row.
+#[test]
+fn what_every_charge_adds_is_checked_without_building_a_table() {
+    let directory = directory();
+    let path = database_in(directory.path());
+    drop(Sqlite::open(&Options::scratch(path.clone())).unwrap());
+    let connection = Connection::open(path).unwrap();
+    for insert in [posting::ADD_TRANSFER, posting::ADD_USAGE] {
+        let mut steps = connection.prepare(&format!("EXPLAIN {insert}")).unwrap();
+        let steps = steps.raw_query().mapped(|row| row.get::<_, String>(1));
+        let steps: Vec<String> = steps.collect::<rusqlite::Result<_>>().unwrap();
+        assert!(!steps.contains(&"OpenEphemeral".to_owned()), "{insert}: {steps:?}");
+    }
+}
+
+#[test]
+fn a_price_is_for_one_for_a_thousand_or_for_a_million_units() {
+    let directory = directory();
+    let path = database_in(directory.path());
+    drop(Sqlite::open(&Options::scratch(path.clone())).unwrap());
+    let connection = Connection::open(path).unwrap();
+    let add = |per: i64| {
+        let sql = "INSERT INTO usage (charge, owner, at_ms, sku, model, currency, units, \
+                   price_pico, price_per, amount, request_id, notes) \
+                   VALUES (x'01', x'02', 3, 's', 'm', 'USD', 4, 5, ?1, 6, 'r', 'n')";
+        connection.execute(sql, [per])
+    };
+    for per in [1, 1_000, 1_000_000] {
+        add(per).unwrap();
+    }
+    for per in [0, 2, 999, 1_000_001] {
+        add(per).unwrap_err();
+    }
+    let fine: String =
+        connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(fine, "ok");
+}
