@@ -14,57 +14,89 @@ use crate::samples::Samples;
 /// From the number of a request to all of its bytes.
 pub type Request = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
 
+/// One of the ways to the same upstream.
+pub struct Way<'bench> {
+    /// The CPU time of this program is counted.
+    pub program: &'bench Program,
+    pub address: SocketAddr,
+    pub request: Request,
+}
+
 /// What so many requests took.
+#[derive(Debug, Default)]
 pub struct Measured {
-    pub cpu_per_request: Duration,
+    requests: u64,
+    cpu: Duration,
+    elapsed: Duration,
     /// Until the last byte.
     pub latency: Samples,
     /// Until the first byte of the body.
     pub first: Samples,
-    pub requests_per_second: f64,
 }
 
-/// Sends so many requests over so many connections. Anything but 200 ends the measurement.
-pub async fn measure(
-    program: &Program,
-    address: SocketAddr,
+impl Measured {
+    pub fn cpu_per_request(&self) -> Duration {
+        self.cpu / u32::try_from(self.requests).unwrap_or(u32::MAX)
+    }
+
+    pub fn requests_per_second(&self) -> f64 {
+        self.requests as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// How many times the CPU of another way this one takes.
+    pub fn times(&self, other: &Measured) -> f64 {
+        self.cpu_per_request().as_secs_f64() / other.cpu_per_request().as_secs_f64()
+    }
+}
+
+/// A machine's speed changes from one second to the next, so the ways take turns this many times.
+const ROUNDS: u64 = 4;
+
+/// Sends so many requests each way over so many connections. Anything but 200 ends the measurement.
+pub async fn compare<const WAYS: usize>(
+    ways: [Way<'_>; WAYS],
     connections: usize,
     requests: u64,
-    request: &Request,
-) -> Measured {
-    let (next, started, cpu_before) =
-        (Arc::new(AtomicU64::new(0)), Instant::now(), program.cpu_time());
+) -> [Measured; WAYS] {
+    let mut all = [(); WAYS].map(|()| Measured::default());
+    for _ in 0..ROUNDS {
+        for (way, measured) in ways.iter().zip(&mut all) {
+            measure(way, connections, requests.div_ceil(ROUNDS), measured).await;
+        }
+    }
+    all
+}
+
+async fn measure(way: &Way<'_>, connections: usize, requests: u64, measured: &mut Measured) {
+    let next = Arc::new(AtomicU64::new(measured.requests));
+    let (started, cpu_before) = (Instant::now(), way.program.cpu_time());
+    measured.requests += requests;
     let mut callers = JoinSet::new();
     for _ in 0..connections {
-        let (next, request) = (Arc::clone(&next), Arc::clone(request));
-        callers.spawn(async move { call(address, &next, requests, &request).await });
+        let (next, request) = (Arc::clone(&next), Arc::clone(&way.request));
+        let (address, end) = (way.address, measured.requests);
+        callers.spawn(async move { call(address, &next, end, &request).await });
     }
-    let (mut latency, mut first) = (Samples::default(), Samples::default());
     for (whole, begun) in callers.join_all().await {
-        latency.merge(whole);
-        first.merge(begun);
+        measured.latency.merge(whole);
+        measured.first.merge(begun);
     }
-    let cpu = program.cpu_time() - cpu_before;
-    Measured {
-        cpu_per_request: cpu / u32::try_from(requests).unwrap_or(u32::MAX),
-        latency,
-        first,
-        requests_per_second: requests as f64 / started.elapsed().as_secs_f64(),
-    }
+    measured.cpu += way.program.cpu_time() - cpu_before;
+    measured.elapsed += started.elapsed();
 }
 
 /// How long each answer took, and how long its first byte.
 async fn call(
     address: SocketAddr,
     next: &AtomicU64,
-    requests: u64,
+    end: u64,
     request: &Request,
 ) -> (Samples, Samples) {
     let mut connection = Connection::open(address).await.expect("it should be there");
     let (mut latency, mut first) = (Samples::default(), Samples::default());
     loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
-        if requests <= number {
+        if end <= number {
             return (latency, first);
         }
         let message = request(number);

@@ -19,13 +19,14 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// One process, connections kept open on both sides, no log. Nothing is held back.
+    /// A worker for every core, as the service has a lane for each; connections kept open on both
+    /// sides, no log. Nothing is held back.
     pub fn start(upstream: SocketAddr) -> Nginx {
         let folder = tempfile::tempdir().expect("a directory should be made");
         let address = free_address();
         let at = folder.path().display();
         let config = format!(
-            "daemon off; master_process off; pid {at}/pid; error_log {at}/error;
+            "daemon off; worker_processes auto; pid {at}/pid; error_log {at}/error;
              events {{ worker_connections 4096; }}
              http {{
                  access_log off; keepalive_requests 1000000;

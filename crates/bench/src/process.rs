@@ -1,11 +1,11 @@
-//! Programs that are measured: started for it, ended with it, their CPU time read from `/proc`.
+//! Programs that are measured: started for it, ended with it, their CPU time read from the kernel.
 
 use std::fs;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// What the kernel counts CPU time in for everybody outside of it.
-const TICKS_PER_SECOND: u32 = 100;
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
 
 /// A program that is killed when this is dropped.
 pub struct Program {
@@ -26,8 +26,7 @@ impl Program {
         let own = self.child.id();
         let all = fs::read_dir("/proc").expect("this is Linux");
         let pids = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        let ours = pids.filter_map(stat).filter(|it| it.pid == own || it.parent == own);
-        ours.map(|it| Duration::from_secs(it.ticks) / TICKS_PER_SECOND).sum()
+        pids.filter(|pid| *pid == own || parent(*pid) == Some(own)).map(cpu_time).sum()
     }
 
     /// Memory of the program that is not on disk.
@@ -80,18 +79,16 @@ impl OwnTime {
     }
 }
 
-struct Stat {
-    pid: u32,
-    parent: u32,
-    ticks: u64,
+/// Of all threads of a process, those that have ended too; nothing when it has ended itself.
+fn cpu_time(pid: u32) -> Duration {
+    let pid = Pid::from_raw(i32::try_from(pid).expect("Linux numbers processes so"));
+    let spent = clock_getcpuclockid(pid).and_then(clock_gettime);
+    spent.map_or(Duration::ZERO, Duration::from)
 }
 
-/// `/proc/<pid>/stat`: a name in brackets, which may hold anything, and then numbers.
-fn stat(pid: u32) -> Option<Stat> {
+/// From `/proc/<pid>/stat`: a name in brackets, which may hold anything, a letter, and the parent.
+fn parent(pid: u32) -> Option<u32> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, numbers) = text.rsplit_once(") ")?;
-    let numbers: Vec<&str> = numbers.split(' ').collect();
-    let number = |index: usize| numbers.get(index)?.parse::<u64>().ok();
-    let parent = u32::try_from(number(1)?).ok()?;
-    Some(Stat { pid, parent, ticks: number(11)? + number(12)? })
+    numbers.split(' ').nth(1)?.parse().ok()
 }

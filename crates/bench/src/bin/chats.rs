@@ -9,17 +9,17 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use bench::chat::{EVENTS, Kind, PAUSE, answer, request};
 use bench::http::Connection;
-use bench::load::{Measured, Request, measure};
+use bench::load::{Measured, Way, compare};
 use bench::nginx::Nginx;
-use bench::process::Program;
 use bench::service::Service;
 use bench::upstream::Upstream;
 
-const REQUESTS: u64 = 5_000;
+const REQUESTS: u64 = 20_000;
 const CONNECTIONS: [usize; 3] = [1, 16, 64];
 const STREAM_CONNECTIONS: usize = 16;
 /// Fewer than a provider may have at once if nothing is said.
@@ -109,17 +109,19 @@ impl Ways {
     async fn compare(&self, connections: usize, requests: u64, kind: Kind) -> Compared {
         let bare = request("/v1/chat/completions", "", kind);
         let paid = request("/api/v1/chat/completions", &self.key, kind);
-        let measured = async |program: &Program, address, request: &Request| {
-            measure(program, address, connections, requests, request).await
-        };
         let (nginx, service) = (&self.nginx, &self.service);
-        Compared {
+        let ways = [
             // The upstream is a part of this program: its CPU time is of no interest.
-            direct: measured(&nginx.program, self.upstream.address, &bare).await,
-            nginx: measured(&nginx.program, nginx.address, &bare).await,
-            ours: measured(&service.program, service.address, &paid).await,
-            kind,
-        }
+            Way {
+                program: &nginx.program,
+                address: self.upstream.address,
+                request: Arc::clone(&bare),
+            },
+            Way { program: &nginx.program, address: nginx.address, request: bare },
+            Way { program: &service.program, address: service.address, request: paid },
+        ];
+        let [direct, nginx, ours] = compare(ways, connections, requests).await;
+        Compared { direct, nginx, ours, kind }
     }
 
     async fn bytes_per_open_stream(&self) -> u64 {
@@ -155,8 +157,7 @@ fn print_head() {
 
 impl Compared {
     fn print(mut self, connections: usize) {
-        let times =
-            self.ours.cpu_per_request.as_secs_f64() / self.nginx.cpu_per_request.as_secs_f64();
+        let times = self.ours.times(&self.nginx);
         let is_paced = self.kind == Kind::Paced;
         let time = |it: &mut Measured, permille| {
             if is_paced { it.first.permille(permille) } else { it.latency.permille(permille) }
@@ -164,12 +165,14 @@ impl Compared {
         let [direct, bare] = [&mut self.direct, &mut self.nginx].map(|it| time(it, 500));
         let (half, most) = (time(&mut self.ours, 500), time(&mut self.ours, 990));
         println!(
-            "{connections:>11} {:>10.0?} {:>10.0?} {times:>6.1} {:>8.0} {direct:>11.2?} \
+            "{connections:>11} {:>10.1?} {:>10.1?} {times:>6.1} {:>8.0} {direct:>11.2?} \
              {bare:>10.2?} {half:>9.2?} {most:>9.2?}",
-            self.nginx.cpu_per_request, self.ours.cpu_per_request, self.ours.requests_per_second,
+            self.nginx.cpu_per_request(),
+            self.ours.cpu_per_request(),
+            self.ours.requests_per_second(),
         );
         if !matches!(self.kind, Kind::Plain) {
-            let each = |it: &Measured| it.cpu_per_request / EVENTS;
+            let each = |it: &Measured| it.cpu_per_request() / EVENTS;
             println!(
                 "{:>11} {:>10.1?} {:>10.1?}   for each event",
                 "",

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bench::chat::{self, Kind};
-use bench::load::measure;
+use bench::load::{Way, compare};
 use bench::nginx::Nginx;
 use bench::process::Program;
 use bench::upstream::Upstream;
@@ -41,16 +41,21 @@ async fn main() {
         let requests = if kind == Kind::Plain { REQUESTS } else { REQUESTS / 5 };
         let bare = chat::request("/v1/chat/completions", "none", kind);
         let through = chat::request(&path, "none", kind);
-        measure(&program, address, connections, 200, &through).await;
-        let bare = measure(&nginx.program, nginx.address, connections, requests, &bare).await;
-        let mut its = measure(&program, address, connections, requests, &through).await;
-        let times = its.cpu_per_request.as_secs_f64() / bare.cpu_per_request.as_secs_f64();
+        let ways = || {
+            [
+                Way { program: &nginx.program, address: nginx.address, request: bare.clone() },
+                Way { program: &program, address, request: through.clone() },
+            ]
+        };
+        compare(ways(), connections, 200).await;
+        let [bare, mut its] = compare(ways(), connections, requests).await;
         println!(
-            "{:>6} {connections:>11} {:>10.0?} {:>10.0?} {times:>6.1} {:>9.0} {:>9.2?}",
+            "{:>6} {connections:>11} {:>10.1?} {:>10.1?} {:>6.1} {:>9.0} {:>9.2?}",
             kind.name(),
-            bare.cpu_per_request,
-            its.cpu_per_request,
-            its.requests_per_second,
+            bare.cpu_per_request(),
+            its.cpu_per_request(),
+            its.times(&bare),
+            its.requests_per_second(),
             its.latency.permille(500),
         );
     }

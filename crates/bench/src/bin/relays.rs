@@ -10,13 +10,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bench::load::{Measured, Request, measure};
+use bench::load::{Measured, Request, Way, compare};
 use bench::nginx::Nginx;
 use bench::service::Service;
 use bench::upstream::{Answer, Upstream};
 
 const CONNECTIONS: [usize; 4] = [1, 16, 64, 100];
-const REQUESTS: u64 = 5_000;
+const REQUESTS: u64 = 20_000;
 /// The budget: the service may take this many times the CPU that nginx takes.
 const TIMES_MAX: f64 = 4.0;
 
@@ -31,32 +31,33 @@ async fn main() {
     let service = Service::start(&binary, &config);
     let nginx = Nginx::start(upstream.address);
     let key = service.funded_key();
-    let (through_nginx, through_service) = (request(String::new()), request(key));
+    let (bare, paid) = (request(String::new()), request(key));
+    let ways = || {
+        [
+            Way { program: &nginx.program, address: nginx.address, request: Arc::clone(&bare) },
+            Way { program: &service.program, address: service.address, request: Arc::clone(&paid) },
+        ]
+    };
     println!(
         "{:>11} {:>10} {:>10} {:>6} {:>9} {:>9} {:>11}",
         "connections", "nginx CPU", "ours CPU", "times", "nginx/s", "ours/s", "ours p99"
     );
     // The first calls open connections, caches and the day's counters.
-    measure(&nginx.program, nginx.address, 16, 500, &through_nginx).await;
-    measure(&service.program, service.address, 16, 500, &through_service).await;
+    compare(ways(), 16, 1_000).await;
     for connections in CONNECTIONS {
-        let bare =
-            measure(&nginx.program, nginx.address, connections, requests, &through_nginx).await;
-        let ours =
-            measure(&service.program, service.address, connections, requests, &through_service);
-        print_row(connections, &bare, ours.await);
+        print_row(connections, compare(ways(), connections, requests).await);
     }
     println!("the budget is {TIMES_MAX:.0} times nginx");
 }
 
-fn print_row(connections: usize, bare: &Measured, mut ours: Measured) {
-    let times = ours.cpu_per_request.as_secs_f64() / bare.cpu_per_request.as_secs_f64();
+fn print_row(connections: usize, [bare, mut ours]: [Measured; 2]) {
     println!(
-        "{connections:>11} {:>10.0?} {:>10.0?} {times:>6.1} {:>9.0} {:>9.0} {:>11.1?}",
-        bare.cpu_per_request,
-        ours.cpu_per_request,
-        bare.requests_per_second,
-        ours.requests_per_second,
+        "{connections:>11} {:>10.1?} {:>10.1?} {:>6.1} {:>9.0} {:>9.0} {:>11.1?}",
+        bare.cpu_per_request(),
+        ours.cpu_per_request(),
+        ours.times(&bare),
+        bare.requests_per_second(),
+        ours.requests_per_second(),
         ours.latency.permille(990),
     );
 }
