@@ -4,6 +4,7 @@
 //! Loops that share their work wake each other for every message, which costs a quarter of a
 //! request (docs/benchmarks.md).
 
+mod bell;
 mod patience;
 mod per_lane;
 
@@ -15,6 +16,8 @@ use std::thread::{self, JoinHandle};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
+
+use crate::bell::{Bell, Gathered};
 
 pub use patience::Patience;
 pub use per_lane::PerLane;
@@ -35,6 +38,8 @@ struct Lane {
     runtime: Handle,
     /// Shared with every seat that is taken.
     taken: Arc<()>,
+    /// Not for a loop that was there before: it is not ours to hear with.
+    bell: Option<Arc<Bell>>,
     thread: Option<Thread>,
 }
 
@@ -48,6 +53,7 @@ struct Thread {
 #[derive(Debug)]
 pub struct Seat {
     runtime: Handle,
+    bell: Option<Arc<Bell>>,
     _taken: Arc<()>,
 }
 
@@ -59,7 +65,8 @@ impl Lanes {
 
     /// A single lane: the event loop that this is called in.
     pub fn here() -> Lanes {
-        let lane = Lane { runtime: Handle::current(), taken: Arc::new(()), thread: None };
+        let runtime = Handle::current();
+        let lane = Lane { runtime, taken: Arc::new(()), bell: None, thread: None };
         Lanes { lanes: vec![lane] }
     }
 
@@ -67,7 +74,11 @@ impl Lanes {
     pub fn seat(&self) -> Seat {
         let freest = self.lanes.iter().min_by_key(|lane| Arc::strong_count(&lane.taken));
         let lane = freest.expect("there is at least one lane");
-        Seat { runtime: lane.runtime.clone(), _taken: Arc::clone(&lane.taken) }
+        Seat {
+            runtime: lane.runtime.clone(),
+            bell: lane.bell.clone(),
+            _taken: Arc::clone(&lane.taken),
+        }
     }
 }
 
@@ -90,6 +101,8 @@ impl Lane {
     fn start(number: usize) -> io::Result<Lane> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
+        let bell = Bell::new(number);
+        drop(runtime.spawn(Arc::clone(&bell).answer()));
         let (stop, stopped) = oneshot::channel();
         let running = move || {
             NUMBER.set(number);
@@ -97,13 +110,24 @@ impl Lane {
         };
         let thread = thread::Builder::new().name(format!("lane-{number}")).spawn(running)?;
         let thread = Some(Thread { stop, handle: thread });
-        Ok(Lane { runtime: handle, taken: Arc::new(()), thread })
+        Ok(Lane { runtime: handle, taken: Arc::new(()), bell: Some(bell), thread })
     }
 }
 
 impl Seat {
     pub fn runtime(&self) -> &Handle {
         &self.runtime
+    }
+
+    /// A future for a task in this lane: what wakes it from other threads is gathered.
+    pub fn gather<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        let bell = self.bell.clone();
+        async move {
+            match bell {
+                Some(bell) => Gathered::new(bell, future).await,
+                None => future.await,
+            }
+        }
     }
 }
 

@@ -51,11 +51,12 @@ pub async fn serve(
             Ok((stream, peer, permit)) => {
                 let (seat, watcher, router) = (lanes.seat(), graceful.watcher(), router.clone());
                 let lane = seat.runtime().clone();
-                let attended = async move {
-                    attend(stream, peer, router, watcher).await;
+                let attended = seat.gather(attend(stream, peer, router, watcher));
+                let seated = async move {
+                    attended.await;
                     drop((permit, seat));
                 };
-                tasks.spawn_on(attended, &lane);
+                tasks.spawn_on(seated, &lane);
             }
             Err(error) => {
                 tracing::warn!(error = %error, "a connection was not accepted: {error}");
@@ -81,6 +82,7 @@ async fn attend(stream: std::net::TcpStream, peer: Peer, router: Router, watcher
     let heard = CancellationToken::new();
     let connection = watcher.watch(connect(stream, peer, router, heard.clone()));
     tokio::select! {
+        biased;
         ended = connection => if let Err(error) = ended {
             tracing::debug!(error = %error, "a connection ended early: {error}");
         },
