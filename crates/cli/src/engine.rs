@@ -48,7 +48,7 @@ impl Engine {
                 let mut log = surroundings.sources(Vec::new()).read()?.log;
                 // The runtime tells a hundred things about every model that it loads.
                 log.level.push_str(",llama-cpp-2=warn");
-                logging::start(&log)?;
+                let _last_lines = logging::start(&log)?;
                 serve(options).map_err(Failure::Failed)
             }
             Engine::Absent => Err(Failure::Failed(

@@ -63,7 +63,7 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     let flags = flags(serve);
     let config = surroundings.sources(flags.clone()).read()?;
-    logging::start(&config.log)?;
+    let _last_lines = logging::start(&config.log)?;
     warn(&config);
     let (server, chat) = (config.server.clone(), config.chat.clone());
     let (limits, keep_usage_days) = (config.limits.clone(), config.store.keep_usage_days);

@@ -1,7 +1,9 @@
 //! The log: lines for people on a terminal, JSON otherwise, always on standard error.
 
+mod gathered;
 mod json;
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
 use config::sections::log::{Format, Log};
@@ -9,27 +11,34 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use self::gathered::{Gathered, LastLines, ToGathered};
 use self::json::JsonLines;
 use crate::bar::WIPE;
 use crate::failure::Failure;
 
-pub(crate) fn start(log: &Log) -> Result<(), Failure> {
+/// Begins the log. What this gives must be kept until nothing more is logged.
+pub(crate) fn start(log: &Log) -> Result<LastLines, Failure> {
     let filter = EnvFilter::builder().parse(&log.level).map_err(|error| {
         Failure::Failed(format!(
             "`level` in [log] must be error, warn, info, debug or trace, or directives such as \
              \"info,api=debug\": {error}"
         ))
     })?;
-    let is_terminal = io::stderr().is_terminal();
-    let wipes = is_watched(log);
-    let lines = fmt().with_env_filter(filter).with_writer(move || Line { wipes });
-    let started = if is_json(log) {
-        lines.event_format(JsonLines).finish().try_init()
-    } else {
-        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        lines.with_ansi(is_terminal && !is_plain).finish().try_init()
-    };
-    started.map_err(|error| Failure::Failed(format!("cannot start the log: {error}")))
+    let lines = fmt().with_env_filter(filter);
+    let cannot_start = |error: &dyn Display| format!("cannot start the log: {error}");
+    if is_json(log) {
+        let gathered = Gathered::new(Box::new(io::stderr()));
+        let last =
+            LastLines::of(&gathered).map_err(|error| Failure::Failed(cannot_start(&error)))?;
+        let lines = lines.with_writer(ToGathered(gathered)).event_format(JsonLines).finish();
+        lines.try_init().map_err(|error| Failure::Failed(cannot_start(&error)))?;
+        return Ok(last);
+    }
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let (is_terminal, wipes) = (io::stderr().is_terminal(), is_watched(log));
+    let lines = lines.with_writer(move || Line { wipes }).with_ansi(is_terminal && !is_plain);
+    lines.finish().try_init().map_err(|error| Failure::Failed(cannot_start(&error)))?;
+    Ok(LastLines::none())
 }
 
 /// Whether somebody reads the log on a terminal, where a bar may be drawn too.

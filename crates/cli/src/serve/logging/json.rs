@@ -104,7 +104,8 @@ struct Escaped<'a>(&'a mut String);
 impl fmt::Write for Escaped<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let mut rest = text;
-        while let Some(position) = rest.find(must_escape) {
+        // All of them are a byte each, and no byte of a longer character looks like them.
+        while let Some(position) = rest.bytes().position(must_escape) {
             let (plain, from) = rest.split_at(position);
             self.0.push_str(plain);
             let mut characters = from.chars();
@@ -132,8 +133,8 @@ impl Escaped<'_> {
     }
 }
 
-fn must_escape(character: char) -> bool {
-    character < ' ' || character == '"' || character == '\\'
+fn must_escape(byte: u8) -> bool {
+    byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
 #[cfg(test)]

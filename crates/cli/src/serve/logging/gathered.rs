@@ -1,0 +1,236 @@
+//! Lines that are written together while many come.
+//!
+//! Every request writes a line. Written one by one they were a call of the kernel each, and the
+//! lanes waited for each other's. Now a line is written at once if there was none just before it;
+//! further ones are gathered and follow within [`GATHERED_MAX`]. A warning is written at once, with
+//! all that came before it.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tracing::{Level, Metadata};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// How long a line may wait for others.
+const GATHERED_MAX: Duration = Duration::from_millis(50);
+/// Whoever brings more than this writes it, and waits until whoever reads the log has taken it.
+const GATHERED_BYTES_MAX: usize = 64 * 1024;
+
+pub(super) type Output = Box<dyn Write + Send>;
+
+/// The lines on their way to an output.
+pub(super) struct Gathered {
+    waiting: Mutex<Waiting>,
+    begun: Condvar,
+    /// Locked before `waiting`, so that lines are written in the order in which they came.
+    output: Mutex<Output>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: Vec<u8>,
+    written_at: Option<Instant>,
+    is_over: bool,
+}
+
+impl Gathered {
+    pub(super) fn new(output: Output) -> Arc<Gathered> {
+        let (waiting, begun) = (Mutex::default(), Condvar::new());
+        Arc::new(Gathered { waiting, begun, output: Mutex::new(output) })
+    }
+
+    /// Takes a line, and writes it unless it may wait.
+    fn add(&self, line: &[u8], now: Instant, is_urgent: bool) -> io::Result<()> {
+        let mut waiting = lock(&self.waiting);
+        let is_first = waiting.lines.is_empty();
+        waiting.lines.extend_from_slice(line);
+        let is_alone = waiting.written_at.is_none_or(|then| GATHERED_MAX <= now - then);
+        let is_much = GATHERED_BYTES_MAX <= waiting.lines.len();
+        if is_urgent || (is_first && is_alone) || is_much || waiting.is_over {
+            drop(waiting);
+            return self.write();
+        }
+        drop(waiting);
+        if is_first {
+            self.begun.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Writes all that is waiting.
+    fn write(&self) -> io::Result<()> {
+        let mut output = lock(&self.output);
+        let mut waiting = lock(&self.waiting);
+        let lines = std::mem::take(&mut waiting.lines);
+        waiting.written_at = Some(Instant::now());
+        drop(waiting);
+        output.write_all(&lines)
+    }
+
+    /// Writes what was gathered, again and again, until it is over.
+    fn keep_writing(&self) {
+        loop {
+            let waiting = lock(&self.waiting);
+            let none = |waiting: &mut Waiting| waiting.lines.is_empty() && !waiting.is_over;
+            let waiting =
+                self.begun.wait_while(waiting, none).unwrap_or_else(PoisonError::into_inner);
+            if waiting.is_over {
+                return;
+            }
+            drop(waiting);
+            thread::sleep(GATHERED_MAX);
+            // Whoever should read that the log cannot be written reads the log.
+            let _ = self.write();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes what is left when it is dropped; lines that come later are written one by one.
+#[must_use]
+pub(crate) struct LastLines(Option<Arc<Gathered>>);
+
+impl LastLines {
+    pub(super) fn none() -> LastLines {
+        LastLines(None)
+    }
+
+    pub(super) fn of(lines: &Arc<Gathered>) -> io::Result<LastLines> {
+        let kept = Arc::clone(lines);
+        thread::Builder::new().name("log".to_owned()).spawn(move || kept.keep_writing())?;
+        Ok(LastLines(Some(Arc::clone(lines))))
+    }
+}
+
+impl Drop for LastLines {
+    fn drop(&mut self) {
+        if let Some(lines) = &self.0 {
+            lock(&lines.waiting).is_over = true;
+            lines.begun.notify_one();
+            let _ = lines.write();
+        }
+    }
+}
+
+/// Where the subscriber puts lines.
+pub(super) struct ToGathered(pub(super) Arc<Gathered>);
+
+pub(super) struct Line<'log> {
+    lines: &'log Gathered,
+    is_urgent: bool,
+}
+
+impl<'log> MakeWriter<'log> for ToGathered {
+    type Writer = Line<'log>;
+
+    fn make_writer(&'log self) -> Line<'log> {
+        Line { lines: &self.0, is_urgent: true }
+    }
+
+    fn make_writer_for(&'log self, metadata: &Metadata<'_>) -> Line<'log> {
+        Line { lines: &self.0, is_urgent: *metadata.level() <= Level::WARN }
+    }
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.lines.add(line, Instant::now(), self.is_urgent)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Tells of every write.
+    struct Told(mpsc::Sender<String>);
+
+    impl Write for Told {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(String::from_utf8(bytes.to_vec()).unwrap()).unwrap();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn log() -> (Arc<Gathered>, mpsc::Receiver<String>) {
+        let (sender, written) = mpsc::channel();
+        (Gathered::new(Box::new(Told(sender))), written)
+    }
+
+    fn all(written: &mpsc::Receiver<String>) -> Vec<String> {
+        written.try_iter().collect()
+    }
+
+    #[test]
+    fn a_line_alone_is_written_at_once() {
+        let (lines, written) = log();
+        lines.add(b"one\n", Instant::now(), false).unwrap();
+        assert_eq!(all(&written), ["one\n"]);
+        lines.add(b"two\n", Instant::now() + GATHERED_MAX * 2, false).unwrap();
+        assert_eq!(all(&written), ["two\n"]);
+    }
+
+    #[test]
+    fn lines_that_follow_at_once_are_written_together_and_in_order() {
+        let (lines, written) = log();
+        let now = Instant::now();
+        for line in [&b"one\n"[..], b"two\n", b"three\n"] {
+            lines.add(line, now, false).unwrap();
+        }
+        assert_eq!(all(&written), ["one\n"]);
+        let last = LastLines::of(&lines).unwrap();
+        assert_eq!(written.recv().unwrap(), "two\nthree\n", "the thread writes what waits");
+        drop(last);
+    }
+
+    #[test]
+    fn a_warning_takes_along_what_came_before_it() {
+        let (lines, written) = log();
+        let now = Instant::now();
+        lines.add(b"one\n", now, false).unwrap();
+        lines.add(b"two\n", now, false).unwrap();
+        lines.add(b"warning\n", now, true).unwrap();
+        assert_eq!(all(&written), ["one\n", "two\nwarning\n"]);
+    }
+
+    #[test]
+    fn no_more_waits_than_may() {
+        let (lines, written) = log();
+        let now = Instant::now();
+        let long = vec![b'x'; GATHERED_BYTES_MAX / 2];
+        for _ in 0..4 {
+            lines.add(&long, now, false).unwrap();
+        }
+        let lengths: Vec<usize> = all(&written).iter().map(String::len).collect();
+        assert_eq!(lengths, [GATHERED_BYTES_MAX / 2, GATHERED_BYTES_MAX]);
+    }
+
+    #[test]
+    fn what_is_left_is_written_at_the_end_and_later_lines_one_by_one() {
+        let (lines, written) = log();
+        let last = LastLines::of(&lines).unwrap();
+        // The thread is not told of it.
+        lock(&lines.waiting).lines.extend_from_slice(b"left\n");
+        drop(last);
+        assert_eq!(written.recv().unwrap(), "left\n");
+        lines.add(b"later\n", Instant::now(), false).unwrap();
+        lines.add(b"last\n", Instant::now(), false).unwrap();
+        assert_eq!(all(&written), ["later\n", "last\n"]);
+    }
+}
