@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -45,9 +45,17 @@ impl Nginx {
         );
         let path = folder.path().join("nginx.conf");
         fs::write(&path, config).expect("the configuration should be written");
-        let program = Program::start(Command::new("nginx").arg("-c").arg(&path));
+        let mut command = Command::new("nginx");
+        let program = Program::start(command.arg("-c").arg(&path).stdout(Stdio::null()));
         wait_for(address);
         Nginx { program, address, _folder: folder }
+    }
+}
+
+/// Its workers live on if it is killed, and end if it is asked to end.
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        self.program.end();
     }
 }
 

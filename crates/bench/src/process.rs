@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Child, Command};
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 
@@ -19,6 +20,14 @@ impl Program {
 
     pub fn child(&mut self) -> &mut Child {
         &mut self.child
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub fn end(&mut self) {
+        let pid = pid(self.child.id());
+        if kill(pid, Signal::SIGTERM).is_ok() {
+            let _ = self.child.wait();
+        }
     }
 
     /// Of the program and its children, in the kernel and outside of it.
@@ -79,10 +88,13 @@ impl OwnTime {
     }
 }
 
+fn pid(number: u32) -> Pid {
+    Pid::from_raw(i32::try_from(number).expect("Linux numbers processes so"))
+}
+
 /// Of all threads of a process, those that have ended too; nothing when it has ended itself.
 fn cpu_time(pid: u32) -> Duration {
-    let pid = Pid::from_raw(i32::try_from(pid).expect("Linux numbers processes so"));
-    let spent = clock_getcpuclockid(pid).and_then(clock_gettime);
+    let spent = clock_getcpuclockid(self::pid(pid)).and_then(clock_gettime);
     spent.map_or(Duration::ZERO, Duration::from)
 }
 
