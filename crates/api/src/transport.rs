@@ -4,6 +4,7 @@
 //! [`crate::call`], in the open.
 
 pub mod server;
+mod tally;
 
 mod attend;
 mod cors;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::header::{ACCEPT_ENCODING, ORIGIN, VARY};
+use axum::http::header::{ACCEPT_ENCODING, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
 use domain::entropy;
@@ -18,9 +18,17 @@ use tower::{Layer, Service};
 
 use super::RequestId;
 use super::dress::Dress;
+use super::tally::Tally;
 use crate::app::Shared;
 use crate::refusal::Refusal;
 use crate::version::VERSION;
+
+// Names that are checked once and not for every answer.
+static SERVICE_VERSION: HeaderName = HeaderName::from_static("x-service-version");
+static SERVICE_TIMESTAMP: HeaderName = HeaderName::from_static("x-service-timestamp");
+static SERVICE_HOST_NAME: HeaderName = HeaderName::from_static("x-service-host-name");
+static CF_RAY: HeaderName = HeaderName::from_static("cf-ray");
+static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Routes that no request has matched have one name together in the log and the metrics.
 const UNMATCHED: &str = "unmatched";
@@ -35,6 +43,7 @@ pub(super) struct Attend {
 struct Attendance {
     app: Shared,
     dress: Dress,
+    tally: Tally,
     host_name: Option<HeaderValue>,
 }
 
@@ -47,7 +56,8 @@ pub(super) struct Attended<S> {
 impl Attend {
     pub(super) fn new(app: &Shared) -> Attend {
         let host_name = HeaderValue::from_str(&app.settings.host_name).ok();
-        Attend { shared: Arc::new(Attendance { app: app.clone(), dress: Dress::new(), host_name }) }
+        let (app, dress, tally) = (app.clone(), Dress::new(), Tally::new());
+        Attend { shared: Arc::new(Attendance { app, dress, tally, host_name }) }
     }
 }
 
@@ -94,7 +104,9 @@ where
             };
             shared.write_headers(response.headers_mut(), &id, is_plain);
             let route = route.as_ref().map_or(UNMATCHED, MatchedPath::as_str);
-            note(&id, &method, route, response.status().as_u16(), started.elapsed());
+            let (status, elapsed) = (response.status().as_u16(), started.elapsed());
+            shared.tally.count(&method, route, status, elapsed);
+            note(&id, &method, route, status, elapsed);
             Ok(response)
         })
     }
@@ -102,18 +114,18 @@ where
 
 impl Attendance {
     fn write_headers(&self, headers: &mut HeaderMap, id: &RequestId, is_plain: bool) {
-        headers.insert("x-service-version", HeaderValue::from_static(VERSION));
+        headers.insert(&SERVICE_VERSION, HeaderValue::from_static(VERSION));
         if let Ok(now) = HeaderValue::try_from(self.app.clock.now().to_string()) {
-            headers.insert("x-service-timestamp", now);
+            headers.insert(&SERVICE_TIMESTAMP, now);
         }
         if let Some(name) = &self.host_name {
-            headers.insert("x-service-host-name", name.clone());
+            headers.insert(&SERVICE_HOST_NAME, name.clone());
         }
         if let Ok(id) = HeaderValue::from_str(id.as_str()) {
-            headers.insert(HeaderName::from_static("cf-ray"), id.clone());
-            headers.insert(HeaderName::from_static("x-request-id"), id);
+            headers.insert(&CF_RAY, id.clone());
+            headers.insert(&X_REQUEST_ID, id);
         }
-        headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if is_plain {
             // A cache must not give this answer to a page, which needs more headers.
             headers.append(VARY, HeaderValue::from_static("origin, accept-encoding"));
@@ -122,13 +134,6 @@ impl Attendance {
 }
 
 fn note(id: &RequestId, method: &Method, route: &str, status: u16, elapsed: Duration) {
-    metrics::counter!(
-        "http_requests_total",
-        "method" => method.to_string(), "route" => route.to_owned(), "status" => status.to_string(),
-    )
-    .increment(1);
-    metrics::histogram!("http_request_seconds", "route" => route.to_owned())
-        .record(elapsed.as_secs_f64());
     tracing::info!(
         http.request_id = id.as_str(),
         http.method = %method,

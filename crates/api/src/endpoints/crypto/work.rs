@@ -94,8 +94,10 @@ impl Work {
         set_aside.settle(credits, now);
         metrics::counter!("rpc_credits_total", "network" => network.slug())
             .increment(u64::from(credits));
-        metrics::counter!("rpc_cached_total", "network" => network.slug())
-            .increment(reply.cached as u64);
+        if 0 < reply.cached {
+            metrics::counter!("rpc_cached_total", "network" => network.slug())
+                .increment(reply.cached as u64);
+        }
         let balance_remaining = Some(payment::balance_remaining(&receipt));
         Ok(Arc::new(Answered { body, headers, balance_remaining }))
     }
