@@ -1,9 +1,9 @@
 //! Holders by digest, forgotten whenever a change makes them untrue.
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::secret::SecretDigest;
+use hashbrown::HashMap;
 
 use crate::Holder;
 

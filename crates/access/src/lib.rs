@@ -7,13 +7,13 @@ mod cache;
 mod holder;
 pub mod wallets;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use credits::{KeyId, OwnerId};
 use domain::access::KeyKind;
 use domain::entropy::{Entropy, time_ordered_id};
 use domain::secret::{self, Pepper, Recognised, SECRET_BYTES_MAX, SecretDigest};
+use hashbrown::HashMap;
 use moment::{Clock, Timestamp};
 use store::Store;
 use store::error::StoreError;
@@ -78,11 +78,9 @@ impl KeyRing {
             return Err(KeyRefused::Unknown);
         }
         let digest = secret::digest(&self.pepper, secret);
-        if secret::recognise(secret) == Recognised::Mistyped && self.chosen != Some(digest) {
-            return Err(KeyRefused::Mistyped);
-        }
         let holder = match self.cache.get(&digest) {
             Some(holder) => holder,
+            None if self.is_mistyped(secret, &digest) => return Err(KeyRefused::Mistyped),
             None => self.fetch(digest).await?,
         };
         let now = self.clock.now();
@@ -95,6 +93,11 @@ impl KeyRing {
         }
         self.uses.lock().unwrap_or_else(PoisonError::into_inner).insert(key.id, now);
         Ok(holder)
+    }
+
+    /// Whether the text alone tells that there is no such key.
+    fn is_mistyped(&self, secret: &str, digest: &SecretDigest) -> bool {
+        secret::recognise(secret) == Recognised::Mistyped && self.chosen.as_ref() != Some(digest)
     }
 
     /// Makes a key with a fresh secret, which is returned and not kept.

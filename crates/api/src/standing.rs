@@ -10,6 +10,17 @@ use store::key::ApiKey;
 use crate::app::App;
 use crate::refusal::Refusal;
 
+// Names that are checked once and not for every answer.
+static BALANCE_USD: HeaderName = HeaderName::from_static("x-service-balance-usd");
+static BALANCE_DIEM: HeaderName = HeaderName::from_static("x-service-balance-diem");
+static LIMIT_REQUESTS: HeaderName = HeaderName::from_static("x-ratelimit-limit-requests");
+static REMAINING_REQUESTS: HeaderName = HeaderName::from_static("x-ratelimit-remaining-requests");
+static RESET_REQUESTS: HeaderName = HeaderName::from_static("x-ratelimit-reset-requests");
+static LIMIT_TOKENS: HeaderName = HeaderName::from_static("x-ratelimit-limit-tokens");
+static REMAINING_TOKENS: HeaderName = HeaderName::from_static("x-ratelimit-remaining-tokens");
+static RESET_TOKENS: HeaderName = HeaderName::from_static("x-ratelimit-reset-tokens");
+static LIMIT_TYPE: HeaderName = HeaderName::from_static("x-ratelimit-type");
+
 /// What the key could have spent before this request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BalanceBefore {
@@ -38,26 +49,26 @@ pub(crate) fn balance(app: &App, holder: &Holder) -> BalanceBefore {
 }
 
 pub(crate) fn write_balance(headers: &mut HeaderMap, balance: BalanceBefore) {
-    put(headers, "x-service-balance-usd", balance.usd);
-    put(headers, "x-service-balance-diem", balance.diem);
+    put(headers, &BALANCE_USD, balance.usd);
+    put(headers, &BALANCE_DIEM, balance.diem);
 }
 
 /// Mind the units, which are the specification's: requests reset at a Unix time, tokens reset
 /// after a number of seconds.
 pub(crate) fn write_limits(headers: &mut HeaderMap, standing: &Standing, is_known_caller: bool) {
     let resets_at_s = standing.resets_at.ms().div_euclid(1000) + 1;
-    headers.insert("x-ratelimit-limit-requests", standing.allowed.requests.into());
-    headers.insert("x-ratelimit-remaining-requests", standing.requests_left.into());
-    headers.insert("x-ratelimit-reset-requests", resets_at_s.into());
+    headers.insert(&LIMIT_REQUESTS, standing.allowed.requests.into());
+    headers.insert(&REMAINING_REQUESTS, standing.requests_left.into());
+    headers.insert(&RESET_REQUESTS, resets_at_s.into());
     if let (Some(limit), Some(left)) = (standing.allowed.tokens, standing.tokens_left) {
         let wait_s = standing.until_reset().as_millis().div_ceil(1000);
         let wait_s = u64::try_from(wait_s).unwrap_or(u64::MAX);
-        headers.insert("x-ratelimit-limit-tokens", limit.into());
-        headers.insert("x-ratelimit-remaining-tokens", left.into());
-        headers.insert("x-ratelimit-reset-tokens", wait_s.into());
+        headers.insert(&LIMIT_TOKENS, limit.into());
+        headers.insert(&REMAINING_TOKENS, left.into());
+        headers.insert(&RESET_TOKENS, wait_s.into());
     }
     let kind = if is_known_caller { "user" } else { "global" };
-    headers.insert("x-ratelimit-type", HeaderValue::from_static(kind));
+    headers.insert(&LIMIT_TYPE, HeaderValue::from_static(kind));
 }
 
 /// The refusal of a request that came too fast.
@@ -78,8 +89,8 @@ pub fn too_fast(exceeded: &Exceeded) -> Refusal {
     Refusal::rate_limited(message, wait)
 }
 
-fn put(headers: &mut HeaderMap, name: &'static str, amount: Nano) {
+fn put(headers: &mut HeaderMap, name: &HeaderName, amount: Nano) {
     if let Ok(value) = HeaderValue::try_from(amount.to_string()) {
-        headers.insert(HeaderName::from_static(name), value);
+        headers.insert(name, value);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) const STARTING_CREDIT: EntryId =
 
 /// The installation's pepper, made on the first call.
 pub async fn pepper(store: &dyn Store, entropy: &dyn Entropy) -> Result<Pepper, OperationError> {
-    secret(store, entropy, PEPPER).await.map(Pepper)
+    secret(store, entropy, PEPPER).await.map(|bytes| Pepper::new(&bytes))
 }
 
 /// The secret under which tokens for wallets to sign are made, made on the first call.

@@ -4,8 +4,9 @@ mod allowances;
 mod entry_order;
 mod expiries;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use money::{Currency, Nano};
 
 use crate::account::{Account, SystemKind};

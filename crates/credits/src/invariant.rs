@@ -1,7 +1,8 @@
 //! The invariants that hold after every command, recomputed from the whole state.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use money::{Currency, Nano};
 
 use crate::account::LotKey;

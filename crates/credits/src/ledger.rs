@@ -1,7 +1,8 @@
 //! The ledger's state, and the door through which every change comes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::HashMap;
 use moment::Timestamp;
 use money::Currency;
 

@@ -1,7 +1,6 @@
 //! Planted bugs, for tests that show the simulator would find them.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use moment::Timestamp;
 use money::{Cost, Nano};
 use uuid::Uuid;

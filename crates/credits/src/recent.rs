@@ -1,7 +1,8 @@
 //! The entries of the recent past: who sends one again gets the earlier outcome.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
+use hashbrown::HashMap;
 use moment::Timestamp;
 
 use crate::account::{Account, SystemKind};

@@ -1,7 +1,8 @@
 //! From rows to a ledger and back.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use hashbrown::HashMap;
 use money::Nano;
 
 use crate::allowance::AllowanceKind;

@@ -20,7 +20,17 @@ pub const SECRET_BYTES_MAX: usize = 512;
 
 /// The installation's own key for digesting secrets.
 #[derive(Clone)]
-pub struct Pepper(pub [u8; 32]);
+pub struct Pepper {
+    /// Ready to digest with: making it so is half of the work.
+    keyed: Hmac<Sha256>,
+}
+
+impl Pepper {
+    pub fn new(bytes: &[u8; 32]) -> Pepper {
+        let keyed = Hmac::new_from_slice(bytes).expect("HMAC takes a key of any length");
+        Pepper { keyed }
+    }
+}
 
 /// What is stored and looked up in place of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,8 +77,7 @@ pub fn recognise(text: &str) -> Recognised {
 }
 
 pub fn digest(pepper: &Pepper, secret: &str) -> SecretDigest {
-    let mut mac =
-        Hmac::<Sha256>::new_from_slice(&pepper.0).expect("HMAC takes a key of any length");
+    let mut mac = pepper.keyed.clone();
     mac.update(secret.as_bytes());
     SecretDigest(mac.finalize().into_bytes().into())
 }
@@ -143,7 +152,8 @@ mod tests {
 
     #[test]
     fn a_digest_depends_on_the_pepper() {
-        let digests = [Pepper([1; 32]), Pepper([2; 32])].map(|pepper| digest(&pepper, "secret"));
+        let digests =
+            [Pepper::new(&[1; 32]), Pepper::new(&[2; 32])].map(|pepper| digest(&pepper, "secret"));
         assert_ne!(digests[0], digests[1]);
     }
 

@@ -80,13 +80,11 @@ impl fmt::Display for Fixed {
         let hidden = self.decimals.saturating_sub(self.shown);
         let rounded = divide_half_even(i128::from(self.value), 10_i128.pow(hidden));
         let kept = self.decimals.min(self.shown);
-        let (sign, whole, fraction) = parts(rounded, kept);
-        write!(f, "{sign}{whole}")?;
-        if self.shown == 0 {
-            return Ok(());
+        f.write_str(write_digits(&mut [0; TEXT_BYTES_MAX], rounded, kept))?;
+        if kept == 0 && 0 < self.shown {
+            f.write_str(".")?;
         }
-        let digits = format!("{fraction:0>width$}", width = kept as usize);
-        write!(f, ".{digits:0<width$}", width = self.shown as usize)
+        (kept..self.shown).try_for_each(|_| f.write_str("0"))
     }
 }
 
@@ -96,18 +94,51 @@ pub(crate) fn write_shortest(
     value: i128,
     decimals: u32,
 ) -> fmt::Result {
-    let (sign, whole, fraction) = parts(value, decimals);
-    if fraction == 0 {
-        return write!(f, "{sign}{whole}");
+    let mut text = [0; TEXT_BYTES_MAX];
+    let text = write_digits(&mut text, value, decimals);
+    if decimals == 0 {
+        return f.write_str(text);
     }
-    let digits = format!("{fraction:0>width$}", width = decimals as usize);
-    write!(f, "{sign}{whole}.{}", digits.trim_end_matches('0'))
+    f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-fn parts(value: i128, decimals: u32) -> (&'static str, u128, u128) {
-    let sign = if value < 0 { "-" } else { "" };
-    let scale = 10_u128.pow(decimals);
-    (sign, value.unsigned_abs() / scale, value.unsigned_abs() % scale)
+/// The digits of any `i128`, a point and a sign.
+const TEXT_BYTES_MAX: usize = 48;
+
+/// Writes all `decimals` digits behind the point, and no point if there are none. Every answer
+/// tells amounts, and the standard library's formatting of so large numbers takes several times
+/// as long.
+fn write_digits(text: &mut [u8; TEXT_BYTES_MAX], value: i128, decimals: u32) -> &str {
+    assert!(decimals < 39, "no amount is divided so finely");
+    let mut start = text.len();
+    let mut put = |byte| {
+        start -= 1;
+        text[start] = byte;
+    };
+    let mut rest = value.unsigned_abs();
+    let mut written = 0;
+    while 0 < rest || written <= decimals {
+        if written == decimals && 0 < decimals {
+            put(b'.');
+        }
+        let (left, digit) = divide_by_ten(rest);
+        put(b'0' + digit);
+        rest = left;
+        written += 1;
+    }
+    if value < 0 {
+        put(b'-');
+    }
+    str::from_utf8(&text[start..]).unwrap_or_default()
+}
+
+/// Processors divide 64 bits; more take a function.
+fn divide_by_ten(number: u128) -> (u128, u8) {
+    let (left, digit) = match u64::try_from(number) {
+        Ok(small) => (u128::from(small / 10), u128::from(small % 10)),
+        Err(_) => (number / 10, number % 10),
+    };
+    (left, u8::try_from(digit).unwrap_or(0))
 }
 
 /// `numerator / denominator`, to the nearest whole number and from half-way to the even one.

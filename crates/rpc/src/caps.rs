@@ -1,9 +1,9 @@
 //! Every caller's rolling day of credits, and the cap on each.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hashbrown::HashMap;
 use moment::Timestamp;
 
 use crate::window::{CapReached, CreditWindow, Reservation};

@@ -1,9 +1,9 @@
 //! Work that several callers want at the same time, done once: the first does it, the rest wait.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hashbrown::HashMap;
 use tokio::sync::watch;
 
 /// The work under way, by what it is.

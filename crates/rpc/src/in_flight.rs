@@ -1,8 +1,9 @@
 //! How many requests of one caller may be under way at a time.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hashbrown::HashMap;
 
 /// Half of what one network takes by default, so that no caller keeps the others out.
 pub const IN_FLIGHT_PER_OWNER_MAX: usize = 128;

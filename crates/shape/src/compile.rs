@@ -1,7 +1,6 @@
 //! Turns a JSON Schema into nodes once, and refuses a schema it could not enforce.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use serde_json::Value;
 
 use crate::node::{Node, NodeId, Property, Union};

@@ -1,7 +1,6 @@
 //! A schema in the form it is enforced in: resolved, typed, its patterns compiled once.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use regex::Regex;
 use serde_json::{Number, Value};
 

@@ -1,9 +1,9 @@
 //! A JSON Schema that is both published and enforced.
 
 use std::any::TypeId;
-use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
+use hashbrown::HashMap;
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -139,7 +139,7 @@ impl TestApp {
                 store.clone(),
                 now.clone(),
                 random.clone(),
-                Pepper([7; 32]),
+                Pepper::new(&[7; 32]),
             )),
             ledger,
             store,
@@ -176,7 +176,7 @@ impl TestApp {
         let parts = (Arc::clone(&store), Arc::clone(&clock), Arc::clone(entropy));
         let ledger = Ledger::open(parts.0, parts.1, parts.2, Rules::default()).await.unwrap();
         let proxy = node::proxy(&self.node, store.as_ref(), Arc::clone(&clock)).await;
-        let pepper = Pepper([7; 32]);
+        let pepper = Pepper::new(&[7; 32]);
         let keys = KeyRing::new(Arc::clone(&store), clock.clone(), Arc::clone(entropy), pepper);
         let (ledger, tasks) = (Arc::new(ledger), TaskTracker::new());
         let parts = Parts {

@@ -1,8 +1,8 @@
 //! The header that carries a signed payment, under any of its three names.
 
 use axum::body::Body;
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName};
 use schemars::SchemaGenerator;
 use serde_json::json;
 
@@ -11,7 +11,11 @@ use crate::operation::Operation;
 use crate::refusal::Refusal;
 
 /// The name of the protocol's second version first, then those of older clients.
-const HEADERS: [&str; 3] = ["PAYMENT-SIGNATURE", "X-PAYMENT", "X-402-Payment"];
+static HEADERS: [HeaderName; 3] = [
+    HeaderName::from_static("payment-signature"),
+    HeaderName::from_static("x-payment"),
+    HeaderName::from_static("x-402-payment"),
+];
 
 /// A payment as its client sent it, if it sent one.
 #[derive(Debug)]
@@ -20,7 +24,7 @@ pub struct PaymentHeader(pub Option<Vec<u8>>);
 impl PaymentHeader {
     /// A header that was sent twice says nothing: then its value is empty, which is no payment.
     pub(crate) fn of(headers: &HeaderMap) -> PaymentHeader {
-        let Some(name) = HEADERS.into_iter().find(|name| headers.contains_key(*name)) else {
+        let Some(name) = HEADERS.iter().find(|name| headers.contains_key(*name)) else {
             return PaymentHeader(None);
         };
         let mut values = headers.get_all(name).iter();
@@ -44,7 +48,7 @@ impl Input for PaymentHeader {
 
     fn describe(operation: &mut Operation, _: &mut SchemaGenerator) {
         operation.header(
-            HEADERS[0],
+            "PAYMENT-SIGNATURE",
             "Base64 of a signed x402 version 2 payment payload. The older names `X-PAYMENT` and \
              `X-402-Payment` are accepted too.",
             json!({ "type": "string" }),

@@ -1,7 +1,6 @@
 //! Whether money left a lot that expires while it was allowed to.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use moment::Timestamp;
 use uuid::Version;
 

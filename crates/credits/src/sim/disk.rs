@@ -1,7 +1,6 @@
 //! The journal as a store would keep it: groups, unique entries, and a tail that a crash can lose.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use moment::Timestamp;
 
 use crate::id::EntryId;

@@ -1,7 +1,8 @@
 //! The simulator's own books: what was asked, what was acknowledged, and what must follow.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
+use hashbrown::{HashMap, HashSet};
 use moment::Timestamp;
 use money::{Cost, Means, Nano};
 

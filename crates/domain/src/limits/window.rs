@@ -5,11 +5,11 @@
 //! twice the limit across a reset. Each subject has its own phase, so that resets do not all
 //! fall on the same second.
 
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hashbrown::HashMap;
 use moment::Timestamp;
 
 use crate::limits::tiers::Allowed;

@@ -1,8 +1,7 @@
 //! The row numbers of accounts, remembered by the writer so that a charge need not look them up.
 
-use std::collections::HashMap;
-
 use credits::{Account, LotKey};
+use hashbrown::HashMap;
 use moment::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 

@@ -3,9 +3,8 @@
 //! A batch of a thousand charges changes the revenue account a thousand times; on disk it changes
 //! once. The constraints then judge the state that the transaction leaves behind.
 
-use std::collections::HashMap;
-
 use credits::{KeyId, KeyStamp, LimitClass, OwnerId};
+use hashbrown::HashMap;
 use money::Currency;
 use rusqlite::{Connection, params};
 
