@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use metrics::Histogram;
 use rusqlite::Connection;
 
 use crate::error::StoreError;
@@ -45,6 +46,8 @@ pub(crate) struct Writer {
     log: ChargeLog,
     quiet: Duration,
     has_room: bool,
+    commit_seconds: Histogram,
+    batch_groups: Histogram,
 }
 
 /// What stopped a group or a batch.
@@ -100,7 +103,14 @@ pub(crate) fn run(mut writer: Writer, queue: Arc<Queue>) {
 impl Writer {
     pub(crate) fn new(connection: Connection, pending: Arc<Pending>, quiet: Duration) -> Writer {
         let (session, log) = (Session::new(connection), ChargeLog::new(pending));
-        Writer { session, log, quiet, has_room: true }
+        Writer {
+            session,
+            log,
+            quiet,
+            has_room: true,
+            commit_seconds: metrics::histogram!("store_commit_seconds"),
+            batch_groups: metrics::histogram!("store_batch_groups"),
+        }
     }
 
     /// How long to wait for groups before the log is posted; for ever if it is empty.
@@ -112,8 +122,8 @@ impl Writer {
     fn serve(&mut self, batch: &mut Vec<Waiting>) {
         let started = Instant::now();
         let outcomes = self.commit(batch);
-        metrics::histogram!("store_commit_seconds").record(started.elapsed().as_secs_f64());
-        metrics::histogram!("store_batch_groups").record(batch.len() as f64);
+        self.commit_seconds.record(started.elapsed().as_secs_f64());
+        self.batch_groups.record(batch.len() as f64);
         for (waiting, outcome) in batch.drain(..).zip(outcomes) {
             // A waiter that went away does not undo what it asked for.
             let _ = waiting.done.send(outcome);
