@@ -1,11 +1,10 @@
 //! The block after too many failures: more than twenty within thirty seconds, for thirty seconds.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use hashbrown::HashMap;
 use moment::Timestamp;
 
 const FAILURES_MAX: usize = 20;

@@ -4,9 +4,8 @@
 //! the older one, and the older one is forgotten. What is used moves to the younger one, so what
 //! is forgotten was not asked for while half of the cache was filled.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-
-use hashbrown::HashMap;
 
 /// Of each generation.
 const GENERATION_BYTES_MAX: usize = 32 * 1024 * 1024;
