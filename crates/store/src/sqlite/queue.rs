@@ -105,11 +105,6 @@ impl Queue {
         }
     }
 
-    /// Adds what has come meanwhile.
-    pub(crate) fn take_more(&self, batch: &mut Vec<Waiting>) {
-        batch.append(&mut self.lock().waiting);
-    }
-
     /// No more groups are taken in; those that wait are still written.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;

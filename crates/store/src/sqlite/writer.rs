@@ -9,7 +9,6 @@
 //! again, each group by itself, so that the one at fault fails alone.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use metrics::Histogram;
@@ -79,19 +78,9 @@ impl Drop for AbandonOnExit {
 pub(crate) fn run(mut writer: Writer, queue: Arc<Queue>) {
     let _abandon = AbandonOnExit(Arc::clone(&queue));
     let mut batch = Vec::new();
-    let mut was_shared = false;
     loop {
         match queue.take(&mut batch, writer.patience()) {
-            Taken::Groups => {
-                if was_shared {
-                    // Whoever is about to hand something in shares the commit, if the processor is
-                    // left to it first. Where processors are idle this costs nothing.
-                    thread::yield_now();
-                    queue.take_more(&mut batch);
-                }
-                was_shared = 1 < batch.len();
-                writer.serve(&mut batch);
-            }
+            Taken::Groups => writer.serve(&mut batch),
             Taken::Nothing => writer.post(),
             Taken::End => break,
         }
