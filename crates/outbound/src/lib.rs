@@ -22,5 +22,4 @@ pub use form::FormFile;
 pub use target::{NoTarget, Target};
 
 #[cfg(test)]
-#[cfg(test)]
 mod tests;

@@ -4,10 +4,9 @@
 //! that a lot has the money, that an entry is new, that a key is there, that no sum overflows.
 //! Anything else than a sure charge is posted at once, and refused there if it must be.
 
+use credits::{Account, EntryId, KeyId, Record, Transfer};
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
-
-use credits::{Account, EntryId, KeyId, Record, Transfer};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::usage::UsageRow;
