@@ -40,7 +40,9 @@ pub(crate) const UNKNOWN_ARCHIVE: Unreadable = Unreadable(
     "It is an archive, but no DOCX, PPTX, XLSX, ODT, ODP, ODS or EPUB file; send its text instead.",
 );
 pub(crate) const ENCRYPTED_PDF: Unreadable =
-    Unreadable("It is encrypted; save it without a password or restrictions.");
+    Unreadable("It is encrypted in a way that is not read here; save it without restrictions.");
+pub(crate) const PASSWORD_PDF: Unreadable =
+    Unreadable("It cannot be opened without its password; save it without one.");
 pub(crate) const SCANNED: Unreadable = Unreadable(
     "Its pages are pictures without text, as scans are; send them as images, or run text \
      recognition on it first.",

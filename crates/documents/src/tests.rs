@@ -4,6 +4,7 @@ mod golden;
 mod hostile;
 mod old_sheets;
 mod pack;
+mod pdf_encrypted;
 mod pdf_fonts;
 mod pdf_golden;
 mod pdf_hostile;

@@ -39,7 +39,7 @@ fn replay(target: &str, property: fn(&[u8]) -> bool, readable: usize) {
 
 #[test]
 fn seeds_of_whole_files_keep_the_properties() {
-    replay("document_file", properties::document_file, 13);
+    replay("document_file", properties::document_file, 15);
 }
 
 #[test]

@@ -1,15 +1,18 @@
 //! A PDF as a store of numbered objects. What is broken in it is null; what is too much ends it.
 
+mod unpack;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::effort::Effort;
-use super::filter;
 use super::lexer::{Lexer, Token};
-use super::object::{Dict, Object, Stream};
+use super::lock::{self, Lock};
+use super::object::{Dict, Object, Owner, Stream};
 use super::packed::Packed;
+use super::security::Method;
 use super::table::{self, Place, Table};
-use crate::fault::{self, Unreadable};
+use crate::fault::Unreadable;
 
 /// Objects that stand for others, and lengths that are looked up on the way.
 const HOPS_MAX: usize = 16;
@@ -17,14 +20,17 @@ const HOPS_MAX: usize = 16;
 const KEPT_WEIGHT_MAX: usize = 400_000;
 /// Of all streams of objects: their places are kept.
 const PACKED_OBJECTS_MAX: usize = 500_000;
-/// What making a value, and beginning to unpack, cost beside the bytes.
+/// What making a value costs beside the bytes.
 const NODE_STEPS: usize = 16;
-const UNPACK_STEPS: usize = 4_096;
+/// What beginning to decrypt costs beside the bytes: a checksum, and a cipher to set up.
+const DECRYPT_STEPS: usize = 256;
 
 pub(super) struct File<'a> {
     bytes: &'a [u8],
     pub(super) effort: Effort<'a>,
     table: Table,
+    /// What the file is encrypted with, if it is.
+    lock: Option<Rc<Lock>>,
     /// Whether the table was made by looking through the file.
     is_rebuilt: bool,
     kept: HashMap<u32, Object>,
@@ -43,6 +49,7 @@ impl<'a> File<'a> {
             bytes,
             effort: Effort::new(unpacked_left),
             table: Table::default(),
+            lock: None,
             is_rebuilt: false,
             kept: HashMap::new(),
             kept_weight: 0,
@@ -51,11 +58,12 @@ impl<'a> File<'a> {
             hops: 0,
         };
         match table::read(&mut file)? {
-            Some(table) => file.table = table,
+            Some(table) => {
+                let trailer = table.trailer.clone();
+                file.table = table;
+                file.unlock(&trailer)?;
+            }
             None => file.rebuild()?,
-        }
-        if file.table.trailer.has("Encrypt") {
-            return Err(fault::ENCRYPTED_PDF);
         }
         if file.pages()?.is_none() && !file.is_rebuilt {
             file.rebuild()?;
@@ -91,58 +99,6 @@ impl<'a> File<'a> {
             object = self.object(number)?;
         }
         Ok(Object::Null)
-    }
-
-    /// The bytes of a stream, unpacked. None where they are a picture, or packed in an unknown way.
-    pub(super) fn unpack(&mut self, stream: &Stream) -> Result<Option<Vec<u8>>, Unreadable> {
-        let names = self.list(&stream.dict, "Filter", "F")?;
-        let parameters = self.list(&stream.dict, "DecodeParms", "DP")?;
-        if filter::FILTERS_MAX < names.len() {
-            return Ok(None);
-        }
-        let raw = self.bytes.get(stream.data.clone()).unwrap_or_default();
-        let mut unpacked: Option<Vec<u8>> = None;
-        for (position, name) in names.iter().enumerate() {
-            let name = self.resolve(name)?;
-            let parameters = parameters.get(position).unwrap_or(&Object::Null);
-            let parameters = self.resolve(parameters)?.dict().cloned().unwrap_or_default();
-            let parameters = self.flat(&parameters)?;
-            let packed = unpacked.as_deref().unwrap_or(raw);
-            self.effort.spend(UNPACK_STEPS)?;
-            let name = name.name().unwrap_or_default();
-            match filter::undo(name, &parameters, packed, &mut self.effort)? {
-                Some(bytes) => unpacked = Some(bytes),
-                None => return Ok(None),
-            }
-        }
-        match unpacked {
-            Some(bytes) => Ok(Some(bytes)),
-            None => {
-                self.effort.unpacked(raw.len())?;
-                Ok(Some(raw.to_vec()))
-            }
-        }
-    }
-
-    /// One thing or several.
-    fn list(&mut self, dict: &Dict, key: &str, short: &str) -> Result<Rc<[Object]>, Unreadable> {
-        let key = if dict.has(key) { key } else { short };
-        Ok(match self.get(dict, key)? {
-            Object::Null => Rc::new([]),
-            Object::Array(items) => items,
-            one => Rc::new([one]),
-        })
-    }
-
-    /// The numbers of a filter's parameters, wherever they lie.
-    fn flat(&mut self, parameters: &Dict) -> Result<Dict, Unreadable> {
-        const KEYS: [&str; 5] =
-            ["Predictor", "Colors", "BitsPerComponent", "Columns", "EarlyChange"];
-        let mut entries = std::collections::BTreeMap::new();
-        for key in KEYS.into_iter().filter(|key| parameters.has(key)) {
-            entries.insert(Rc::from(key.as_bytes()), self.get(parameters, key)?);
-        }
-        Ok(Dict::new(entries))
     }
 
     fn object(&mut self, number: u32) -> Result<Object, Unreadable> {
@@ -194,18 +150,21 @@ impl<'a> File<'a> {
     pub(super) fn indirect(&mut self, at: usize) -> Result<Option<(u32, Object)>, Unreadable> {
         let mut lexer = Lexer::new(self.bytes, at);
         let header = [lexer.token(), lexer.token(), lexer.token()];
-        let [Some(Token::Number(number)), Some(Token::Number(_)), Some(Token::Word(b"obj"))] =
-            header
+        let [
+            Some(Token::Number(number)),
+            Some(Token::Number(generation)),
+            Some(Token::Word(b"obj")),
+        ] = header
         else {
             self.effort.spend(lexer.at().saturating_sub(at) + 1)?;
             return Ok(None);
         };
-        let Some(number) = Object::Number(number).index().and_then(|it| u32::try_from(it).ok())
-        else {
-            return Ok(None);
-        };
+        let whole = |it| Object::Number(it).index().and_then(|it| u32::try_from(it).ok());
+        let Some(number) = whole(number) else { return Ok(None) };
+        let owner = Owner { number, generation: whole(generation).unwrap_or(0) };
         let object = lexer.object().unwrap_or(Object::Null);
         self.effort.spend(lexer.at().saturating_sub(at) + 1 + NODE_STEPS * lexer.nodes())?;
+        let object = self.decrypted(object, owner)?;
         let Object::Dict(dict) = object else { return Ok(Some((number, object))) };
         let before = lexer.at();
         if lexer.token() != Some(Token::Word(b"stream")) {
@@ -214,7 +173,20 @@ impl<'a> File<'a> {
         }
         let start = lexer.at() + line_end(lexer.rest());
         let data = start..self.stream_end(&dict, start)?;
-        Ok(Some((number, Object::Stream(Stream { dict, data }))))
+        Ok(Some((number, Object::Stream(Stream { owner, dict, data }))))
+    }
+
+    /// The texts of an object are encrypted one by one; what is in streams is encrypted with those.
+    fn decrypted(&mut self, object: Object, owner: Owner) -> Result<Object, Unreadable> {
+        let Some(lock) = self.lock.clone() else { return Ok(object) };
+        let is_table = object.dict().is_some_and(|dict| dict.is_a("XRef"));
+        if lock.texts == Method::Plain || is_table {
+            return Ok(object);
+        }
+        object.with_texts(&mut |text| {
+            self.effort.spend(DECRYPT_STEPS + text.len())?;
+            Ok(lock.key.decrypt(owner, text))
+        })
     }
 
     /// Streams say how long they are, and some are wrong.
@@ -270,9 +242,19 @@ impl<'a> File<'a> {
         self.table = table::rebuild(self)?;
         // What was looked up on the way may not have been found yet.
         self.forget();
-        if self.table.trailer.has("Encrypt") {
-            return Err(fault::ENCRYPTED_PDF);
+        Ok(())
+    }
+
+    /// Finds out how the file is encrypted. A trailer that does not say leaves what is known.
+    pub(super) fn unlock(&mut self, trailer: &Dict) -> Result<(), Unreadable> {
+        if !trailer.has("Encrypt") {
+            return Ok(());
         }
+        self.lock = None;
+        self.forget();
+        self.lock = lock::open(self, trailer)?.map(Rc::new);
+        // What was looked up on the way was read without the key.
+        self.forget();
         Ok(())
     }
 

@@ -21,9 +21,17 @@ pub(super) enum Object {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Dict(Rc<BTreeMap<Rc<[u8]>, Object>>);
 
+/// The object that something stands in. What is encrypted in it has a key of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) number: u32,
+    pub(super) generation: u32,
+}
+
 /// Packed bytes, and how they are packed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stream {
+    pub(super) owner: Owner,
     pub(super) dict: Dict,
     /// Where they lie in the file.
     pub(super) data: Range<usize>,
@@ -52,6 +60,13 @@ impl Object {
         }
     }
 
+    pub(super) fn text(&self) -> Option<&[u8]> {
+        match self {
+            Object::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     pub(super) fn array(&self) -> Option<&Rc<[Object]>> {
         match self {
             Object::Array(items) => Some(items),
@@ -66,6 +81,25 @@ impl Object {
             Object::Stream(stream) => Some(&stream.dict),
             _ => None,
         }
+    }
+
+    /// The same with other texts, of which there may be any number in it.
+    pub(super) fn with_texts<E>(
+        self,
+        change: &mut impl FnMut(&[u8]) -> Result<Vec<u8>, E>,
+    ) -> Result<Object, E> {
+        Ok(match self {
+            Object::Text(text) => Object::Text(change(&text)?.into()),
+            Object::Array(items) => {
+                let items = items.iter().map(|item| item.clone().with_texts(change));
+                Object::Array(items.collect::<Result<_, E>>()?)
+            }
+            Object::Dict(dict) => Object::Dict(dict.with_texts(change)?),
+            Object::Stream(stream) => {
+                Object::Stream(Stream { dict: stream.dict.with_texts(change)?, ..stream })
+            }
+            other => other,
+        })
     }
 
     /// What it takes to keep it: about as many values, with itself.
@@ -101,6 +135,16 @@ impl Dict {
 
     pub(super) fn is_a(&self, kind: &str) -> bool {
         self.raw("Type").name() == Some(kind.as_bytes())
+    }
+
+    fn with_texts<E>(
+        &self,
+        change: &mut impl FnMut(&[u8]) -> Result<Vec<u8>, E>,
+    ) -> Result<Dict, E> {
+        let changed = |(key, value): (&Rc<[u8]>, &Object)| {
+            Ok((Rc::clone(key), value.clone().with_texts(change)?))
+        };
+        Ok(Dict::new(self.0.iter().map(changed).collect::<Result<_, E>>()?))
     }
 
     fn weight(&self) -> usize {

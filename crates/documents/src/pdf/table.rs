@@ -163,32 +163,59 @@ pub(super) fn rebuild(file: &mut File<'_>) -> Result<Table, Unreadable> {
     file.set_table(table.clone());
     let mut numbers: Vec<(u32, u32)> = table.places.iter().filter_map(at).collect();
     numbers.sort_unstable();
-    let mut root = None;
+    let mut root = Root::default();
     let mut last = None;
+    let mut packs = Vec::new();
     for (at, number) in numbers {
-        let at = usize::try_from(at).unwrap_or(usize::MAX);
-        let Some((_, object)) = file.indirect(at)? else { continue };
+        let Some(object) = object_at(file, at)? else { continue };
         let Some(dict) = object.dict() else { continue };
         if dict.is_a("Catalog") {
-            root = Some(number);
+            root.found(at, number);
         }
         if dict.has("Root") {
             last = Some(dict.clone());
         }
-        let Object::Stream(stream) = &object else { continue };
-        if !stream.dict.is_a("ObjStm") {
-            continue;
-        }
-        let packed = file.unpack_objects(stream)?;
-        for (index, inner) in (0..).zip(packed.numbers()) {
-            table.places.entry(inner).or_insert(Place::Packed { stream: number, index });
-            table.check_size()?;
-            let (object, length) = packed.object(inner, index);
-            file.effort.spend(length)?;
-            let is_root = object.is_some_and(|it| it.dict().is_some_and(|it| it.is_a("Catalog")));
-            root = if is_root { Some(inner) } else { root };
+        if dict.is_a("ObjStm") {
+            packs.push((at, number));
         }
     }
+    let trailer = last_trailer(file)?.or(last);
+    // What is packed may be encrypted, and only the trailer says how.
+    if let Some(trailer) = &trailer {
+        file.unlock(trailer)?;
+    }
+    for (at, number) in packs {
+        let Some(Object::Stream(stream)) = object_at(file, at)? else { continue };
+        add_packed(file, (at, number, &stream), &mut table, &mut root)?;
+    }
+    table.trailer = trailer.or_else(|| root.newest.map(trailer_of)).unwrap_or_default();
+    Ok(table)
+}
+
+/// The newest root of the file: the one that stands last.
+#[derive(Default)]
+struct Root {
+    at: u32,
+    newest: Option<u32>,
+}
+
+impl Root {
+    fn found(&mut self, at: u32, number: u32) {
+        if self.at <= at {
+            *self = Root { at, newest: Some(number) };
+        }
+    }
+}
+
+fn object_at(file: &mut File<'_>, at: u32) -> Result<Option<Object>, Unreadable> {
+    let at = usize::try_from(at).unwrap_or(usize::MAX);
+    Ok(file.indirect(at)?.map(|(_, object)| object))
+}
+
+/// The last trailer that can be read. Files without a plain table have none.
+fn last_trailer(file: &mut File<'_>) -> Result<Option<Dict>, Unreadable> {
+    let bytes = file.bytes();
+    let mut last = None;
     for mark in memchr::memmem::find_iter(bytes, b"trailer") {
         let mut lexer = Lexer::new(bytes, mark + b"trailer".len());
         let trailer = lexer.object();
@@ -196,8 +223,26 @@ pub(super) fn rebuild(file: &mut File<'_>) -> Result<Table, Unreadable> {
         let trailer = trailer.and_then(|it| it.dict().cloned()).filter(|it| it.has("Root"));
         last = trailer.or(last);
     }
-    table.trailer = last.or_else(|| root.map(trailer_of)).unwrap_or_default();
-    Ok(table)
+    Ok(last)
+}
+
+fn add_packed(
+    file: &mut File<'_>,
+    (at, number, stream): (u32, u32, &Stream),
+    table: &mut Table,
+    root: &mut Root,
+) -> Result<(), Unreadable> {
+    let packed = file.unpack_objects(stream)?;
+    for (index, inner) in (0..).zip(packed.numbers()) {
+        table.places.entry(inner).or_insert(Place::Packed { stream: number, index });
+        table.check_size()?;
+        let (object, length) = packed.object(inner, index);
+        file.effort.spend(length)?;
+        if object.is_some_and(|it| it.dict().is_some_and(|it| it.is_a("Catalog"))) {
+            root.found(at, inner);
+        }
+    }
+    Ok(())
 }
 
 fn at((number, place): (&u32, &Place)) -> Option<(u32, u32)> {

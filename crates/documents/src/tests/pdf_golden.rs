@@ -295,10 +295,6 @@ fn check_fault(bytes: &[u8], expected: Expect) {
 #[test]
 fn what_has_no_text_says_why() {
     check_fault(
-        &golden("qpdf-encrypted.pdf"),
-        expect!["It is encrypted; save it without a password or restrictions."],
-    );
-    check_fault(
         &golden("scan.pdf"),
         expect![
             "Its pages are pictures without text, as scans are; send them as images, or run text recognition on it first."

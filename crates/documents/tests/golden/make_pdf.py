@@ -19,7 +19,7 @@ import matplotlib
 import reportlab.rl_config
 import typst
 import weasyprint
-from reportlab.lib import colors, pagesizes
+from reportlab.lib import colors, pagesizes, pdfencrypt
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
@@ -208,9 +208,76 @@ def qpdf():
         subprocess.run(["qpdf", *options, str(source), str(FOLDER / f"{name}.pdf")], check=True)
 
 
+def qpdf_encrypted():
+    """The same file encrypted: so that it opens without a password, and so that it does not."""
+    source = FOLDER / "ghostscript.pdf"
+    old = ["128", "--use-aes=n"]
+    for name, password, method, options in [
+        ("rc4-40", "", ["40"], []),
+        ("rc4-128", "", old, []),
+        ("rc4-filters", "", [*old, "--force-V4"], ["--object-streams=generate"]),
+        ("rc4-metadata", "", [*old, "--cleartext-metadata"], []),
+        ("rc4-password", "user", old, []),
+        ("aes-128", "", ["128", "--use-aes=y"], []),
+        ("aes-256", "", ["256"], []),
+    ]:
+        encrypt = ["--allow-weak-crypto", "--encrypt", password, "owner", *method, "--", *options]
+        target = FOLDER / f"qpdf-{name}.pdf"
+        subprocess.run(["qpdf", "--static-id", *encrypt, str(source), str(target)], check=True)
+
+
+def qpdf_texts():
+    """Encrypted texts in objects: what is to be read in the place of what is drawn."""
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources"
+        "<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>/Properties<</P 5 0 R>>>>>>",
+        "<</Length 66>>\nstream\nBT /F 12 Tf 9 9 Td /Span /P BDC (drawn) Tj EMC ( and shown) Tj ET\nendstream",
+        "<</ActualText(read)/Others[(one)<</Deep(two)>>]>>",
+    ]
+    file, places = b"%PDF-1.7\n", []
+    for number, content in enumerate(objects, 1):
+        places.append(len(file))
+        file += f"{number} 0 obj\n{content}\nendobj\n".encode()
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    file += f"xref\n0 6\n0000000000 65535 f \n{table}trailer<</Root 1 0 R/Size 6>>\nstartxref\n{len(file)}\n%%EOF".encode()
+    with tempfile.NamedTemporaryFile(suffix=".pdf") as source:
+        source.write(file)
+        source.flush()
+        encrypt = ["--static-id", "--allow-weak-crypto", "--encrypt", "", "owner", "128", "--use-aes=n", "--"]
+        subprocess.run(["qpdf", *encrypt, source.name, str(FOLDER / "qpdf-rc4-texts.pdf")], check=True)
+
+
+def ghostscript_encrypted():
+    options = ["-sOwnerPassword=owner", "-dEncryptionR=3", "-dKeyLength=128", "-dPermissions=-44"]
+    command = ["gs", "-q", "-dNOPAUSE", "-dBATCH", "-sDEVICE=pdfwrite", *options]
+    target = FOLDER / "ghostscript-rc4.pdf"
+    subprocess.run([*command, f"-sOutputFile={target}", str(FOLDER / "ghostscript.pdf")], check=True)
+
+
+def reportlab_encrypted():
+    lock = pdfencrypt.StandardEncryption("", ownerPassword="owner", canPrint=0, strength=40)
+    page = canvas.Canvas(str(FOLDER / "reportlab-rc4.pdf"), pagesize=pagesizes.A5, encrypt=lock)
+    page.setFont("Helvetica", 12)
+    page.drawString(40, 500, "Balance on 15 November: 1,234.56")
+    page.save()
+
+
+def fpdf2_encrypted():
+    document = fpdf.FPDF(format="A5")
+    document.set_creation_date(datetime.datetime(2026, 11, 15, tzinfo=datetime.UTC))
+    document.set_encryption(owner_password="owner", encryption_method=fpdf.enums.EncryptionMethod.RC4)
+    document.add_page()
+    document.set_font("Helvetica", size=12)
+    document.cell(text="Balance on 15 November: 1,234.56")
+    document.output(str(FOLDER / "fpdf2-rc4.pdf"))
+
+
 if __name__ == "__main__":
     for make in [
         reportlab_columns, reportlab_east_asian, reportlab_form, fpdf2_unicode, weasyprint_page, typst_page, latex,
-        groff, ghostscript, cairo, plot, scan, qpdf,
+        groff, ghostscript, cairo, plot, scan, qpdf, qpdf_encrypted, qpdf_texts, ghostscript_encrypted,
+        reportlab_encrypted, fpdf2_encrypted,
     ]:
         make()

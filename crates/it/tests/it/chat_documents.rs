@@ -223,7 +223,7 @@ async fn the_text_of_a_pdf_reaches_models_that_cannot_read_one() {
         Name:	Ada Lovelace
 
         City:	London
-        [Error processing file secret.pdf: It is encrypted; save it without a password or restrictions.]
+        [Error processing file secret.pdf: It is encrypted in a way that is not read here; save it without restrictions.]
         [Error processing file scan.pdf: Its pages are pictures without text, as scans are; send them as images, or run text recognition on it first.]
         [Error processing file: It is damaged, or was cut short.]"#]].assert_eq(&texts(&app));
 }

@@ -1,0 +1,106 @@
+//! The bytes of streams: decrypted where the file is encrypted, and unpacked.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::super::filter;
+use super::super::object::{Dict, Object, Stream};
+use super::super::security::Method;
+use super::{DECRYPT_STEPS, File};
+use crate::fault::Unreadable;
+
+/// What beginning to unpack costs beside the bytes.
+const UNPACK_STEPS: usize = 4_096;
+/// The filter that says how a stream is encrypted.
+const CRYPT: &[u8] = b"Crypt";
+
+impl File<'_> {
+    /// The bytes of a stream, unpacked. None where they are a picture, or packed in an unknown way.
+    pub(in crate::pdf) fn unpack(
+        &mut self,
+        stream: &Stream,
+    ) -> Result<Option<Vec<u8>>, Unreadable> {
+        let Some(filters) = self.filters(&stream.dict)? else { return Ok(None) };
+        let Some(method) = self.method(stream, &filters)? else { return Ok(None) };
+        let raw = self.bytes.get(stream.data.clone()).unwrap_or_default();
+        let mut bytes = match (method, self.lock.clone()) {
+            (Method::Rc4, Some(lock)) => {
+                self.effort.spend(DECRYPT_STEPS + raw.len())?;
+                Cow::Owned(lock.key.decrypt(stream.owner, raw))
+            }
+            _ => Cow::Borrowed(raw),
+        };
+        let mut is_counted = false;
+        for (name, parameters) in &filters {
+            if name.name() == Some(CRYPT) {
+                continue;
+            }
+            self.effort.spend(UNPACK_STEPS)?;
+            let name = name.name().unwrap_or_default();
+            match filter::undo(name, parameters, &bytes, &mut self.effort)? {
+                Some(unpacked) => bytes = Cow::Owned(unpacked),
+                None => return Ok(None),
+            }
+            is_counted = true;
+        }
+        if !is_counted {
+            self.effort.unpacked(bytes.len())?;
+        }
+        Ok(Some(bytes.into_owned()))
+    }
+
+    /// What a stream is packed with, and how. None if that is too much.
+    fn filters(&mut self, dict: &Dict) -> Result<Option<Vec<(Object, Dict)>>, Unreadable> {
+        let names = self.list(dict, "Filter", "F")?;
+        let parameters = self.list(dict, "DecodeParms", "DP")?;
+        if filter::FILTERS_MAX < names.len() {
+            return Ok(None);
+        }
+        let mut filters = Vec::new();
+        for (position, name) in names.iter().enumerate() {
+            let name = self.resolve(name)?;
+            let parameters = parameters.get(position).unwrap_or(&Object::Null);
+            let parameters = self.resolve(parameters)?.dict().cloned().unwrap_or_default();
+            filters.push((name, self.flat(&parameters)?));
+        }
+        Ok(Some(filters))
+    }
+
+    /// How a stream is encrypted. Tables never are; others may say it themselves.
+    fn method(
+        &mut self,
+        stream: &Stream,
+        filters: &[(Object, Dict)],
+    ) -> Result<Option<Method>, Unreadable> {
+        let Some(lock) = self.lock.clone() else { return Ok(Some(Method::Plain)) };
+        if stream.dict.is_a("XRef") {
+            return Ok(Some(Method::Plain));
+        }
+        match filters.iter().find(|(name, _)| name.name() == Some(CRYPT)) {
+            Some((_, parameters)) => lock.named(self, parameters),
+            None => Ok(Some(lock.streams)),
+        }
+    }
+
+    /// One thing or several.
+    fn list(&mut self, dict: &Dict, key: &str, short: &str) -> Result<Rc<[Object]>, Unreadable> {
+        let key = if dict.has(key) { key } else { short };
+        Ok(match self.get(dict, key)? {
+            Object::Null => Rc::new([]),
+            Object::Array(items) => items,
+            one => Rc::new([one]),
+        })
+    }
+
+    /// A filter's parameters, wherever they lie.
+    fn flat(&mut self, parameters: &Dict) -> Result<Dict, Unreadable> {
+        const KEYS: [&str; 6] =
+            ["Predictor", "Colors", "BitsPerComponent", "Columns", "EarlyChange", "Name"];
+        let mut entries = BTreeMap::new();
+        for key in KEYS.into_iter().filter(|key| parameters.has(key)) {
+            entries.insert(Rc::from(key.as_bytes()), self.get(parameters, key)?);
+        }
+        Ok(Dict::new(entries))
+    }
+}

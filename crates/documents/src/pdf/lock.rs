@@ -1,0 +1,139 @@
+//! What a PDF says about its encryption, read from its dictionary. Nothing in that is encrypted.
+
+use super::file::File;
+use super::object::{Dict, Object};
+use super::security::{Key, Method, Terms};
+use crate::fault::{self, Unreadable};
+
+/// What making and trying a key costs, and each byte of the file's name, which is in it twice.
+const KEY_STEPS: usize = 40_000;
+const NAME_STEPS: usize = 8;
+/// Of the file's key, as long as there is no AES.
+const KEY_BITS: std::ops::RangeInclusive<usize> = 40..=128;
+const KEY_BITS_OLD: usize = 40;
+const KEY_BITS_USUAL: usize = 128;
+/// A filter that leaves everything as it is.
+const IDENTITY: &[u8] = b"Identity";
+
+/// How the streams and the texts of a file are encrypted.
+pub(super) struct Lock {
+    pub(super) key: Key,
+    pub(super) streams: Method,
+    pub(super) texts: Method,
+    encrypt: Dict,
+}
+
+/// None if the file, or all of it that we read, is not encrypted.
+pub(super) fn open(file: &mut File<'_>, trailer: &Dict) -> Result<Option<Lock>, Unreadable> {
+    let encrypt = match file.get(trailer, "Encrypt")? {
+        Object::Null => return Ok(None),
+        Object::Dict(encrypt) => encrypt,
+        _ => return Err(fault::DAMAGED),
+    };
+    if file.get(&encrypt, "Filter")?.name() != Some(b"Standard") {
+        return Err(fault::ENCRYPTED_PDF);
+    }
+    let version = file.get(&encrypt, "V")?.index();
+    let (streams, texts) = match version {
+        Some(1 | 2) => (Some(Method::Rc4), Some(Method::Rc4)),
+        Some(4) => (default(file, &encrypt, "StmF")?, default(file, &encrypt, "StrF")?),
+        _ => (None, None),
+    };
+    let (Some(streams), Some(texts)) = (streams, texts) else { return Err(fault::ENCRYPTED_PDF) };
+    if (streams, texts) == (Method::Plain, Method::Plain) {
+        return Ok(None);
+    }
+    let key = key(file, trailer, &encrypt)?;
+    Ok(Some(Lock { key, streams, texts, encrypt }))
+}
+
+impl Lock {
+    /// How a stream is encrypted whose filter `Crypt` has these parameters. None if not as we know.
+    pub(super) fn named(
+        &self,
+        file: &mut File<'_>,
+        parameters: &Dict,
+    ) -> Result<Option<Method>, Unreadable> {
+        method(file, &self.encrypt, parameters.raw("Name").name().unwrap_or(IDENTITY))
+    }
+}
+
+/// The method of everything that names none itself.
+fn default(file: &mut File<'_>, encrypt: &Dict, key: &str) -> Result<Option<Method>, Unreadable> {
+    let name = file.get(encrypt, key)?;
+    method(file, encrypt, name.name().unwrap_or(IDENTITY))
+}
+
+fn method(file: &mut File<'_>, encrypt: &Dict, name: &[u8]) -> Result<Option<Method>, Unreadable> {
+    if name == IDENTITY {
+        return Ok(Some(Method::Plain));
+    }
+    let filter = crypt_filter(file, encrypt, name)?;
+    let is_rc4 = file.get(&filter, "CFM")?.name() == Some(b"V2");
+    Ok(is_rc4.then_some(Method::Rc4))
+}
+
+fn crypt_filter(file: &mut File<'_>, encrypt: &Dict, name: &[u8]) -> Result<Dict, Unreadable> {
+    let filters = file.dict(encrypt, "CF")?;
+    Ok(file.resolve(filters.raw_bytes(name))?.dict().cloned().unwrap_or_default())
+}
+
+fn key(file: &mut File<'_>, trailer: &Dict, encrypt: &Dict) -> Result<Key, Unreadable> {
+    let [revision, permissions, owner, proof] =
+        ["R", "P", "O", "U"].map(|key| file.get(encrypt, key));
+    let (owner, proof) = (owner?, proof?);
+    let revision = revision?.index().filter(|it| (2..=4).contains(it));
+    let revision = revision.ok_or(fault::ENCRYPTED_PDF)?;
+    let ids = file.get(trailer, "ID")?;
+    let id = file.resolve(ids.array().and_then(|ids| ids.first()).unwrap_or(&Object::Null))?;
+    let id = id.text().unwrap_or_default();
+    file.effort.spend(KEY_STEPS + NAME_STEPS * id.len())?;
+    let terms = Terms {
+        revision,
+        key_bytes: key_bits(file, encrypt, revision)? / 8,
+        owner: owner.text().unwrap_or_default(),
+        proof: proof.text().unwrap_or_default(),
+        permissions: low_bytes(permissions?.number().unwrap_or(0.0)),
+        encrypts_metadata: file.get(encrypt, "EncryptMetadata")? != Object::Bool(false),
+        id,
+    };
+    Key::without_password(&terms)
+}
+
+/// How long the file's key is: said in one of two places, of which the second counts bytes or bits.
+fn key_bits(file: &mut File<'_>, encrypt: &Dict, revision: usize) -> Result<usize, Unreadable> {
+    let bits = match (revision, file.get(encrypt, "Length")?.index()) {
+        (2, _) => KEY_BITS_OLD,
+        (_, Some(bits)) => bits,
+        (3, None) => KEY_BITS_OLD,
+        (_, None) => {
+            let name = file.get(encrypt, "StmF")?;
+            let filter = crypt_filter(file, encrypt, name.name().unwrap_or_default())?;
+            match file.get(&filter, "Length")?.index() {
+                Some(bytes @ 5..=16) => 8 * bytes,
+                Some(bits) => bits,
+                None => KEY_BITS_USUAL,
+            }
+        }
+    };
+    if KEY_BITS.contains(&bits) && bits % 8 == 0 { Ok(bits) } else { Err(fault::DAMAGED) }
+}
+
+/// Of a number with a sign, or of the same without.
+fn low_bytes(number: f64) -> [u8; 4] {
+    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is no permission")]
+    let [a, b, c, d, ..] = (number as i64).to_le_bytes();
+    [a, b, c, d]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permissions_are_the_same_with_and_without_a_sign() {
+        assert_eq!(low_bytes(-44.0), [0xd4, 0xff, 0xff, 0xff]);
+        assert_eq!(low_bytes(4_294_967_252.0), [0xd4, 0xff, 0xff, 0xff]);
+        assert_eq!(low_bytes(f64::NAN), [0; 4]);
+    }
+}

@@ -1,0 +1,123 @@
+//! Files that are encrypted and still open without a password: their author wanted to keep readers
+//! from copying or printing, and every viewer shows them. The standard security handler, with RC4.
+
+use super::object::Owner;
+use super::{md5, rc4};
+use crate::fault::{self, Unreadable};
+
+/// What stands for a password that is empty.
+const NO_PASSWORD: [u8; 32] = [
+    0x28, 0xbf, 0x4e, 0x5e, 0x4e, 0x75, 0x8a, 0x41, 0x64, 0x00, 0x4e, 0x56, 0xff, 0xfa, 0x01, 0x08,
+    0x2e, 0x2e, 0x00, 0xb6, 0xd0, 0x68, 0x3e, 0x80, 0x2f, 0x0c, 0xa9, 0xfe, 0x64, 0x53, 0x69, 0x7a,
+];
+/// How often a key is digested again, from revision 3 on.
+const KEY_ROUNDS: usize = 50;
+/// How often the proof of a password is encrypted again, from revision 3 on.
+const PROOF_ROUNDS: u8 = 19;
+/// Of a proof from revision 3 on; what follows it is arbitrary.
+const PROOF_BYTES: usize = 16;
+/// What the keys of objects are longer than the file's, at most 16 bytes in all.
+const OBJECT_KEY_BYTES: usize = 5;
+
+/// What the file says about its encryption.
+#[derive(Debug, Clone)]
+pub(super) struct Terms<'a> {
+    /// Of the handler: 2, 3 or 4.
+    pub(super) revision: usize,
+    pub(super) key_bytes: usize,
+    /// The owner's password, encrypted with the user's; only the first 32 bytes count.
+    pub(super) owner: &'a [u8],
+    /// By which it is seen whether a password is right.
+    pub(super) proof: &'a [u8],
+    pub(super) permissions: [u8; 4],
+    pub(super) encrypts_metadata: bool,
+    /// The file's own name.
+    pub(super) id: &'a [u8],
+}
+
+/// How something is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Plain,
+    Rc4,
+}
+
+/// The key of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key(Vec<u8>);
+
+impl Key {
+    /// The key that an empty password gives, if it is the right one.
+    pub(super) fn without_password(terms: &Terms<'_>) -> Result<Key, Unreadable> {
+        let owner = terms.owner.get(..NO_PASSWORD.len()).ok_or(fault::DAMAGED)?;
+        let metadata = 4 <= terms.revision && !terms.encrypts_metadata;
+        let unlike_metadata: &[u8] = if metadata { &[0xff; 4] } else { &[] };
+        let parts = [&NO_PASSWORD, owner, &terms.permissions, terms.id, unlike_metadata];
+        let mut digest = md5::digest(&parts.concat());
+        let length = terms.key_bytes.min(digest.len());
+        if 3 <= terms.revision {
+            for _ in 0..KEY_ROUNDS {
+                digest = md5::digest(&digest[..length]);
+            }
+        }
+        let key = Key(digest[..length].to_vec());
+        if key.is_proved(terms) { Ok(key) } else { Err(fault::PASSWORD_PDF) }
+    }
+
+    fn is_proved(&self, terms: &Terms<'_>) -> bool {
+        if terms.revision < 3 {
+            let proof = rc4::apply(&self.0, &NO_PASSWORD);
+            return terms.proof.get(..proof.len()) == Some(&proof[..]);
+        }
+        let digest = md5::digest(&[&NO_PASSWORD, terms.id].concat());
+        let mut proof = rc4::apply(&self.0, &digest);
+        for round in 1..=PROOF_ROUNDS {
+            let key: Vec<u8> = self.0.iter().map(|byte| byte ^ round).collect();
+            proof = rc4::apply(&key, &proof);
+        }
+        terms.proof.get(..PROOF_BYTES) == Some(&proof[..])
+    }
+
+    /// What stands in an object.
+    pub(super) fn decrypt(&self, owner: Owner, bytes: &[u8]) -> Vec<u8> {
+        let number = &owner.number.to_le_bytes()[..3];
+        let generation = &owner.generation.to_le_bytes()[..2];
+        let digest = md5::digest(&[&self.0, number, generation].concat());
+        let length = (self.0.len() + OBJECT_KEY_BYTES).min(digest.len());
+        rc4::apply(&digest[..length], bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWNER: [u8; 32] = [0; 32];
+
+    fn terms() -> Terms<'static> {
+        Terms {
+            revision: 3,
+            key_bytes: 16,
+            owner: &OWNER,
+            proof: &[0; 32],
+            permissions: [0; 4],
+            encrypts_metadata: true,
+            id: b"",
+        }
+    }
+
+    #[test]
+    fn a_proof_that_an_empty_password_does_not_give_is_a_password() {
+        assert_eq!(Key::without_password(&terms()), Err(fault::PASSWORD_PDF));
+        let cut = Terms { proof: b"", ..terms() };
+        assert_eq!(Key::without_password(&cut), Err(fault::PASSWORD_PDF));
+    }
+
+    #[test]
+    fn an_owner_that_is_cut_short_is_damage() {
+        for length in [0, 1, 31] {
+            let cut = Terms { owner: &OWNER[..length], ..terms() };
+            assert_eq!(Key::without_password(&cut), Err(fault::DAMAGED), "{length}");
+        }
+    }
+}
