@@ -27,7 +27,7 @@ class KilledTest(EngineCase):
         self.until_ready(lambda: self.chat(max_completion_tokens=1))
         pieces = []
         before = self.usage_rows()
-        stream = self.chat(stream=True, max_completion_tokens=2000)
+        stream = self.chat(stream=True, max_completion_tokens=1024)
         with self.assertRaises(openai.APIError):
             for chunk in stream:
                 pieces += [choice.delta.content or "" for choice in chunk.choices]

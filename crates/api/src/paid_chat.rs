@@ -65,7 +65,7 @@ impl Candidate {
         request: ChatRequest,
     ) -> Candidate {
         let quote = Quote::of(&request, text);
-        let request = Arc::new(request);
+        let request = Arc::new(quote.bound(request, text));
         Candidate { model, engine, request, price: text.price.clone(), quote }
     }
 
@@ -81,7 +81,11 @@ impl Candidate {
             return Some(Arc::clone(&self.request));
         }
         let bounded = ChatRequest::clone(&self.request);
-        Some(Arc::new(ChatRequest { completion_tokens_max: Some(tokens), ..bounded }))
+        Some(Arc::new(ChatRequest {
+            completion_tokens_max: Some(tokens),
+            may_exceed_context: false,
+            ..bounded
+        }))
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Quirks {
     pub takes_tool_choice: bool,
     /// Takes fields outside OpenAI's own: `top_k`, `min_p`, `cache_control`, unknown ones.
     pub takes_extensions: bool,
+    /// Ends at its context where the bound on the answer goes beyond; otherwise it refuses that.
+    pub ends_at_context: bool,
     pub output_cap: OutputCap,
     pub reasoning: ReasoningStyle,
 }
@@ -44,6 +46,7 @@ impl Quirks {
         takes_prompts: true,
         takes_tool_choice: true,
         takes_extensions: true,
+        ends_at_context: false,
         output_cap: OutputCap::MaxTokens,
         reasoning: ReasoningStyle::Template,
     };
@@ -70,7 +73,8 @@ impl Quirks {
     };
 
     /// The engine that comes with the service.
-    pub const BUILT_IN: Quirks = Quirks { takes_prompts: false, ..Quirks::VLLM };
+    pub const BUILT_IN: Quirks =
+        Quirks { takes_prompts: false, ends_at_context: true, ..Quirks::VLLM };
 
     /// The names an operator can give.
     pub const NAMES: [&str; 6] = ["vllm", "sglang", "llamacpp", "ollama", "openrouter", "openai"];

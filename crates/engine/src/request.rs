@@ -12,6 +12,9 @@ pub struct ChatRequest {
     pub messages: Vec<Message>,
     /// The most tokens each choice may have, reasoning included.
     pub completion_tokens_max: Option<u64>,
+    /// The caller did not name that bound, and after a long prompt the context may have less room
+    /// than it. An engine that would refuse the request for that is not told of the bound.
+    pub may_exceed_context: bool,
     pub sampling: Sampling,
     pub stop: Vec<String>,
     pub stop_token_ids: Vec<u32>,

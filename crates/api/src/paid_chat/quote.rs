@@ -30,6 +30,8 @@ pub(crate) struct Quote {
     pub(super) prompts: u64,
     /// For each prompt and its answer.
     pub(super) context: u64,
+    /// The prompt at its largest does not leave that much room for an answer.
+    may_exceed_context: bool,
     /// The caller said how long an answer may be.
     is_bounded: bool,
 }
@@ -41,12 +43,18 @@ impl Quote {
         let prompt_max = prompt_estimate + prompt_estimate / 2 + PROMPT_TOKENS_SLACK;
         let context = text.context_tokens;
         let prompts = u64::from(request.prompts());
-        let room = context.saturating_sub(prompt_estimate / prompts).max(1);
-        let model_max = text.max_completion_tokens.unwrap_or(ANSWER_TOKENS_DEFAULT).min(room);
+        let room = |prompt: u64| context.saturating_sub(prompt / prompts).max(1);
+        let model_max = match text.max_completion_tokens {
+            // The engine keeps to it, so this is the worst, however short the prompt turns out.
+            Some(max) => max.min(room(prompt_estimate / 2)),
+            None => ANSWER_TOKENS_DEFAULT.min(room(prompt_estimate)),
+        };
+        let answer_max = request.completion_tokens_max.unwrap_or(model_max);
         Quote {
             prompt_estimate,
             prompt_max: prompt_max.min(context.saturating_mul(prompts)),
-            answer_max: request.completion_tokens_max.unwrap_or(model_max),
+            answer_max,
+            may_exceed_context: room(prompt_max) < answer_max,
             choices: u64::from(request.choices_total()),
             prompts,
             context,
@@ -58,8 +66,30 @@ impl Quote {
     #[cfg(test)]
     pub(super) const fn plain(prompt: u64, answer_max: u64, choices: u64, context: u64) -> Quote {
         let (prompt_estimate, prompt_max) = (prompt, prompt);
-        let (prompts, is_bounded) = (1, true);
-        Quote { prompt_estimate, prompt_max, answer_max, choices, prompts, context, is_bounded }
+        let (prompts, is_bounded, may_exceed_context) = (1, true, false);
+        Quote {
+            prompt_estimate,
+            prompt_max,
+            answer_max,
+            choices,
+            prompts,
+            context,
+            may_exceed_context,
+            is_bounded,
+        }
+    }
+
+    /// The request as its engine gets it: where the caller named no bound on the answer, the
+    /// model's own stands in it.
+    pub(super) fn bound(&self, request: ChatRequest, text: &TextSpec) -> ChatRequest {
+        if self.is_bounded || text.max_completion_tokens.is_none() {
+            return request;
+        }
+        ChatRequest {
+            completion_tokens_max: Some(self.answer_max),
+            may_exceed_context: self.may_exceed_context,
+            ..request
+        }
     }
 
     /// Even half of the estimate does not fit: not worth sending to an engine.
@@ -101,7 +131,7 @@ impl Quote {
 }
 
 /// How much to hold: enough for whichever model answers. Where the caller set no bound, less will
-/// do, and the answer ends when the money does.
+/// do, and the answer ends when the money does: nobody asked for all that the model would give.
 pub(super) fn want(first: &Candidate, others: &[Candidate]) -> Want {
     let own = first.quote.most(&first.price);
     let most = others.iter().map(|it| it.quote.most(&it.price)).fold(own, Cost::or_more);
@@ -112,3 +142,6 @@ pub(super) fn want(first: &Candidate, others: &[Candidate]) -> Want {
         if first.quote.is_bounded { own } else { first.quote.least(&first.price).or_less(own) };
     Want::UpTo { least, most }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,7 +25,11 @@ pub(super) const TEXT_KEYS: &[Key] = &[
         "How big the model is; rate limits go by it.",
     ),
     Key::required("context_tokens", COUNT, "How many tokens fit, input and output together."),
-    Key::optional("max_completion_tokens", COUNT, "How many tokens an answer has at most."),
+    Key::optional(
+        "max_completion_tokens",
+        COUNT,
+        "How many tokens an answer has at most, thoughts included; also where its caller names no bound.",
+    ),
     Key::with_default(
         "capabilities",
         Kind::Choices(Capability::NAMES),

@@ -170,7 +170,8 @@ fn body<'a>(
     model: &'a str,
     quirks: Quirks,
 ) -> Result<Body<'a>, EngineError> {
-    let cap = request.completion_tokens_max;
+    let is_told = quirks.ends_at_context || !request.may_exceed_context;
+    let cap = request.completion_tokens_max.filter(|_| is_told);
     let (max_tokens, max_completion_tokens) = match quirks.output_cap {
         OutputCap::MaxTokens => (cap, None),
         OutputCap::MaxCompletionTokens => (None, cap),

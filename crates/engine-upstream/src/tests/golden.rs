@@ -101,6 +101,23 @@ fn providers(request: &ChatRequest) -> Vec<(&'static str, Written)> {
     ]
 }
 
+#[test]
+fn a_bound_that_may_exceed_the_context_is_told_only_to_engines_that_end_there() {
+    let bound = |may_exceed_context, quirks| {
+        let completion_tokens_max = Some(100);
+        let chat = requests::user("Hello");
+        let chat = ChatRequest { completion_tokens_max, may_exceed_context, ..chat };
+        let written = openai::write_whole(&chat, "m", quirks).unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&written).unwrap();
+        body.get("max_tokens").or(body.get("max_completion_tokens")).and_then(|it| it.as_u64())
+    };
+    for quirks in [Quirks::VLLM, Quirks::OPENAI, Quirks::OLLAMA, Quirks::OPENROUTER] {
+        assert_eq!(bound(false, quirks), Some(100), "{quirks:?}");
+        assert_eq!(bound(true, quirks), None, "{quirks:?}");
+    }
+    assert_eq!(bound(true, Quirks::BUILT_IN), Some(100));
+}
+
 pub(super) fn pretty(body: Written) -> String {
     let value = match body {
         Ok(body) => serde_json::from_slice(&body).unwrap(),

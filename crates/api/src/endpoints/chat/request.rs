@@ -56,6 +56,7 @@ fn of(
     ChatRequest {
         messages,
         completion_tokens_max: answer_max(body, text),
+        may_exceed_context: false,
         sampling: options::sampling(body, &text.sampling),
         stop: options::stop(body),
         stop_token_ids: body.stop_token_ids.clone().unwrap_or_default(),

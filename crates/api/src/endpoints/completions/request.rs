@@ -22,6 +22,8 @@ pub(super) fn of(body: CompletionRequest, text: &TextSpec) -> Result<ChatRequest
         }
     };
     let suffix = body.suffix.filter(|suffix| !suffix.is_empty());
+    let tokens_default =
+        text.max_completion_tokens.map_or(TOKENS_DEFAULT, |max| max.min(TOKENS_DEFAULT));
     let defaults = &text.sampling;
     let sampling = Sampling {
         temperature: body.temperature.or(Some(defaults.temperature)),
@@ -34,7 +36,7 @@ pub(super) fn of(body: CompletionRequest, text: &TextSpec) -> Result<ChatRequest
     };
     Ok(ChatRequest {
         messages: vec![Message::Prompt(Prompt { texts, suffix })],
-        completion_tokens_max: Some(body.max_tokens.unwrap_or(TOKENS_DEFAULT)),
+        completion_tokens_max: Some(body.max_tokens.unwrap_or(tokens_default)),
         sampling,
         stop: match body.stop {
             None => Vec::new(),

@@ -1,0 +1,86 @@
+//! How long an answer may get, whoever says so.
+
+use std::collections::BTreeSet;
+
+use domain::catalogue::{Choices, Quantization, SamplingDefaults, Tier};
+use domain::pricing::{Rate, TokenRates};
+use engine::{Content, Message};
+
+use super::*;
+
+/// In a context of 8,192 tokens.
+fn model(max_completion_tokens: Option<u64>) -> TextSpec {
+    let rate = Rate::at_par(money::Price::FREE);
+    TextSpec {
+        tier: Tier::Xs,
+        context_tokens: 8_192,
+        max_completion_tokens,
+        capabilities: BTreeSet::new(),
+        quantization: Quantization::NotAvailable,
+        reasoning_efforts: Choices::none(),
+        images_max: None,
+        videos_max: None,
+        sampling: SamplingDefaults {
+            temperature: 1.0,
+            top_p: 1.0,
+            frequency_penalty: None,
+            presence_penalty: None,
+            repetition_penalty: None,
+        },
+        price: TokenPrice {
+            base: TokenRates { input: rate, output: rate, cache_input: None, cache_write: None },
+            extended: None,
+        },
+    }
+}
+
+/// A prompt of so many tokens, of which each message has four without a word in it.
+fn request(prompt: usize, completion_tokens_max: Option<u64>) -> ChatRequest {
+    let message = Message::User { content: Content::Text(String::new()), name: None };
+    let messages = vec![message; prompt / 4];
+    ChatRequest { messages, completion_tokens_max, ..ChatRequest::default() }
+}
+
+/// Compares the bound in the request, whether it may exceed the context, and the tokens reserved
+/// beside the prompt.
+#[track_caller]
+fn check(
+    (prompt, asked): (usize, Option<u64>),
+    model_max: Option<u64>,
+    expected: (Option<u64>, bool, u64),
+) {
+    let (request, text) = (request(prompt, asked), model(model_max));
+    let quote = Quote::of(&request, &text);
+    let reserved = quote.tokens_reserved() - quote.prompt_estimate;
+    let bound = quote.bound(request, &text);
+    assert_eq!((bound.completion_tokens_max, bound.may_exceed_context, reserved), expected);
+}
+
+#[test]
+fn the_models_bound_stands_in_for_one_that_nobody_named() {
+    check((12, None), Some(1_024), (Some(1_024), false, 1_024));
+    check((12, None), Some(6_000), (Some(6_000), false, 4_096));
+    check((12, None), None, (None, false, 4_096));
+}
+
+#[test]
+fn a_bound_that_the_caller_named_stays() {
+    check((12, Some(7)), Some(1_024), (Some(7), false, 7));
+    check((12, Some(7)), None, (Some(7), false, 7));
+    check((6_000, Some(1_024)), Some(1_024), (Some(1_024), false, 1_024));
+}
+
+#[test]
+fn a_bound_of_ours_that_may_not_fit_is_marked() {
+    check((4_000, None), Some(1_024), (Some(1_024), false, 1_024));
+    check((5_000, None), Some(1_024), (Some(1_024), true, 1_024));
+    check((12_000, None), Some(8_192), (Some(2_192), true, 2_192));
+}
+
+#[test]
+fn less_money_will_do_only_where_the_caller_named_no_bound() {
+    let (asked, silent) = (request(12, Some(1_024)), request(12, None));
+    let text = model(Some(1_024));
+    assert!(Quote::of(&asked, &text).is_bounded);
+    assert!(!Quote::of(&silent, &text).is_bounded);
+}
