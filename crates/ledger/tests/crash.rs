@@ -84,13 +84,16 @@ async fn kill_again_and_again() {
 fn has_unposted(directory: &Path) -> bool {
     let copy = tempfile::tempdir().expect("a directory should be made");
     let (from, to) = (database_in(directory), database_in(copy.path()));
+    let beside = |path: &Path, end: &str| format!("{}{end}", path.display());
     for end in ["", "-wal"] {
-        let beside = |path: &Path| format!("{}{end}", path.display());
-        std::fs::copy(beside(&from), beside(&to)).expect("the database should be copied");
+        std::fs::copy(beside(&from, end), beside(&to, end)).expect("the file should be copied");
     }
     let connection = rusqlite::Connection::open(&to).expect("the copy should open");
-    let sql = "SELECT EXISTS (SELECT 1 FROM charge_log)";
-    connection.query_row(sql, [], |row| row.get(0)).expect("the log should be read")
+    let sql = "SELECT generation FROM charge_log_generation";
+    let generation: i64 =
+        connection.query_row(sql, [], |row| row.get(0)).expect("the generation should be read");
+    let log = std::fs::read(beside(&from, "-charges")).expect("the log should be read");
+    log.get(8..16) == Some(&generation.to_le_bytes())
 }
 
 /// Everything acknowledged is in the journal, once and exact, and the books are sound.

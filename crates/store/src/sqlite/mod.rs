@@ -20,8 +20,8 @@ use crate::key::ApiKey;
 use crate::limit_hit::LimitHit;
 use crate::owner::{Owner, OwnerKind};
 use crate::rpc::{SentTransaction, SpentCredits};
-use crate::sqlite::charge_log::Pending;
-use crate::sqlite::charge_log::left_over::post_left_over;
+use crate::sqlite::charge_log::left_over::open_posted;
+use crate::sqlite::charge_log::{ChargeLog, Pending};
 use crate::sqlite::fault::refusal;
 use crate::sqlite::lock::Lock;
 use crate::sqlite::queue::Queue;
@@ -120,11 +120,12 @@ impl Sqlite {
         create_private(&options.path)?;
         let mut connection = open_writer(options).map_err(refusal)?;
         schema::migrate(&mut connection)?;
-        post_left_over(&mut connection)?;
+        let file = open_posted(&mut connection, options)?;
         begin_log_again(&connection)?;
         let readers = Arc::new(Readers::open(&options.path, options.readers)?);
         let (queue, pending) = (Arc::new(Queue::default()), Arc::new(Pending::default()));
-        let writer = Writer::new(connection, Arc::clone(&pending), quiet);
+        let log = ChargeLog::new(file, Arc::clone(&pending));
+        let writer = Writer::new(connection, log, quiet);
         let taken = Arc::clone(&queue);
         let writer = std::thread::Builder::new()
             .name("store-writer".into())

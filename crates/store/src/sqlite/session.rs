@@ -11,11 +11,6 @@ use crate::sqlite::writer::Fault;
 /// many pages: 8 MiB. The file does not grow from then on, so a commit changes nothing but its data.
 const CHECKPOINT_PAGES: usize = 2048;
 
-const PAGE_BYTES: usize = 4096;
-
-/// Pages that one row of the charge log changes, besides those that it fills.
-const PAGES_A_LOGGED_ROW: usize = 2;
-
 /// Posting changes some pages in any case, and then one for about so many rows.
 const PAGES_A_POSTING: usize = 8;
 const ROWS_A_PAGE: usize = 5;
@@ -23,12 +18,29 @@ const ROWS_A_PAGE: usize = 5;
 pub(crate) struct Session {
     connection: Connection,
     memory: Memory,
+    is_looking: bool,
     pages_ahead: usize,
 }
 
 impl Session {
     pub(crate) fn new(connection: Connection) -> Session {
-        Session { connection, memory: Memory::default(), pages_ahead: 0 }
+        Session { connection, memory: Memory::default(), is_looking: false, pages_ahead: 0 }
+    }
+
+    /// Reads the tables. Nobody else writes them, so all that is read between two transactions is
+    /// read in one look: beginning and ending it is most of what a small question costs.
+    pub(crate) fn look<T>(
+        &mut self,
+        question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        if !self.is_looking {
+            run_cached(&self.connection, "BEGIN").map_err(|error| stop_or_refuse(error.into()))?;
+            self.is_looking = true;
+        }
+        question(&self.connection).map_err(|error| {
+            self.undo();
+            stop_or_refuse(error.into())
+        })
     }
 
     /// One transaction: committed and durable if this returns `Ok`, undone otherwise.
@@ -36,6 +48,7 @@ impl Session {
         &mut self,
         work: impl FnOnce(&Connection, &mut Memory) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
+        self.undo();
         let worked = run_cached(&self.connection, "BEGIN IMMEDIATE")
             .map_err(Fault::Sqlite)
             .and_then(|()| work(&self.connection, &mut self.memory))
@@ -47,12 +60,7 @@ impl Session {
         })
     }
 
-    /// Counts a row of the charge log towards the next checkpoint.
-    pub(crate) fn logged(&mut self, bytes: usize) {
-        self.pages_ahead += PAGES_A_LOGGED_ROW + bytes / PAGE_BYTES;
-    }
-
-    /// Counts rows of all other tables.
+    /// Counts rows towards the next checkpoint.
     pub(crate) fn posted(&mut self, rows: usize) {
         self.pages_ahead += PAGES_A_POSTING + rows / ROWS_A_PAGE;
     }
@@ -67,6 +75,7 @@ impl Session {
     /// Moves the write-ahead log into the database file. SQLite would do this by itself, but keep
     /// quiet about a failed fsync.
     pub(crate) fn checkpoint(&mut self) {
+        self.undo();
         self.pages_ahead = 0;
         let Err(error) = self.connection.pragma_query(None, "wal_checkpoint", |_| Ok(())) else {
             return;
@@ -77,7 +86,9 @@ impl Session {
         tracing::warn!(%error, "the write-ahead log stays beside the database: {error}");
     }
 
-    fn undo(&self) {
+    /// Ends what was begun and not committed, be it only a look.
+    fn undo(&mut self) {
+        self.is_looking = false;
         // SQLite has undone the transaction itself after some errors.
         if self.connection.is_autocommit() {
             return;
@@ -130,7 +141,7 @@ fn stop(error: &rusqlite::Error) -> ! {
 fn stop_unposted(error: &StoreError) -> ! {
     tracing::error!(
         %error,
-        "charges in the table charge_log were acknowledged and cannot be posted; stopping: {error}"
+        "charges in the charge log were acknowledged and cannot be posted; stopping: {error}"
     );
     std::process::abort();
 }

@@ -15,7 +15,7 @@ use metrics::Histogram;
 use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::sqlite::charge_log::{ChargeLog, Pending, encode};
+use crate::sqlite::charge_log::{ChargeLog, encode};
 use crate::sqlite::fault::is_fatal;
 use crate::sqlite::posting::{Memory, Posting};
 use crate::sqlite::queue::{Queue, Taken, Waiting};
@@ -90,10 +90,9 @@ pub(crate) fn run(mut writer: Writer, queue: Arc<Queue>) {
 }
 
 impl Writer {
-    pub(crate) fn new(connection: Connection, pending: Arc<Pending>, quiet: Duration) -> Writer {
-        let (session, log) = (Session::new(connection), ChargeLog::new(pending));
+    pub(crate) fn new(connection: Connection, log: ChargeLog, quiet: Duration) -> Writer {
         Writer {
-            session,
+            session: Session::new(connection),
             log,
             quiet,
             has_room: true,
@@ -131,27 +130,23 @@ impl Writer {
         }
     }
 
-    /// Makes a batch durable as a row of the log. False, with nothing written, if it is not one of
-    /// charges alone that are sure to be posted.
+    /// Makes a batch durable in the log. False, with nothing written, if it is not one of charges
+    /// alone that are sure to be posted, or if the log has no room.
     fn log_charges(&mut self, batch: &mut [Waiting]) -> Result<bool, StoreError> {
         let groups = self.log.len() + batch.len();
         if LOGGED_BATCH_MAX < batch.len() || UNPOSTED_GROUPS_MAX < groups {
             return Ok(false);
         }
-        let Some(row) = encode(batch.iter().map(|waiting| &waiting.group)) else {
+        let Some(charges) = encode(batch.iter().map(|waiting| &waiting.group)) else {
             return Ok(false);
         };
         let log = &mut self.log;
-        let added = self.session.transact(|connection, _| log.add(connection, batch, &row));
-        match added {
-            Ok(true) => {
-                log.added(batch.iter_mut().map(|waiting| std::mem::take(&mut waiting.group)));
-                self.session.logged(row.len());
-            }
-            Ok(false) => {}
-            Err(_) => log.forget_tables(),
+        let is_sure = self.session.look(|connection| log.admits(connection, batch));
+        let is_logged = matches!(is_sure, Ok(true)) && log.add(&charges, batch);
+        if !is_logged {
+            log.forget_tables();
         }
-        added
+        is_sure.map(|_| is_logged)
     }
 
     /// Posts the log and then the batch, all in one transaction.

@@ -9,6 +9,7 @@ use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::sqlite::charge_log::gap::Gap;
 use crate::usage::UsageRow;
 use crate::write::{Group, Write};
 
@@ -30,6 +31,7 @@ pub(crate) struct Admission {
     keys: HashSet<KeyId>,
     /// What the log has and the tables have not.
     entries: HashSet<(EntryId, u16)>,
+    gap: Gap,
 }
 
 /// By how much an account can still be debited and credited. Lots are never credited by the log.
@@ -67,7 +69,7 @@ impl Admission {
 
     /// The log was posted: its entries are in the tables now, and what it took stays taken.
     pub(crate) fn posted(&mut self) {
-        self.entries.clear();
+        self.gap.fill(self.entries.drain().map(|(entry, _)| entry));
         if REMEMBERED_MAX <= self.rooms.len() {
             self.rooms.clear();
         }
@@ -80,6 +82,7 @@ impl Admission {
     pub(crate) fn forget(&mut self) {
         self.rooms.clear();
         self.entries.clear();
+        self.gap = Gap::default();
     }
 
     fn admits_transfer(
@@ -107,7 +110,7 @@ impl Admission {
             return Ok(false);
         }
         let is_new = self.entries.insert((transfer.entry, transfer.leg));
-        Ok(is_new && !is_posted(connection, transfer)?)
+        Ok(is_new && !self.gap.is_posted(connection, transfer)?)
     }
 
     fn knows_key(&mut self, connection: &Connection, key: KeyId) -> rusqlite::Result<bool> {
@@ -166,10 +169,4 @@ fn room_in_tables(connection: &Connection, account: &Account) -> rusqlite::Resul
             Ok(Room { debits: i64::MAX - debits, credits: i64::MAX - credits })
         }
     }
-}
-
-fn is_posted(connection: &Connection, transfer: &Transfer) -> rusqlite::Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM transfer WHERE entry = ?1 AND leg = ?2)";
-    let key = params![transfer.entry.0.as_bytes(), transfer.leg];
-    connection.prepare_cached(sql)?.query_row(key, |row| row.get(0))
 }

@@ -1,6 +1,6 @@
-//! The charges of one commit as the bytes of a row in the charge log, and back.
+//! The charges of one commit as the bytes of a record in the charge log, and back.
 //!
-//! The first byte is the version of the form. A row outlives the process that wrote it only by a
+//! The first byte is the version of the form. A record outlives the process that wrote it only by a
 //! crash, but the release that reads it may be a later one: a changed form is a new version, and
 //! the old one is still read.
 
@@ -27,7 +27,7 @@ const TRANSFER: u8 = 1;
 const KEY_SPENT: u8 = 2;
 const USAGE: u8 = 3;
 
-/// Why a row cannot be read.
+/// Why a record cannot be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
     #[error("it has form {0}, which this release does not know; run the release that wrote it")]
@@ -53,8 +53,8 @@ pub(crate) fn encode<'a>(groups: impl ExactSizeIterator<Item = &'a Group>) -> Op
     Some(encoder.bytes)
 }
 
-pub(crate) fn decode(row: &[u8]) -> Result<Vec<Group>, Unreadable> {
-    let mut decoder = Decoder::new(row);
+pub(crate) fn decode(charges: &[u8]) -> Result<Vec<Group>, Unreadable> {
+    let mut decoder = Decoder::new(charges);
     match decoder.byte() {
         Some(VERSION) => {}
         Some(other) => return Err(Unreadable::Version(other)),

@@ -1,67 +1,90 @@
 //! What a crash left in the charge log: posted once, before anything else is done or read.
 
+use std::io;
+use std::path::Path;
+
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::StoreError;
+use crate::sqlite::Options;
 use crate::sqlite::charge_log::codec::decode;
-use crate::sqlite::charge_log::delete_rows;
+use crate::sqlite::charge_log::file::{LogFile, path_beside, read_all};
+use crate::sqlite::charge_log::{is_no_room, raise_generation, record};
 use crate::sqlite::fault::refusal;
 use crate::sqlite::posting::{Memory, Posting};
 use crate::sqlite::writer::Fault;
 use crate::write::Group;
 
-/// All of it or nothing, in one transaction.
-pub(crate) fn post_left_over(connection: &mut Connection) -> Result<(), StoreError> {
+/// Posts what is in the log's file, and opens it to be written from its start.
+pub(crate) fn open_posted(
+    connection: &mut Connection,
+    options: &Options,
+) -> Result<LogFile, StoreError> {
+    let path = path_beside(&options.path);
+    let generation = post_left_over(connection, &path)?;
+    LogFile::open(&path, options.durability, generation).map_err(|error| unopened(&path, &error))
+}
+
+/// All of it or nothing, in one transaction. Returns the generation that comes next.
+fn post_left_over(connection: &mut Connection, path: &Path) -> Result<i64, StoreError> {
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refusal)?;
-    let (rows, groups) = read(&transaction)?;
-    if rows == 0 {
-        return Ok(());
+    let sql = "SELECT generation FROM charge_log_generation";
+    let generation = transaction.query_row(sql, [], |row| row.get(0)).map_err(refusal)?;
+    let groups = read(path, generation)?;
+    if groups.is_empty() {
+        return Ok(generation);
     }
-    post(&transaction, rows, &groups).map_err(|fault| match fault {
-        Fault::Sqlite(error) => unposted(rows, &refusal(error)),
-        Fault::Refused(error) | Fault::Unpostable(error) => unposted(rows, &error),
+    let charges = groups.len();
+    post(&transaction, generation, &groups).map_err(|fault| match fault {
+        Fault::Sqlite(error) => unposted(path, charges, &refusal(error)),
+        Fault::Refused(error) | Fault::Unpostable(error) => unposted(path, charges, &error),
     })?;
     transaction.commit().map_err(refusal)?;
-    let charges = groups.len();
     tracing::info!(charges, "posted {charges} charges that the last run had not got to");
-    Ok(())
+    Ok(generation + 1)
 }
 
-fn read(connection: &Connection) -> Result<(usize, Vec<Group>), StoreError> {
-    let sql = "SELECT seq, charges FROM charge_log ORDER BY seq";
-    let mut statement = connection.prepare(sql).map_err(refusal)?;
-    let mut rows = statement.query([]).map_err(refusal)?;
-    let (mut count, mut groups) = (0, Vec::new());
-    while let Some(row) = rows.next().map_err(refusal)? {
-        let seq: i64 = row.get(0).map_err(refusal)?;
-        let charges: Vec<u8> = row.get(1).map_err(refusal)?;
-        let decoded = decode(&charges).map_err(|unreadable| {
-            let told = format!("row {seq} of the table charge_log cannot be read: {unreadable}");
-            StoreError::Unsuitable(told)
-        })?;
-        groups.extend(decoded);
-        count += 1;
+fn read(path: &Path, generation: i64) -> Result<Vec<Group>, StoreError> {
+    let file = read_all(path).map_err(|error| unopened(path, &error))?;
+    let unusable = |told: &dyn std::fmt::Display| {
+        StoreError::Unsuitable(format!("the charge log {} cannot be used: {told}", path.display()))
+    };
+    let records = record::read(&file, generation).map_err(|error| unusable(&error))?;
+    let mut groups = Vec::new();
+    for (number, charges) in records.into_iter().enumerate() {
+        let decoded = decode(charges);
+        groups
+            .extend(decoded.map_err(|error| unusable(&format_args!("record {number}: {error}")))?);
     }
-    Ok((count, groups))
+    Ok(groups)
 }
 
-fn post(connection: &Connection, rows: usize, groups: &[Group]) -> Result<(), Fault> {
+fn post(connection: &Connection, generation: i64, groups: &[Group]) -> Result<(), Fault> {
     let mut memory = Memory::default();
     let mut posting = Posting::new(connection, &mut memory)?;
-    delete_rows(connection, rows)?;
+    raise_generation(connection, generation)?;
     for group in groups {
         posting.add(group)?;
     }
     posting.finish()
 }
 
-fn unposted(rows: usize, error: &StoreError) -> StoreError {
+fn unopened(path: &Path, error: &io::Error) -> StoreError {
+    if is_no_room(error) {
+        return StoreError::Full;
+    }
+    StoreError::Failed(format!("cannot open the charge log {}: {error}", path.display()))
+}
+
+fn unposted(path: &Path, charges: usize, error: &StoreError) -> StoreError {
     match error {
         StoreError::Full => StoreError::Full,
         error => StoreError::Unsuitable(format!(
-            "{rows} rows of the table charge_log hold charges that were acknowledged and cannot be \
-             posted; they were left there, so keep a copy of the database and ask for help: {error}"
+            "the charge log {} holds {charges} charges that were acknowledged and cannot be \
+             posted; they were left there, so keep a copy of it and of the database and ask for \
+             help: {error}",
+            path.display()
         )),
     }
 }

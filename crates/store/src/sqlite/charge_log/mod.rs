@@ -1,18 +1,20 @@
-//! Charges that are durable in one small row, and go into their tables many at a time.
+//! Charges that are durable in one small record, and go into their tables many at a time.
 //!
-//! A charge changes eight pages of the file: its transfers and their index, balances, counters,
+//! A charge changes eight pages of the database: its transfers and their index, balances, counters,
 //! usage and its sums. Writing those for every commit is most of what a charge costs, and charges
-//! that are posted together share most of them. So a commit of charges alone adds one row to the
-//! table `charge_log`, which makes them durable; the groups are kept in memory too, and are posted
-//! by the code that posts everything else.
+//! that are posted together share most of them. So charges alone are made durable by one write to a
+//! file beside the database; the groups are kept in memory too, and are posted by the code that
+//! posts everything else.
 
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rusqlite::{Connection, ErrorCode, params};
+use rusqlite::{Connection, ErrorCode};
 
 use crate::error::StoreError;
 use crate::sqlite::charge_log::admission::Admission;
+use crate::sqlite::charge_log::file::LogFile;
 use crate::sqlite::fault::{is_fatal, refusal};
 use crate::sqlite::posting::{Memory, Posting};
 use crate::sqlite::queue::Waiting;
@@ -22,15 +24,18 @@ use crate::write::Group;
 mod admission;
 mod bytes;
 mod codec;
+pub(crate) mod file;
+mod gap;
 pub(crate) mod left_over;
+pub(crate) mod record;
 
 pub(crate) use codec::encode;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ChargeLog {
-    /// Acknowledged and in the log, in their order, and not in their tables.
+    file: LogFile,
+    /// Acknowledged and in the file, in their order, and not in their tables.
     groups: Vec<Group>,
-    rows: usize,
     admission: Admission,
     is_admission_current: bool,
     pending: Arc<Pending>,
@@ -47,8 +52,9 @@ impl Pending {
 }
 
 impl ChargeLog {
-    pub(crate) fn new(pending: Arc<Pending>) -> ChargeLog {
-        ChargeLog { pending, ..ChargeLog::default() }
+    pub(crate) fn new(file: LogFile, pending: Arc<Pending>) -> ChargeLog {
+        let (groups, admission) = (Vec::new(), Admission::default());
+        ChargeLog { file, groups, admission, is_admission_current: false, pending }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -64,29 +70,41 @@ impl ChargeLog {
         self.groups.iter().map(|group| group.writes.len()).sum()
     }
 
-    /// Adds the row of a batch to the transaction under way. False, with nothing added, if some
-    /// charge of it is not sure to be posted.
-    pub(crate) fn add(
+    /// Whether every charge of a batch is sure to be posted after those of the log. All are counted
+    /// as if they were in the log, so they are to be added now, or all [forgotten] that is known.
+    ///
+    /// [forgotten]: ChargeLog::forget_tables
+    pub(crate) fn admits(
         &mut self,
         connection: &Connection,
         batch: &[Waiting],
-        row: &[u8],
-    ) -> Result<bool, Fault> {
-        let is_sure = self.admits(connection, batch)?;
-        if !is_sure {
-            self.forget_tables();
-            return Ok(false);
+    ) -> rusqlite::Result<bool> {
+        if !self.is_admission_current {
+            for group in &self.groups {
+                self.admission.admits(connection, group)?;
+            }
+            self.is_admission_current = true;
         }
-        let sql = "INSERT INTO charge_log (charges) VALUES (?1)";
-        connection.prepare_cached(sql)?.execute(params![row])?;
+        for waiting in batch {
+            if !self.admission.admits(connection, &waiting.group)? {
+                return Ok(false);
+            }
+        }
         Ok(true)
     }
 
-    /// The row of these groups is durable.
-    pub(crate) fn added(&mut self, groups: impl Iterator<Item = Group>) {
-        self.groups.extend(groups);
-        self.rows += 1;
+    /// Makes the groups of a batch, which [`encode`] made charges of, durable. False, with nothing
+    /// changed, if there is no room for them.
+    pub(crate) fn add(&mut self, charges: &[u8], batch: &mut [Waiting]) -> bool {
+        match self.file.append(charges) {
+            Ok(true) => {}
+            Ok(false) => return false,
+            Err(error) if is_no_room(&error) => return false,
+            Err(error) => stop(&error),
+        }
+        self.groups.extend(batch.iter_mut().map(|waiting| std::mem::take(&mut waiting.group)));
         self.pending.0.store(true, Ordering::Release);
+        true
     }
 
     /// Moves the log into the transaction under way, before what is posted next.
@@ -98,8 +116,7 @@ impl ChargeLog {
         if self.is_empty() {
             return Ok(());
         }
-        // First, so that the transaction can use the pages again.
-        delete_rows(connection, self.rows)?;
+        raise_generation(connection, self.file.generation())?;
         for group in &self.groups {
             posting.add(group)?;
         }
@@ -121,10 +138,13 @@ impl ChargeLog {
         })
     }
 
-    /// The transaction that moved the log is durable.
+    /// The transaction that moved the log, if there was anything in it, is durable.
     pub(crate) fn posted(&mut self) {
+        if self.is_empty() {
+            return;
+        }
         self.groups.clear();
-        self.rows = 0;
+        self.file.begin_again();
         self.admission.posted();
         self.pending.0.store(false, Ordering::Release);
     }
@@ -134,34 +154,29 @@ impl ChargeLog {
         self.admission.forget();
         self.is_admission_current = false;
     }
-
-    fn admits(&mut self, connection: &Connection, batch: &[Waiting]) -> rusqlite::Result<bool> {
-        if !self.is_admission_current {
-            for group in &self.groups {
-                self.admission.admits(connection, group)?;
-            }
-            self.is_admission_current = true;
-        }
-        for waiting in batch {
-            if !self.admission.admits(connection, &waiting.group)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
 }
 
 fn is_full(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)
 }
 
-/// The table holds what was expected and nothing else: a row more or less means that somebody else
-/// has written, and then nothing is posted.
-fn delete_rows(connection: &Connection, expected: usize) -> Result<(), Fault> {
-    let deleted = connection.prepare_cached("DELETE FROM charge_log")?.execute([])?;
-    if deleted == expected {
+/// Says in the database that the records of this generation are posted. If it says so already, or
+/// knows nothing of the generation, somebody else has written, and then nothing is posted.
+fn raise_generation(connection: &Connection, generation: i64) -> Result<(), Fault> {
+    let sql = "UPDATE charge_log_generation SET generation = ?1 + 1 WHERE generation = ?1";
+    if connection.prepare_cached(sql)?.execute([generation])? == 1 {
         return Ok(());
     }
-    let found = format!("the charge log has {deleted} rows, and {expected} were written");
-    Err(Fault::Refused(StoreError::Unsuitable(found)))
+    let found = "the charge log was posted by somebody else";
+    Err(Fault::Refused(StoreError::Unsuitable(found.into())))
+}
+
+fn is_no_room(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+/// Ends the process at once: what was written may be on disk or not.
+fn stop(error: &io::Error) -> ! {
+    tracing::error!(%error, "the charge log cannot be written safely; stopping: {error}");
+    std::process::abort();
 }

@@ -14,6 +14,9 @@ use crate::conformance::fixture::{
     add_key, at, charge, entry_id, key, key_id, lot, lot_opened, owner, owner_id, top_up, transfer,
     usage,
 };
+use crate::sqlite::charge_log::file::{path_beside, read_all};
+use crate::sqlite::charge_log::left_over::open_posted;
+use crate::sqlite::charge_log::record;
 use crate::sqlite::{Options, Sqlite, database_in, load, open_writer, schema};
 use crate::write::Write;
 
@@ -35,7 +38,8 @@ fn options(directory: &TempDir) -> Options {
 fn writer(options: &Options) -> Writer {
     let mut connection = open_writer(options).unwrap();
     schema::migrate(&mut connection).unwrap();
-    Writer::new(connection, Arc::default(), QUIET)
+    let file = open_posted(&mut connection, options).unwrap();
+    Writer::new(connection, ChargeLog::new(file, Arc::default()), QUIET)
 }
 
 /// A store that posts its log only when it must.
@@ -83,9 +87,13 @@ fn settled(entry: u128, number: u8, nanos: i64) -> Group {
     }
 }
 
-fn rows_in_log(directory: &Path) -> usize {
-    let connection = Connection::open(database_in(directory)).unwrap();
-    connection.query_row("SELECT count(*) FROM charge_log", [], |row| row.get(0)).unwrap()
+/// Records of charges that are not posted.
+fn records_in_log(directory: &Path) -> usize {
+    let database = database_in(directory);
+    let connection = Connection::open(&database).unwrap();
+    let sql = "SELECT generation FROM charge_log_generation";
+    let generation = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    record::read(&read_all(&path_beside(&database)).unwrap(), generation).unwrap().len()
 }
 
 /// The charges of the journal, in its order.
@@ -96,15 +104,15 @@ async fn charged(store: &Sqlite) -> Vec<u128> {
 }
 
 #[tokio::test]
-async fn a_charge_is_one_row_until_the_log_is_posted() {
+async fn a_charge_is_one_record_until_the_log_is_posted() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
     for entry in 1..=3 {
         assert!(commit(&mut writer, vec![settled(entry, 1, 10)])[0].is_ok());
     }
-    assert_eq!((writer.log.len(), rows_in_log(directory.path())), (3, 3));
+    assert_eq!((writer.log.len(), records_in_log(directory.path())), (3, 3));
     writer.post();
-    assert_eq!((writer.log.len(), rows_in_log(directory.path())), (0, 0));
+    assert_eq!((writer.log.len(), records_in_log(directory.path())), (0, 0));
 }
 
 #[tokio::test]
@@ -218,13 +226,13 @@ fn a_log_is_posted_when_nothing_more_comes_and_an_empty_one_waits_for_ever() {
 }
 
 #[test]
-fn a_log_that_somebody_else_has_written_is_not_posted() {
+fn a_log_that_somebody_else_has_posted_is_not_posted_again() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
     assert!(commit(&mut writer, vec![settled(1, 1, 1)])[0].is_ok());
     let log = &writer.log;
     let posted = writer.session.transact(|connection, memory| {
-        connection.execute("INSERT INTO charge_log (charges) VALUES (x'01')", [])?;
+        connection.execute("UPDATE charge_log_generation SET generation = 1", [])?;
         let fault = log.post_alone(connection, memory).unwrap_err();
         assert!(matches!(fault, Fault::Unpostable(StoreError::Unsuitable(_))), "{fault:?}");
         Err::<(), _>(Fault::Refused(StoreError::Closed))
@@ -233,7 +241,7 @@ fn a_log_that_somebody_else_has_written_is_not_posted() {
     // A charge that the tables have got in another way is the same: nobody can be told any more.
     let posted = writer.session.transact(|connection, memory| {
         log.post_alone(connection, memory)?;
-        connection.execute("INSERT INTO charge_log (charges) VALUES (x'01')", [])?;
+        connection.execute("UPDATE charge_log_generation SET generation = generation - 1", [])?;
         let fault = log.post_alone(connection, memory).unwrap_err();
         assert!(matches!(fault, Fault::Unpostable(StoreError::Duplicate(_))), "{fault:?}");
         Err::<(), _>(Fault::Refused(StoreError::Closed))
@@ -246,7 +254,7 @@ fn a_log_that_somebody_else_has_written_is_not_posted() {
 /// A copy of the database as a crash would leave it at this moment.
 fn image(directory: &Path) -> TempDir {
     let copied = tempfile::tempdir().unwrap();
-    for end in ["", "-wal"] {
+    for end in ["", "-wal", "-charges"] {
         let name = format!("tollgate.db{end}");
         fs::copy(directory.join(&name), copied.path().join(&name)).unwrap();
     }

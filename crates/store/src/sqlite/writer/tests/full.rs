@@ -1,6 +1,7 @@
 //! A disk that is full: charges are refused or kept, and never lost.
 
 use super::*;
+use crate::usage::UsageRow;
 
 /// Room for the furnishing and some hundred charges.
 const BYTES: u64 = 400 * 1024;
@@ -21,7 +22,7 @@ fn fill(writer: &mut Writer) {
 }
 
 #[tokio::test]
-async fn without_room_for_the_log_a_charge_is_refused_and_what_was_acknowledged_stays() {
+async fn without_room_charges_are_kept_up_to_a_bound_then_refused_and_posted_later() {
     let directory = directory();
     let small = Options { bytes_max: BYTES, ..options(&directory) };
     let mut writer = furnished(&small);
@@ -35,44 +36,43 @@ async fn without_room_for_the_log_a_charge_is_refused_and_what_was_acknowledged_
         }
     };
     assert!(matches!(error, StoreError::Full), "{error}");
+    assert_eq!(acknowledged.len(), UNPOSTED_GROUPS_MAX);
     // Refused again, and counted as if it had never been: the money is still there.
     assert!(commit(&mut writer, vec![settled(9_999, 1, 10)])[0].is_err());
-    drop(writer);
-    let store = Sqlite::open(&options(&directory)).unwrap();
-    assert_eq!(charged(&store).await, acknowledged);
-    assert_eq!(
-        store.load().await.unwrap().snapshot.lots[0].columns.debits,
-        10 * acknowledged.len() as i128
-    );
-}
-
-#[tokio::test]
-async fn a_log_that_cannot_be_posted_for_lack_of_room_is_kept_bounded_and_posted_later() {
-    let directory = directory();
-    let small = Options { bytes_max: BYTES, ..options(&directory) };
-    let mut writer = furnished(&small);
-    assert!(commit(&mut writer, vec![setting("room", 40_000)])[0].is_ok());
-    fill(&mut writer);
-    // Pages for the log, and too few for the tables.
-    assert!(commit(&mut writer, vec![setting("room", 1)])[0].is_ok());
-    let mut acknowledged = Vec::new();
-    loop {
-        let entry = acknowledged.len() as u128 + 1;
-        if commit(&mut writer, vec![settled(entry, 1, 10)])[0].is_err() {
-            break;
-        }
-        acknowledged.push(entry);
-    }
     writer.post();
     assert!(!writer.has_room, "the posting should find no room");
-    assert_eq!(writer.log.len(), acknowledged.len());
-    assert!(acknowledged.len() <= UNPOSTED_GROUPS_MAX);
+    assert_eq!(writer.patience(), Some(NO_ROOM_PAUSE));
     drop(writer);
-    assert_ne!(rows_in_log(directory.path()), 0);
+    assert_eq!(records_in_log(directory.path()), acknowledged.len());
     let error = Sqlite::open(&small).unwrap_err();
     assert!(matches!(error, StoreError::Full), "{error}");
     let store = Sqlite::open(&options(&directory)).unwrap();
     assert_eq!(charged(&store).await, acknowledged);
+    let debits = store.load().await.unwrap().snapshot.lots[0].columns.debits;
+    assert_eq!(debits, 10 * acknowledged.len() as i128);
     drop(store);
-    assert_eq!(rows_in_log(directory.path()), 0);
+    assert_eq!(records_in_log(directory.path()), 0);
+}
+
+#[tokio::test]
+async fn a_log_without_room_of_its_own_is_posted() {
+    let directory = directory();
+    let mut writer = furnished(&options(&directory));
+    // Much to note, so that a few records fill the file.
+    let long = |entry| {
+        let mut group = settled(entry, 1, 10);
+        let notes = "n".repeat(1_000_000);
+        group.writes.push(Write::AddUsage(UsageRow { notes, ..usage(1, at(0), 0) }));
+        group
+    };
+    let lengths: Vec<usize> = (1..=6)
+        .map(|entry| {
+            assert!(commit(&mut writer, vec![long(entry)])[0].is_ok());
+            writer.log.len()
+        })
+        .collect();
+    assert_eq!(lengths, [1, 2, 3, 4, 0, 1]);
+    drop(writer);
+    let store = Sqlite::open(&options(&directory)).unwrap();
+    assert_eq!(charged(&store).await, [1, 2, 3, 4, 5, 6]);
 }

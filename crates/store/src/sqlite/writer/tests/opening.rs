@@ -14,7 +14,7 @@ async fn expect_charged(image: &TempDir, expected: &[u128], step: &str) {
         assert_eq!(evidence.usage_last_seq, expected.len() as i64, "{step}");
         assert_eq!(evidence.faults, Vec::<String>::new(), "{step}");
         drop(store);
-        assert_eq!(rows_in_log(image.path()), 0, "{step}");
+        assert_eq!(records_in_log(image.path()), 0, "{step}");
     }
 }
 
@@ -29,11 +29,11 @@ async fn a_crash_at_any_step_leaves_each_acknowledged_charge_once_and_in_order()
     };
     expect_charged(&image(path), &[], "before anything").await;
     log(&mut writer, &[3, 1]);
-    expect_charged(&image(path), &[3, 1], "a row in the log").await;
+    expect_charged(&image(path), &[3, 1], "a record in the log").await;
     log(&mut writer, &[2]);
-    let two_rows = image(path);
-    assert_eq!(rows_in_log(two_rows.path()), 2);
-    expect_charged(&two_rows, &[3, 1, 2], "two rows in the log").await;
+    let two_records = image(path);
+    assert_eq!(records_in_log(two_records.path()), 2);
+    expect_charged(&two_records, &[3, 1, 2], "two records in the log").await;
 
     let unposted = &writer.log;
     let mut amid = Vec::new();
@@ -52,7 +52,7 @@ async fn a_crash_at_any_step_leaves_each_acknowledged_charge_once_and_in_order()
     writer.post();
     expect_charged(&image(path), &[3, 1, 2], "posted").await;
     log(&mut writer, &[5]);
-    expect_charged(&image(path), &[3, 1, 2, 5], "a row after the posting").await;
+    expect_charged(&image(path), &[3, 1, 2, 5], "a record after the posting").await;
     let setting = Write::PutSetting { name: "other".into(), value: vec![1] };
     assert!(commit(&mut writer, vec![Group::of(setting)])[0].is_ok());
     expect_charged(&image(path), &[3, 1, 2, 5], "posted with another group").await;
@@ -66,7 +66,7 @@ async fn a_store_that_is_closed_leaves_nothing_in_the_log() {
     store.commit(settled(1, 1, 10)).await.unwrap();
     assert!(store.pending.is_any());
     drop(store);
-    assert_eq!(rows_in_log(directory.path()), 0);
+    assert_eq!(records_in_log(directory.path()), 0);
     expect_charged(&directory, &[1], "closed").await;
 }
 
@@ -75,7 +75,7 @@ async fn a_database_of_the_release_before_the_log_is_opened() {
     let directory = directory();
     drop(furnished(&options(&directory)));
     let connection = Connection::open(database_in(directory.path())).unwrap();
-    connection.execute_batch("DROP TABLE charge_log; PRAGMA user_version = 10").unwrap();
+    connection.execute_batch("DROP TABLE charge_log_generation; PRAGMA user_version = 10").unwrap();
     drop(connection);
     let store = Sqlite::open(&options(&directory)).unwrap();
     store.commit(settled(1, 1, 10)).await.unwrap();
@@ -83,49 +83,116 @@ async fn a_database_of_the_release_before_the_log_is_opened() {
     assert_eq!(store.evidence().await.unwrap().faults, Vec::<String>::new());
 }
 
-/// What opening says to a log that holds this instead of a charge, and that the row is kept.
-#[track_caller]
-fn check(change: &str, expected: expect_test::Expect) {
+#[tokio::test]
+async fn charges_that_an_earlier_release_has_logged_are_not_passed_over() {
     let directory = directory();
-    let mut writer = furnished(&options(&directory));
-    assert!(commit(&mut writer, vec![settled(1, 1, 10)])[0].is_ok());
-    drop(writer);
+    drop(furnished(&options(&directory)));
     let connection = Connection::open(database_in(directory.path())).unwrap();
-    connection.execute_batch(change).unwrap();
+    let logged = "DROP TABLE charge_log_generation; \
+                  CREATE TABLE charge_log (seq INTEGER PRIMARY KEY, charges BLOB); \
+                  INSERT INTO charge_log (charges) VALUES (x'01'); PRAGMA user_version = 12";
+    connection.execute_batch(logged).unwrap();
     drop(connection);
     let error = Sqlite::open(&options(&directory)).unwrap_err();
-    expected.assert_eq(&error.to_string());
-    assert_eq!(rows_in_log(directory.path()), 1);
+    expect_test::expect!["refused by a constraint of the database: a crash has left charges in the table charge_log; start and stop the release that wrote them, which posts them, and then this one"].assert_eq(&error.to_string());
+}
+
+/// What opening says to a database and a log that were changed like this, and that the log is kept.
+#[track_caller]
+fn check(sql: &str, change: impl FnOnce(&mut Vec<u8>), expected: expect_test::Expect) {
+    let directory = directory();
+    let mut writer = furnished(&options(&directory));
+    for entry in [1, 2] {
+        assert!(commit(&mut writer, vec![settled(entry, 1, 10)])[0].is_ok());
+    }
+    drop(writer);
+    let database = database_in(directory.path());
+    Connection::open(&database).unwrap().execute_batch(sql).unwrap();
+    let path = path_beside(&database);
+    let mut file = read_all(&path).unwrap();
+    change(&mut file);
+    fs::write(&path, &file).unwrap();
+    let error = Sqlite::open(&options(&directory)).unwrap_err().to_string();
+    expected.assert_eq(&error.replace(path.to_str().unwrap(), "FILE"));
+    assert_eq!(read_all(&path).unwrap(), file);
+}
+
+/// Makes the first record another one, as if it had been written so.
+fn write_anew(file: &mut [u8], change: impl FnOnce(&mut Vec<u8>)) {
+    let generation = i64::from_le_bytes(file[8..16].try_into().unwrap());
+    let mut charges = record::read(file, generation).unwrap()[0].to_vec();
+    change(&mut charges);
+    let place = record::Place { generation, number: 0 };
+    record::write(&mut file[..record::BLOCK_BYTES], place, &charges);
 }
 
 #[test]
-fn a_damaged_row_is_named_and_kept() {
-    let change = "UPDATE charge_log SET charges = substr(charges, 1, 20)";
+fn a_damaged_record_is_named_and_kept() {
     check(
-        change,
+        "",
+        |file| file[100] ^= 1,
         expect_test::expect![
-            "row 1 of the table charge_log cannot be read: it is damaged; restore a backup, or ask for help with a copy of the database"
+            "the charge log FILE cannot be used: its record 0 is damaged, and others follow it; restore a backup, or ask for help"
         ],
     );
 }
 
 #[test]
-fn a_row_of_a_later_release_is_named_and_kept() {
-    let change = "UPDATE charge_log SET charges = CAST(x'02' || substr(charges, 2) AS BLOB)";
+fn a_record_that_makes_no_sense_is_named_and_kept() {
+    let shorter = |file: &mut Vec<u8>| write_anew(file, |charges| charges.truncate(20));
     check(
-        change,
+        "",
+        shorter,
         expect_test::expect![
-            "row 1 of the table charge_log cannot be read: it has form 2, which this release does not know; run the release that wrote it"
+            "the charge log FILE cannot be used: record 0: it is damaged; restore a backup, or ask for help with a copy of the database"
+        ],
+    );
+}
+
+#[test]
+fn a_record_of_a_later_release_is_named_and_kept() {
+    let later = |file: &mut Vec<u8>| write_anew(file, |charges| charges[0] = 2);
+    check(
+        "",
+        later,
+        expect_test::expect![
+            "the charge log FILE cannot be used: record 0: it has form 2, which this release does not know; run the release that wrote it"
         ],
     );
 }
 
 #[test]
 fn a_charge_that_cannot_be_posted_is_kept() {
+    let poor = "UPDATE account SET credits = 9 WHERE owner IS NOT NULL";
     check(
-        "UPDATE account SET credits = 9 WHERE owner IS NOT NULL",
+        poor,
+        |_| {},
         expect_test::expect![
-            "1 rows of the table charge_log hold charges that were acknowledged and cannot be posted; they were left there, so keep a copy of the database and ask for help: refused by a constraint of the database: CHECK constraint failed: owner IS NULL OR debits + pending <= credits"
+            "the charge log FILE holds 2 charges that were acknowledged and cannot be posted; they were left there, so keep a copy of it and of the database and ask for help: refused by a constraint of the database: CHECK constraint failed: owner IS NULL OR debits + pending <= credits"
         ],
     );
+}
+
+#[test]
+fn a_log_that_is_newer_than_its_database_is_named_and_kept() {
+    let older = "UPDATE charge_log_generation SET generation = generation - 1";
+    check(
+        older,
+        |_| {},
+        expect_test::expect![
+            "the charge log FILE cannot be used: it is newer than the database, as if that had been restored from a backup without it; to go on without what was charged since, move the file away"
+        ],
+    );
+}
+
+#[tokio::test]
+async fn a_database_without_its_log_has_what_was_posted() {
+    let directory = directory();
+    let mut writer = furnished(&options(&directory));
+    assert!(commit(&mut writer, vec![settled(1, 1, 10)])[0].is_ok());
+    writer.post();
+    assert!(commit(&mut writer, vec![settled(2, 1, 10)])[0].is_ok());
+    drop(writer);
+    fs::remove_file(path_beside(&database_in(directory.path()))).unwrap();
+    expect_charged(&directory, &[1], "a backup has no log").await;
 }

@@ -1,0 +1,221 @@
+//! The file that charges are made durable in: a fixed size of it, written from its start again
+//! after each posting.
+//!
+//! All of its room is taken when it is made, so that a write changes nothing but data: one write
+//! that is on disk when it returns, where a commit of SQLite takes a dozen calls. It goes round the
+//! page cache where the file system can, which halves what it costs.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::sqlite::Durability;
+use crate::sqlite::charge_log::record::{self, BLOCK_BYTES, Place};
+
+/// Room for the charges that may be waiting to be posted, if each was a commit of its own.
+const ROOM_BYTES: usize = 4 * 1024 * 1024;
+
+#[cfg(target_os = "linux")]
+const ROUND_THE_CACHE: i32 = libc::O_DIRECT;
+#[cfg(not(target_os = "linux"))]
+const ROUND_THE_CACHE: i32 = 0;
+
+#[derive(Debug)]
+pub(crate) struct LogFile {
+    file: File,
+    next: Place,
+    next_at: usize,
+    /// Where a record is put together; a part of it begins at a multiple of a block.
+    buffer: Vec<u8>,
+}
+
+/// Beside the database, as SQLite's own files are.
+pub(crate) fn path_beside(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-charges");
+    PathBuf::from(name)
+}
+
+/// All that is in the file; nothing if there is none.
+pub(crate) fn read_all(path: &Path) -> io::Result<Vec<u8>> {
+    match std::fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        read => read,
+    }
+}
+
+impl LogFile {
+    /// Opens or creates the file, to begin a generation in it.
+    pub(crate) fn open(
+        path: &Path,
+        durability: Durability,
+        generation: i64,
+    ) -> io::Result<LogFile> {
+        let file = match durability {
+            Durability::Full => {
+                take_room(path)?;
+                open_synced(path)?
+            }
+            Durability::Off => open_with(path, 0)?,
+        };
+        let next = Place { generation, number: 0 };
+        Ok(LogFile { file, next, next_at: 0, buffer: Vec::new() })
+    }
+
+    pub(crate) fn generation(&self) -> i64 {
+        self.next.generation
+    }
+
+    /// Makes the charges durable. False, with nothing written, if the file has no room for them.
+    pub(crate) fn append(&mut self, charges: &[u8]) -> io::Result<bool> {
+        let size = record::size(charges.len());
+        if ROOM_BYTES < self.next_at + size {
+            return Ok(false);
+        }
+        let record = aligned(&mut self.buffer, size);
+        record::write(record, self.next, charges);
+        write_at_once(&self.file, record, self.next_at)?;
+        self.next_at += size;
+        self.next.number += 1;
+        Ok(true)
+    }
+
+    /// What was appended is in the tables, and the database says so.
+    pub(crate) fn begin_again(&mut self) {
+        self.next = Place { generation: self.next.generation + 1, number: 0 };
+        self.next_at = 0;
+    }
+}
+
+/// So many bytes whose address is a multiple of a block's size, as the kernel wants them.
+fn aligned(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
+    buffer.resize(buffer.len().max(size + BLOCK_BYTES), 0);
+    let start = buffer.as_ptr().align_offset(BLOCK_BYTES);
+    &mut buffer[start..start + size]
+}
+
+/// A write that ends early has found no room: such a record is not whole, so it is none.
+fn write_at_once(file: &File, bytes: &[u8], at: usize) -> io::Result<()> {
+    let written = loop {
+        match file.write_at(bytes, at as u64) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            written => break written?,
+        }
+    };
+    if written < bytes.len() {
+        return Err(ErrorKind::StorageFull.into());
+    }
+    Ok(())
+}
+
+/// Fills the file up with zeros, and has its name and length on disk.
+fn take_room(path: &Path) -> io::Result<()> {
+    let mut file = open_with(path, libc::O_APPEND)?;
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    // One block more, for [`open_synced`] to try.
+    let missing = (ROOM_BYTES + BLOCK_BYTES).saturating_sub(length);
+    if missing == 0 {
+        return Ok(());
+    }
+    file.write_all(&vec![0; missing])?;
+    file.sync_all()?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Not every file system can be written round the page cache, and some say so only when it is
+/// tried.
+fn open_synced(path: &Path) -> io::Result<File> {
+    let direct = open_with(path, libc::O_DSYNC | ROUND_THE_CACHE).and_then(|file| {
+        let mut buffer = Vec::new();
+        write_at_once(&file, aligned(&mut buffer, BLOCK_BYTES), ROOM_BYTES)?;
+        Ok(file)
+    });
+    match direct {
+        Err(error) if error.kind() == ErrorKind::InvalidInput => open_with(path, libc::O_DSYNC),
+        opened => opened,
+    }
+}
+
+/// Only the user who runs the service may read what was charged.
+fn open_with(path: &Path, flags: i32) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(flags)
+        .open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path() -> (tempfile::TempDir, PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = path_beside(&directory.path().join("tollgate.db"));
+        (directory, path)
+    }
+
+    #[track_caller]
+    fn expect(path: &Path, generation: i64, records: &[&[u8]]) {
+        let file = read_all(path).unwrap();
+        assert_eq!(record::read(&file, generation), Ok(records.to_vec()));
+    }
+
+    #[test]
+    fn what_was_appended_is_read_until_a_generation_begins() {
+        for durability in [Durability::Full, Durability::Off] {
+            let (_directory, path) = path();
+            assert_eq!(read_all(&path).unwrap(), Vec::<u8>::new());
+            let mut log = LogFile::open(&path, durability, 5).unwrap();
+            expect(&path, 5, &[]);
+            let long = vec![9; 10_000];
+            for charges in [&b"one"[..], &long, b"three"] {
+                assert!(log.append(charges).unwrap());
+            }
+            expect(&path, 5, &[b"one", &long, b"three"]);
+            log.begin_again();
+            expect(&path, 6, &[]);
+            assert!(log.append(b"four").unwrap());
+            expect(&path, 6, &[b"four"]);
+            drop(log);
+            let mut log = LogFile::open(&path, durability, 7).unwrap();
+            assert!(log.append(b"five").unwrap());
+            expect(&path, 7, &[b"five"]);
+        }
+    }
+
+    #[test]
+    fn the_file_has_its_size_from_the_start_and_is_never_larger() {
+        let (_directory, path) = path();
+        let mut log = LogFile::open(&path, Durability::Full, 1).unwrap();
+        let length = std::fs::metadata(&path).unwrap().len();
+        let mut appended: u64 = 0;
+        while log.append(&[1; 100_000]).unwrap() {
+            appended += 1;
+        }
+        assert_eq!(appended, ROOM_BYTES as u64 / 102_400);
+        assert!(log.append(&[1; 10]).unwrap(), "there is room for less");
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), length);
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), (ROOM_BYTES + BLOCK_BYTES) as u64);
+    }
+
+    #[test]
+    fn nobody_else_may_read_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_directory, path) = path();
+        LogFile::open(&path, Durability::Full, 1).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_as_such() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let error = write_at_once(&full, &[0; BLOCK_BYTES], 0).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+    }
+}

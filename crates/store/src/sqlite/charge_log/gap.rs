@@ -1,0 +1,143 @@
+//! Which entries the journal has, mostly without asking it.
+//!
+//! Ids of charges grow with time, so nearly every new one falls between the same two neighbours in
+//! the journal: the newest charge that was posted and whatever happens to come next, if anything.
+//! Nobody writes the journal but the one who asks here, so that gap stays empty until the log is
+//! posted into it.
+
+use credits::{EntryId, Transfer};
+use rusqlite::{Connection, OptionalExtension, params};
+use uuid::Uuid;
+
+/// Two entries with none between them in the journal. An empty one knows nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gap {
+    after: EntryId,
+    before: EntryId,
+}
+
+impl Default for Gap {
+    fn default() -> Gap {
+        Gap { after: EntryId(Uuid::max()), before: EntryId(Uuid::nil()) }
+    }
+}
+
+impl Gap {
+    /// Whether the journal has a transfer of this entry and leg.
+    pub(crate) fn is_posted(
+        &mut self,
+        connection: &Connection,
+        transfer: &Transfer,
+    ) -> rusqlite::Result<bool> {
+        if self.has(transfer.entry) {
+            return Ok(false);
+        }
+        let sql = "SELECT EXISTS (SELECT 1 FROM transfer WHERE entry = ?1 AND leg = ?2)";
+        let key = params![transfer.entry.0.as_bytes(), transfer.leg];
+        let is_posted = connection.prepare_cached(sql)?.query_row(key, |row| row.get(0))?;
+        // A charge that took long is behind the gap; the next ones are in it again.
+        if self.before <= transfer.entry {
+            self.find(connection, transfer.entry)?;
+        }
+        Ok(is_posted)
+    }
+
+    /// The journal has these entries now.
+    pub(crate) fn fill(&mut self, entries: impl Iterator<Item = EntryId>) {
+        let gap = *self;
+        if let Some(newest) = entries.filter(|entry| gap.has(*entry)).max() {
+            self.after = newest;
+        }
+    }
+
+    fn has(&self, entry: EntryId) -> bool {
+        self.after < entry && entry < self.before
+    }
+
+    /// The gap behind an entry, whether the journal has that or not.
+    fn find(&mut self, connection: &Connection, entry: EntryId) -> rusqlite::Result<()> {
+        let sql = "SELECT entry FROM transfer WHERE ?1 < entry ORDER BY entry LIMIT 1";
+        let next = connection
+            .prepare_cached(sql)?
+            .query_row([entry.0.as_bytes()], |row| row.get(0).map(Uuid::from_bytes))
+            .optional()?;
+        *self = Gap { after: entry, before: EntryId(next.unwrap_or(Uuid::max())) };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::conformance::fixture::{charge, entry_id, lot};
+
+    fn journal() -> Connection {
+        let journal = Connection::open_in_memory().unwrap();
+        journal.execute_batch("CREATE TABLE transfer (entry BLOB, leg INTEGER)").unwrap();
+        journal
+    }
+
+    fn post(journal: &Connection, entry: u128) {
+        let sql = "INSERT INTO transfer VALUES (?1, 0)";
+        journal.execute(sql, [entry_id(entry).0.as_bytes()]).unwrap();
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Ask(u128),
+        Fill(Vec<u128>),
+        Forget(u128),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let entry = 1..40_u128;
+        prop_oneof![
+            8 => entry.clone().prop_map(Step::Ask),
+            3 => prop::collection::vec(entry.clone(), 0..5).prop_map(Step::Fill),
+            1 => entry.prop_map(Step::Forget),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn it_says_what_the_journal_says(steps in prop::collection::vec(step(), 1..60)) {
+            let (journal, mut gap) = (journal(), Gap::default());
+            let mut posted = std::collections::BTreeSet::new();
+            for step in steps {
+                match step {
+                    Step::Ask(entry) => {
+                        let asked = charge(entry, lot(1), 1);
+                        let told = gap.is_posted(&journal, &asked).unwrap();
+                        prop_assert_eq!(told, posted.contains(&entry));
+                    }
+                    Step::Fill(entries) => {
+                        entries.iter().for_each(|entry| post(&journal, *entry));
+                        gap.fill(entries.iter().map(|entry| entry_id(*entry)));
+                        posted.extend(entries);
+                    }
+                    Step::Forget(entry) => {
+                        post(&journal, entry);
+                        posted.insert(entry);
+                        gap = Gap::default();
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn entries_that_grow_are_told_without_a_question() {
+        let (journal, mut gap) = (journal(), Gap::default());
+        post(&journal, 1_000);
+        assert!(!gap.is_posted(&journal, &charge(10, lot(1), 1)).unwrap());
+        journal.execute_batch("DROP TABLE transfer").unwrap();
+        for entry in 11..999 {
+            assert!(!gap.is_posted(&journal, &charge(entry, lot(1), 1)).unwrap());
+            gap.fill([entry_id(entry)].into_iter());
+        }
+        assert!(gap.is_posted(&journal, &charge(998, lot(1), 1)).is_err());
+        assert!(gap.is_posted(&journal, &charge(1_001, lot(1), 1)).is_err());
+    }
+}

@@ -1,0 +1,181 @@
+//! The form of the charge log's file: records that begin at a block, one for each commit.
+//!
+//! A record is only written once the one before it is on disk. So the records of a generation are
+//! those from the start of the file up to the first that is not whole: that one was being written
+//! when the process ended, and nobody was told of it. A whole record behind one that is not means
+//! that the disk has lost what it had.
+
+/// Writes are whole blocks at whole blocks, which lets them go round the page cache. No disk of
+/// today has larger sectors.
+pub(crate) const BLOCK_BYTES: usize = 4096;
+
+const MARK: [u8; 4] = *b"Toll";
+const CHECKSUM: std::ops::Range<usize> = 4..8;
+const GENERATION: std::ops::Range<usize> = 8..16;
+const NUMBER: std::ops::Range<usize> = 16..20;
+const LENGTH: std::ops::Range<usize> = 20..24;
+const HEADER_BYTES: usize = 24;
+
+/// The place of a record among all that were ever written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Raised by every posting, so it tells what was posted from what was not.
+    pub(crate) generation: i64,
+    /// Counts from zero in each generation.
+    pub(crate) number: u32,
+}
+
+/// Why the records of a file cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unusable {
+    #[error("its record {0} is damaged, and others follow it; restore a backup, or ask for help")]
+    Damaged(u32),
+    #[error(
+        "it is newer than the database, as if that had been restored from a backup without it; \
+         to go on without what was charged since, move the file away"
+    )]
+    Later,
+}
+
+/// What a record with this many bytes of charges takes in the file.
+pub(crate) fn size(charges: usize) -> usize {
+    (HEADER_BYTES + charges).next_multiple_of(BLOCK_BYTES)
+}
+
+/// Fills `record`, which is as long as [`size`] says.
+pub(crate) fn write(record: &mut [u8], place: Place, charges: &[u8]) {
+    let length = u32::try_from(charges.len()).unwrap_or(u32::MAX);
+    let end = HEADER_BYTES + charges.len();
+    record[..MARK.len()].copy_from_slice(&MARK);
+    record[GENERATION].copy_from_slice(&place.generation.to_le_bytes());
+    record[NUMBER].copy_from_slice(&place.number.to_le_bytes());
+    record[LENGTH].copy_from_slice(&length.to_le_bytes());
+    record[HEADER_BYTES..end].copy_from_slice(charges);
+    record[end..].fill(0);
+    let checksum = crc32fast::hash(&record[GENERATION.start..end]);
+    record[CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// The charges of every record of a generation, in their order.
+pub(crate) fn read(file: &[u8], generation: i64) -> Result<Vec<&[u8]>, Unusable> {
+    let mut records = Vec::new();
+    let mut rest = file;
+    while let Some((place, charges)) = first(rest) {
+        let number = u32::try_from(records.len()).unwrap_or(u32::MAX);
+        if place != (Place { generation, number }) {
+            break;
+        }
+        records.push(charges);
+        rest = rest.get(size(charges.len())..).unwrap_or_default();
+    }
+    for block in rest.chunks(BLOCK_BYTES).enumerate().map(|(index, _)| &rest[index * BLOCK_BYTES..])
+    {
+        match first(block) {
+            Some((place, _)) if place.generation == generation => {
+                return Err(Unusable::Damaged(u32::try_from(records.len()).unwrap_or(u32::MAX)));
+            }
+            Some((place, _)) if generation < place.generation => return Err(Unusable::Later),
+            _ => {}
+        }
+    }
+    Ok(records)
+}
+
+/// The record at the start of these bytes, if it is whole.
+fn first(bytes: &[u8]) -> Option<(Place, &[u8])> {
+    let header = bytes.get(..HEADER_BYTES)?;
+    if !header.starts_with(&MARK) {
+        return None;
+    }
+    let length = u32::from_le_bytes(header[LENGTH].try_into().ok()?);
+    let end = HEADER_BYTES.checked_add(usize::try_from(length).ok()?)?;
+    let checked = bytes.get(GENERATION.start..end)?;
+    let checksum = u32::from_le_bytes(header[CHECKSUM].try_into().ok()?);
+    if crc32fast::hash(checked) != checksum {
+        return None;
+    }
+    let generation = i64::from_le_bytes(header[GENERATION].try_into().ok()?);
+    let number = u32::from_le_bytes(header[NUMBER].try_into().ok()?);
+    Some((Place { generation, number }, &bytes[HEADER_BYTES..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NOW: i64 = 7;
+
+    fn file(records: &[(i64, u32, &[u8])]) -> Vec<u8> {
+        let mut file = Vec::new();
+        for (generation, number, charges) in records {
+            let place = Place { generation: *generation, number: *number };
+            let mut record = vec![0xFF; size(charges.len())];
+            write(&mut record, place, charges);
+            file.extend(record);
+        }
+        file
+    }
+
+    #[test]
+    fn records_are_read_in_their_order_and_older_ones_passed_over() {
+        let long = vec![5; 3 * BLOCK_BYTES];
+        let now = file(&[(NOW, 0, b"one"), (NOW, 1, &long), (NOW, 2, b"three"), (NOW - 1, 3, b"")]);
+        assert_eq!(read(&now, NOW), Ok(vec![&b"one"[..], &long, b"three"]));
+        assert_eq!(read(&now, NOW + 1), Ok(vec![]));
+        assert_eq!(read(&file(&[(NOW - 1, 0, b"old"), (NOW - 1, 1, b"old")]), NOW), Ok(vec![]));
+        assert_eq!(read(&[0; 3 * BLOCK_BYTES], NOW), Ok(vec![]));
+        assert_eq!(read(b"", NOW), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_file_that_is_ahead_of_its_database_is_not_used() {
+        assert_eq!(read(&file(&[(NOW + 1, 0, b"later")]), NOW), Err(Unusable::Later));
+        let both = file(&[(NOW, 0, b"now"), (NOW + 2, 1, b"later")]);
+        assert_eq!(read(&both, NOW), Err(Unusable::Later));
+    }
+
+    #[test]
+    fn a_record_that_is_whole_behind_one_that_is_not_tells_of_damage() {
+        let mut file = file(&[(NOW, 0, b"one"), (NOW, 1, b"two"), (NOW, 2, b"three")]);
+        file[BLOCK_BYTES + HEADER_BYTES] ^= 1;
+        assert_eq!(read(&file, NOW), Err(Unusable::Damaged(1)));
+        file.truncate(2 * BLOCK_BYTES);
+        assert_eq!(read(&file, NOW), Ok(vec![&b"one"[..]]));
+    }
+
+    proptest! {
+        /// Only the start of the last record has reached the disk, over what was there before.
+        #[test]
+        fn a_record_cut_anywhere_is_none(
+            charges in prop::collection::vec(any::<u8>(), 1..2 * BLOCK_BYTES),
+            older in prop::collection::vec(any::<u8>(), 1..2 * BLOCK_BYTES),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let before = file(&[(NOW, 0, b"acknowledged"), (NOW - 1, 1, &older)]);
+            let written = file(&[(NOW, 0, b"acknowledged"), (NOW, 1, &charges)]);
+            let end = BLOCK_BYTES + HEADER_BYTES + charges.len();
+            let cut = BLOCK_BYTES + cut.index(end - BLOCK_BYTES);
+            let mut torn = written[..cut].to_vec();
+            torn.extend(before.get(cut..).unwrap_or_default());
+            let records = read(&torn, NOW).unwrap();
+            // What was there before may happen to be what was to be written.
+            let is_same = torn.get(..end) == Some(&written[..end]);
+            prop_assert_eq!(records.len(), 1 + usize::from(is_same));
+        }
+
+        #[test]
+        fn nothing_makes_reading_panic(
+            file in prop::collection::vec(any::<u8>(), 0..3 * BLOCK_BYTES),
+            generation in any::<i64>(),
+        ) {
+            let mut marked = file;
+            for block in marked.chunks_mut(BLOCK_BYTES) {
+                let marks = MARK.len().min(block.len());
+                block[..marks].copy_from_slice(&MARK[..marks]);
+            }
+            let _ = read(&marked, generation);
+        }
+    }
+}
