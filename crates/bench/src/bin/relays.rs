@@ -1,9 +1,9 @@
 //! What a call to a chain costs through the service, against nginx as a bare proxy.
 //!
-//! `cargo run --release -p bench --bin relays -- PATH_OF_THE_PROGRAM [REQUESTS]`. Both stand before
-//! the same upstream and get the same calls, no two of them alike; the service checks the key and
-//! the limits, holds, and has the charge on disk before it answers. CPU time is of the process and
-//! its children, in the kernel and outside of it. Needs nginx.
+//! `cargo run --release -p bench --bin relays -- PATH_OF_THE_PROGRAM [REQUESTS [CONNECTIONS]]`. Both
+//! stand before the same upstream and get the same calls, no two of them alike; the service checks
+//! the key and the limits, holds, and has the charge on disk before it answers. CPU time is of the
+//! process and its children, in the kernel and outside of it. Needs nginx.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -44,7 +44,8 @@ async fn main() {
     );
     // The first calls open connections, caches and the day's counters.
     compare(ways(), 16, 1_000).await;
-    for connections in CONNECTIONS {
+    let only: Option<usize> = arguments.next().and_then(|it| it.parse().ok());
+    for connections in only.map_or(CONNECTIONS.to_vec(), |only| vec![only]) {
         print_row(connections, compare(ways(), connections, requests).await);
     }
     println!("the budget is {TIMES_MAX:.0} times nginx");
