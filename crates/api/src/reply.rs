@@ -14,7 +14,7 @@ use crate::operation::Operation;
 use crate::refusal::Refusal;
 
 /// As many headers as an answer has in the end, so that their table is made once.
-const HEADERS_USUAL: usize = 24;
+pub(crate) const HEADERS_USUAL: usize = 24;
 
 /// An answer that knows how to document itself.
 pub trait Reply: Send {

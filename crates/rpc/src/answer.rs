@@ -12,6 +12,8 @@ const ITEMS_MAX: usize = 2 * CALLS_MAX;
 /// Longer errors are not copied to every call of a batch.
 const SHARED_ERROR_BYTES_MAX: usize = 4096;
 
+const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+
 /// The readable items of a node's answer, in its order.
 pub(crate) struct Answers<'a> {
     pub(crate) items: Vec<Item<'a>>,
@@ -21,13 +23,13 @@ pub(crate) struct Answers<'a> {
 impl<'a> Answers<'a> {
     /// `None` if this is not a JSON-RPC answer at all.
     pub(crate) fn read(body: &'a [u8]) -> Option<Answers<'a>> {
-        let (values, is_array) = match values::read(body, ITEMS_MAX).ok()? {
-            Values::One(value) => (vec![value], false),
-            Values::Many { kept, .. } => (kept, true),
-        };
-        let items: Vec<Item<'a>> = values.into_iter().filter_map(Item::read).collect();
-        let is_answer = is_array || !items.is_empty();
-        is_answer.then_some(Answers { items, is_array })
+        let text = str::from_utf8(body).ok()?.trim_matches(JSON_SPACE);
+        if let Some(only) = Item::read(text) {
+            return Some(Answers { items: vec![only], is_array: false });
+        }
+        let Values::Many { kept, .. } = values::read(body, ITEMS_MAX).ok()? else { return None };
+        let items = kept.into_iter().map(RawValue::get).filter_map(Item::read).collect();
+        Some(Answers { items, is_array: true })
     }
 
     /// The error of a node that answers a whole batch with one object, as nodes do that take no
@@ -45,19 +47,19 @@ impl<'a> Answers<'a> {
 
 /// One answer: an object that has a result or an error.
 pub(crate) struct Item<'a> {
-    text: &'a RawValue,
+    text: &'a str,
     id: Option<&'a RawValue>,
     result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
 }
 
 impl<'a> Item<'a> {
-    fn read(text: &'a RawValue) -> Option<Item<'a>> {
-        let is_object = text.get().starts_with('{');
+    fn read(text: &'a str) -> Option<Item<'a>> {
+        let is_object = text.starts_with('{');
         if !is_object {
             return None;
         }
-        let members: Members<'a> = serde_json::from_str(text.get()).ok()?;
+        let members: Members<'a> = serde_json::from_str(text).ok()?;
         // Some nodes follow JSON-RPC 1.0 and send both members, one of them null.
         let error = members.error.filter(|it| it.get() != "null");
         let is_answer = error.is_some() || members.result.is_some();
@@ -93,7 +95,7 @@ impl<'a> Item<'a> {
 
     /// The item as the node wrote it, except that it answers to the caller's id.
     pub(crate) fn with_id(&self, id: &str) -> String {
-        let text = self.text.get();
+        let text = self.text;
         let Some(ours) = self.id else {
             return format!("{{\"id\":{id},{}", &text[1..]);
         };

@@ -24,6 +24,9 @@ pub struct Batch {
 impl Batch {
     /// Reads a body. One bad call refuses the whole of it, and every fault is reported.
     pub fn parse(network: Network, body: &[u8]) -> Result<Batch, BatchRefusal> {
+        if let Some(batch) = Batch::read_alone(network, body) {
+            return Ok(batch);
+        }
         if body.trim_ascii().is_empty() {
             return Err(BatchRefusal::whole("The body is empty: send a JSON-RPC object"));
         }
@@ -62,13 +65,21 @@ impl Batch {
         self.form
     }
 
+    /// A good call that came alone, as most do, read in one go. What is wrong with another body is
+    /// found by looking at its items one by one.
+    fn read_alone(network: Network, body: &[u8]) -> Option<Batch> {
+        let text = str::from_utf8(body).ok()?;
+        let call = Call::read(text, Place::Alone, network).ok()?;
+        Some(Batch { network, calls: vec![call], form: Form::Single })
+    }
+
     fn read(network: Network, items: &[&RawValue], form: Form) -> Result<Batch, BatchRefusal> {
         let place = if form == Form::Array { Place::InBatch } else { Place::Alone };
         let mut calls = Vec::with_capacity(items.len());
         let mut faults = Vec::new();
         for (position, item) in items.iter().enumerate() {
             let index = (form == Form::Array).then_some(position);
-            match Call::read(item, place, network) {
+            match Call::read(item.get(), place, network) {
                 Ok(call) => calls.push(call),
                 Err(found) => faults.extend(found.into_iter().map(|it| (index, it))),
             }

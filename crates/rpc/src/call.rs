@@ -46,16 +46,12 @@ impl Call {
     }
 
     /// Checks one item of a body and reports everything that is wrong with it.
-    pub(crate) fn read(
-        item: &RawValue,
-        place: Place,
-        network: Network,
-    ) -> Result<Call, Vec<CallFault>> {
-        let is_object = item.get().starts_with('{');
+    pub(crate) fn read(item: &str, place: Place, network: Network) -> Result<Call, Vec<CallFault>> {
+        let is_object = item.starts_with('{');
         if !is_object {
             return Err(vec![CallFault::item("Expected a JSON-RPC object")]);
         }
-        let members: Members<'_> = match serde_json::from_str(item.get()) {
+        let members: Members<'_> = match serde_json::from_str(item) {
             Ok(members) => members,
             Err(error) => return Err(vec![CallFault::item(format!("Not readable: {error}"))]),
         };

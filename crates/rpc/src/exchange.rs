@@ -191,7 +191,7 @@ impl<'a> Exchange<'a> {
             return Err(if is_in_doubt { Unanswered::Unconfirmed } else { Unanswered::Untouched });
         }
         let body = match self.batch.form() {
-            Form::Single => texts.concat(),
+            Form::Single => texts.into_iter().collect(),
             Form::Array => format!("[{}]", texts.join(",")),
         };
         let (cached, announced) = (self.cached, self.announced);
@@ -203,9 +203,11 @@ impl<'a> Exchange<'a> {
     }
 
     fn request_item(&self, position: usize) -> String {
-        let (id, call) = (position + 1, self.call(position));
+        let (id, call) = ((position + 1).to_string(), self.call(position));
         let (method, params) = (call.method.name, call.params());
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+        let (version, method_is) = (r#"{"jsonrpc":"2.0","id":"#, r#","method":""#);
+        // Each call is written, and a formatter takes five times as long to join texts.
+        [version, &id, method_is, method, r#"","params":"#, params, "}"].concat()
     }
 
     /// Takes the items that answer an asked call, the first for each, and says which were heard.

@@ -4,14 +4,18 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use tokio::sync::watch;
 
 /// The work under way, by what it is.
 #[derive(Debug)]
 pub struct Flights<Key: Eq + Hash, Outcome> {
     /// Locked only to look something up or to note it, never while waiting.
-    under_way: Mutex<HashMap<Key, watch::Receiver<Option<Outcome>>>>,
+    under_way: Mutex<UnderWay<Key, Outcome>>,
 }
+
+/// Hardly any work has followers, so the way to tell them is made for the first one.
+type UnderWay<Key, Outcome> = HashMap<Key, Option<watch::Sender<Option<Outcome>>>>;
 
 /// What a caller has to do.
 #[derive(Debug)]
@@ -26,8 +30,8 @@ pub enum Boarding<Key: Eq + Hash + Clone, Outcome> {
 #[derive(Debug)]
 pub struct Leader<Key: Eq + Hash + Clone, Outcome> {
     flights: Arc<Flights<Key, Outcome>>,
-    key: Key,
-    outcome: watch::Sender<Option<Outcome>>,
+    /// None once it has landed.
+    key: Option<Key>,
 }
 
 #[derive(Debug)]
@@ -43,32 +47,46 @@ impl<Key: Eq + Hash, Outcome> Default for Flights<Key, Outcome> {
 
 impl<Key: Eq + Hash + Clone, Outcome: Clone> Flights<Key, Outcome> {
     pub fn board(self: &Arc<Flights<Key, Outcome>>, key: Key) -> Boarding<Key, Outcome> {
-        let mut under_way = self.lock();
-        if let Some(outcome) = under_way.get(&key) {
-            return Boarding::Follow(Follower { outcome: outcome.clone() });
+        match self.lock().entry(key) {
+            Entry::Occupied(mut known) => {
+                let followed = known.get_mut().get_or_insert_with(|| watch::Sender::new(None));
+                Boarding::Follow(Follower { outcome: followed.subscribe() })
+            }
+            Entry::Vacant(new) => {
+                let key = Some(new.key().clone());
+                new.insert(None);
+                Boarding::Lead(Leader { flights: Arc::clone(self), key })
+            }
         }
-        let (sender, receiver) = watch::channel(None);
-        under_way.insert(key.clone(), receiver);
-        Boarding::Lead(Leader { flights: Arc::clone(self), key, outcome: sender })
     }
 }
 
 impl<Key: Eq + Hash, Outcome> Flights<Key, Outcome> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, watch::Receiver<Option<Outcome>>>> {
+    fn lock(&self) -> MutexGuard<'_, UnderWay<Key, Outcome>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<Key: Eq + Hash + Clone, Outcome> Leader<Key, Outcome> {
+impl<Key: Eq + Hash + Clone, Outcome: Clone> Leader<Key, Outcome> {
     /// Tells everybody who waits. Whoever comes later starts anew.
-    pub fn land(self, outcome: Outcome) {
-        self.outcome.send_replace(Some(outcome));
+    pub fn land(mut self, outcome: &Outcome) {
+        if let Some(followed) = self.end() {
+            followed.send_replace(Some(outcome.clone()));
+        }
+    }
+}
+
+impl<Key: Eq + Hash + Clone, Outcome> Leader<Key, Outcome> {
+    /// The work is under way no more. Gives the way to tell those who follow, if any do.
+    fn end(&mut self) -> Option<watch::Sender<Option<Outcome>>> {
+        let key = self.key.take()?;
+        self.flights.lock().remove(&key).flatten()
     }
 }
 
 impl<Key: Eq + Hash + Clone, Outcome> Drop for Leader<Key, Outcome> {
     fn drop(&mut self) {
-        self.flights.lock().remove(&self.key);
+        drop(self.end());
     }
 }
 

@@ -53,7 +53,7 @@ impl Network {
 
     /// The name of this network's calls in a usage report.
     pub fn sku(self) -> String {
-        format!("crypto-rpc-{}", self.0.slug)
+        ["crypto-rpc-", self.0.slug].concat()
     }
 }
 

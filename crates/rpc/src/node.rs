@@ -6,6 +6,7 @@ pub mod check;
 mod health;
 mod pool;
 mod send;
+mod tally;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -131,6 +132,17 @@ impl Nodes {
         self.pools.values().map(|it| it.network)
     }
 
+    pub fn serves(&self, network: Network) -> bool {
+        self.pools.contains_key(network.slug())
+    }
+
+    /// Counts, for the metrics, what calls to a network were charged.
+    pub fn count_charged(&self, network: Network, credits: u32) {
+        if let Some(pool) = self.pools.get(network.slug()) {
+            pool.tally.charged(credits);
+        }
+    }
+
     /// Sends a batch, to further nodes where the first ones fail, and puts the answers together in
     /// the order of the calls. Results that never change are asked for once.
     pub async fn ask(&self, batch: &Batch) -> Result<Reply, NodeError> {
@@ -214,15 +226,13 @@ impl Nodes {
                 Some(failure.to_string())
             }
         };
-        let outcome = if problem.is_none() { "answered" } else { "failed" };
-        metrics::counter!(
-            "rpc_upstream_requests_total",
-            "network" => pool.network.slug(), "outcome" => outcome,
-        )
-        .increment(1);
-        let health = &mut pool.health()[upstream];
-        let Some(problem) = problem else { return health.succeeded(took, self.clock.now()) };
-        health.failed(self.clock.now());
+        let now = self.clock.now();
+        let Some(problem) = problem else {
+            pool.tally.answered();
+            return pool.health()[upstream].succeeded(took, now);
+        };
+        pool.tally.failed();
+        pool.health()[upstream].failed(now);
         tracing::warn!(
             rpc.network = %pool.network, rpc.upstream = upstream,
             rpc.host = pool.nodes[upstream].host,

@@ -19,13 +19,16 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug, Clone)]
 pub struct CreditWindow {
     spent: [u64; QUARTERS],
+    /// The sum of `spent`, which every call asks for.
+    spent_in_all: u128,
     reserved: u64,
     newest: i64,
 }
 
 impl CreditWindow {
     pub fn new(now: Timestamp) -> CreditWindow {
-        CreditWindow { spent: [0; QUARTERS], reserved: 0, newest: quarter(now) }
+        let (spent, spent_in_all) = ([0; QUARTERS], 0);
+        CreditWindow { spent, spent_in_all, reserved: 0, newest: quarter(now) }
     }
 
     /// Counts again what the journal says was charged; rows may come in any order, and those that
@@ -40,8 +43,7 @@ impl CreditWindow {
             let at = quarter(charged_at).min(window.newest);
             let is_recent = window.newest - at < QUARTERS as i64;
             if is_recent {
-                let slot = &mut window.spent[slot(at)];
-                *slot = slot.saturating_add(credits);
+                window.add(at, credits);
             }
         }
         window
@@ -68,8 +70,7 @@ impl CreditWindow {
     pub fn settle(&mut self, reservation: Reservation, charged: u32, now: Timestamp) {
         self.advance(now);
         self.release(reservation);
-        let slot = &mut self.spent[slot(self.newest)];
-        *slot = slot.saturating_add(u64::from(charged));
+        self.add(self.newest, u64::from(charged));
     }
 
     /// Ends the reservation of a call that was never run, or of which nothing is known.
@@ -79,7 +80,8 @@ impl CreditWindow {
 
     /// Charged within the window and reserved by calls under way.
     pub fn used(&self) -> u64 {
-        self.spent.iter().fold(self.reserved, |sum, it| sum.saturating_add(*it))
+        let used = self.spent_in_all + u128::from(self.reserved);
+        u64::try_from(used).unwrap_or(u64::MAX)
     }
 
     /// Whether nothing is left to remember, so that the window may be dropped.
@@ -88,12 +90,20 @@ impl CreditWindow {
         self.used() == 0
     }
 
+    fn add(&mut self, quarter: i64, credits: u64) {
+        let spent = &mut self.spent[slot(quarter)];
+        let before = *spent;
+        *spent = before.saturating_add(credits);
+        self.spent_in_all += u128::from(*spent - before);
+    }
+
     /// Empties the quarter-hours that have passed. A clock that goes back changes nothing.
     fn advance(&mut self, now: Timestamp) {
         let current = quarter(now);
         let passed = current.saturating_sub(self.newest).clamp(0, QUARTERS as i64);
         for back in 0..passed {
-            self.spent[slot(current - back)] = 0;
+            let passed = std::mem::take(&mut self.spent[slot(current - back)]);
+            self.spent_in_all -= u128::from(passed);
         }
         self.newest = self.newest.max(current);
     }

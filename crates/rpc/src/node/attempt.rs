@@ -93,7 +93,7 @@ impl Nodes {
             let follower = match self.reads.board(posted.clone()) {
                 Boarding::Lead(leader) => {
                     let sent = self.post(target, upstream, posted.body).await;
-                    leader.land(sent.clone());
+                    leader.land(&sent);
                     return sent;
                 }
                 Boarding::Follow(follower) => follower,

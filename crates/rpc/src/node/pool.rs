@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 use super::health::Health;
+use super::tally::Tally;
 use super::{NodeLimits, SetupError};
 use crate::networks::Network;
 
@@ -22,6 +23,7 @@ pub(super) struct Pool {
     /// One per node. Locked only to read or note something, never while waiting.
     health: Mutex<Vec<Health>>,
     pub(super) in_flight: Semaphore,
+    pub(super) tally: Tally,
 }
 
 /// Where one node is.
@@ -44,7 +46,8 @@ impl Pool {
             nodes.push(node);
         }
         let health = Mutex::new(vec![Health::default(); nodes.len()]);
-        Ok(Pool { network, nodes, health, in_flight: Semaphore::new(limits.in_flight_max) })
+        let (in_flight, tally) = (Semaphore::new(limits.in_flight_max), Tally::new(network));
+        Ok(Pool { network, nodes, health, in_flight, tally })
     }
 
     pub(super) fn health(&self) -> MutexGuard<'_, Vec<Health>> {

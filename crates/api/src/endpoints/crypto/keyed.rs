@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::http::{HeaderName, HeaderValue};
 use bytes::Bytes;
 use rpc::flights::Boarding;
 use rpc::idempotency::{
@@ -51,8 +52,9 @@ pub(super) async fn run(
                 // The first caller may leave; the others still wait.
                 let answering = async move {
                     let outcome = answer(&for_work, work, key, fingerprint).await;
-                    leader.land(Landed { fingerprint, outcome: outcome.clone() });
-                    outcome
+                    let landed = Landed { fingerprint, outcome };
+                    leader.land(&landed);
+                    landed.outcome
                 };
                 break Outlasting::new(&app.tasks, answering).await;
             }
@@ -96,7 +98,11 @@ async fn answer(
 }
 
 fn replay(kept: KeptAnswer) -> Relayed {
-    let (headers, body) = (kept.headers, Bytes::from(kept.body));
+    let read = |(name, value): (String, String)| {
+        Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
+    };
+    let headers = kept.headers.into_iter().filter_map(read).collect();
+    let body = Bytes::from(kept.body);
     let answer = Arc::new(Answered { body, headers, balance_remaining: None });
     Relayed { answer, is_replay: true }
 }
@@ -105,9 +111,11 @@ fn replay(kept: KeptAnswer) -> Relayed {
 fn keep(key: AnswerKey, fingerprint: Fingerprint, app: &App) -> Also {
     let clock = Arc::clone(&app.clock);
     Box::new(move |headers, body| {
+        let told = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
+        let headers = headers.iter().map(|(name, value)| (name.to_string(), told(value)));
         let answer = KeptAnswer {
             fingerprint: *fingerprint.as_bytes(),
-            headers: headers.to_vec(),
+            headers: headers.collect(),
             body: body.to_vec(),
             expires: clock.now().plus(LIFETIME),
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
 use bytes::Bytes;
 use schemars::SchemaGenerator;
@@ -14,7 +14,9 @@ use crate::payment::BALANCE_REMAINING;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 
-const REPLAYED: &str = "idempotent-replayed";
+// Names that are checked once and not for every answer.
+static REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+static REMAINING: HeaderName = HeaderName::from_static(BALANCE_REMAINING);
 
 /// An answer and what is told about it in headers.
 #[derive(Debug, Clone)]
@@ -24,32 +26,30 @@ pub(crate) struct Relayed {
     pub(super) is_replay: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Answered {
     pub(super) body: Bytes,
     /// Those that belong to the answer whenever it is given.
-    pub(super) headers: Vec<(String, String)>,
+    pub(super) headers: HeaderMap,
     /// Known only when the answer was charged for just now.
     pub(super) balance_remaining: Option<String>,
 }
 
 impl Reply for Relayed {
     fn into_response(self) -> Result<Response, Refusal> {
-        let mut response = Response::new(Body::from(self.answer.body.clone()));
+        let answer = Arc::unwrap_or_clone(self.answer);
+        let mut response = Response::new(Body::from(answer.body));
+        *response.headers_mut() = answer.headers;
         let headers = response.headers_mut();
-        let mut put = |name: &str, value: &str| {
-            let name = HeaderName::try_from(name);
-            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
-                headers.insert(name, value);
+        let remaining = answer.balance_remaining.map(HeaderValue::try_from);
+        match remaining {
+            _ if self.is_replay => {
+                headers.insert(&REPLAYED, HeaderValue::from_static("true"));
             }
-        };
-        for (name, value) in &self.answer.headers {
-            put(name, value);
-        }
-        match &self.answer.balance_remaining {
-            _ if self.is_replay => put(REPLAYED, "true"),
-            Some(remaining) => put(BALANCE_REMAINING, remaining),
-            None => {}
+            Some(Ok(remaining)) => {
+                headers.insert(&REMAINING, remaining);
+            }
+            _ => {}
         }
         // Whatever the node called it.
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

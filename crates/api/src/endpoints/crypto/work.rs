@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use access::Holder;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use credits::Want;
 use ledger::{Charge, ChargeLine, HoldRefused, LedgerError};
@@ -24,12 +25,14 @@ use crate::endpoints::crypto::relayed::{Answered, Relayed};
 use crate::outlasting::Outlasting;
 use crate::payment;
 use crate::refusal::Refusal;
+use crate::reply::HEADERS_USUAL;
 use crate::transport::RequestId;
 
-const CREDITS: &str = "x-service-rpc-credits";
-const COST_USD: &str = "x-service-rpc-cost-usd";
+// Names that are checked once and not for every answer.
+static CREDITS: HeaderName = HeaderName::from_static("x-service-rpc-credits");
+static COST_USD: HeaderName = HeaderName::from_static("x-service-rpc-cost-usd");
 /// How many calls were answered without asking a node; they cost the same.
-const CACHED: &str = "x-service-rpc-cached";
+static CACHED: HeaderName = HeaderName::from_static("x-service-rpc-cached");
 
 /// Good calls that somebody wants to pay for.
 pub(crate) struct Work {
@@ -53,7 +56,7 @@ pub(crate) enum Failed {
 }
 
 /// What is to be written together with the charge.
-pub(super) type Also = Box<dyn FnOnce(&[(String, String)], &Bytes) -> Option<Write> + Send>;
+pub(super) type Also = Box<dyn FnOnce(&HeaderMap, &Bytes) -> Option<Write> + Send>;
 
 impl Work {
     /// Runs to the end even if the caller hangs up: a node may have acted, and is to be paid for.
@@ -68,7 +71,7 @@ impl Work {
     pub(super) async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, Failed> {
         let chains = app.proxy.chains.get();
         let network = self.batch.network();
-        if !chains.nodes.networks().any(|it| it == network) {
+        if !chains.nodes.serves(network) {
             return Err(Failed::Node(NodeError::NotConfigured(network)));
         }
         let most = most_credits(&self.batch);
@@ -92,8 +95,7 @@ impl Work {
         let settled = app.ledger.settle_with(hold, charge, writes).await;
         let receipt = settled.map_err(Failed::Unrecorded)?;
         set_aside.settle(credits, now);
-        metrics::counter!("rpc_credits_total", "network" => network.slug())
-            .increment(u64::from(credits));
+        chains.nodes.count_charged(network, credits);
         if 0 < reply.cached {
             metrics::counter!("rpc_cached_total", "network" => network.slug())
                 .increment(reply.cached as u64);
@@ -105,12 +107,13 @@ impl Work {
     /// Writes down what is about to be sent, before it is: who, when and the hash, never the
     /// payload.
     async fn log_transactions(&self, app: &App) -> Result<(), StoreError> {
-        let now = app.clock.now();
-        let hashes = self.batch.transactions().map(|(_, hash)| hash.map(|it| it.to_string()));
-        let writes: Vec<Write> = hashes.map(|hash| self.sent_transaction(hash, now)).collect();
-        if writes.is_empty() {
+        let mut hashes =
+            self.batch.transactions().map(|(_, hash)| hash.map(|it| it.to_string())).peekable();
+        if hashes.peek().is_none() {
             return Ok(());
         }
+        let now = app.clock.now();
+        let writes = hashes.map(|hash| self.sent_transaction(hash, now)).collect();
         app.store.commit(Group { writes }).await
     }
 
@@ -183,14 +186,15 @@ impl Failed {
     }
 }
 
-fn headers(credits: u32, price: CreditPrice, cached: usize) -> Vec<(String, String)> {
-    let mut headers = vec![
-        (CREDITS.to_owned(), credits.to_string()),
-        // Rounded for display only: the ledger keeps the exact cost.
-        (COST_USD.to_owned(), price.cost(credits).fixed(8).to_string()),
-    ];
+fn headers(credits: u32, price: CreditPrice, cached: usize) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
+    headers.insert(&CREDITS, credits.into());
+    // Rounded for display only: the ledger keeps the exact cost.
+    if let Ok(cost) = HeaderValue::try_from(price.cost(credits).fixed(8).to_string()) {
+        headers.insert(&COST_USD, cost);
+    }
     if 0 < cached {
-        headers.push((CACHED.to_owned(), cached.to_string()));
+        headers.insert(&CACHED, cached.into());
     }
     headers
 }
