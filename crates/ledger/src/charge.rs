@@ -2,6 +2,8 @@
 
 mod draft;
 
+use std::iter::repeat_n;
+
 use credits::{EntryId, Payer};
 use moment::Timestamp;
 use money::{Bill, BillLine, BillTooLarge, Cost, Currency, Nano, Per, Rate};
@@ -38,8 +40,9 @@ impl Charge {
     }
 
     /// The rows that this charge will come to if one currency pays for all of it, made before the
-    /// ledger is locked: nobody else should wait while names are copied.
-    pub(crate) fn draft(&self, payer: &Payer) -> Result<Draft, BillTooLarge> {
+    /// ledger is locked: nobody else should wait while names are copied. The last row takes them as
+    /// they are.
+    pub(crate) fn draft(self, payer: &Payer) -> Result<Draft, BillTooLarge> {
         let amounts = self.bill(Currency::Usd).amounts()?;
         let in_diem = if self.is_at_par() {
             None
@@ -47,22 +50,23 @@ impl Charge {
             let prices = self.lines.iter().map(|line| line.rate.diem);
             Some(prices.zip(self.bill(Currency::Diem).amounts()?).collect())
         };
-        let row = |(line, amount): (&ChargeLine, &Nano)| UsageRow {
+        let described = repeat_n((self.model, self.details, self.notes), self.lines.len());
+        let row = |((line, amount), (model, details, notes)): ((ChargeLine, &Nano), _)| UsageRow {
             charge: EntryId(Uuid::nil()),
             owner: payer.owner,
             key: payer.key.map(|terms| terms.key),
             at: Timestamp::default(),
-            sku: line.sku.clone(),
-            model: self.model.clone(),
+            sku: line.sku,
+            model,
             currency: Currency::Usd,
             units: line.units,
             price: line.rate.usd,
             per: line.per,
             amount: *amount,
-            details: self.details.clone(),
-            notes: self.notes.clone(),
+            details,
+            notes,
         };
-        let rows = self.lines.iter().zip(&amounts).map(row).collect();
+        let rows = self.lines.into_iter().zip(&amounts).zip(described).map(row).collect();
         Ok(Draft { rows, amounts, in_diem })
     }
 

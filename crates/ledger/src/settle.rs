@@ -38,7 +38,7 @@ impl Ledger {
         charge: Charge,
         also: Vec<Write>,
     ) -> impl Future<Output = Result<Receipt, LedgerError>> + Send + use<> {
-        let decided = self.decide(hold, &charge, also);
+        let decided = self.decide(hold, charge, also);
         async move {
             let (receipt, watched) = decided?;
             if let Some(watched) = watched {
@@ -51,7 +51,7 @@ impl Ledger {
     fn decide(
         &self,
         mut hold: Hold,
-        charge: &Charge,
+        charge: Charge,
         also: Vec<Write>,
     ) -> Result<(Receipt, Option<Watched>), LedgerError> {
         // Refused from here on, the hold is released when it is dropped: after the lock, which is

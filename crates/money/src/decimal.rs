@@ -110,35 +110,39 @@ const TEXT_BYTES_MAX: usize = 48;
 /// as long.
 fn write_digits(text: &mut [u8; TEXT_BYTES_MAX], value: i128, decimals: u32) -> &str {
     assert!(decimals < 39, "no amount is divided so finely");
-    let mut start = text.len();
-    let mut put = |byte| {
-        start -= 1;
-        text[start] = byte;
-    };
     let mut rest = value.unsigned_abs();
-    let mut written = 0;
-    while 0 < rest || written <= decimals {
-        if written == decimals && 0 < decimals {
-            put(b'.');
+    // From behind, which is the order in which digits come out of a division.
+    let mut places = text.iter_mut().rev();
+    let mut put = |byte| {
+        if let Some(place) = places.next() {
+            *place = byte;
         }
-        let (left, digit) = divide_by_ten(rest);
-        put(b'0' + digit);
-        rest = left;
-        written += 1;
+    };
+    for _ in 0..decimals {
+        put(b'0' + take_digit(&mut rest));
+    }
+    if 0 < decimals {
+        put(b'.');
+    }
+    put(b'0' + take_digit(&mut rest));
+    while 0 < rest {
+        put(b'0' + take_digit(&mut rest));
     }
     if value < 0 {
         put(b'-');
     }
+    let start = places.len();
     str::from_utf8(&text[start..]).unwrap_or_default()
 }
 
-/// Processors divide 64 bits; more take a function.
-fn divide_by_ten(number: u128) -> (u128, u8) {
-    let (left, digit) = match u64::try_from(number) {
-        Ok(small) => (u128::from(small / 10), u128::from(small % 10)),
-        Err(_) => (number / 10, number % 10),
+/// The last digit. Processors divide 64 bits; more take a function.
+fn take_digit(number: &mut u128) -> u8 {
+    let (left, digit) = match u64::try_from(*number) {
+        Ok(small) => (u128::from(small / 10), (small % 10) as u8),
+        Err(_) => (*number / 10, (*number % 10) as u8),
     };
-    (left, u8::try_from(digit).unwrap_or(0))
+    *number = left;
+    digit
 }
 
 /// `numerator / denominator`, to the nearest whole number and from half-way to the even one.

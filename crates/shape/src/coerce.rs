@@ -5,9 +5,24 @@ use serde_json::{Map, Number, Value};
 use crate::node::{Kinds, Node, NodeId};
 use crate::walk::{self, Nulls};
 
+/// Pairs of which several may have the same name.
 pub(crate) fn coerce(nodes: &[Node], root: NodeId, pairs: Vec<(String, String)>) -> Value {
+    coerce_all(nodes, root, grouped(pairs))
+}
+
+/// Pairs whose names all differ, and are none of a list's.
+pub(crate) fn coerce_distinct(
+    nodes: &[Node],
+    root: NodeId,
+    pairs: impl Iterator<Item = (String, String)>,
+) -> Value {
+    let given = pairs.map(|(name, text)| Given { name, texts: vec![text], is_list: false });
+    coerce_all(nodes, root, given)
+}
+
+fn coerce_all(nodes: &[Node], root: NodeId, all: impl IntoIterator<Item = Given>) -> Value {
     let mut object = Map::new();
-    for given in grouped(pairs) {
+    for given in all {
         let value = match property(nodes, root, &given.name, &mut Vec::new()) {
             Some(node) => coerce_given(nodes, node, &given),
             None => given.as_text(),

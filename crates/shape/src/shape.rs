@@ -88,6 +88,11 @@ impl Shape {
     pub fn coerce(&self, pairs: Vec<(String, String)>) -> Value {
         coerce::coerce(&self.nodes, self.root, pairs)
     }
+
+    /// The same for the variables of a path, each of which has its own name.
+    pub fn coerce_distinct(&self, pairs: impl Iterator<Item = (String, String)>) -> Value {
+        coerce::coerce_distinct(&self.nodes, self.root, pairs)
+    }
 }
 
 impl SchemaError {

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_LENGTH;
 use bytes::{Bytes, BytesMut};
+use http_body::Body as _;
 use http_body_util::BodyExt;
 
 use crate::refusal::Refusal;
@@ -28,7 +29,7 @@ impl BodyLimits {
         BodyLimits { bytes_max: 64 * 1024, pause_max: Duration::from_secs(10) };
 }
 
-/// Reads a whole body into memory.
+/// Reads a whole body into memory. Most come in one piece, which is handed on as it is.
 pub(super) async fn read(
     headers: &HeaderMap,
     mut body: Body,
@@ -38,12 +39,27 @@ pub(super) async fn read(
     if announced.is_some_and(|length: usize| limits.bytes_max < length) {
         return Err(Refusal::body_too_large());
     }
+    let Some(first) = next(&mut body, limits, 0).await? else { return Ok(Bytes::new()) };
+    if body.is_end_stream() {
+        return Ok(first);
+    }
     let mut whole = BytesMut::with_capacity(announced.unwrap_or(0));
+    whole.extend_from_slice(&first);
+    while let Some(piece) = next(&mut body, limits, whole.len()).await? {
+        whole.extend_from_slice(&piece);
+    }
+    Ok(whole.freeze())
+}
+
+/// The next piece of a body of which `so_far` bytes have come, or `None` at its end.
+async fn next(
+    body: &mut Body,
+    limits: BodyLimits,
+    so_far: usize,
+) -> Result<Option<Bytes>, Refusal> {
     loop {
         let next = tokio::time::timeout(limits.pause_max, body.frame()).await;
-        let Some(frame) = next.map_err(|_| Refusal::too_slow())? else {
-            return Ok(whole.freeze());
-        };
+        let Some(frame) = next.map_err(|_| Refusal::too_slow())? else { return Ok(None) };
         let frame = frame.map_err(|_| {
             Refusal::bad_request(
                 "Incomplete request",
@@ -51,9 +67,9 @@ pub(super) async fn read(
             )
         })?;
         let Ok(data) = frame.into_data() else { continue };
-        if limits.bytes_max < whole.len() + data.len() {
+        if limits.bytes_max < so_far + data.len() {
             return Err(Refusal::body_too_large());
         }
-        whole.extend_from_slice(&data);
+        return Ok(Some(data));
     }
 }

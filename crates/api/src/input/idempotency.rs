@@ -1,6 +1,7 @@
 //! The `Idempotency-Key` header.
 
 use axum::body::Body;
+use axum::http::HeaderName;
 use axum::http::request::Parts;
 use rpc::idempotency::{BadIdempotencyKey, IdempotencyKey};
 use schemars::SchemaGenerator;
@@ -12,6 +13,8 @@ use crate::operation::Operation;
 use crate::refusal::Refusal;
 
 const HEADER: &str = "Idempotency-Key";
+/// The same, checked once and not for every request.
+static NAME: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The key under which a repeated request is answered again instead of being run again.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ impl Input for Idempotency {
     type Raw = Result<Option<IdempotencyKey>, BadIdempotencyKey>;
 
     async fn read(parts: &mut Parts, _: Body, _: BodyLimits) -> Result<Self::Raw, Refusal> {
-        let mut values = parts.headers.get_all(HEADER).iter();
+        let mut values = parts.headers.get_all(&NAME).iter();
         let Some(value) = values.next() else { return Ok(Ok(None)) };
         if values.next().is_some() {
             return Ok(Err(BadIdempotencyKey));

@@ -82,6 +82,9 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
         return Err(Refusal::wrong_content_type(message));
     }
     let Some(content_type) = headers.get(CONTENT_TYPE) else { return Ok(()) };
+    if content_type == "application/json" {
+        return Ok(());
+    }
     let text = content_type.to_str().unwrap_or("");
     let essence = text.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     let is_json = essence == "application/json"

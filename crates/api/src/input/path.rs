@@ -25,7 +25,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Path<T> {
             Refusal::bad_request("Invalid path", message)
         })?;
         let pairs = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Ok(Shape::of::<T>().coerce(pairs.collect()))
+        Ok(Shape::of::<T>().coerce_distinct(pairs))
     }
 
     fn check(raw: Value) -> Result<Path<T>, Rejected> {

@@ -50,17 +50,21 @@ impl Tally {
     pub(super) fn count(&self, method: &Method, route: &str, status: u16, elapsed: Duration) {
         let kind = Kind { method: name(method), route, status };
         let mut kinds = self.kinds.get().lock().unwrap_or_else(PoisonError::into_inner);
-        if !kinds.contains_key(&kind) {
-            let own = Kind { method: kind.method, route: route.to_owned(), status };
-            kinds.insert(own, Counted::of(&kind));
+        if let Some(counted) = kinds.get(&kind) {
+            return counted.count(elapsed);
         }
-        let counted = &kinds[&kind];
-        counted.requests.increment(1);
-        counted.seconds.record(elapsed.as_secs_f64());
+        let counted = Counted::of(&kind);
+        counted.count(elapsed);
+        kinds.insert(Kind { method: kind.method, route: route.to_owned(), status }, counted);
     }
 }
 
 impl Counted {
+    fn count(&self, elapsed: Duration) {
+        self.requests.increment(1);
+        self.seconds.record(elapsed.as_secs_f64());
+    }
+
     fn of(kind: &Kind<&str>) -> Counted {
         Counted {
             requests: metrics::counter!(

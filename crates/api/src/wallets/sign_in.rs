@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use access::wallets::{self, NonceRefused};
 use access::{Holder, Proof};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 use moment::Timestamp;
 use settle::TopUpRefused;
 use wallet::{ContractCheck, SignIn, SignInRefusal, SignedIn, Verdict, verify_sign_in};
@@ -14,7 +14,8 @@ use crate::caller::{Arrival, Principal};
 use crate::refusal::render::BoxError;
 
 /// The legacy name is accepted during migration.
-const HEADERS: [&str; 2] = ["sign-in-with-x", "x-sign-in-with-x"];
+static HEADERS: [HeaderName; 2] =
+    [HeaderName::from_static("sign-in-with-x"), HeaderName::from_static("x-sign-in-with-x")];
 
 /// Why a caller is not signed in.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl From<SignInRefusal> for SignInFailed {
 
 /// Whether a caller tries to sign in at all.
 pub(crate) fn is_shown(headers: &HeaderMap) -> bool {
-    HEADERS.iter().any(|name| headers.contains_key(*name))
+    HEADERS.iter().any(|name| headers.contains_key(name))
 }
 
 /// The wallet that signed. The nonce is used up once the signature is known to be good, whatever
@@ -97,7 +98,7 @@ pub(crate) async fn is_confirmed(app: &App, check: &ContractCheck) -> Result<boo
 
 /// The value of the one header that counts; none if it was sent twice.
 fn header(headers: &HeaderMap) -> Option<&[u8]> {
-    let name = HEADERS.into_iter().find(|name| headers.contains_key(*name))?;
+    let name = HEADERS.iter().find(|name| headers.contains_key(*name))?;
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     if values.next().is_some() { None } else { Some(value.as_bytes()) }

@@ -49,7 +49,7 @@ proptest! {
         let paid: i64 = legs.iter().map(|(_, amount)| amount).sum();
         let receipt = receipt(&legs, nanos(total - paid));
         let at = moment::Timestamp::from_ms(5);
-        let rows = charge.draft(&through(1)).unwrap().paid(&receipt, at);
+        let rows = charge.clone().draft(&through(1)).unwrap().paid(&receipt, at);
 
         for (currency, amount) in legs {
             let told = rows.iter().filter(|row| row.currency == currency);
@@ -75,7 +75,8 @@ fn line_at(sku: &str, units: u64, usd: i64, diem: i64) -> ChargeLine {
 
 /// Each row as sku, currency, units, nanos and picos.
 fn rows(charge: &Charge, receipt: &Receipt) -> Vec<(String, Currency, u64, i64, i64)> {
-    let rows = charge.draft(&wallet()).unwrap().paid(receipt, moment::Timestamp::from_ms(5));
+    let rows =
+        charge.clone().draft(&wallet()).unwrap().paid(receipt, moment::Timestamp::from_ms(5));
     let row = |row: store::usage::UsageRow| {
         (row.sku, row.currency, row.units, row.amount.nanos(), row.price.picos())
     };
