@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::uri::Scheme;
 use http::{HeaderValue, Request, Uri};
 use hyper_util::client::legacy;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -16,6 +17,7 @@ use crate::answer::Answer;
 use crate::connect::{Connector, Network, Ways};
 use crate::content::{Body, Content};
 use crate::fault::Fault;
+use crate::plain::Plain;
 use crate::proxy::Proxies;
 use crate::target::Target;
 
@@ -45,11 +47,15 @@ pub struct SetupError(#[from] rustls::Error);
 /// Connections to servers; its clones share them. Each lane keeps those that it has opened.
 #[derive(Clone)]
 pub struct Client {
-    connections: Arc<PerLane<Arc<Connections>>>,
+    connections: Arc<PerLane<Connections>>,
     connector: Connector,
 }
 
-type Connections = legacy::Client<Connector, Body>;
+struct Connections {
+    plain: Arc<Plain>,
+    /// Those over TLS, which may turn out to be HTTP/2, and those that a proxy reads.
+    others: legacy::Client<Connector, Body>,
+}
 
 impl Client {
     pub fn new(reach: Reach) -> Result<Client, SetupError> {
@@ -66,36 +72,48 @@ impl Client {
     fn over(ways: Ways, idle_max: Duration) -> Client {
         let connector = Connector::new(ways);
         let for_lane = connector.clone();
-        let make = move || Arc::new(connections(for_lane.clone(), idle_max));
+        let make = move || connections(&for_lane, idle_max);
         Client { connections: Arc::new(PerLane::new(make)), connector }
     }
 
     pub async fn post(&self, target: &Target, content: Content) -> Result<Answer, Fault> {
-        self.send(target.post(content)).await
+        self.send(target, target.post(content)).await
     }
 
     /// Asks without a body; `rest` is what follows the target's address.
     pub async fn get(&self, target: &Target, rest: &str) -> Result<Answer, Fault> {
         let request = target.get(rest).map_err(|error| Fault::Unreached(error.to_string()))?;
-        self.send(request).await
+        self.send(target, request).await
     }
 
     pub(crate) fn proxy_credentials(&self, server: &Uri) -> Option<HeaderValue> {
         self.connector.proxies()?.credentials(server)
     }
 
-    async fn send(&self, request: Request<Body>) -> Result<Answer, Fault> {
-        let sent = self.connections.get().request(request).await;
+    /// Whether connections to a server are without TLS, and it reads our requests itself.
+    pub(crate) fn is_plain(&self, server: &Uri) -> bool {
+        let proxies = self.connector.proxies();
+        let is_proxied = proxies.is_some_and(|proxies| proxies.before(server).is_some());
+        server.scheme() == Some(&Scheme::HTTP) && !is_proxied
+    }
+
+    async fn send(&self, target: &Target, request: Request<Body>) -> Result<Answer, Fault> {
+        let connections = self.connections.get();
+        if let Some(server) = target.plain_server() {
+            return connections.plain.send(server, request).await;
+        }
+        let sent = connections.others.request(request).await;
         sent.map(Answer::new).map_err(|error| Fault::of_request(&error))
     }
 }
 
-fn connections(connector: Connector, idle_max: Duration) -> Connections {
-    legacy::Client::builder(TokioExecutor::new())
+fn connections(connector: &Connector, idle_max: Duration) -> Connections {
+    let others = legacy::Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(idle_max)
-        .build(connector)
+        .build(connector.clone());
+    Connections { plain: Plain::new(connector.clone(), idle_max), others }
 }
 
 fn ways(way: Way, connect_timeout: Duration) -> Result<Ways, SetupError> {

@@ -20,6 +20,14 @@ impl Fault {
         if error.is_connect() { Fault::Unreached(causes) } else { Fault::Broken(causes) }
     }
 
+    pub(crate) fn of_connecting(error: &(dyn Error + 'static)) -> Fault {
+        Fault::Unreached(format!("client error (Connect): {}", causes(error)))
+    }
+
+    pub(crate) fn of_sending(error: &hyper::Error) -> Fault {
+        Fault::Broken(format!("client error (SendRequest): {}", causes(error)))
+    }
+
     pub(crate) fn of_body(error: &hyper::Error) -> Fault {
         Fault::Broken(causes(error))
     }

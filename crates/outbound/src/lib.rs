@@ -10,9 +10,11 @@ mod connect;
 mod content;
 mod fault;
 mod form;
+mod plain;
 mod proxy;
 mod stream;
 mod target;
+mod wire;
 
 pub use answer::{Answer, Pieces, Unread};
 pub use client::{Client, Reach, SetupError, Way};

@@ -14,19 +14,19 @@ pub(crate) struct Stream {
     is_read_by_proxy: bool,
 }
 
-trait Bytes: Read + Write + Connection + Send + Unpin {}
+trait Bytes: Read + Write + Connection + Send + Sync + Unpin {}
 
-impl<T: Read + Write + Connection + Send + Unpin> Bytes for T {}
+impl<T: Read + Write + Connection + Send + Sync + Unpin> Bytes for T {}
 
 impl Stream {
     pub(crate) fn to_server(
-        bytes: impl Read + Write + Connection + Send + Unpin + 'static,
+        bytes: impl Read + Write + Connection + Send + Sync + Unpin + 'static,
     ) -> Stream {
         Stream { bytes: Box::new(bytes), is_read_by_proxy: false }
     }
 
     pub(crate) fn to_proxy(
-        bytes: impl Read + Write + Connection + Send + Unpin + 'static,
+        bytes: impl Read + Write + Connection + Send + Sync + Unpin + 'static,
     ) -> Stream {
         Stream { bytes: Box::new(bytes), is_read_by_proxy: true }
     }

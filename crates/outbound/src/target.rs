@@ -1,5 +1,7 @@
 //! Where requests of one kind go, with everything about them that does not change.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::header::{
@@ -20,6 +22,9 @@ const URL_BYTES_MAX: usize = 8 * 1024;
 #[derive(Clone)]
 pub struct Target {
     uri: Uri,
+    /// The name of a server that is reached without TLS and reads our requests itself. Requests
+    /// to it name the path alone.
+    plain_server: Option<Arc<str>>,
     /// With a place for each header that a request brings itself, so that none makes it grow.
     headers: HeaderMap,
 }
@@ -50,7 +55,9 @@ impl Target {
             all.extend(client.proxy_credentials(&uri).map(|it| (PROXY_AUTHORIZATION, it)));
         }
         all.extend(credentials(url)?.map(|it| (AUTHORIZATION, it)));
-        let mut target = Target { uri, headers: all };
+        let plain_server = uri.authority().filter(|_| client.is_plain(&uri));
+        let plain_server = plain_server.map(|authority| Arc::from(authority.as_str()));
+        let mut target = Target { uri, plain_server, headers: all };
         target.put(headers);
         Ok(target)
     }
@@ -67,7 +74,8 @@ impl Target {
         parts.path_and_query =
             Some(PathAndQuery::try_from(longer).expect("a path stays one with letters behind it"));
         let uri = Uri::from_parts(parts).expect("only the path has changed");
-        Target { uri, headers: self.headers.clone() }
+        let (plain_server, headers) = (self.plain_server.clone(), self.headers.clone());
+        Target { uri, plain_server, headers }
     }
 
     /// Sets headers of every request.
@@ -83,7 +91,7 @@ impl Target {
         if let Some(length) = http_body::Body::size_hint(&body).exact() {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
         }
-        request(Method::POST, self.uri.clone(), headers, body)
+        self.request((Method::POST, &self.uri), headers, body)
     }
 
     /// `rest` is what follows our address.
@@ -92,16 +100,28 @@ impl Target {
         let mut headers = self.headers.clone();
         headers.remove(CONTENT_TYPE);
         headers.remove(CONTENT_LENGTH);
-        Ok(request(Method::GET, uri, headers, Body::default()))
+        Ok(self.request((Method::GET, &uri), headers, Body::default()))
     }
-}
 
-fn request(method: Method, uri: Uri, headers: HeaderMap, body: Body) -> Request<Body> {
-    let mut request = Request::new(body);
-    *request.method_mut() = method;
-    *request.uri_mut() = uri;
-    *request.headers_mut() = headers;
-    request
+    pub(crate) fn plain_server(&self) -> Option<(&Arc<str>, &Uri)> {
+        self.plain_server.as_ref().map(|name| (name, &self.uri))
+    }
+
+    fn request(
+        &self,
+        (method, uri): (Method, &Uri),
+        headers: HeaderMap,
+        body: Body,
+    ) -> Request<Body> {
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = match (&self.plain_server, uri.path_and_query()) {
+            (Some(_), Some(path)) => Uri::from(path.clone()),
+            _ => uri.clone(),
+        };
+        *request.headers_mut() = headers;
+        request
+    }
 }
 
 fn host(uri: &Uri) -> Result<HeaderValue, NoTarget> {

@@ -1,0 +1,165 @@
+//! Connections to servers without TLS, kept for the next request.
+//!
+//! Such a connection speaks HTTP/1.1 and nothing else, so it serves one request at a time. It is
+//! moved on only while it is used: that a server has closed an idle one is noticed when it is next
+//! looked at.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use hashbrown::HashMap;
+use http::{Request, Uri};
+use tokio::runtime::Handle;
+use tower_service::Service;
+
+use crate::answer::Answer;
+use crate::connect::Connector;
+use crate::content::Body;
+use crate::fault::Fault;
+use crate::wire::Wire;
+
+/// Idle connections to one server that are kept; more are closed.
+pub(crate) const IDLE_PER_SERVER_MAX: usize = 256;
+
+/// The connections of one lane.
+pub(crate) struct Plain {
+    connector: Connector,
+    idle_max: Duration,
+    /// Locked only to take a connection out or to put it in, never while waiting.
+    idle: Mutex<Idle>,
+}
+
+#[derive(Default)]
+struct Idle {
+    /// Those last used are last.
+    by_server: HashMap<Arc<str>, Vec<Wire>>,
+    /// Alive while a task closes what was idle for too long.
+    sweeper: Weak<()>,
+}
+
+/// A connection that is used. Dropped, it goes back if it can take another request, as it can when
+/// its answer has come whole; otherwise it is closed.
+pub(crate) struct Lent {
+    /// There until it goes back.
+    wire: Option<Wire>,
+    server: Arc<str>,
+    home: Arc<Plain>,
+}
+
+impl Plain {
+    pub(crate) fn new(connector: Connector, idle_max: Duration) -> Arc<Plain> {
+        Arc::new(Plain { connector, idle_max, idle: Mutex::default() })
+    }
+
+    /// Sends a request to the server at `address`, which `server` names. It is sent again only if
+    /// an idle connection turned out to be closed before anything of it was written.
+    pub(crate) async fn send(
+        self: &Arc<Plain>,
+        (server, address): (&Arc<str>, &Uri),
+        mut request: Request<Body>,
+    ) -> Result<Answer, Fault> {
+        while let Some(wire) = self.take(server) {
+            let mut lent = self.lend(wire, server);
+            match lent.wire().send(request).await {
+                Ok(response) => return Ok(Answer::over(lent, response)),
+                Err(mut error) => match error.take_message() {
+                    Some(unsent) => request = unsent,
+                    None => return Err(Fault::of_sending(&error.into_error())),
+                },
+            }
+        }
+        let mut lent = self.lend(self.open(address).await?, server);
+        match lent.wire().send(request).await {
+            Ok(response) => Ok(Answer::over(lent, response)),
+            Err(error) => Err(Fault::of_sending(&error.into_error())),
+        }
+    }
+
+    /// The idle connection that was used last, if there is one that still can be.
+    fn take(&self, server: &str) -> Option<Wire> {
+        let now = Instant::now();
+        loop {
+            let mut wire = self.lock().by_server.get_mut(server)?.pop()?;
+            if self.is_fresh(&wire, now) && wire.is_still_ready() {
+                return Some(wire);
+            }
+        }
+    }
+
+    async fn open(&self, address: &Uri) -> Result<Wire, Fault> {
+        let connected = self.connector.clone().call(address.clone()).await;
+        let stream = connected.map_err(|error| Fault::of_connecting(error.as_ref()))?;
+        let opened = Wire::open(stream).await;
+        opened.map_err(|error| Fault::of_connecting(&error))
+    }
+
+    fn lend(self: &Arc<Plain>, wire: Wire, server: &Arc<str>) -> Lent {
+        Lent { wire: Some(wire), server: Arc::clone(server), home: Arc::clone(self) }
+    }
+
+    fn put(self: &Arc<Plain>, server: &Arc<str>, mut wire: Wire) {
+        // Without a runtime the process is about to end.
+        let Ok(runtime) = Handle::try_current() else { return };
+        wire.idle_since = Instant::now();
+        let mut idle = self.lock();
+        let wires = idle.by_server.entry_ref(server).or_default();
+        if wires.len() < IDLE_PER_SERVER_MAX {
+            wires.push(wire);
+        }
+        if idle.sweeper.strong_count() == 0 {
+            let alive = Arc::new(());
+            idle.sweeper = Arc::downgrade(&alive);
+            runtime.spawn(sweep(Arc::downgrade(self), self.idle_max, alive));
+        }
+    }
+
+    /// Closes what was idle for too long, and what its server has closed. False if none is left,
+    /// and nobody needs to sweep again before there is.
+    fn sweep(&self, now: Instant) -> bool {
+        let mut idle = self.lock();
+        for wires in idle.by_server.values_mut() {
+            wires.retain_mut(|wire| self.is_fresh(wire, now) && wire.is_still_ready());
+        }
+        idle.by_server.retain(|_, wires| !wires.is_empty());
+        let is_any_left = !idle.by_server.is_empty();
+        if !is_any_left {
+            idle.sweeper = Weak::new();
+        }
+        is_any_left
+    }
+
+    fn is_fresh(&self, wire: &Wire, now: Instant) -> bool {
+        now.duration_since(wire.idle_since) < self.idle_max
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Idle> {
+        // A panic leaves connections, not broken structure: go on with them.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs while there are idle connections; `_alive` tells that it does.
+async fn sweep(plain: Weak<Plain>, idle_max: Duration, _alive: Arc<()>) {
+    loop {
+        tokio::time::sleep(idle_max).await;
+        let is_any_left = plain.upgrade().is_some_and(|plain| plain.sweep(Instant::now()));
+        if !is_any_left {
+            return;
+        }
+    }
+}
+
+impl Lent {
+    pub(crate) fn wire(&mut self) -> &mut Wire {
+        self.wire.as_mut().expect("a connection is lent until it goes back")
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let Some(mut wire) = self.wire.take() else { return };
+        if wire.is_ready() || wire.is_still_ready() {
+            self.home.put(&self.server, wire);
+        }
+    }
+}
