@@ -8,6 +8,9 @@ import re
 
 from engine.service import EngineCase, user
 
+# The bound of the built-in chat model, and what it would not end by itself.
+ANSWER_TOKENS_MAX = 1024
+ENDLESS = "Write a very long story."
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 CITY = {
     "type": "object",
@@ -34,6 +37,23 @@ class ModelsTest(EngineCase):
         price = usage.prompt_tokens * decimal.Decimal("1e-8")
         price += usage.completion_tokens * decimal.Decimal("2e-8")
         self.assertEqual(before - self.balance_usd(), price.quantize(decimal.Decimal("1e-9")))
+
+    def test_an_answer_ends_at_the_models_bound_where_its_caller_names_none(self):
+        self.until_ready(lambda: self.chat("Hello."))
+        before = self.balance_usd()
+        # As streams, because so many tokens take a while on a busy machine.
+        usage = {"include_usage": True}
+        *_, last, summary = self.chat(ENDLESS, max_completion_tokens=None, stream=True, stream_options=usage)
+        self.assertEqual(last.choices[0].finish_reason, "length")
+        self.assertEqual(summary.usage.completion_tokens, ANSWER_TOKENS_MAX)
+        price = summary.usage.prompt_tokens * decimal.Decimal("1e-8")
+        price += ANSWER_TOKENS_MAX * decimal.Decimal("2e-8")
+        self.assertEqual(before - self.balance_usd(), price.quantize(decimal.Decimal("1e-9")))
+        respond = self.client().responses.create
+        *_, last = respond(model="default", input=ENDLESS, temperature=0, stream=True)
+        self.assertEqual(last.type, "response.incomplete")
+        self.assertEqual(last.response.incomplete_details.reason, "max_output_tokens")
+        self.assertEqual(last.response.usage.output_tokens, ANSWER_TOKENS_MAX)
 
     def test_a_stream_comes_in_pieces_and_says_the_same(self):
         whole = self.until_ready(lambda: self.chat("Count from one to five."))
