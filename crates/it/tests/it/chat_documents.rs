@@ -19,6 +19,7 @@ const XLSX: &[u8] = include_bytes!("../../../documents/tests/golden/openpyxl.xls
 const EPUB: &[u8] = include_bytes!("../../../documents/tests/golden/ebooklib.epub");
 const ODT: &[u8] = include_bytes!("../../../documents/tests/golden/pandoc.odt");
 const PDF: &[u8] = include_bytes!("../../../documents/tests/golden/reportlab-form.pdf");
+const RESTRICTED_PDF: &[u8] = include_bytes!("../../../documents/tests/golden/reportlab-rc4.pdf");
 const ENCRYPTED_PDF: &[u8] = include_bytes!("../../../documents/tests/golden/qpdf-encrypted.pdf");
 const SCANNED_PDF: &[u8] = include_bytes!("../../../documents/tests/golden/scan.pdf");
 const PDF_TYPE: &str = "application/pdf";
@@ -208,7 +209,7 @@ async fn the_text_of_a_pdf_reaches_models_that_cannot_read_one() {
     let app = TestApp::start().await;
     let parts = [
         file(PDF_TYPE, PDF, Some("a.pdf")),
-        file("application/octet-stream", PDF, None),
+        file("application/octet-stream", RESTRICTED_PDF, None),
         file(PDF_TYPE, ENCRYPTED_PDF, Some("secret.pdf")),
         file(PDF_TYPE, SCANNED_PDF, Some("scan.pdf")),
         file(PDF_TYPE, &PDF[..PDF.len() / 4], None),
@@ -220,9 +221,7 @@ async fn the_text_of_a_pdf_reaches_models_that_cannot_read_one() {
         Name:	Ada Lovelace
 
         City:	London
-        Name:	Ada Lovelace
-
-        City:	London
+        Balance on 15 November: 1,234.56
         [Error processing file secret.pdf: It is encrypted in a way that is not read here; save it without restrictions.]
         [Error processing file scan.pdf: Its pages are pictures without text, as scans are; send them as images, or run text recognition on it first.]
         [Error processing file: It is damaged, or was cut short.]"#]].assert_eq(&texts(&app));
