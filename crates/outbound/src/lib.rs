@@ -8,6 +8,7 @@ mod answer;
 mod client;
 mod connect;
 mod content;
+mod ear;
 mod fault;
 mod form;
 mod plain;

@@ -100,7 +100,7 @@ impl Plain {
     fn put(self: &Arc<Plain>, server: &Arc<str>, mut wire: Wire) {
         // Without a runtime the process is about to end.
         let Ok(runtime) = Handle::try_current() else { return };
-        wire.idle_since = Instant::now();
+        wire.rest();
         let mut idle = self.lock();
         let wires = idle.by_server.entry_ref(server).or_default();
         if wires.len() < IDLE_PER_SERVER_MAX {
