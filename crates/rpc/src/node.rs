@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use moment::Clock;
 use outbound::Client;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::batch::Batch;
 use crate::exchange::{Exchange, Reply, Unanswered};
@@ -153,9 +153,7 @@ impl Nodes {
         let mut has_timed_out = false;
         if !exchange.open().is_empty() {
             let deadline = Instant::now() + self.limits.total_timeout;
-            let Ok(_turn) = timeout_at(deadline, pool.in_flight.acquire()).await else {
-                return Err(NodeError::Unavailable(network));
-            };
+            let _turn = pool.enter(deadline).await.ok_or(NodeError::Unavailable(network))?;
             has_timed_out = self.try_nodes(pool, &mut exchange, deadline).await;
             self.remember(batch, &mut exchange);
         }

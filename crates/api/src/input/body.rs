@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_LENGTH;
 use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
 use http_body::Body as _;
 use http_body_util::BodyExt;
 
@@ -58,8 +59,14 @@ async fn next(
     so_far: usize,
 ) -> Result<Option<Bytes>, Refusal> {
     loop {
-        let next = tokio::time::timeout(limits.pause_max, body.frame()).await;
-        let Some(frame) = next.map_err(|_| Refusal::too_slow())? else { return Ok(None) };
+        // What has come needs no timer.
+        let next = match body.frame().now_or_never() {
+            Some(next) => next,
+            None => tokio::time::timeout(limits.pause_max, body.frame())
+                .await
+                .map_err(|_| Refusal::too_slow())?,
+        };
+        let Some(frame) = next else { return Ok(None) };
         let frame = frame.map_err(|_| {
             Refusal::bad_request(
                 "Incomplete request",

@@ -1,12 +1,10 @@
 //! Accepts connections and serves them, HTTP/1.1 and HTTP/2 alike, until told to stop.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::response::Response;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -16,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt;
+use tower::Service;
 
 use crate::origin::Peer;
 
@@ -122,11 +120,8 @@ fn connect(
         heard.cancel();
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(peer);
-        let router = router.clone();
-        async move {
-            let response: Result<Response, Infallible> = router.oneshot(request).await;
-            response
-        }
+        // A router is always ready.
+        router.clone().call(request)
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use http::header::{ACCEPT, HeaderMap, HeaderValue};
 use outbound::{Client, Reach, SetupError as NoClient, Target, Way};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::health::Health;
@@ -48,6 +49,15 @@ impl Pool {
         let health = Mutex::new(vec![Health::default(); nodes.len()]);
         let (in_flight, tally) = (Semaphore::new(limits.in_flight_max), Tally::new(network));
         Ok(Pool { network, nodes, health, in_flight, tally })
+    }
+
+    /// A place among the requests under way; none if there was none in time.
+    pub(super) async fn enter(&self, deadline: Instant) -> Option<SemaphorePermit<'_>> {
+        // Mostly there is one, and no timer has to be set.
+        if let Ok(turn) = self.in_flight.try_acquire() {
+            return Some(turn);
+        }
+        timeout_at(deadline, self.in_flight.acquire()).await.ok()?.ok()
     }
 
     pub(super) fn health(&self) -> MutexGuard<'_, Vec<Health>> {
