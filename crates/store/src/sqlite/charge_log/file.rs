@@ -204,6 +204,16 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().len(), (ROOM_BYTES + BLOCK_BYTES) as u64);
     }
 
+    /// It can be written round the page cache only since Linux 6.6.
+    #[test]
+    fn a_file_system_in_memory_will_do() {
+        let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let path = directory.path().join("charges");
+        let mut log = LogFile::open(&path, Durability::Full, 5).unwrap();
+        assert!(log.append(b"one").unwrap());
+        expect(&path, 5, &[b"one"]);
+    }
+
     #[test]
     fn nobody_else_may_read_it() {
         use std::os::unix::fs::PermissionsExt;
