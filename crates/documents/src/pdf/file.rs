@@ -23,7 +23,7 @@ const PACKED_OBJECTS_MAX: usize = 500_000;
 /// What making a value costs beside the bytes.
 const NODE_STEPS: usize = 16;
 /// What beginning to decrypt costs beside the bytes: a checksum, and a cipher to set up.
-const DECRYPT_STEPS: usize = 256;
+const DECRYPT_STEPS: usize = 512;
 
 pub(super) struct File<'a> {
     bytes: &'a [u8],
