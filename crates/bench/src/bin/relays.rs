@@ -44,7 +44,7 @@ async fn main() {
     );
     // The first calls open connections, caches and the day's counters.
     compare(ways(), 16, 1_000).await;
-    let only: Option<usize> = arguments.next().and_then(|it| it.parse().ok());
+    let only = arguments.next().map(|it| it.parse().expect("connections are a number"));
     for connections in only.map_or(CONNECTIONS.to_vec(), |only| vec![only]) {
         print_row(connections, compare(ways(), connections, requests).await);
     }
