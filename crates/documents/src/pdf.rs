@@ -4,6 +4,7 @@
 //! lines and columns are found from that. Fonts are not drawn, and pictures are not looked at.
 
 mod accent;
+mod aes;
 mod annotation;
 mod content;
 mod effort;
@@ -13,6 +14,7 @@ mod font;
 mod layout;
 mod lexer;
 mod lock;
+mod long_key;
 mod matrix;
 mod md5;
 mod object;

@@ -184,8 +184,8 @@ impl<'a> File<'a> {
             return Ok(object);
         }
         object.with_texts(&mut |text| {
-            self.effort.spend(DECRYPT_STEPS + text.len())?;
-            Ok(lock.key.decrypt(owner, text))
+            self.effort.spend(DECRYPT_STEPS + lock.texts.steps(text.len()))?;
+            Ok(lock.key.decrypt(lock.texts, owner, text))
         })
     }
 

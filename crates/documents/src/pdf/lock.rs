@@ -1,6 +1,7 @@
 //! What a PDF says about its encryption, read from its dictionary. Nothing in that is encrypted.
 
 use super::file::File;
+use super::long_key::{self, LONG_KEY_STEPS};
 use super::object::{Dict, Object};
 use super::security::{Key, Method, Terms};
 use crate::fault::{self, Unreadable};
@@ -8,10 +9,12 @@ use crate::fault::{self, Unreadable};
 /// What making and trying a key costs, and each byte of the file's name, which is in it twice.
 const KEY_STEPS: usize = 40_000;
 const NAME_STEPS: usize = 8;
-/// Of the file's key, as long as there is no AES.
+/// Of the file's key, before those that are always long.
 const KEY_BITS: std::ops::RangeInclusive<usize> = 40..=128;
 const KEY_BITS_OLD: usize = 40;
 const KEY_BITS_USUAL: usize = 128;
+/// Of the algorithm, from which on keys are long and nothing but AES is used.
+const LONG_VERSION: usize = 5;
 /// A filter that leaves everything as it is.
 const IDENTITY: &[u8] = b"Identity";
 
@@ -36,14 +39,17 @@ pub(super) fn open(file: &mut File<'_>, trailer: &Dict) -> Result<Option<Lock>, 
     let version = file.get(&encrypt, "V")?.index();
     let (streams, texts) = match version {
         Some(1 | 2) => (Some(Method::Rc4), Some(Method::Rc4)),
-        Some(4) => (default(file, &encrypt, "StmF")?, default(file, &encrypt, "StrF")?),
+        Some(4 | 5) => (default(file, &encrypt, "StmF")?, default(file, &encrypt, "StrF")?),
         _ => (None, None),
     };
     let (Some(streams), Some(texts)) = (streams, texts) else { return Err(fault::ENCRYPTED_PDF) };
     if (streams, texts) == (Method::Plain, Method::Plain) {
         return Ok(None);
     }
-    let key = key(file, trailer, &encrypt)?;
+    let key = match version {
+        Some(LONG_VERSION) => long_key(file, &encrypt)?,
+        _ => key(file, trailer, &encrypt)?,
+    };
     Ok(Some(Lock { key, streams, texts, encrypt }))
 }
 
@@ -69,13 +75,29 @@ fn method(file: &mut File<'_>, encrypt: &Dict, name: &[u8]) -> Result<Option<Met
         return Ok(Some(Method::Plain));
     }
     let filter = crypt_filter(file, encrypt, name)?;
-    let is_rc4 = file.get(&filter, "CFM")?.name() == Some(b"V2");
-    Ok(is_rc4.then_some(Method::Rc4))
+    let is_long = file.get(encrypt, "V")?.index() == Some(LONG_VERSION);
+    let method = match (is_long, file.get(&filter, "CFM")?.name()) {
+        (false, Some(b"V2")) => Some(Method::Rc4),
+        (false, Some(b"AESV2")) => Some(Method::Aes),
+        (true, Some(b"AESV3")) => Some(Method::LongAes),
+        _ => None,
+    };
+    Ok(method)
 }
 
 fn crypt_filter(file: &mut File<'_>, encrypt: &Dict, name: &[u8]) -> Result<Dict, Unreadable> {
     let filters = file.dict(encrypt, "CF")?;
     Ok(file.resolve(filters.raw_bytes(name))?.dict().cloned().unwrap_or_default())
+}
+
+fn long_key(file: &mut File<'_>, encrypt: &Dict) -> Result<Key, Unreadable> {
+    file.effort.spend(LONG_KEY_STEPS)?;
+    let [revision, proof, wrapped] = ["R", "U", "UE"].map(|key| file.get(encrypt, key));
+    let (proof, wrapped) = (proof?, wrapped?);
+    let revision = revision?.index().and_then(long_key::Revision::of);
+    let revision = revision.ok_or(fault::ENCRYPTED_PDF)?;
+    let (proof, wrapped) = (proof.text().unwrap_or_default(), wrapped.text().unwrap_or_default());
+    long_key::without_password(revision, proof, wrapped).map(Key)
 }
 
 fn key(file: &mut File<'_>, trailer: &Dict, encrypt: &Dict) -> Result<Key, Unreadable> {

@@ -1,6 +1,7 @@
 //! Files that are encrypted and still open without a password: their author wanted to keep readers
-//! from copying or printing, and every viewer shows them. The standard security handler, with RC4.
+//! from copying or printing, and every viewer shows them. The standard security handler.
 
+use super::aes::{BLOCK_BYTES, Cipher};
 use super::object::Owner;
 use super::{md5, rc4};
 use crate::fault::{self, Unreadable};
@@ -18,6 +19,8 @@ const PROOF_ROUNDS: u8 = 19;
 const PROOF_BYTES: usize = 16;
 /// What the keys of objects are longer than the file's, at most 16 bytes in all.
 const OBJECT_KEY_BYTES: usize = 5;
+/// What makes the key of an object one for AES.
+const AES_SALT: &[u8] = b"sAlT";
 
 /// What the file says about its encryption.
 #[derive(Debug, Clone)]
@@ -39,12 +42,27 @@ pub(super) struct Terms<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     Plain,
+    /// With a key for each object.
     Rc4,
+    /// The same.
+    Aes,
+    /// With the file's own key, of 32 bytes.
+    LongAes,
+}
+
+impl Method {
+    /// What decrypting so many bytes costs beside the beginning.
+    pub(super) fn steps(self, bytes: usize) -> usize {
+        match self {
+            Method::Plain | Method::Rc4 => bytes,
+            Method::Aes | Method::LongAes => 4 * bytes,
+        }
+    }
 }
 
 /// The key of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Key(Vec<u8>);
+pub(super) struct Key(pub(super) Vec<u8>);
 
 impl Key {
     /// The key that an empty password gives, if it is the right one.
@@ -79,13 +97,34 @@ impl Key {
     }
 
     /// What stands in an object.
-    pub(super) fn decrypt(&self, owner: Owner, bytes: &[u8]) -> Vec<u8> {
+    pub(super) fn decrypt(&self, method: Method, owner: Owner, bytes: &[u8]) -> Vec<u8> {
+        match method {
+            Method::Plain => bytes.to_vec(),
+            Method::Rc4 => rc4::apply(&self.of_object(owner, &[]), bytes),
+            Method::Aes => decrypt_padded(&self.of_object(owner, AES_SALT), bytes),
+            Method::LongAes => decrypt_padded(&self.0, bytes),
+        }
+    }
+
+    fn of_object(&self, owner: Owner, salt: &[u8]) -> Vec<u8> {
         let number = &owner.number.to_le_bytes()[..3];
         let generation = &owner.generation.to_le_bytes()[..2];
-        let digest = md5::digest(&[&self.0, number, generation].concat());
+        let digest = md5::digest(&[&self.0, number, generation, salt].concat());
         let length = (self.0.len() + OBJECT_KEY_BYTES).min(digest.len());
-        rc4::apply(&digest[..length], bytes)
+        digest[..length].to_vec()
     }
+}
+
+/// The first block is arbitrary and begins the chain; the last byte says how many were added to
+/// fill the last block up.
+fn decrypt_padded(key: &[u8], bytes: &[u8]) -> Vec<u8> {
+    let Some((first, rest)) = bytes.split_first_chunk() else { return Vec::new() };
+    let mut decrypted = Cipher::new(key).decrypt_chain(*first, rest);
+    let added = decrypted.last().copied().map_or(0, usize::from);
+    if (1..=BLOCK_BYTES).contains(&added) {
+        decrypted.truncate(decrypted.len().saturating_sub(added));
+    }
+    decrypted
 }
 
 #[cfg(test)]

@@ -220,6 +220,8 @@ def qpdf_encrypted():
         ("rc4-password", "user", old, []),
         ("aes-128", "", ["128", "--use-aes=y"], []),
         ("aes-256", "", ["256"], []),
+        ("aes-256-old", "", ["256", "--force-R5"], []),
+        ("aes-256-packed", "", ["256"], ["--object-streams=generate"]),
     ]:
         encrypt = ["--allow-weak-crypto", "--encrypt", password, "owner", *method, "--", *options]
         target = FOLDER / f"qpdf-{name}.pdf"
@@ -245,8 +247,14 @@ def qpdf_texts():
     with tempfile.NamedTemporaryFile(suffix=".pdf") as source:
         source.write(file)
         source.flush()
-        encrypt = ["--static-id", "--allow-weak-crypto", "--encrypt", "", "owner", "128", "--use-aes=n", "--"]
-        subprocess.run(["qpdf", *encrypt, source.name, str(FOLDER / "qpdf-rc4-texts.pdf")], check=True)
+        for name, method in [
+            ("rc4", ["128", "--use-aes=n"]),
+            ("aes-128", ["128", "--use-aes=y"]),
+            ("aes-256", ["256"]),
+        ]:
+            encrypt = ["--static-id", "--allow-weak-crypto", "--encrypt", "", "owner", *method, "--"]
+            target = FOLDER / f"qpdf-{name}-texts.pdf"
+            subprocess.run(["qpdf", *encrypt, source.name, str(target)], check=True)
 
 
 def ghostscript_encrypted():

@@ -25,11 +25,11 @@ impl File<'_> {
         let Some(method) = self.method(stream, &filters)? else { return Ok(None) };
         let raw = self.bytes.get(stream.data.clone()).unwrap_or_default();
         let mut bytes = match (method, self.lock.clone()) {
-            (Method::Rc4, Some(lock)) => {
-                self.effort.spend(DECRYPT_STEPS + raw.len())?;
-                Cow::Owned(lock.key.decrypt(stream.owner, raw))
+            (Method::Plain, _) | (_, None) => Cow::Borrowed(raw),
+            (method, Some(lock)) => {
+                self.effort.spend(DECRYPT_STEPS + method.steps(raw.len()))?;
+                Cow::Owned(lock.key.decrypt(method, stream.owner, raw))
             }
-            _ => Cow::Borrowed(raw),
         };
         let mut is_counted = false;
         for (name, parameters) in &filters {
