@@ -136,7 +136,7 @@ impl Attendance {
 fn note(id: &RequestId, method: &Method, route: &str, status: u16, elapsed: Duration) {
     tracing::info!(
         http.request_id = id.as_str(),
-        http.method = %method,
+        http.method = method.as_str(),
         http.route = route,
         http.status = status,
         http.elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),

@@ -44,10 +44,11 @@ where
 struct Line(String);
 
 impl Line {
-    fn name(&mut self, name: &str) {
-        self.0.push(',');
-        self.text(name);
-        self.0.push(':');
+    /// Names stand in the program, and none has anything to escape.
+    fn name(&mut self, name: &'static str) {
+        self.0.push_str(",\"");
+        self.0.push_str(name);
+        self.0.push_str("\":");
     }
 
     fn text(&mut self, text: &str) {
