@@ -16,7 +16,10 @@ from server import Server
 DISK_BYTES = 32 * 1024 * 1024
 CREDIT = decimal.Decimal("5")
 CALL_COST = decimal.Decimal("0.0000125")
-CALLS_MAX = 500
+# The charge log has room of its own, for about a thousand charges. An account may call as often in
+# a minute, so there are two.
+CALLS_MAX = 1_800
+ACCOUNTS = ["first", "second"]
 WAIT_SECONDS_MAX = 30
 
 
@@ -60,17 +63,20 @@ class FullDisk(unittest.TestCase):
     def setUp(self):
         self.node = self.enterContext(Nodes())
         self.server = self.enterContext(OnSmallDisk(config=networks(self.node, "base-mainnet")))
-        self.server.create_account("caller")
-        self.server.command("accounts", "credit", "caller", str(CREDIT))
-        self.server.command("accounts", "tier", "caller", "staff")
-        self.key = self.server.create_key("admin", account="caller")
+        self.keys = [self.open_account(name) for name in ACCOUNTS]
+
+    def open_account(self, name):
+        self.server.create_account(name)
+        self.server.command("accounts", "credit", name, str(CREDIT))
+        self.server.command("accounts", "tier", name, "staff")
+        return self.server.create_key("admin", account=name)
 
     def test_nothing_is_served_that_cannot_be_charged_and_nothing_charged_is_lost(self):
         self.assertEqual(self.call(), 200)
         self.server.fill()
         statuses = [self.call()]
         while statuses[-1] == 200 and len(statuses) < CALLS_MAX:
-            statuses.append(self.call())
+            statuses.append(self.call(self.keys[len(statuses) % 2]))
         self.assertEqual(statuses[-1], 503)
         asked = len(self.node.calls)
         self.assertEqual(self.call(), 503)
@@ -91,22 +97,26 @@ class FullDisk(unittest.TestCase):
         return 1
 
     def check_balance(self, charged):
-        request = urllib.request.Request(f"{self.server.api}/billing/balance", headers=self.headers())
-        with urllib.request.urlopen(request, timeout=WAIT_SECONDS_MAX) as answer:
-            balance = json.loads(answer.read(), parse_float=decimal.Decimal)["balances"]["usd"]
-        self.assertEqual(decimal.Decimal(balance), CREDIT - charged * CALL_COST)
+        left = sum(self.balance(key) for key in self.keys)
+        self.assertEqual(left, len(self.keys) * CREDIT - charged * CALL_COST)
 
-    def call(self):
+    def balance(self, key):
+        request = urllib.request.Request(f"{self.server.api}/billing/balance", headers=self.headers(key))
+        with urllib.request.urlopen(request, timeout=WAIT_SECONDS_MAX) as answer:
+            balances = json.loads(answer.read(), parse_float=decimal.Decimal)["balances"]
+        return decimal.Decimal(balances["usd"])
+
+    def call(self, key=None):
         body = b'{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice","params":[]}'
-        request = urllib.request.Request(f"{self.server.api}/crypto/rpc/base-mainnet", body, self.headers())
+        request = urllib.request.Request(f"{self.server.api}/crypto/rpc/base-mainnet", body, self.headers(key))
         try:
             with urllib.request.urlopen(request, timeout=WAIT_SECONDS_MAX) as answer:
                 return answer.status
         except urllib.error.HTTPError as refused:
             return refused.code
 
-    def headers(self):
-        return {"authorization": f"Bearer {self.key}", "content-type": "application/json"}
+    def headers(self, key=None):
+        return {"authorization": f"Bearer {key or self.keys[0]}", "content-type": "application/json"}
 
 
 if __name__ == "__main__":

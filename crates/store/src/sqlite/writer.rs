@@ -45,6 +45,8 @@ pub(crate) struct Writer {
     log: ChargeLog,
     quiet: Duration,
     has_room: bool,
+    /// The log is posted when it has this many groups.
+    posted_at: usize,
     commit_seconds: Histogram,
     batch_groups: Histogram,
 }
@@ -96,6 +98,7 @@ impl Writer {
             log,
             quiet,
             has_room: true,
+            posted_at: POSTED_TOGETHER,
             commit_seconds: metrics::histogram!("store_commit_seconds"),
             batch_groups: metrics::histogram!("store_batch_groups"),
         }
@@ -116,7 +119,7 @@ impl Writer {
             // A waiter that went away does not undo what it asked for.
             let _ = waiting.done.send(outcome);
         }
-        if POSTED_TOGETHER <= self.log.len() {
+        if self.posted_at <= self.log.len() {
             self.post();
         }
         self.session.checkpoint_if_long();
@@ -205,6 +208,8 @@ impl Writer {
                     tracing::warn!(%error, "charges stay in the charge log for now: {error}");
                 }
                 self.has_room = false;
+                // Not for every charge that comes: each try is made in vain with the whole log.
+                self.posted_at = self.log.len() + POSTED_TOGETHER;
             }
         }
     }
@@ -214,6 +219,7 @@ impl Writer {
         self.session.posted(self.log.writes() + rows);
         self.log.posted();
         self.has_room = true;
+        self.posted_at = POSTED_TOGETHER;
     }
 }
 

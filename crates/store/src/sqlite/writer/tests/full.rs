@@ -42,8 +42,9 @@ async fn without_room_charges_are_kept_up_to_a_bound_then_refused_and_posted_lat
     writer.post();
     assert!(!writer.has_room, "the posting should find no room");
     assert_eq!(writer.patience(), Some(NO_ROOM_PAUSE));
+    assert_eq!(writer.posted_at, acknowledged.len() + POSTED_TOGETHER);
     drop(writer);
-    assert_eq!(records_in_log(directory.path()), acknowledged.len());
+    assert_eq!(records_in_log(directory.path()), UNPOSTED_GROUPS_MAX);
     let error = Sqlite::open(&small).unwrap_err();
     assert!(matches!(error, StoreError::Full), "{error}");
     let store = Sqlite::open(&options(&directory)).unwrap();
