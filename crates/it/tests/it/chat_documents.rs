@@ -222,7 +222,7 @@ async fn the_text_of_a_pdf_reaches_models_that_cannot_read_one() {
 
         City:	London
         Balance on 15 November: 1,234.56
-        [Error processing file secret.pdf: It is encrypted in a way that is not read here; save it without restrictions.]
+        [Error processing file secret.pdf: It cannot be opened without its password; save it without one.]
         [Error processing file scan.pdf: Its pages are pictures without text, as scans are; send them as images, or run text recognition on it first.]
         [Error processing file: It is damaged, or was cut short.]"#]].assert_eq(&texts(&app));
 }
