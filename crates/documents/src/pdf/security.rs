@@ -153,6 +153,19 @@ mod tests {
     }
 
     #[test]
+    fn what_fills_the_last_block_up_is_taken_off() {
+        let (key, begin) = ([1; 16], [2; BLOCK_BYTES]);
+        for (last, expected) in [(11, "hello"), (0, "hello\0"), (17, "hello\u{11}")] {
+            let mut block = [last; BLOCK_BYTES];
+            block[..5].copy_from_slice(b"hello");
+            let encrypted = Cipher::new(&key).encrypt_chain(begin, &block);
+            let decrypted = decrypt_padded(&key, &[&begin[..], &encrypted].concat());
+            assert!(decrypted.starts_with(expected.as_bytes()), "{last}");
+            assert_eq!(decrypted.len(), if last == 11 { 5 } else { BLOCK_BYTES }, "{last}");
+        }
+    }
+
+    #[test]
     fn an_owner_that_is_cut_short_is_damage() {
         for length in [0, 1, 31] {
             let cut = Terms { owner: &OWNER[..length], ..terms() };

@@ -145,6 +145,12 @@ mod tests {
         assert_eq!(read(&file, NOW), Ok(vec![&b"one"[..]]));
     }
 
+    #[test]
+    fn a_record_that_is_missing_between_two_tells_of_damage() {
+        let file = file(&[(NOW, 0, b"one"), (NOW, 2, b"three")]);
+        assert_eq!(read(&file, NOW), Err(Unusable::Damaged(1)));
+    }
+
     proptest! {
         /// Only the start of the last record has reached the disk, over what was there before.
         #[test]
