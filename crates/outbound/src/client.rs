@@ -77,13 +77,19 @@ impl Client {
     }
 
     pub async fn post(&self, target: &Target, content: Content) -> Result<Answer, Fault> {
-        self.send(target, target.post(content)).await
+        if let Some(plain) = target.plain() {
+            return self.connections.get().plain.send(plain, plain.post.fill(content)).await;
+        }
+        self.send(target.post(content)).await
     }
 
     /// Asks without a body; `rest` is what follows the target's address.
     pub async fn get(&self, target: &Target, rest: &str) -> Result<Answer, Fault> {
-        let request = target.get(rest).map_err(|error| Fault::Unreached(error.to_string()))?;
-        self.send(target, request).await
+        let uri = target.longer(rest).map_err(|error| Fault::Unreached(error.to_string()))?;
+        if let Some(plain) = target.plain() {
+            return self.connections.get().plain.send(plain, target.plain_get(&uri)).await;
+        }
+        self.send(target.get(uri)).await
     }
 
     pub(crate) fn proxy_credentials(&self, server: &Uri) -> Option<HeaderValue> {
@@ -97,12 +103,8 @@ impl Client {
         server.scheme() == Some(&Scheme::HTTP) && !is_proxied
     }
 
-    async fn send(&self, target: &Target, request: Request<Body>) -> Result<Answer, Fault> {
-        let connections = self.connections.get();
-        if let Some(server) = target.plain_server() {
-            return connections.plain.send(server, request).await;
-        }
-        let sent = connections.others.request(request).await;
+    async fn send(&self, request: Request<Body>) -> Result<Answer, Fault> {
+        let sent = self.connections.get().others.request(request).await;
         sent.map(Answer::new).map_err(|error| Fault::of_request(&error))
     }
 }

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::proxy::Proxies;
+use crate::socket::Socket;
 use crate::stream::Stream;
 
 /// A server whose machine vanished is noticed after about a minute, even by a stream that is
@@ -58,6 +59,24 @@ impl Connector {
             Ways::Network(network) => Some(&network.proxies),
         }
     }
+
+    /// Opens a connection without TLS, on which nobody but the server reads.
+    pub(crate) async fn plain(&self, server: &Uri) -> Fallible<Socket> {
+        match &*self.0 {
+            Ways::Socket { path, connect_timeout } => {
+                let connecting = async { Ok(Socket::Unix(UnixStream::connect(path).await?)) };
+                within(*connect_timeout, connecting).await
+            }
+            Ways::Network(network) => {
+                let mut tcp = network.tcp();
+                let connecting = async {
+                    let stream = tcp.call(server.clone()).await?;
+                    Ok(Socket::Tcp(stream.into_inner()))
+                };
+                within(network.connect_timeout, connecting).await
+            }
+        }
+    }
 }
 
 impl Service<Uri> for Connector {
@@ -80,11 +99,18 @@ impl Service<Uri> for Connector {
                     (network.connect_timeout, Box::pin(network.connect(server)))
                 }
             };
-            match timeout(connect_timeout, connecting).await {
-                Ok(connected) => connected,
-                Err(_) => Err("no connection in time".into()),
-            }
+            within(connect_timeout, connecting).await
         })
+    }
+}
+
+async fn within<T>(
+    connect_timeout: Duration,
+    connecting: impl Future<Output = Fallible<T>>,
+) -> Fallible<T> {
+    match timeout(connect_timeout, connecting).await {
+        Ok(connected) => connected,
+        Err(_) => Err("no connection in time".into()),
     }
 }
 

@@ -12,7 +12,7 @@ pub struct Content {
     pub(crate) pieces: Pieces,
 }
 
-type Pieces = Chain<Bytes, Chain<Bytes, Bytes>>;
+pub(crate) type Pieces = Chain<Bytes, Chain<Bytes, Bytes>>;
 pub(crate) type Body = Full<Pieces>;
 
 impl Content {
@@ -42,4 +42,8 @@ impl Content {
 
 fn pieces(before: Bytes, between: Bytes, after: Bytes) -> Pieces {
     before.chain(between.chain(after))
+}
+
+pub(crate) fn no_pieces() -> Pieces {
+    pieces(Bytes::new(), Bytes::new(), Bytes::new())
 }

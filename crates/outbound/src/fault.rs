@@ -24,8 +24,14 @@ impl Fault {
         Fault::Unreached(format!("client error (Connect): {}", causes(error)))
     }
 
-    pub(crate) fn of_sending(error: &hyper::Error) -> Fault {
+    /// No head of an answer has come.
+    pub(crate) fn of_sending(error: &(dyn Error + 'static)) -> Fault {
         Fault::Broken(format!("client error (SendRequest): {}", causes(error)))
+    }
+
+    /// A body broke off.
+    pub(crate) fn of_reading(error: &(dyn Error + 'static)) -> Fault {
+        Fault::Broken(format!("error reading a body from connection: {}", causes(error)))
     }
 
     pub(crate) fn of_body(error: &hyper::Error) -> Fault {

@@ -8,20 +8,23 @@ mod answer;
 mod client;
 mod connect;
 mod content;
-mod ear;
 mod fault;
 mod form;
+mod outgoing;
+mod pieces;
 mod plain;
 mod proxy;
+mod socket;
 mod stream;
 mod target;
 mod wire;
 
-pub use answer::{Answer, Pieces, Unread};
+pub use answer::{Answer, Unread};
 pub use client::{Client, Reach, SetupError, Way};
 pub use content::Content;
 pub use fault::Fault;
 pub use form::FormFile;
+pub use pieces::Pieces;
 pub use target::{NoTarget, Target};
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
 //! Connections to servers without TLS, kept for the next request.
 //!
 //! Such a connection speaks HTTP/1.1 and nothing else, so it serves one request at a time. It is
-//! moved on only while it is used: that a server has closed an idle one is noticed when it is next
+//! read from only while it is used: that a server has closed an idle one is noticed when it is next
 //! looked at.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
-use http::{Request, Uri};
+use http::Uri;
 use tokio::runtime::Handle;
-use tower_service::Service;
 
 use crate::answer::Answer;
 use crate::connect::Connector;
-use crate::content::Body;
 use crate::fault::Fault;
-use crate::wire::Wire;
+use crate::outgoing::Outgoing;
+use crate::target::PlainTarget;
+use crate::wire::{Unanswered, Wire};
 
 /// Idle connections to one server that are kept; more are closed.
 pub(crate) const IDLE_PER_SERVER_MAX: usize = 256;
@@ -51,65 +51,70 @@ impl Plain {
         Arc::new(Plain { connector, idle_max, idle: Mutex::default() })
     }
 
-    /// Sends a request to the server at `address`, which `server` names. It is sent again only if
-    /// an idle connection turned out to be closed before anything of it was written.
+    /// It is sent again only if an idle connection turned out to be closed before anything of it
+    /// was written.
     pub(crate) async fn send(
         self: &Arc<Plain>,
-        (server, address): (&Arc<str>, &Uri),
-        mut request: Request<Body>,
+        target: &PlainTarget,
+        mut request: Outgoing,
     ) -> Result<Answer, Fault> {
-        while let Some(wire) = self.take(server) {
-            let mut lent = self.lend(wire, server);
-            match lent.wire().send(request).await {
-                Ok(response) => return Ok(Answer::over(lent, response)),
-                Err(mut error) => match error.take_message() {
-                    Some(unsent) => request = unsent,
-                    None => return Err(Fault::of_sending(&error.into_error())),
-                },
+        while let Some(wire) = self.take(&target.server) {
+            match self.send_over(wire, target, request).await {
+                Ok(answer) => return Ok(answer),
+                Err(Unanswered::Unsent(unsent, _)) => request = unsent,
+                Err(Unanswered::Broken(fault)) => return Err(fault),
             }
         }
-        let mut lent = self.lend(self.open(address).await?, server);
-        match lent.wire().send(request).await {
-            Ok(response) => Ok(Answer::over(lent, response)),
-            Err(error) => Err(Fault::of_sending(&error.into_error())),
+        let wire = self.open(&target.address).await?;
+        match self.send_over(wire, target, request).await {
+            Ok(answer) => Ok(answer),
+            Err(Unanswered::Unsent(_, error)) => Err(Fault::of_sending(&error)),
+            Err(Unanswered::Broken(fault)) => Err(fault),
         }
+    }
+
+    async fn send_over(
+        self: &Arc<Plain>,
+        wire: Wire,
+        target: &PlainTarget,
+        request: Outgoing,
+    ) -> Result<Answer, Unanswered> {
+        let server = Arc::clone(&target.server);
+        let mut lent = Lent { wire: Some(wire), server, home: Arc::clone(self) };
+        let head = lent.wire().send(request).await?;
+        Ok(Answer::over(lent, head))
     }
 
     /// The idle connection that was used last, if there is one that still can be.
     fn take(&self, server: &str) -> Option<Wire> {
         let now = Instant::now();
         loop {
-            let mut wire = self.lock().by_server.get_mut(server)?.pop()?;
-            if self.is_fresh(&wire, now) && wire.is_still_ready() {
+            let wire = self.lock().by_server.get_mut(server)?.pop()?;
+            if self.is_fresh(&wire, now) && wire.is_still_open() {
                 return Some(wire);
             }
         }
     }
 
     async fn open(&self, address: &Uri) -> Result<Wire, Fault> {
-        let connected = self.connector.clone().call(address.clone()).await;
-        let stream = connected.map_err(|error| Fault::of_connecting(error.as_ref()))?;
-        let opened = Wire::open(stream).await;
-        opened.map_err(|error| Fault::of_connecting(&error))
-    }
-
-    fn lend(self: &Arc<Plain>, wire: Wire, server: &Arc<str>) -> Lent {
-        Lent { wire: Some(wire), server: Arc::clone(server), home: Arc::clone(self) }
+        let connected = self.connector.plain(address).await;
+        let socket = connected.map_err(|error| Fault::of_connecting(error.as_ref()))?;
+        Ok(Wire::new(socket))
     }
 
     fn put(self: &Arc<Plain>, server: &Arc<str>, mut wire: Wire) {
-        // Without a runtime the process is about to end.
-        let Ok(runtime) = Handle::try_current() else { return };
-        wire.rest();
+        wire.idle_since = Instant::now();
         let mut idle = self.lock();
-        let wires = idle.by_server.entry_ref(server).or_default();
-        if wires.len() < IDLE_PER_SERVER_MAX {
-            wires.push(wire);
-        }
         if idle.sweeper.strong_count() == 0 {
+            // Without a runtime the process is about to end.
+            let Ok(runtime) = Handle::try_current() else { return };
             let alive = Arc::new(());
             idle.sweeper = Arc::downgrade(&alive);
             runtime.spawn(sweep(Arc::downgrade(self), self.idle_max, alive));
+        }
+        let wires = idle.by_server.entry_ref(server).or_default();
+        if wires.len() < IDLE_PER_SERVER_MAX {
+            wires.push(wire);
         }
     }
 
@@ -118,7 +123,7 @@ impl Plain {
     fn sweep(&self, now: Instant) -> bool {
         let mut idle = self.lock();
         for wires in idle.by_server.values_mut() {
-            wires.retain_mut(|wire| self.is_fresh(wire, now) && wire.is_still_ready());
+            wires.retain(|wire| self.is_fresh(wire, now) && wire.is_still_open());
         }
         idle.by_server.retain(|_, wires| !wires.is_empty());
         let is_any_left = !idle.by_server.is_empty();
@@ -158,7 +163,7 @@ impl Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         let Some(mut wire) = self.wire.take() else { return };
-        if wire.is_ready() || wire.is_still_ready() {
+        if wire.is_free() || wire.is_free_without_rest() {
             self.home.put(&self.server, wire);
         }
     }

@@ -14,6 +14,7 @@ use url::Url;
 
 use crate::client::Client;
 use crate::content::{Body, Content};
+use crate::outgoing::{Form, Outgoing};
 
 /// Far more than any address needs, and far from what the HTTP library cannot hold.
 const URL_BYTES_MAX: usize = 8 * 1024;
@@ -22,11 +23,19 @@ const URL_BYTES_MAX: usize = 8 * 1024;
 #[derive(Clone)]
 pub struct Target {
     uri: Uri,
-    /// The name of a server that is reached without TLS and reads our requests itself. Requests
-    /// to it name the path alone.
-    plain_server: Option<Arc<str>>,
+    /// If the server is reached without TLS and reads our requests itself.
+    plain: Option<PlainTarget>,
     /// With a place for each header that a request brings itself, so that none makes it grow.
     headers: HeaderMap,
+}
+
+/// What requests over our own connections need.
+#[derive(Clone)]
+pub(crate) struct PlainTarget {
+    /// The server's name, by which its connections are kept.
+    pub(crate) server: Arc<str>,
+    pub(crate) address: Uri,
+    pub(crate) post: Form,
 }
 
 /// It is no http or https URL, is too long, or has characters that HTTP does not allow.
@@ -55,11 +64,11 @@ impl Target {
             all.extend(client.proxy_credentials(&uri).map(|it| (PROXY_AUTHORIZATION, it)));
         }
         all.extend(credentials(url)?.map(|it| (AUTHORIZATION, it)));
-        let plain_server = uri.authority().filter(|_| client.is_plain(&uri));
-        let plain_server = plain_server.map(|authority| Arc::from(authority.as_str()));
-        let mut target = Target { uri, plain_server, headers: all };
-        target.put(headers);
-        Ok(target)
+        // Extending replaces what is there under the same name.
+        all.extend(headers);
+        let server = uri.authority().filter(|_| client.is_plain(&uri));
+        let server = server.map(|authority| Arc::from(authority.as_str()));
+        Ok(Target::of(uri, server, all))
     }
 
     /// An address under this one, whose own path stays as the operator wrote it. `path` has only
@@ -74,14 +83,22 @@ impl Target {
         parts.path_and_query =
             Some(PathAndQuery::try_from(longer).expect("a path stays one with letters behind it"));
         let uri = Uri::from_parts(parts).expect("only the path has changed");
-        let (plain_server, headers) = (self.plain_server.clone(), self.headers.clone());
-        Target { uri, plain_server, headers }
+        let server = self.plain.as_ref().map(|plain| Arc::clone(&plain.server));
+        Target::of(uri, server, self.headers.clone())
     }
 
     /// Sets headers of every request.
     pub fn put(&mut self, headers: HeaderMap) {
-        // Extending replaces what is there under the same name.
         self.headers.extend(headers);
+        if let Some(plain) = &mut self.plain {
+            plain.post = Form::new(path(&self.uri), &self.headers);
+        }
+    }
+
+    fn of(uri: Uri, server: Option<Arc<str>>, headers: HeaderMap) -> Target {
+        let post = Form::new(path(&uri), &headers);
+        let plain = server.map(|server| PlainTarget { server, address: uri.clone(), post });
+        Target { uri, plain, headers }
     }
 
     pub(crate) fn post(&self, content: Content) -> Request<Body> {
@@ -91,37 +108,40 @@ impl Target {
         if let Some(length) = http_body::Body::size_hint(&body).exact() {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
         }
-        self.request((Method::POST, &self.uri), headers, body)
+        request((Method::POST, self.uri.clone()), headers, body)
     }
 
-    /// `rest` is what follows our address.
-    pub(crate) fn get(&self, rest: &str) -> Result<Request<Body>, NoTarget> {
-        let uri = Uri::try_from(format!("{}{rest}", self.uri)).map_err(|_| NoTarget)?;
+    /// Our address with something behind it.
+    pub(crate) fn longer(&self, rest: &str) -> Result<Uri, NoTarget> {
+        Uri::try_from(format!("{}{rest}", self.uri)).map_err(|_| NoTarget)
+    }
+
+    pub(crate) fn get(&self, uri: Uri) -> Request<Body> {
         let mut headers = self.headers.clone();
         headers.remove(CONTENT_TYPE);
         headers.remove(CONTENT_LENGTH);
-        Ok(self.request((Method::GET, &uri), headers, Body::default()))
+        request((Method::GET, uri), headers, Body::default())
     }
 
-    pub(crate) fn plain_server(&self) -> Option<(&Arc<str>, &Uri)> {
-        self.plain_server.as_ref().map(|name| (name, &self.uri))
+    pub(crate) fn plain(&self) -> Option<&PlainTarget> {
+        self.plain.as_ref()
     }
 
-    fn request(
-        &self,
-        (method, uri): (Method, &Uri),
-        headers: HeaderMap,
-        body: Body,
-    ) -> Request<Body> {
-        let mut request = Request::new(body);
-        *request.method_mut() = method;
-        *request.uri_mut() = match (&self.plain_server, uri.path_and_query()) {
-            (Some(_), Some(path)) => Uri::from(path.clone()),
-            _ => uri.clone(),
-        };
-        *request.headers_mut() = headers;
-        request
+    pub(crate) fn plain_get(&self, uri: &Uri) -> Outgoing {
+        Outgoing::get(path(uri), &self.headers)
     }
+}
+
+fn request((method, uri): (Method, Uri), headers: HeaderMap, body: Body) -> Request<Body> {
+    let mut request = Request::new(body);
+    *request.method_mut() = method;
+    *request.uri_mut() = uri;
+    *request.headers_mut() = headers;
+    request
+}
+
+fn path(uri: &Uri) -> &str {
+    uri.path_and_query().map_or("/", PathAndQuery::as_str)
 }
 
 fn host(uri: &Uri) -> Result<HeaderValue, NoTarget> {

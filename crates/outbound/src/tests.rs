@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use expect_test::{Expect, expect};
-use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use url::Url;
 
 use super::*;
@@ -86,15 +86,52 @@ async fn a_name_in_the_address_is_sent_as_a_header() {
     check(&client(Way::Straight), "http://me:p%40ss@127.0.0.1:PORT/", expected).await;
 }
 
-#[test]
-fn a_header_of_the_operator_wins_over_a_name_in_the_address() {
+#[tokio::test]
+async fn a_header_of_the_operator_wins_over_ours_but_not_over_what_the_content_is() {
+    let (address, seen) = server(OK);
     let client = client(Way::Straight);
-    let key = HeaderValue::from_static("Bearer key");
-    let headers = HeaderMap::from_iter([(AUTHORIZATION, key.clone())]);
-    let url = Url::parse("http://me:pass@127.0.0.1/").unwrap();
-    let request = Target::new(&client, &url, headers).unwrap().post(Content::json("{}"));
-    let told: Vec<_> = request.headers().get_all(AUTHORIZATION).iter().collect();
-    assert_eq!(told, [&key]);
+    let url = Url::parse(&format!("http://me:pass@{address}/")).unwrap();
+    let headers = HeaderMap::from_iter([
+        (AUTHORIZATION, HeaderValue::from_static("Bearer key")),
+        (CONTENT_TYPE, HeaderValue::from_static("text/plain")),
+    ]);
+    let mut target = Target::new(&client, &url, headers).unwrap();
+    let mut more = HeaderMap::new();
+    more.insert(HOST, HeaderValue::from_static("engine.example"));
+    more.append("x-two", HeaderValue::from_static("1"));
+    more.append("x-two", HeaderValue::from_static("2"));
+    target.put(more);
+    client.post(&target, Content::json("{}")).await.unwrap();
+    expect![[r#"
+        POST / HTTP/1.1
+        accept: */*
+        content-type: application/json
+        content-length: 2
+        host: engine.example
+        authorization: Bearer key
+        x-two: 1
+        x-two: 2
+
+        {}"#]]
+    .assert_eq(&seen.join().unwrap().replace('\r', ""));
+}
+
+#[tokio::test]
+async fn what_is_asked_without_a_body_has_no_word_about_one() {
+    let (address, seen) = server(OK);
+    let client = client(Way::Straight);
+    let target = target(&client, &format!("http://me:pass@{address}/v1"));
+    client.get(&target, "/models?a=b").await.unwrap();
+    expect![[r#"
+        GET /v1/models?a=b HTTP/1.1
+        accept: */*
+        host: 127.0.0.1:PORT
+        authorization: Basic bWU6cGFzcw==
+
+    "#]]
+    .assert_eq(
+        &seen.join().unwrap().replace('\r', "").replace(&address.port().to_string(), "PORT"),
+    );
 }
 
 #[tokio::test]

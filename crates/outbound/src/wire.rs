@@ -1,109 +1,261 @@
-//! One HTTP/1.1 connection without TLS, moved on by whoever uses it.
+//! One HTTP/1.1 connection without TLS: a request is written to it, and an answer read from it, by
+//! whoever waits for that answer.
 //!
-//! A connection with a task of its own is woken for each thing it has to do, and wakes whoever waits
-//! for it in turn. Here both are one task, and what they tell each other wakes nobody.
+//! It has no task and no buffer of its own. What has come is read into memory of its size and handed
+//! out as it is.
+
+mod chunks;
+mod framing;
+mod head;
+mod malformed;
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::io::{self, ErrorKind};
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-use http::{Request, Response};
-use http_body::{Body as _, Frame};
-use hyper::body::Incoming;
-use hyper::client::conn::TrySendError;
-use hyper::client::conn::http1::{self, Connection, SendRequest};
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncRead as _, ReadBuf};
+use tokio_util::io::poll_read_buf;
 
-use crate::content::Body;
-use crate::ear::Ear;
-use crate::stream::Stream;
+use crate::fault::Fault;
+use crate::outgoing::Outgoing;
+use crate::socket::Socket;
+use framing::Framing;
+use head::Parsed;
+use malformed::Malformed;
+
+pub(crate) use head::Head;
+
+/// Heads, events and small bodies are read so, through the stack.
+const READ_BYTES_MIN: usize = 8 * 1024;
+/// Long bodies are read in pieces that double up to here while the server fills them.
+const READ_BYTES_MAX: usize = 256 * 1024;
+/// What a server may send before its answer, such as 103.
+pub(crate) const INTERIM_HEADS_MAX: usize = 16;
 
 pub(crate) struct Wire {
-    sender: SendRequest<Body>,
-    /// None once it has ended, as it does when the server closes it.
-    connection: Option<Box<Connection<Stream, Body>>>,
-    ear: Arc<Ear>,
-    /// Wakes the ear; made once.
-    waker: Waker,
+    socket: Socket,
+    /// There until it is written.
+    request: Option<Outgoing>,
+    /// How the answer goes on, once its head has come.
+    answer: Option<Framing>,
+    /// What has come of it and is not handed out.
+    unread: Bytes,
+    /// How much the next piece of a body may be.
+    read_bytes: usize,
+    /// No request can follow.
+    is_last: bool,
     pub(crate) idle_since: Instant,
 }
 
+pub(crate) enum Unanswered {
+    /// The server has seen nothing of it.
+    Unsent(Outgoing, io::Error),
+    Broken(Fault),
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("connection closed before message completed")]
+struct Closed;
+
 impl Wire {
-    pub(crate) async fn open(stream: Stream) -> hyper::Result<Wire> {
-        let (sender, connection) = http1::handshake(stream).await?;
-        let connection = Some(Box::new(connection));
-        let ear = Ear::new();
-        let waker = Waker::from(Arc::clone(&ear));
-        Ok(Wire { sender, connection, ear, waker, idle_since: Instant::now() })
+    pub(crate) fn new(socket: Socket) -> Wire {
+        Wire {
+            socket,
+            request: None,
+            answer: Some(Framing::NOTHING),
+            unread: Bytes::new(),
+            read_bytes: READ_BYTES_MIN,
+            is_last: false,
+            idle_since: Instant::now(),
+        }
     }
 
-    /// Nobody uses it any more: it must not keep the memory of the task that did.
-    pub(crate) fn rest(&mut self) {
-        self.idle_since = Instant::now();
-        self.ear.hear_for(Waker::noop());
+    /// Whether the last answer has come whole, and another request can follow.
+    pub(crate) fn is_free(&self) -> bool {
+        let is_over = self.is_over() && self.unread.is_empty();
+        is_over && self.request.is_none() && !self.is_last
     }
 
-    /// Whether it can take a request, as far as is known.
-    pub(crate) fn is_ready(&self) -> bool {
-        self.connection.is_some() && self.sender.is_ready()
+    /// The same, once what has come already of an unwanted rest is thrown away.
+    pub(crate) fn is_free_without_rest(&mut self) -> bool {
+        self.skip();
+        let mut room = [0; READ_BYTES_MIN];
+        let is_worthwhile = self.answer.is_some() && !self.is_over() && !self.is_last;
+        if is_worthwhile && let Ok(count) = self.socket.try_read(&mut room) {
+            self.unread = Bytes::copy_from_slice(&room[..count]);
+            self.skip();
+        }
+        self.is_free()
     }
 
-    /// Whether it can take a request, after a look at what has come since it was last moved on,
-    /// such as its end.
-    pub(crate) fn is_still_ready(&mut self) -> bool {
-        self.move_on(Waker::noop());
-        self.is_ready()
+    /// Whether an idle connection still is one: its server has neither closed it nor said anything.
+    pub(crate) fn is_still_open(&self) -> bool {
+        let looked = self.socket.try_read(&mut [0]);
+        looked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
     }
 
-    /// Sends a request and waits for the head of its answer. A request that surely was not sent
-    /// comes back with the error.
-    pub(crate) async fn send(
+    /// Whether nothing more of the body is to come.
+    pub(crate) fn is_over(&self) -> bool {
+        self.answer.is_some_and(|framing| framing.is_over())
+    }
+
+    /// At least so many bytes of the body are to come.
+    pub(crate) fn left_min(&self) -> u64 {
+        self.answer.map_or(0, |framing| framing.left_min())
+    }
+
+    /// Writes a request and waits for the head of its answer.
+    pub(crate) async fn send(&mut self, request: Outgoing) -> Result<Head, Unanswered> {
+        self.request = Some(request);
+        self.answer = None;
+        let mut interim_heads = 0;
+        poll_fn(|context| self.poll_head(context, &mut interim_heads)).await
+    }
+
+    /// The next piece of the body, or `None` at its end.
+    pub(crate) fn poll_piece(
         &mut self,
-        request: Request<Body>,
-    ) -> Result<Response<Incoming>, TrySendError<Request<Body>>> {
-        let mut answer = pin!(self.sender.try_send_request(request));
-        poll_fn(|context| self.poll_heard(context.waker(), || answer.as_mut().poll(&mut unheard())))
-            .await
-    }
-
-    /// The next frame of the answer that is under way.
-    pub(crate) fn poll_frame(
-        &mut self,
-        mut body: Pin<&mut Incoming>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<hyper::Result<Frame<bytes::Bytes>>>> {
-        let (known, _) = self.ear.shut_while(|| body.as_mut().poll_frame(&mut unheard()));
-        if known.is_ready() {
-            return known;
+    ) -> Poll<Result<Option<Bytes>, Fault>> {
+        loop {
+            let Some(framing) = &mut self.answer else {
+                return Poll::Ready(Err(Fault::of_reading(&Closed)));
+            };
+            match framing.take(&mut self.unread) {
+                Ok(Some(piece)) => return Poll::Ready(Ok(Some(piece))),
+                Ok(None) if framing.is_over() => return Poll::Ready(Ok(None)),
+                Ok(None) => {}
+                Err(malformed) => return self.fail(&malformed),
+            }
+            // Its answer may have come before all of a long request was written.
+            if let Err(error) = self.write(context) {
+                return self.fail(&error);
+            }
+            match ready!(self.poll_read(context)) {
+                Ok(0) if self.answer == Some(Framing::ToClose) => {
+                    self.answer = Some(Framing::NOTHING);
+                }
+                Ok(0) => return self.fail(&Closed),
+                Ok(_) => {}
+                Err(error) => return self.fail(&error),
+            }
         }
-        self.poll_heard(context.waker(), || body.poll_frame(&mut unheard()))
     }
 
-    /// Moves the connection on, and then sees what has come of it. If nothing has, the connection
-    /// wakes the task.
-    fn poll_heard<T>(&mut self, task: &Waker, hear: impl FnOnce() -> Poll<T>) -> Poll<T> {
-        self.ear.hear_for(task);
-        let waker = self.waker.clone();
-        self.move_on(&waker);
-        let (heard, has_missed) = self.ear.shut_while(hear);
-        if heard.is_pending() && has_missed {
-            task.wake_by_ref();
+    fn poll_head(
+        &mut self,
+        context: &mut Context<'_>,
+        interim_heads: &mut usize,
+    ) -> Poll<Result<Head, Unanswered>> {
+        if let Err(error) = self.write(context) {
+            return Poll::Ready(Err(match self.request.take_if(|request| !request.is_begun()) {
+                Some(unsent) => Unanswered::Unsent(unsent, error),
+                None => unanswered(&error),
+            }));
         }
-        heard
+        loop {
+            let parsed = match self.unread.is_empty() {
+                true => Ok(Parsed::Begun),
+                false => head::parse(&mut self.unread),
+            };
+            match parsed {
+                Ok(Parsed::Whole(head)) => {
+                    self.answer = Some(head.framing);
+                    self.is_last |= head.is_last;
+                    return Poll::Ready(Ok(head));
+                }
+                Ok(Parsed::Interim) if *interim_heads < INTERIM_HEADS_MAX => {
+                    *interim_heads += 1;
+                    continue;
+                }
+                Ok(Parsed::Interim) => {
+                    let malformed = Malformed("too much before it");
+                    return Poll::Ready(Err(unanswered(&malformed)));
+                }
+                Ok(Parsed::Begun) => {}
+                Err(malformed) => return Poll::Ready(Err(unanswered(&malformed))),
+            }
+            match ready!(self.poll_read_little(context)) {
+                Ok(0) => return Poll::Ready(Err(unanswered(&Closed))),
+                Ok(_) => {}
+                Err(error) => return Poll::Ready(Err(unanswered(&error))),
+            }
+        }
     }
 
-    /// Writes and reads what can be written and read now. An end, good or bad, is told to whoever
-    /// waits for an answer, and what was not sent is given back, when the connection is dropped.
-    fn move_on(&mut self, waker: &Waker) {
-        let Some(connection) = &mut self.connection else { return };
-        if Pin::new(&mut **connection).poll(&mut Context::from_waker(waker)).is_ready() {
-            self.connection = None;
+    /// Writes what can be written now. A server that closes may have answered before: that it took
+    /// no more of the request is no fault yet.
+    fn write(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        let Some(request) = &mut self.request else { return Ok(()) };
+        match request.poll_write(&mut self.socket, context) {
+            Poll::Pending => return Ok(()),
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(error)) if request.is_begun() && is_closed(&error) => {
+                self.is_last = true;
+            }
+            Poll::Ready(Err(error)) => return Err(error),
         }
+        self.request = None;
+        Ok(())
+    }
+
+    /// Reads what has come of a body, all of which before is handed out.
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let room = self.read_bytes;
+        let count = if room == READ_BYTES_MIN {
+            ready!(self.poll_read_little(context))?
+        } else {
+            // Nothing is set aside while it waits.
+            ready!(self.socket.poll_read_ready(context))?;
+            let mut buffer = BytesMut::with_capacity(room);
+            let count = ready!(poll_read_buf(Pin::new(&mut self.socket), context, &mut buffer))?;
+            self.unread = buffer.freeze();
+            count
+        };
+        if room <= count {
+            self.read_bytes = (room * 2).min(READ_BYTES_MAX);
+        } else if count < room / 2 {
+            self.read_bytes = (room / 2).max(READ_BYTES_MIN);
+        }
+        Poll::Ready(Ok(count))
+    }
+
+    /// Reads behind what is there already.
+    fn poll_read_little(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let mut room = [MaybeUninit::uninit(); READ_BYTES_MIN];
+        let mut buffer = ReadBuf::uninit(&mut room);
+        ready!(Pin::new(&mut self.socket).poll_read(context, &mut buffer))?;
+        let came = buffer.filled();
+        self.unread = if self.unread.is_empty() {
+            Bytes::copy_from_slice(came)
+        } else {
+            [&self.unread, came].concat().into()
+        };
+        Poll::Ready(Ok(came.len()))
+    }
+
+    /// Throws away what has come of the body.
+    fn skip(&mut self) {
+        let Some(framing) = &mut self.answer else { return };
+        // A fault stays where it is, and the body is not over.
+        while let Ok(Some(_)) = framing.take(&mut self.unread) {}
+    }
+
+    /// Nothing more comes of this answer, and no other follows it.
+    fn fail<T>(&mut self, error: &(dyn std::error::Error + 'static)) -> Poll<Result<T, Fault>> {
+        self.answer = None;
+        Poll::Ready(Err(Fault::of_reading(error)))
     }
 }
 
-/// For whoever need not be woken, because it will be polled again anyway.
-fn unheard() -> Context<'static> {
-    Context::from_waker(Waker::noop())
+fn unanswered(error: &(dyn std::error::Error + 'static)) -> Unanswered {
+    Unanswered::Broken(Fault::of_sending(error))
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
 }

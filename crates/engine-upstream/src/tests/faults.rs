@@ -146,7 +146,7 @@ async fn a_body_that_breaks_off_in_the_middle_is_an_error() {
     let expected = expect![[r#"
         id 1
         verbatim [0] opens
-        error: the engine gave a bad answer: error reading a body from connection: unexpected EOF during chunk size line
+        error: the engine gave a bad answer: error reading a body from connection: connection closed before message completed
     "#]];
     check_stream(Stub::saying(chunked_sse(&[ROLE])), expected).await;
 }

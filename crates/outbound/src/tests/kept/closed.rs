@@ -3,13 +3,11 @@
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc;
 
-use http::Request;
-use hyper_util::rt::TokioIo;
-
 use super::*;
+use crate::outgoing::Outgoing;
 use crate::plain::IDLE_PER_SERVER_MAX;
-use crate::stream::Stream;
-use crate::wire::Wire;
+use crate::socket::Socket;
+use crate::wire::{Unanswered, Wire};
 
 /// A server whose connections a test holds in its hands.
 struct Held {
@@ -207,14 +205,39 @@ async fn an_answer_that_nobody_waits_for_takes_its_connection_with_it() {
 }
 
 #[tokio::test]
-async fn a_request_for_a_connection_that_was_closed_before_comes_back() {
+async fn a_server_that_says_something_unasked_is_not_asked_again() {
     let held = Held::new();
-    let stream = tokio::net::TcpStream::connect(held.address).await.unwrap();
-    let mut wire = Wire::open(Stream::to_server(TokioIo::new(stream))).await.unwrap();
-    held.accept().shutdown(Shutdown::Both).unwrap();
-    tokio::task::yield_now().await;
-    let mut error = wire.send(Request::new(crate::content::Body::default())).await.unwrap_err();
-    assert!(error.take_message().is_some(), "{:?}", error.into_error());
+    let client = client(Way::Straight);
+    let target = target(&client, &format!("http://{}/", held.address));
+    for more in ["HTTP/1.1 200 OK\r\n", "\r\n", ""] {
+        let listener = held.listener.try_clone().unwrap();
+        let serve = move || {
+            let mut stream = accept(&listener);
+            hear(&mut stream);
+            stream.write_all(OK.as_bytes()).unwrap();
+            stream
+        };
+        let mut stream = beside(serve, ask(&client, &target)).await;
+        stream.write_all(more.as_bytes()).unwrap();
+        // The event loop hears of it.
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_request_of_which_nothing_could_be_written_comes_back() {
+    let held = Held::new();
+    let mut stream = TcpStream::connect(held.address).unwrap();
+    stream.write_all(b"unread").unwrap();
+    let theirs = held.accept();
+    theirs.peek(&mut [0]).unwrap();
+    // Who closes without having read resets.
+    drop(theirs);
+    stream.set_nonblocking(true).unwrap();
+    let stream = tokio::net::TcpStream::from_std(stream).unwrap();
+    let mut wire = Wire::new(Socket::Tcp(stream));
+    let sent = wire.send(Outgoing::get("/", &HeaderMap::new())).await;
+    assert!(matches!(sent, Err(Unanswered::Unsent(..))));
 }
 
 #[tokio::test]

@@ -1,0 +1,128 @@
+//! The bytes of a request that goes over a connection of ours.
+
+use std::io::{self, IoSlice, Write as _};
+use std::task::{Context, Poll, ready};
+
+use bytes::buf::Chain;
+use bytes::{Buf, Bytes};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName};
+
+use crate::content::{Content, Pieces, no_pieces};
+use crate::socket::Socket;
+
+/// Content up to here is copied behind its head: one slice is written faster than two.
+const COPIED_BYTES_MAX: usize = 4 * 1024;
+/// The digits of any length.
+const LENGTH_DIGITS_MAX: usize = 20;
+
+/// What is not written yet of a request.
+pub(crate) struct Outgoing {
+    rest: Chain<Bytes, Pieces>,
+    is_begun: bool,
+}
+
+/// The head of a POST, with places for what differs between two of them.
+#[derive(Clone)]
+pub(crate) struct Form {
+    bytes: Bytes,
+    media_type_at: usize,
+    length_at: usize,
+}
+
+impl Outgoing {
+    /// A request without content.
+    pub(crate) fn get(path: &str, headers: &HeaderMap) -> Outgoing {
+        let mut head = first_line("GET", path);
+        for name in headers.keys() {
+            if name != CONTENT_TYPE && name != CONTENT_LENGTH {
+                push(&mut head, headers, name);
+            }
+        }
+        head.extend_from_slice(b"\r\n");
+        Outgoing::new(head, no_pieces())
+    }
+
+    fn new(head: Vec<u8>, pieces: Pieces) -> Outgoing {
+        Outgoing { rest: Bytes::from(head).chain(pieces), is_begun: false }
+    }
+
+    /// Whether the server may have seen something of it.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.is_begun
+    }
+
+    /// Ready when all of it is written.
+    pub(crate) fn poll_write(
+        &mut self,
+        socket: &mut Socket,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        while self.rest.has_remaining() {
+            let mut slices = [IoSlice::new(&[]); 4];
+            let count = self.rest.chunks_vectored(&mut slices);
+            let written = ready!(socket.poll_write(context, &slices[..count]))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.is_begun = true;
+            self.rest.advance(written);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Form {
+    /// The places are where `headers` has the media type.
+    pub(crate) fn new(path: &str, headers: &HeaderMap) -> Form {
+        let mut bytes = first_line("POST", path);
+        let (mut media_type_at, mut length_at) = (0, 0);
+        for name in headers.keys() {
+            if name == CONTENT_TYPE {
+                bytes.extend_from_slice(b"content-type: ");
+                media_type_at = bytes.len();
+                bytes.extend_from_slice(b"\r\ncontent-length: ");
+                length_at = bytes.len();
+                bytes.extend_from_slice(b"\r\n");
+            } else if name != CONTENT_LENGTH {
+                push(&mut bytes, headers, name);
+            }
+        }
+        bytes.extend_from_slice(b"\r\n");
+        Form { bytes: bytes.into(), media_type_at, length_at }
+    }
+
+    pub(crate) fn fill(&self, content: Content) -> Outgoing {
+        let (media_type, mut pieces) = (content.media_type, content.pieces);
+        let length = pieces.remaining();
+        let is_copied = length <= COPIED_BYTES_MAX;
+        let copied = if is_copied { length } else { 0 };
+        let room = self.bytes.len() + media_type.len() + LENGTH_DIGITS_MAX + copied;
+        let mut head = Vec::with_capacity(room);
+        head.extend_from_slice(&self.bytes[..self.media_type_at]);
+        head.extend_from_slice(media_type.as_bytes());
+        head.extend_from_slice(&self.bytes[self.media_type_at..self.length_at]);
+        write!(head, "{length}").expect("memory takes every byte");
+        head.extend_from_slice(&self.bytes[self.length_at..]);
+        while is_copied && pieces.has_remaining() {
+            let chunk = pieces.chunk();
+            head.extend_from_slice(chunk);
+            let count = chunk.len();
+            pieces.advance(count);
+        }
+        Outgoing::new(head, pieces)
+    }
+}
+
+fn first_line(method: &str, path: &str) -> Vec<u8> {
+    format!("{method} {path} HTTP/1.1\r\n").into_bytes()
+}
+
+fn push(head: &mut Vec<u8>, headers: &HeaderMap, name: &HeaderName) {
+    for value in headers.get_all(name) {
+        head.extend_from_slice(name.as_str().as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(value.as_bytes());
+        head.extend_from_slice(b"\r\n");
+    }
+}

@@ -1,0 +1,86 @@
+//! The body of an answer, piece by piece.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::Body as _;
+use hyper::body::Incoming;
+
+use crate::fault::Fault;
+use crate::plain::Lent;
+
+/// A body as it comes.
+pub struct Pieces(Source);
+
+#[expect(clippy::large_enum_variant, reason = "most are ours, and none is allocated for")]
+enum Source {
+    /// A connection that somebody else moves on.
+    Theirs(Incoming),
+    /// A connection that this reads from, and that goes back after the last piece.
+    Ours(Lent),
+    Over,
+}
+
+impl Pieces {
+    pub(crate) fn theirs(body: Incoming) -> Pieces {
+        Pieces(Source::Theirs(body))
+    }
+
+    pub(crate) fn ours(mut lent: Lent) -> Pieces {
+        let is_over = lent.wire().is_over();
+        Pieces(if is_over { Source::Over } else { Source::Ours(lent) })
+    }
+
+    /// The next piece, or `None` at the end.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
+        match &mut self.0 {
+            Source::Theirs(body) => poll_data(body, context),
+            Source::Ours(lent) => {
+                let piece = ready!(lent.wire().poll_piece(context));
+                if lent.wire().is_over() {
+                    self.0 = Source::Over;
+                }
+                Poll::Ready(piece)
+            }
+            Source::Over => Poll::Ready(Ok(None)),
+        }
+    }
+
+    /// Whether it is known that no piece follows.
+    pub(crate) fn is_over(&self) -> bool {
+        match &self.0 {
+            Source::Theirs(body) => body.is_end_stream(),
+            Source::Ours(_) => false,
+            Source::Over => true,
+        }
+    }
+
+    /// At least so many bytes are to come.
+    pub(crate) fn left_min(&mut self) -> u64 {
+        match &mut self.0 {
+            Source::Theirs(body) => body.size_hint().lower(),
+            Source::Ours(lent) => lent.wire().left_min(),
+            Source::Over => 0,
+        }
+    }
+}
+
+fn poll_data(body: &mut Incoming, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
+    loop {
+        let frame = match ready!(Pin::new(&mut *body).poll_frame(context)) {
+            Some(Ok(frame)) => frame,
+            Some(Err(error)) => return Poll::Ready(Err(Fault::of_body(&error))),
+            None => return Poll::Ready(Ok(None)),
+        };
+        // What is no data is a trailer, which nobody asked for.
+        if let Ok(piece) = frame.into_data() {
+            return Poll::Ready(Ok(Some(piece)));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A connection to a server without TLS.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+
+pub(crate) enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Socket {
+    /// Reads what has come, without waiting; nobody is woken for more.
+    pub(crate) fn try_read(&self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => stream.try_read(room),
+            Socket::Unix(stream) => stream.try_read(room),
+        }
+    }
+
+    pub(crate) fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Socket::Tcp(stream) => stream.poll_read_ready(context),
+            Socket::Unix(stream) => stream.poll_read_ready(context),
+        }
+    }
+
+    pub(crate) fn poll_write(
+        &mut self,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self {
+            Socket::Tcp(stream) => write(Pin::new(stream), context, slices),
+            Socket::Unix(stream) => write(Pin::new(stream), context, slices),
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        self: Pin<&mut Socket>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
+            Socket::Unix(stream) => Pin::new(stream).poll_read(context, buffer),
+        }
+    }
+}
+
+/// The system takes one slice with less ado than several.
+fn write(
+    stream: Pin<&mut impl AsyncWrite>,
+    context: &mut Context<'_>,
+    slices: &[IoSlice<'_>],
+) -> Poll<io::Result<usize>> {
+    match slices {
+        [only] => stream.poll_write(context, only),
+        several => stream.poll_write_vectored(context, several),
+    }
+}
