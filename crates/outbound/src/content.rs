@@ -43,7 +43,3 @@ impl Content {
 fn pieces(before: Bytes, between: Bytes, after: Bytes) -> Pieces {
     before.chain(between.chain(after))
 }
-
-pub(crate) fn no_pieces() -> Pieces {
-    pieces(Bytes::new(), Bytes::new(), Bytes::new())
-}

@@ -3,22 +3,25 @@
 use std::io::{self, IoSlice, Write as _};
 use std::task::{Context, Poll, ready};
 
-use bytes::buf::Chain;
-use bytes::{Buf, Bytes};
+use bytes::{Buf, BufMut, Bytes};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName};
 
-use crate::content::{Content, Pieces, no_pieces};
+use crate::content::{Content, Pieces};
 use crate::socket::Socket;
 
 /// Content up to here is copied behind its head: one slice is written faster than two.
 const COPIED_BYTES_MAX: usize = 4 * 1024;
 /// The digits of any length.
 const LENGTH_DIGITS_MAX: usize = 20;
+/// A head and the pieces of content.
+const SLICES_MAX: usize = 4;
 
 /// What is not written yet of a request.
 pub(crate) struct Outgoing {
-    rest: Chain<Bytes, Pieces>,
+    head: Bytes,
+    /// What was not copied behind the head.
+    body: Option<Box<Pieces>>,
     is_begun: bool,
 }
 
@@ -40,11 +43,7 @@ impl Outgoing {
             }
         }
         head.extend_from_slice(b"\r\n");
-        Outgoing::new(head, no_pieces())
-    }
-
-    fn new(head: Vec<u8>, pieces: Pieces) -> Outgoing {
-        Outgoing { rest: Bytes::from(head).chain(pieces), is_begun: false }
+        Outgoing { head: head.into(), body: None, is_begun: false }
     }
 
     /// Whether the server may have seen something of it.
@@ -58,17 +57,29 @@ impl Outgoing {
         socket: &mut Socket,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
-        while self.rest.has_remaining() {
-            let mut slices = [IoSlice::new(&[]); 4];
-            let count = self.rest.chunks_vectored(&mut slices);
+        while self.head.has_remaining() || self.body.is_some() {
+            let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+            let mut count = self.head.chunks_vectored(&mut slices);
+            if let Some(body) = &self.body {
+                count += body.chunks_vectored(&mut slices[count..]);
+            }
             let written = ready!(socket.poll_write(context, &slices[..count]))?;
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
             self.is_begun = true;
-            self.rest.advance(written);
+            self.advance(written);
         }
         Poll::Ready(Ok(()))
+    }
+
+    fn advance(&mut self, written: usize) {
+        let of_head = written.min(self.head.len());
+        self.head.advance(of_head);
+        if let Some(body) = &mut self.body {
+            body.advance(written - of_head);
+            self.body.take_if(|body| !body.has_remaining());
+        }
     }
 }
 
@@ -95,8 +106,7 @@ impl Form {
     pub(crate) fn fill(&self, content: Content) -> Outgoing {
         let (media_type, mut pieces) = (content.media_type, content.pieces);
         let length = pieces.remaining();
-        let is_copied = length <= COPIED_BYTES_MAX;
-        let copied = if is_copied { length } else { 0 };
+        let copied = if length <= COPIED_BYTES_MAX { length } else { 0 };
         let room = self.bytes.len() + media_type.len() + LENGTH_DIGITS_MAX + copied;
         let mut head = Vec::with_capacity(room);
         head.extend_from_slice(&self.bytes[..self.media_type_at]);
@@ -104,13 +114,9 @@ impl Form {
         head.extend_from_slice(&self.bytes[self.media_type_at..self.length_at]);
         write!(head, "{length}").expect("memory takes every byte");
         head.extend_from_slice(&self.bytes[self.length_at..]);
-        while is_copied && pieces.has_remaining() {
-            let chunk = pieces.chunk();
-            head.extend_from_slice(chunk);
-            let count = chunk.len();
-            pieces.advance(count);
-        }
-        Outgoing::new(head, pieces)
+        head.put((&mut pieces).take(copied));
+        let body = pieces.has_remaining().then(|| Box::new(pieces));
+        Outgoing { head: head.into(), body, is_begun: false }
     }
 }
 

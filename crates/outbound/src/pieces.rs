@@ -14,7 +14,6 @@ use crate::plain::Lent;
 /// A body as it comes.
 pub struct Pieces(Source);
 
-#[expect(clippy::large_enum_variant, reason = "most are ours, and none is allocated for")]
 enum Source {
     /// A connection that somebody else moves on.
     Theirs(Incoming),

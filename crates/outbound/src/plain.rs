@@ -32,7 +32,8 @@ pub(crate) struct Plain {
 #[derive(Default)]
 struct Idle {
     /// Those last used are last.
-    by_server: HashMap<Arc<str>, Vec<Wire>>,
+    #[expect(clippy::vec_box, reason = "they go back and forth, and are long")]
+    by_server: HashMap<Arc<str>, Vec<Box<Wire>>>,
     /// Alive while a task closes what was idle for too long.
     sweeper: Weak<()>,
 }
@@ -41,7 +42,7 @@ struct Idle {
 /// its answer has come whole; otherwise it is closed.
 pub(crate) struct Lent {
     /// There until it goes back.
-    wire: Option<Wire>,
+    wire: Option<Box<Wire>>,
     server: Arc<str>,
     home: Arc<Plain>,
 }
@@ -75,7 +76,7 @@ impl Plain {
 
     async fn send_over(
         self: &Arc<Plain>,
-        wire: Wire,
+        wire: Box<Wire>,
         target: &PlainTarget,
         request: Outgoing,
     ) -> Result<Answer, Unanswered> {
@@ -86,7 +87,7 @@ impl Plain {
     }
 
     /// The idle connection that was used last, if there is one that still can be.
-    fn take(&self, server: &str) -> Option<Wire> {
+    fn take(&self, server: &str) -> Option<Box<Wire>> {
         let now = Instant::now();
         loop {
             let wire = self.lock().by_server.get_mut(server)?.pop()?;
@@ -96,13 +97,13 @@ impl Plain {
         }
     }
 
-    async fn open(&self, address: &Uri) -> Result<Wire, Fault> {
+    async fn open(&self, address: &Uri) -> Result<Box<Wire>, Fault> {
         let connected = self.connector.plain(address).await;
         let socket = connected.map_err(|error| Fault::of_connecting(error.as_ref()))?;
-        Ok(Wire::new(socket))
+        Ok(Box::new(Wire::new(socket)))
     }
 
-    fn put(self: &Arc<Plain>, server: &Arc<str>, mut wire: Wire) {
+    fn put(self: &Arc<Plain>, server: &Arc<str>, mut wire: Box<Wire>) {
         wire.idle_since = Instant::now();
         let mut idle = self.lock();
         if idle.sweeper.strong_count() == 0 {

@@ -163,9 +163,9 @@ impl Wire {
                 false => head::parse(&mut self.unread),
             };
             match parsed {
-                Ok(Parsed::Whole(head)) => {
-                    self.answer = Some(head.framing);
-                    self.is_last |= head.is_last;
+                Ok(Parsed::Whole { head, framing, is_last }) => {
+                    self.answer = Some(framing);
+                    self.is_last |= is_last;
                     return Poll::Ready(Ok(head));
                 }
                 Ok(Parsed::Interim) if *interim_heads < INTERIM_HEADS_MAX => {

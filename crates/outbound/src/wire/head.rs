@@ -22,16 +22,18 @@ const BAD_HEADER: Malformed = Malformed("an invalid header");
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    pub(crate) framing: Framing,
-    /// The connection ends with this answer.
-    pub(crate) is_last: bool,
 }
 
 pub(crate) enum Parsed {
     Begun,
     /// Something before the answer, such as 100 or 103, which nobody asked for.
     Interim,
-    Whole(Head),
+    Whole {
+        head: Head,
+        framing: Framing,
+        /// The connection ends with this answer.
+        is_last: bool,
+    },
 }
 
 /// Takes a head, if it has come whole.
@@ -67,7 +69,7 @@ pub(crate) fn parse(unread: &mut Bytes) -> Result<Parsed, Malformed> {
     }
     let framing = told.framing(status)?;
     let is_last = told.is_last() || framing == Framing::ToClose;
-    Ok(Parsed::Whole(Head { status, headers, framing, is_last }))
+    Ok(Parsed::Whole { head: Head { status, headers }, framing, is_last })
 }
 
 fn told(error: httparse::Error) -> Malformed {
