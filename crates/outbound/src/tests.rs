@@ -1,5 +1,7 @@
 //! Requests over real sockets: what a server sees, and what its failures are called.
 
+mod early;
+mod held;
 mod kept;
 
 use std::io::{Read, Write};

@@ -259,3 +259,6 @@ fn unanswered(error: &(dyn std::error::Error + 'static)) -> Unanswered {
 fn is_closed(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ mod closed;
 
 use std::io::{BufRead, BufReader};
 use std::num::NonZeroUsize;
+use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -62,4 +63,35 @@ async fn each_lane_uses_its_own_connections() {
         seat.runtime().spawn(asking).await.unwrap();
     }
     assert_eq!(opened.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_reads_leaves_its_connection_if_it_has_come() {
+    let (address, opened) = counting_server();
+    let client = client(Way::Straight);
+    let target = target(&client, &format!("http://{address}/"));
+    for _ in 0..3 {
+        assert_eq!(client.get(&target, "").await.unwrap().status(), 200);
+    }
+    assert_eq!(opened.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn a_unix_socket_is_spoken_to_like_any_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let served = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        for _ in 0..2 {
+            let lines = BufReader::new(&mut stream).lines().map(Result::unwrap);
+            assert!(lines.take_while(|line| !line.is_empty()).count() > 0);
+            stream.write_all(OK.as_bytes()).unwrap();
+        }
+    });
+    let client = client(Way::Socket(path));
+    let target = target(&client, "http://engine/");
+    ask(&client, &target).await;
+    ask(&client, &target).await;
+    served.join().unwrap();
 }

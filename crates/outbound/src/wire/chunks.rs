@@ -31,7 +31,8 @@ enum At {
     DataLf,
     /// A trailer, or the empty line at the end.
     LastLine,
-    Trailer,
+    TrailerName,
+    TrailerValue,
     TrailerLf,
     EndLf,
     Nothing,
@@ -98,9 +99,12 @@ impl Chunks {
             (At::DataLf, b'\n') => Ok(At::FirstDigit),
             (At::LastLine, b'\r') => Ok(At::EndLf),
             (At::EndLf, b'\n') => Ok(At::Nothing),
-            (At::LastLine | At::Trailer, b'\n') => Err(Malformed("a line feed in a trailer")),
-            (At::Trailer, b'\r') => Ok(At::TrailerLf),
-            (At::LastLine | At::Trailer, _) => self.trailer(),
+            (At::LastLine | At::TrailerName, _) if is_in_name(byte) => {
+                self.trailer(At::TrailerName)
+            }
+            (At::TrailerName, b':') => self.trailer(At::TrailerValue),
+            (At::TrailerValue, b'\r') => Ok(At::TrailerLf),
+            (At::TrailerValue, _) if is_in_value(byte) => self.trailer(At::TrailerValue),
             (At::TrailerLf, b'\n') => Ok(At::LastLine),
             _ => Err(Malformed("invalid chunk framing")),
         }
@@ -123,11 +127,19 @@ impl Chunks {
         Ok(next)
     }
 
-    fn trailer(&mut self) -> Result<At, Malformed> {
+    fn trailer(&mut self, next: At) -> Result<At, Malformed> {
         if self.trailer_bytes == TRAILER_BYTES_MAX {
             return Err(Malformed("trailers that are too long"));
         }
         self.trailer_bytes += 1;
-        Ok(At::Trailer)
+        Ok(next)
     }
+}
+
+fn is_in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn is_in_value(byte: u8) -> bool {
+    byte == b'\t' || (b' ' <= byte && byte != 0x7f)
 }

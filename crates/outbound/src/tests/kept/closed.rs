@@ -7,55 +7,8 @@ use super::*;
 use crate::outgoing::Outgoing;
 use crate::plain::IDLE_PER_SERVER_MAX;
 use crate::socket::Socket;
+use crate::tests::held::{Held, accept, beside, hear};
 use crate::wire::{Unanswered, Wire};
-
-/// A server whose connections a test holds in its hands.
-struct Held {
-    address: SocketAddr,
-    listener: TcpListener,
-}
-
-impl Held {
-    fn new() -> Held {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        Held { address: listener.local_addr().unwrap(), listener }
-    }
-
-    fn accept(&self) -> TcpStream {
-        accept(&self.listener)
-    }
-
-    /// Whether nobody else has connected.
-    fn is_left_alone(&self) -> bool {
-        self.listener.set_nonblocking(true).unwrap();
-        self.listener.accept().is_err()
-    }
-}
-
-/// A connection; nobody waits for it longer than any test takes.
-fn accept(listener: &TcpListener) -> TcpStream {
-    let stream = listener.accept().unwrap().0;
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    stream
-}
-
-/// Reads one request without a body.
-fn hear(stream: &mut TcpStream) -> String {
-    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
-    lines.by_ref().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
-}
-
-/// Runs the server's part beside the client's, which blocks.
-async fn beside<T: Send + 'static>(
-    server: impl FnOnce() -> T + Send + 'static,
-    client: impl Future<Output = ()>,
-) -> T {
-    let (done, served) = tokio::sync::oneshot::channel();
-    // Nobody waits for this thread if the client's part fails.
-    thread::spawn(move || drop(done.send(server())));
-    client.await;
-    served.await.unwrap()
-}
 
 #[tokio::test]
 async fn what_a_server_closed_while_it_was_idle_is_replaced_without_a_word() {
