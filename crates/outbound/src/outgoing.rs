@@ -132,3 +132,19 @@ fn push(head: &mut Vec<u8>, headers: &HeaderMap, name: &HeaderName) {
         head.extend_from_slice(b"\r\n");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_short_content_is_copied() {
+        let form = Form::new("/", &HeaderMap::new());
+        let short = form.fill(Content::json(vec![b' '; COPIED_BYTES_MAX]));
+        assert!(short.body.is_none() && COPIED_BYTES_MAX < short.head.len());
+
+        let content = Bytes::from(vec![b' '; COPIED_BYTES_MAX + 1]);
+        let long = form.fill(Content::json(content.clone()));
+        assert_eq!(long.body.unwrap().chunk().as_ptr(), content.as_ptr());
+    }
+}

@@ -5,12 +5,15 @@ mod splits;
 
 use expect_test::{Expect, expect};
 use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 
 use super::chunks::{EXTENSION_BYTES_MAX, TRAILER_BYTES_MAX};
 use super::head::{HEAD_BYTES_MAX, HEADERS_MAX};
 use super::*;
+use crate::content::Content;
+use crate::outgoing::Form;
 
 /// A wire, and the server's end of it.
 fn pair() -> (Wire, UnixStream) {
@@ -185,6 +188,7 @@ async fn what_is_no_answer_is_a_fault() {
         "HTTP/1.1 200 OK\ncontent-length: +5\n\nhello",
         "HTTP/1.1 200 OK\ncontent-length: \n\nhello",
         "HTTP/1.1 200 OK\ncontent-length: 5,\n\nhello",
+        "HTTP/1.1 200 OK\ncontent-length: \u{fc}\n\nhello",
         "HTTP/1.1 200 OK\ncontent-length: 18446744073709551616\n\nhello",
         "HTTP/1.0 200 OK\ntransfer-encoding: chunked\n\n0\n\n",
         "HTTP/1.1 099 Low\n\n",
@@ -195,6 +199,7 @@ async fn what_is_no_answer_is_a_fault() {
         "HTTP/1.1 200 OK\na : b\n\n",
     ];
     let expected = expect![[r#"
+        client error (SendRequest): the answer has an invalid content length
         client error (SendRequest): the answer has an invalid content length
         client error (SendRequest): the answer has an invalid content length
         client error (SendRequest): the answer has an invalid content length
@@ -389,6 +394,44 @@ async fn a_fault_in_a_body_is_told_until_nobody_asks() {
     };
     against(server, answer, reading).await;
     assert!(!wire.is_free() && !wire.is_free_without_rest());
+}
+
+#[tokio::test]
+async fn a_reset_is_no_end_however_often_one_asks() {
+    let (mut wire, mut server) = pair();
+    server.write_all(b"HTTP/1.1 200 OK\r\n\r\nhi").await.unwrap();
+    send(&mut wire).await.unwrap();
+    assert_eq!(next(&mut wire).await.unwrap().unwrap(), "hi");
+    // Who closes without having read the request resets.
+    drop(server);
+    assert!(next(&mut wire).await.is_err() && next(&mut wire).await.is_err());
+}
+
+#[tokio::test]
+async fn a_rest_that_has_come_is_thrown_away_for_the_next_request() {
+    let (mut wire, mut server) = pair();
+    server.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nhi").await.unwrap();
+    send(&mut wire).await.unwrap();
+    assert!(!wire.is_free_without_rest(), "not all of it has come");
+    server.write_all(b"ho").await.unwrap();
+    // The event loop hears of it.
+    tokio::task::yield_now().await;
+    assert!(wire.is_free_without_rest());
+}
+
+#[tokio::test]
+async fn no_request_follows_one_that_could_not_be_written_whole() {
+    let (mut wire, mut server) = pair();
+    let form =
+        Form::new("/", &HeaderMap::from_iter([(CONTENT_TYPE, "text/plain".parse().unwrap())]));
+    let serve = async move {
+        server.read_exact(&mut [0; 100]).await.unwrap();
+        server.write_all(b"HTTP/1.1 413 No\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    };
+    let long = Content::json(vec![b' '; 8 * 1024 * 1024]);
+    let ((), sent) = tokio::join!(serve, wire.send(form.fill(long)));
+    assert!(sent.is_ok_and(|head| head.status == 413));
+    assert!(wire.is_over() && wire.unread.is_empty() && !wire.is_free());
 }
 
 #[tokio::test]
