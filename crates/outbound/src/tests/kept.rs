@@ -77,6 +77,29 @@ async fn an_answer_that_nobody_reads_leaves_its_connection_if_it_has_come() {
 }
 
 #[tokio::test]
+async fn a_connection_goes_back_with_the_last_piece_whoever_holds_the_body() {
+    let (address, opened) = counting_server();
+    let client = client(Way::Straight);
+    let target = target(&client, &format!("http://{address}/"));
+    let mut pieces = client.get(&target, "").await.unwrap().into_pieces();
+    assert_eq!(pieces.next().await.unwrap().unwrap(), "hi");
+    ask(&client, &target).await;
+    assert_eq!(opened.load(Ordering::Relaxed), 1);
+    assert_eq!(pieces.next().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_connection_that_was_idle_for_too_long_is_not_used() {
+    let (address, opened) = counting_server();
+    let (connect_timeout, idle_max) = (Duration::from_secs(1), Duration::ZERO);
+    let client = Client::new(Reach { way: Way::Straight, connect_timeout, idle_max }).unwrap();
+    let target = target(&client, &format!("http://{address}/"));
+    ask(&client, &target).await;
+    ask(&client, &target).await;
+    assert_eq!(opened.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
 async fn a_unix_socket_is_spoken_to_like_any_server() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");

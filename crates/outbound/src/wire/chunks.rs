@@ -1,7 +1,8 @@
 //! A body in chunks (RFC 9112, 7.1), read off whatever bytes have come.
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 
+use super::framing::pass_over;
 use super::malformed::Malformed;
 
 /// All extensions of a body together, with blanks and needless zeros. Nobody reads them.
@@ -59,7 +60,7 @@ impl Chunks {
             }
             taken += 1;
         }
-        unread.advance(taken);
+        pass_over(unread, taken);
         match fault {
             Some(malformed) => Err(malformed),
             None if self.at == At::Data => Ok(self.left),

@@ -1,6 +1,6 @@
 //! Where the body of an answer ends (RFC 9112, 6.3), read off whatever bytes have come.
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 
 use super::chunks::Chunks;
 use super::malformed::Malformed;
@@ -58,5 +58,14 @@ impl Framing {
             Framing::Chunked(chunks) => chunks.left_min(),
             Framing::ToClose => 0,
         }
+    }
+}
+
+/// Takes bytes that nobody wants. Once all are taken their memory goes, too.
+pub(super) fn pass_over(unread: &mut Bytes, count: usize) {
+    if count == unread.len() {
+        *unread = Bytes::new();
+    } else {
+        unread.advance(count);
     }
 }

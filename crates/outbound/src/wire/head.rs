@@ -2,13 +2,13 @@
 
 use std::mem::MaybeUninit;
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use httparse::{ParserConfig, Response, Status};
 
 use super::chunks::Chunks;
-use super::framing::Framing;
+use super::framing::{Framing, pass_over};
 use super::malformed::Malformed;
 
 /// More than any server sends, and little to keep.
@@ -49,7 +49,7 @@ pub(crate) fn parse(unread: &mut Bytes) -> Result<Parsed, Malformed> {
         Status::Complete(length) if HEAD_BYTES_MAX < length => return Err(TOO_LONG),
         Status::Complete(length) => length,
     };
-    unread.advance(length);
+    pass_over(unread, length);
     let code = response.code.unwrap_or_default();
     let status = StatusCode::from_u16(code).map_err(|_| Malformed("an invalid status"))?;
     if status == StatusCode::SWITCHING_PROTOCOLS {

@@ -31,6 +31,24 @@ async fn what_a_server_closed_while_it_was_idle_is_replaced_without_a_word() {
 }
 
 #[tokio::test]
+async fn what_a_server_reset_unnoticed_is_replaced_without_a_word() {
+    let held = Held::new();
+    let client = client(Way::Straight);
+    let target = target(&client, &format!("http://{}/", held.address));
+    for _ in 0..2 {
+        let listener = held.listener.try_clone().unwrap();
+        let serve = move || {
+            let mut stream = accept(&listener);
+            stream.read_exact(&mut [0]).unwrap();
+            stream.write_all(OK.as_bytes()).unwrap();
+            stream
+        };
+        // Who closes without having read resets, and the event loop does not hear of it.
+        drop(beside(serve, ask(&client, &target)).await);
+    }
+}
+
+#[tokio::test]
 async fn what_a_server_may_have_seen_is_not_sent_again() {
     let held = Held::new();
     let client = client(Way::Straight);

@@ -125,6 +125,17 @@ pub(super) fn answers() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+#[test]
+fn nothing_is_kept_of_what_was_taken() {
+    for rest in ["content-length: 2\r\n\r\nhi", "transfer-encoding: chunked\r\n\r\n0\r\n\r\n"] {
+        let came = Bytes::from(format!("HTTP/1.1 200 OK\r\n{rest}"));
+        let (mut unread, mut framing) = (came.clone(), None);
+        let mut read = Read { status: None, body: vec![], end: End::Missing, left: vec![] };
+        decode_on(&mut unread, &mut framing, &mut read).unwrap();
+        assert!(framing.unwrap().is_over() && came.is_unique());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..Default::default() })]
 
