@@ -18,9 +18,10 @@ use super::*;
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
 
+/// What it closes, it closes for another reason than age.
 fn client(way: Way) -> Client {
-    let second = Duration::from_secs(1);
-    Client::new(Reach { way, connect_timeout: second, idle_max: second }).unwrap()
+    let (connect_timeout, idle_max) = (Duration::from_secs(1), Duration::from_secs(600));
+    Client::new(Reach { way, connect_timeout, idle_max }).unwrap()
 }
 
 /// A server that gives each connection one answer; joining tells what it was sent.

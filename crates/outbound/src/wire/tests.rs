@@ -305,6 +305,9 @@ async fn everything_of_which_there_could_be_too_much_has_a_bound() {
     assert_eq!(outcome(padded(HEAD_BYTES_MAX).as_bytes()).await, KEPT);
     let told = outcome(padded(HEAD_BYTES_MAX + 1).as_bytes()).await;
     assert!(told.ends_with("the answer has a head that is too long"), "{told}");
+    let endless = format!("HTTP/1.1 200 OK\r\na: {}", "b".repeat(HEAD_BYTES_MAX));
+    let told = outcome(endless.as_bytes()).await;
+    assert!(told.ends_with("the answer has a head that is too long"), "{told}");
 
     let headers = |count: usize| format!("HTTP/1.1 200 OK\r\n{}{END}", "a: b\r\n".repeat(count));
     assert_eq!(outcome(headers(HEADERS_MAX - 1).as_bytes()).await, KEPT);
@@ -447,4 +450,17 @@ async fn a_long_body_comes_in_longer_and_longer_pieces() {
     };
     against(server, &said, reading).await;
     assert!(READ_BYTES_MIN < wire.read_bytes && wire.is_free());
+}
+
+#[tokio::test]
+async fn pieces_are_read_into_less_and_less_when_little_comes() {
+    let (mut wire, mut server) = pair();
+    server.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+    send(&mut wire).await.unwrap();
+    wire.read_bytes = 4 * READ_BYTES_MIN;
+    for read_bytes in [2 * READ_BYTES_MIN, READ_BYTES_MIN, READ_BYTES_MIN] {
+        server.write_all(b"hi").await.unwrap();
+        assert_eq!(next(&mut wire).await.unwrap().unwrap(), "hi");
+        assert_eq!(wire.read_bytes, read_bytes);
+    }
 }
