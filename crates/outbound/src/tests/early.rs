@@ -120,10 +120,12 @@ async fn the_rest_of_a_request_is_written_while_its_answer_is_read() {
     let held = Held::new();
     let client = client(Way::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
+    let (seen, is_seen) = mpsc::channel();
     let serve = move || {
         let mut stream = held.accept();
         hear_head(&mut stream);
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nhi").unwrap();
+        is_seen.recv_timeout(Duration::from_secs(20)).unwrap();
         let body = read_long(&mut stream);
         stream.write_all(b"ho").unwrap();
         body.len()
@@ -131,6 +133,7 @@ async fn the_rest_of_a_request_is_written_while_its_answer_is_read() {
     let asking = async {
         let mut pieces = client.post(&target, long()).await.unwrap().into_pieces();
         assert_eq!(pieces.next().await.unwrap().unwrap(), "hi");
+        seen.send(()).unwrap();
         assert_eq!(pieces.next().await.unwrap().unwrap(), "ho");
         assert_eq!(pieces.next().await.unwrap(), None);
     };
