@@ -12,8 +12,9 @@ use crate::outcome::{Balances, Outcome, Receipt};
 use crate::record::{Transfer, TransferCode};
 use crate::snapshot::RecentRow;
 
-/// Charges kept in memory. Older ones are refunded by reading them back from the journal.
-pub const RECENT_CHARGES_MAX: usize = 4096;
+/// Charges kept in memory. Older ones are refunded by reading them back from the journal. Each
+/// charge pushes the oldest out, so more than a processor keeps close to it would slow all down.
+pub const RECENT_CHARGES_MAX: usize = 1024;
 
 /// Other entries kept in memory: top-ups, grants, refunds, jobs. They have their own bound so that
 /// a busy second of charges does not push them out.

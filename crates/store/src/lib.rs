@@ -108,7 +108,8 @@ pub trait Store: Send + Sync {
     /// Who sent a transaction, oldest first; the hash as it is written, `0x` first.
     fn sent_transactions<'a>(&'a self, hash: &'a str) -> Answer<'a, Vec<SentTransaction>>;
 
-    /// The credits of the JSON-RPC proxy since a moment, by owner and quarter of an hour.
+    /// The credits of the JSON-RPC proxy, by owner and quarter of an hour, of the quarters that began
+    /// at a moment or later; known for two days.
     fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>>;
 
     fn claim(&self, id: ClaimId) -> Answer<'_, Option<Claim>>;

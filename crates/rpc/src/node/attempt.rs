@@ -69,7 +69,7 @@ impl Nodes {
     }
 
     async fn send(&self, target: &Target<'_>, upstream: usize, body: Bytes) -> Attempt {
-        target.pool.health()[upstream].started(self.clock.now());
+        target.pool.health()[upstream].started(|| self.clock.now());
         let started = Instant::now();
         let may_share = target.are_reads && body.len() <= SHARED_BYTES_MAX;
         let sent = if may_share {

@@ -42,11 +42,11 @@ struct Speed {
 }
 
 impl Health {
-    /// A request is about to be sent.
-    pub(super) fn started(&mut self, now: Timestamp) {
+    /// A request is about to be sent. Only of a node that has failed does it matter when.
+    pub(super) fn started(&mut self, now: impl FnOnce() -> Timestamp) {
         let is_probe = 0 < self.failures_in_a_row;
         if is_probe {
-            self.rests_until = self.rests_until.max(now.plus(PROBE));
+            self.rests_until = self.rests_until.max(now().plus(PROBE));
         }
     }
 

@@ -111,18 +111,18 @@ async fn spent(store: &dyn Store) {
     const QUARTER_MS: i64 = 900_000;
     furnish(store, 1).await;
     furnish(store, 2).await;
-    let row = |owner, ms, sku: &str, units| {
+    let usage_row = |owner, ms, sku: &str, units| {
         Write::AddUsage(UsageRow { sku: sku.into(), units, ..usage(owner, at(ms), 1) })
     };
-    done(store, vec![row(1, 1, "crypto-rpc-bsc-testnet", 99)]).await;
+    done(store, vec![usage_row(1, 1, "crypto-rpc-bsc-testnet", 99)]).await;
     done(
         store,
         vec![
-            row(1, QUARTER_MS, "crypto-rpc-base-mainnet", 20),
-            row(1, QUARTER_MS + 1, "llama-output-mtoken", 7),
-            row(2, QUARTER_MS + 2, "crypto-rpc-base-mainnet", 5),
-            row(1, 2 * QUARTER_MS - 1, "crypto-rpc-zksync-mainnet", 30),
-            row(1, 2 * QUARTER_MS, "crypto-rpc-base-mainnet", 40),
+            usage_row(1, QUARTER_MS, "crypto-rpc-base-mainnet", 20),
+            usage_row(1, QUARTER_MS + 1, "llama-output-mtoken", 7),
+            usage_row(2, QUARTER_MS + 2, "crypto-rpc-base-mainnet", 5),
+            usage_row(1, 2 * QUARTER_MS - 1, "crypto-rpc-zksync-mainnet", 30),
+            usage_row(1, 2 * QUARTER_MS, "crypto-rpc-base-mainnet", 40),
         ],
     )
     .await;
@@ -130,5 +130,18 @@ async fn spent(store: &dyn Store) {
     assert_eq!(
         store.spent_credits(at(2)).await.expect("asked"),
         [row(1, QUARTER_MS, 50), row(2, QUARTER_MS, 5), row(1, 2 * QUARTER_MS, 40)]
+    );
+    done(store, vec![usage_row(2, 3 * QUARTER_MS - 1, "crypto-rpc-base-mainnet", 1)]).await;
+    done(store, vec![usage_row(2, 2 * QUARTER_MS, "crypto-rpc-base-mainnet", 1)]).await;
+    assert_eq!(
+        store.spent_credits(at(2 * QUARTER_MS)).await.expect("asked"),
+        [row(1, 2 * QUARTER_MS, 40), row(2, 2 * QUARTER_MS, 2)],
+        "what comes later is added"
+    );
+    let days = |count: i64| count * 96 * QUARTER_MS;
+    done(store, vec![usage_row(1, days(2) + QUARTER_MS, "crypto-rpc-base-mainnet", 6)]).await;
+    assert_eq!(
+        store.spent_credits(at(days(1))).await.expect("asked"),
+        [row(1, days(2) + QUARTER_MS, 6)]
     );
 }

@@ -11,6 +11,9 @@ use crate::sqlite::writer::Fault;
 
 const QUARTER_MS: i64 = 15 * 60 * 1000;
 
+/// Two days of sums are kept, for questions about one.
+const SPENT_QUARTERS_KEPT: i64 = 2 * 96;
+
 /// Replaces what is under the key, so that the charge which it goes with is never refused for it.
 pub(crate) fn keep_answer(
     connection: &Connection,
@@ -104,13 +107,35 @@ pub(crate) fn sent_transactions(
     rows.collect()
 }
 
-/// The pattern is written out, because the index on these rows is found by it.
+/// Adds to what an owner was charged in a quarter of an hour.
+pub(crate) fn add_spent(
+    connection: &Connection,
+    (quarter, owner): (i64, OwnerId),
+    credits: i64,
+) -> Result<(), Fault> {
+    let sql = "INSERT INTO rpc_spent (quarter, owner, credits) VALUES (?1, ?2, ?3) \
+               ON CONFLICT (quarter, owner) DO UPDATE SET credits = credits + excluded.credits";
+    connection.prepare_cached(sql)?.execute(params![quarter, owner.0.as_bytes(), credits])?;
+    Ok(())
+}
+
+/// Drops what no day that can still be asked about has in it.
+pub(crate) fn drop_old_spent(connection: &Connection, newest: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM rpc_spent WHERE quarter < ?1";
+    connection.prepare_cached(sql)?.execute([newest.saturating_sub(SPENT_QUARTERS_KEPT)])?;
+    Ok(())
+}
+
+pub(crate) fn quarter(at: Timestamp) -> i64 {
+    at.ms().div_euclid(QUARTER_MS)
+}
+
 pub(crate) fn spent_credits(
     connection: &Connection,
     since: Timestamp,
 ) -> rusqlite::Result<Vec<SpentCredits>> {
-    let sql = "SELECT owner, at_ms / ?2 * ?2, sum(units) FROM usage \
-               WHERE sku GLOB 'crypto-rpc-*' AND ?1 <= at_ms GROUP BY 1, 2 ORDER BY 2, 1";
+    let sql = "SELECT owner, quarter * ?2, credits FROM rpc_spent \
+               WHERE ?1 <= quarter * ?2 ORDER BY quarter, owner";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map(params![since.ms(), QUARTER_MS], |row| {
         Ok(SpentCredits {

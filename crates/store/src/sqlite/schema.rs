@@ -9,7 +9,7 @@ use crate::sqlite::fault::refusal;
 
 /// Step `n` of this list brings a database from version `n` to `n + 1`. Steps that were released
 /// are never edited: a change is a new step.
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("../../migrations/0001_create_owners.sql"),
     include_str!("../../migrations/0002_create_journal.sql"),
     include_str!("../../migrations/0003_create_usage.sql"),
@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; 13] = [
     include_str!("../../migrations/0011_create_charge_log.sql"),
     include_str!("../../migrations/0012_find_constants_without_a_table.sql"),
     include_str!("../../migrations/0013_log_charges_in_a_file.sql"),
+    include_str!("../../migrations/0014_sum_rpc_credits.sql"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.

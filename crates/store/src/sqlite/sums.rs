@@ -9,7 +9,9 @@ use money::Currency;
 use rusqlite::{Connection, params};
 
 use crate::error::StoreError;
+use crate::rpc::RPC_SKU_PREFIX;
 use crate::sqlite::owners::touch_key;
+use crate::sqlite::rpc;
 use crate::sqlite::writer::Fault;
 use crate::usage::UsageRow;
 
@@ -19,6 +21,8 @@ pub(crate) struct Sums<'batch> {
     spends: HashMap<(KeyStamp, LimitClass), i128>,
     days: HashMap<DayKey<'batch>, DayChange>,
     touches: HashMap<KeyId, i64>,
+    /// Credits of the JSON-RPC proxy, by quarter of an hour.
+    rpc_spent: HashMap<(i64, OwnerId), i128>,
 }
 
 /// What a transaction adds to one account.
@@ -70,6 +74,10 @@ impl<'batch> Sums<'batch> {
         change.rows += 1;
         change.units += i128::from(row.units);
         change.amount += i128::from(row.amount.nanos());
+        if row.sku.starts_with(RPC_SKU_PREFIX) {
+            let quarter = rpc::quarter(row.at);
+            *self.rpc_spent.entry((quarter, row.owner)).or_default() += i128::from(row.units);
+        }
     }
 
     pub(crate) fn touch(&mut self, key: KeyId, at_ms: i64) {
@@ -85,7 +93,7 @@ impl<'batch> Sums<'batch> {
         for (key, at_ms) in self.touches {
             touch_key(connection, key, at_ms)?;
         }
-        Ok(())
+        write_rpc_spent(connection, sorted(self.rpc_spent, |key| *key))
     }
 }
 
@@ -167,6 +175,18 @@ fn write_days(connection: &Connection, days: Vec<(DayKey<'_>, DayChange)>) -> Re
             fitting(change.units)?,
             fitting(change.amount)?
         ])?;
+    }
+    Ok(())
+}
+
+fn write_rpc_spent(
+    connection: &Connection,
+    spent: Vec<((i64, OwnerId), i128)>,
+) -> Result<(), Fault> {
+    let Some(((newest, _), _)) = spent.last() else { return Ok(()) };
+    rpc::drop_old_spent(connection, *newest)?;
+    for (quarter_of_owner, credits) in spent {
+        rpc::add_spent(connection, quarter_of_owner, fitting(credits)?)?;
     }
     Ok(())
 }

@@ -108,6 +108,26 @@ fn a_database_of_a_later_release_is_refused_and_left_alone() {
     assert_eq!(version, 99);
 }
 
+#[tokio::test]
+async fn credits_that_an_earlier_release_charged_are_counted() {
+    let directory = directory();
+    let store = Sqlite::open(&scratch(&directory)).unwrap();
+    let spent = conformance::cases().into_iter().find(|case| case.name.contains("credits")).unwrap();
+    (spent.run)(&store).await;
+    let counted = store.spent_credits(Timestamp::default()).await.unwrap();
+    let first = counted[0].at;
+    let minutes: Vec<_> = counted.iter().map(|it| it.at.since(first).as_secs() / 60).collect();
+    assert_eq!(minutes, [0, 0, 15, 15, 2 * 24 * 60], "what is older than two days is dropped");
+    drop(store);
+    let before = "DROP TABLE rpc_spent; \
+                  CREATE INDEX usage_of_rpc ON usage (at_ms) WHERE sku GLOB 'crypto-rpc-*'; \
+                  PRAGMA user_version = 13";
+    Connection::open(database_in(directory.path())).unwrap().execute_batch(before).unwrap();
+    let store = Sqlite::open(&scratch(&directory)).unwrap();
+    assert_eq!(store.spent_credits(Timestamp::default()).await.unwrap(), counted);
+    assert_eq!(store.evidence().await.unwrap().faults, Vec::<String>::new());
+}
+
 #[test]
 fn the_database_of_another_program_is_refused() {
     let directory = directory();

@@ -77,12 +77,12 @@ impl Work {
         let most = most_credits(&self.batch);
         let owner = self.holder.owner.id;
         let _turn = app.proxy.in_flight.enter(owner).ok_or(Failed::Crowded)?;
-        let reserved = app.proxy.caps.reserve(owner, most, app.clock.now());
+        let started = app.clock.now();
+        let reserved = app.proxy.caps.reserve(owner, most, started);
         let set_aside = reserved.map_err(Failed::Capped)?;
         let want = Want::Exactly(chains.price.cost(most).into());
         let hold = app.ledger.hold(self.holder.payer(), want).map_err(Failed::Unpaid)?;
         self.log_transactions(app).await.map_err(Failed::Unlogged)?;
-        let started = app.clock.now();
         let reply = chains.nodes.ask(&self.batch).await.map_err(Failed::Node)?;
         let now = app.clock.now();
 

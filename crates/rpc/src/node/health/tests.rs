@@ -40,7 +40,7 @@ fn each_failure_in_a_row_doubles_the_rest_up_to_a_minute() {
 fn one_request_tries_a_rested_node_while_the_others_keep_away() {
     let mut nodes = [Health::default(); 2];
     nodes[0].failed(at(0));
-    nodes[0].started(at(1));
+    nodes[0].started(|| at(1));
     check(&nodes, at(2), &[1, 0]);
     nodes[0].succeeded(QUICK, at(2));
     check(&nodes, at(2), &[0, 1]);

@@ -75,7 +75,10 @@ async fn a_database_of_the_release_before_the_log_is_opened() {
     let directory = directory();
     drop(furnished(&options(&directory)));
     let connection = Connection::open(database_in(directory.path())).unwrap();
-    connection.execute_batch("DROP TABLE charge_log_generation; PRAGMA user_version = 10").unwrap();
+    let before = "DROP TABLE charge_log_generation; DROP TABLE rpc_spent; \
+                  CREATE INDEX usage_of_rpc ON usage (at_ms) WHERE sku GLOB 'crypto-rpc-*'; \
+                  PRAGMA user_version = 10";
+    connection.execute_batch(before).unwrap();
     drop(connection);
     let store = Sqlite::open(&options(&directory)).unwrap();
     store.commit(settled(1, 1, 10)).await.unwrap();
