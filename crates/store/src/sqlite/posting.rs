@@ -74,7 +74,15 @@ impl<'batch> Posting<'batch> {
 
     /// Writes the sums that were gathered. Without this nothing that was added is complete.
     pub(crate) fn finish(self) -> Result<(), Fault> {
-        self.sums.write(self.connection)?;
+        self.finish_with(&mut || Ok(()))
+    }
+
+    /// The same, with something to do between the rows, which may be many.
+    pub(crate) fn finish_with(
+        self,
+        between: &mut dyn FnMut() -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.sums.write(self.connection, between)?;
         self.memory.tail.place_if_long(self.connection)?;
         Ok(())
     }

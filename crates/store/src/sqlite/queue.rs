@@ -105,6 +105,14 @@ impl Queue {
         }
     }
 
+    /// Takes what waits now, if anything does. `emptied` is left in its place.
+    pub(crate) fn take_now(&self, emptied: &mut Vec<Waiting>) {
+        let mut state = self.lock();
+        if !state.waiting.is_empty() {
+            std::mem::swap(&mut state.waiting, emptied);
+        }
+    }
+
     /// No more groups are taken in; those that wait are still written.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;

@@ -121,7 +121,7 @@ pub(crate) fn stop_or_refuse(fault: Fault) -> StoreError {
     match fault {
         Fault::Refused(error) => error,
         Fault::Unpostable(error) => stop_unposted(&error),
-        Fault::Sqlite(error) => {
+        Fault::Sqlite(error) | Fault::Meanwhile(error) => {
             if is_fatal(&error) {
                 stop(&error);
             }

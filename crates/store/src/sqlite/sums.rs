@@ -15,6 +15,9 @@ use crate::sqlite::rpc;
 use crate::sqlite::writer::Fault;
 use crate::usage::UsageRow;
 
+/// After so many rows, about a third of a millisecond, it is seen who waits.
+const WRITTEN_IN_ONE_GO: usize = 128;
+
 #[derive(Debug, Default)]
 pub(crate) struct Sums<'batch> {
     accounts: HashMap<i64, AccountChange>,
@@ -86,10 +89,26 @@ impl<'batch> Sums<'batch> {
     }
 
     /// In the order of the tables, so that neighbouring rows are changed one after the other.
-    pub(crate) fn write(self, connection: &Connection) -> Result<(), Fault> {
-        write_accounts(connection, sorted(self.accounts, |number| *number))?;
-        write_spends(connection, sorted(self.spends, |(stamp, class)| (stamp.key, *class)))?;
-        write_days(connection, sorted(self.days, |key| (key.owner, key.day)))?;
+    pub(crate) fn write(
+        self,
+        connection: &Connection,
+        between: &mut dyn FnMut() -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let accounts = sorted(self.accounts, |number| *number);
+        for some in accounts.chunks(WRITTEN_IN_ONE_GO) {
+            write_accounts(connection, some)?;
+            between()?;
+        }
+        let spends = sorted(self.spends, |(stamp, class)| (stamp.key, *class));
+        for some in spends.chunks(WRITTEN_IN_ONE_GO) {
+            write_spends(connection, some)?;
+            between()?;
+        }
+        let days = sorted(self.days, |key| (key.owner, key.day));
+        for some in days.chunks(WRITTEN_IN_ONE_GO) {
+            write_days(connection, some)?;
+            between()?;
+        }
         for (key, at_ms) in self.touches {
             touch_key(connection, key, at_ms)?;
         }
@@ -103,10 +122,7 @@ fn sorted<K, V, O: Ord>(sums: HashMap<K, V>, order: impl Fn(&K) -> O) -> Vec<(K,
     sums
 }
 
-fn write_accounts(
-    connection: &Connection,
-    changes: Vec<(i64, AccountChange)>,
-) -> Result<(), Fault> {
+fn write_accounts(connection: &Connection, changes: &[(i64, AccountChange)]) -> Result<(), Fault> {
     let sql = "UPDATE account SET debits = debits + ?2, credits = credits + ?3, \
                pending = pending + ?4, granted = granted + ?5, \
                is_closed = is_closed OR ?6 WHERE id = ?1";
@@ -127,7 +143,7 @@ fn write_accounts(
 /// The same day or month adds, a later one replaces, an earlier one changes nothing.
 fn write_spends(
     connection: &Connection,
-    spends: Vec<((KeyStamp, LimitClass), i128)>,
+    spends: &[((KeyStamp, LimitClass), i128)],
 ) -> Result<(), Fault> {
     let sql = "INSERT INTO key_spend \
                (key, class, day, day_spent, month, month_spent, lifetime_spent) \
@@ -148,13 +164,13 @@ fn write_spends(
             class.name(),
             stamp.day,
             stamp.month,
-            fitting(nanos)?
+            fitting(*nanos)?
         ])?;
     }
     Ok(())
 }
 
-fn write_days(connection: &Connection, days: Vec<(DayKey<'_>, DayChange)>) -> Result<(), Fault> {
+fn write_days(connection: &Connection, days: &[(DayKey<'_>, DayChange)]) -> Result<(), Fault> {
     let sql = "INSERT INTO usage_daily \
                (owner, day, currency, key, model, sku, row_count, units, amount) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \

@@ -112,7 +112,8 @@ fn a_database_of_a_later_release_is_refused_and_left_alone() {
 async fn credits_that_an_earlier_release_charged_are_counted() {
     let directory = directory();
     let store = Sqlite::open(&scratch(&directory)).unwrap();
-    let spent = conformance::cases().into_iter().find(|case| case.name.contains("credits")).unwrap();
+    let spent =
+        conformance::cases().into_iter().find(|case| case.name.contains("credits")).unwrap();
     (spent.run)(&store).await;
     let counted = store.spent_credits(Timestamp::default()).await.unwrap();
     let first = counted[0].at;

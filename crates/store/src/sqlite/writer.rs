@@ -3,8 +3,9 @@
 //!
 //! The cost of a commit is its fsync and the pages it changes, so the more groups wait, the cheaper
 //! each becomes. A small batch of charges goes into the charge log, and into the tables later.
-//! Everything else is posted to the tables at once, after what is in the log, so that the journal
-//! has the order in which groups were handed in. Groups run without savepoints, and sums such as
+//! The log is posted many charges at a time; those that come meanwhile are logged between two of
+//! them, so that none waits for the others. Everything else is posted to the tables at once, after
+//! what is in the log, so that the journal has the order in which groups were handed in. Groups run without savepoints, and sums such as
 //! balances are written once per batch. Only when some group of a batch fails does the batch run
 //! again, each group by itself, so that the one at fault fails alone.
 
@@ -15,7 +16,7 @@ use metrics::Histogram;
 use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::sqlite::charge_log::{ChargeLog, encode};
+use crate::sqlite::charge_log::{ChargeLog, Leaving, encode};
 use crate::sqlite::fault::is_fatal;
 use crate::sqlite::posting::{Memory, Posting};
 use crate::sqlite::queue::{Queue, Taken, Waiting};
@@ -47,15 +48,23 @@ pub(crate) struct Writer {
     has_room: bool,
     /// The log is posted when it has this many groups.
     posted_at: usize,
+    /// What came while the log was posted, and has to wait until it is.
+    held: Vec<Waiting>,
     commit_seconds: Histogram,
     batch_groups: Histogram,
 }
+
+/// Takes what is in the queue now, if anything is.
+type Arrivals<'a> = &'a mut dyn FnMut(&mut Vec<Waiting>);
 
 /// What stopped a group or a batch.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sqlite(rusqlite::Error),
     Refused(StoreError),
+    /// A question for what came while the log was posted: says nothing about the log, but the
+    /// transaction may be undone already.
+    Meanwhile(rusqlite::Error),
     /// The tables refuse a charge that was acknowledged.
     Unpostable(StoreError),
 }
@@ -80,14 +89,20 @@ impl Drop for AbandonOnExit {
 pub(crate) fn run(mut writer: Writer, queue: Arc<Queue>) {
     let _abandon = AbandonOnExit(Arc::clone(&queue));
     let mut batch = Vec::new();
+    let mut arrivals = |batch: &mut Vec<Waiting>| queue.take_now(batch);
     loop {
+        if !writer.held.is_empty() {
+            std::mem::swap(&mut batch, &mut writer.held);
+            writer.serve(&mut batch, &mut arrivals);
+            continue;
+        }
         match queue.take(&mut batch, writer.patience()) {
-            Taken::Groups => writer.serve(&mut batch),
-            Taken::Nothing => writer.post(),
+            Taken::Groups => writer.serve(&mut batch, &mut arrivals),
+            Taken::Nothing => writer.post(&mut arrivals),
             Taken::End => break,
         }
     }
-    writer.post();
+    writer.post(&mut arrivals);
     writer.session.checkpoint();
 }
 
@@ -99,6 +114,7 @@ impl Writer {
             quiet,
             has_room: true,
             posted_at: POSTED_TOGETHER,
+            held: Vec::new(),
             commit_seconds: metrics::histogram!("store_commit_seconds"),
             batch_groups: metrics::histogram!("store_batch_groups"),
         }
@@ -110,17 +126,14 @@ impl Writer {
         (!self.log.is_empty()).then_some(pause)
     }
 
-    fn serve(&mut self, batch: &mut Vec<Waiting>) {
+    fn serve(&mut self, batch: &mut Vec<Waiting>, arrivals: Arrivals<'_>) {
         let started = Instant::now();
         let outcomes = self.commit(batch);
         self.commit_seconds.record(started.elapsed().as_secs_f64());
         self.batch_groups.record(batch.len() as f64);
-        for (waiting, outcome) in batch.drain(..).zip(outcomes) {
-            // A waiter that went away does not undo what it asked for.
-            let _ = waiting.done.send(outcome);
-        }
+        tell(batch, outcomes);
         if self.posted_at <= self.log.len() {
-            self.post();
+            self.post(arrivals);
         }
         self.session.checkpoint_if_long();
     }
@@ -133,32 +146,18 @@ impl Writer {
         }
     }
 
-    /// Makes a batch durable in the log. False, with nothing written, if it is not one of charges
-    /// alone that are sure to be posted, or if the log has no room.
     fn log_charges(&mut self, batch: &mut [Waiting]) -> Result<bool, StoreError> {
-        let groups = self.log.len() + batch.len();
-        if LOGGED_BATCH_MAX < batch.len() || UNPOSTED_GROUPS_MAX < groups {
-            return Ok(false);
-        }
-        let Some(charges) = encode(batch.iter().map(|waiting| &waiting.group)) else {
-            return Ok(false);
-        };
         let log = &mut self.log;
-        let is_sure = self.session.look(|connection| log.admits(connection, batch));
-        let is_logged = matches!(is_sure, Ok(true)) && log.add(&charges, batch);
-        if !is_logged {
-            log.forget_tables();
-        }
-        is_sure.map(|_| is_logged)
+        self.session.look(|connection| log_charges(log, connection, batch))
     }
 
     /// Posts the log and then the batch, all in one transaction.
     fn post_with(&mut self, batch: &[Waiting]) -> Vec<Result<(), StoreError>> {
         self.log.forget_tables();
-        let log = &self.log;
+        let leaving = self.log.begin_posting();
         let together = self.session.transact(|connection, memory| {
             let mut posting = Posting::new(connection, memory)?;
-            log.post(connection, &mut posting)?;
+            leaving.post(connection, &mut posting, &mut || Ok(()))?;
             for waiting in batch {
                 posting.add(&waiting.group)?;
             }
@@ -166,20 +165,24 @@ impl Writer {
         });
         match together {
             Ok(()) => {
-                self.posted_with(batch);
+                self.posted_with(&leaving, batch);
                 vec![Ok(()); batch.len()]
             }
-            Err(StoreError::Full) => vec![Err(StoreError::Full); batch.len()],
-            Err(error) if batch.len() == 1 && self.log.is_empty() => vec![Err(error)],
-            Err(_) => self.post_apart(batch),
+            Err(error) => {
+                let is_alone = batch.len() == 1 && leaving.is_empty();
+                if !is_alone && !matches!(error, StoreError::Full) {
+                    return self.post_apart(leaving, batch);
+                }
+                self.log.take_back(leaving);
+                vec![Err(error); batch.len()]
+            }
         }
     }
 
     /// Runs each group behind a savepoint of its own; those that fail leave no trace.
-    fn post_apart(&mut self, batch: &[Waiting]) -> Vec<Result<(), StoreError>> {
-        let log = &self.log;
+    fn post_apart(&mut self, leaving: Leaving, batch: &[Waiting]) -> Vec<Result<(), StoreError>> {
         let apart = self.session.transact(|connection, memory| {
-            log.post_alone(connection, memory)?;
+            leaving.post_alone(connection, memory, &mut || Ok(()))?;
             let mut outcomes = Vec::with_capacity(batch.len());
             for waiting in batch {
                 outcomes.push(attempt(connection, memory, &waiting.group)?);
@@ -188,38 +191,90 @@ impl Writer {
         });
         match apart {
             Ok(outcomes) => {
-                self.posted_with(batch);
+                self.posted_with(&leaving, batch);
                 outcomes
             }
-            Err(error) => vec![Err(error); batch.len()],
+            Err(error) => {
+                self.log.take_back(leaving);
+                vec![Err(error); batch.len()]
+            }
         }
     }
 
-    /// Posts the log by itself. Without room it stays, and is tried again.
-    fn post(&mut self) {
+    /// Posts the log by itself. Without room it stays, and is tried again. Charges that arrive
+    /// meanwhile are logged; what is not one of those waits, and so does all that comes after it.
+    fn post(&mut self, arrivals: Arrivals<'_>) {
         if self.log.is_empty() {
             return;
         }
-        let log = &self.log;
-        match self.session.transact(|connection, memory| log.post_alone(connection, memory)) {
-            Ok(()) => self.posted_with(&[]),
+        let leaving = self.log.begin_posting();
+        let Writer { session, log, held, batch_groups, .. } = self;
+        let posted = session.transact(|connection, memory| {
+            leaving.post_alone(connection, memory, &mut || {
+                if !leaving.can_go_on || !held.is_empty() {
+                    return Ok(());
+                }
+                arrivals(held);
+                if held.is_empty() {
+                    return Ok(());
+                }
+                if log_charges(log, connection, held).map_err(Fault::Meanwhile)? {
+                    batch_groups.record(held.len() as f64);
+                    let outcomes = vec![Ok(()); held.len()];
+                    tell(held, outcomes);
+                }
+                Ok(())
+            })
+        });
+        match posted {
+            Ok(()) => self.posted_with(&leaving, &[]),
             Err(error) => {
                 if self.has_room {
                     tracing::warn!(%error, "charges stay in the charge log for now: {error}");
                 }
                 self.has_room = false;
+                self.log.take_back(leaving);
                 // Not for every charge that comes: each try is made in vain with the whole log.
                 self.posted_at = self.log.len() + POSTED_TOGETHER;
             }
         }
     }
 
-    fn posted_with(&mut self, batch: &[Waiting]) {
+    fn posted_with(&mut self, leaving: &Leaving, batch: &[Waiting]) {
         let rows: usize = batch.iter().map(|waiting| waiting.group.writes.len()).sum();
-        self.session.posted(self.log.writes() + rows);
-        self.log.posted();
+        self.session.posted(leaving.writes() + rows);
+        self.log.posted(leaving);
         self.has_room = true;
         self.posted_at = POSTED_TOGETHER;
+    }
+}
+
+/// Makes a batch durable in the log. False, with nothing written, if it is not one of charges alone
+/// that are sure to be posted, or if the log has no room.
+fn log_charges(
+    log: &mut ChargeLog,
+    connection: &Connection,
+    batch: &mut [Waiting],
+) -> rusqlite::Result<bool> {
+    let groups = log.len() + batch.len();
+    if LOGGED_BATCH_MAX < batch.len() || UNPOSTED_GROUPS_MAX < groups {
+        return Ok(false);
+    }
+    let Some(charges) = encode(batch.iter().map(|waiting| &waiting.group)) else {
+        return Ok(false);
+    };
+    let is_sure = log.admits(connection, batch);
+    let is_logged = matches!(is_sure, Ok(true)) && log.add(&charges, batch);
+    if !is_logged {
+        log.forget_tables();
+    }
+    is_sure.map(|_| is_logged)
+}
+
+fn tell(batch: &mut Vec<Waiting>, outcomes: Vec<Result<(), StoreError>>) {
+    for (waiting, outcome) in batch.drain(..).zip(outcomes) {
+        // A waiter that went away does not undo what it asked for.
+        let _ = waiting.done.send(outcome);
     }
 }
 

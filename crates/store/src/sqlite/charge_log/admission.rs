@@ -31,6 +31,8 @@ pub(crate) struct Admission {
     keys: HashSet<KeyId>,
     /// What the log has and the tables have not.
     entries: HashSet<(EntryId, u16)>,
+    /// The same of what is being posted.
+    leaving: HashSet<(EntryId, u16)>,
     gap: Gap,
 }
 
@@ -67,21 +69,29 @@ impl Admission {
         Ok(true)
     }
 
-    /// The log was posted: its entries are in the tables now, and what it took stays taken.
+    /// What the log has is about to be posted. What is counted from now on is not.
+    pub(crate) fn begin_posting(&mut self) {
+        self.leaving.extend(self.entries.drain());
+    }
+
+    /// It was posted: its entries are in the tables now, and what it took stays taken.
     pub(crate) fn posted(&mut self) {
-        self.gap.fill(self.entries.drain().map(|(entry, _)| entry));
-        if REMEMBERED_MAX <= self.rooms.len() {
-            self.rooms.clear();
-        }
+        self.gap.fill(self.leaving.drain().map(|(entry, _)| entry));
         if REMEMBERED_MAX <= self.keys.len() {
             self.keys.clear();
         }
+    }
+
+    /// Whether it is better to count all that is in the log anew than to remember more.
+    pub(crate) fn is_long(&self) -> bool {
+        REMEMBERED_MAX <= self.rooms.len()
     }
 
     /// The tables were changed by something else than the log.
     pub(crate) fn forget(&mut self) {
         self.rooms.clear();
         self.entries.clear();
+        self.leaving.clear();
         self.gap = Gap::default();
     }
 
@@ -109,7 +119,8 @@ impl Admission {
         if !has_money || !has_space {
             return Ok(false);
         }
-        let is_new = self.entries.insert((transfer.entry, transfer.leg));
+        let key = (transfer.entry, transfer.leg);
+        let is_new = !self.leaving.contains(&key) && self.entries.insert(key);
         Ok(is_new && !self.gap.is_posted(connection, transfer)?)
     }
 

@@ -1,5 +1,5 @@
-//! The file that charges are made durable in: a fixed size of it, written from its start again
-//! after each posting.
+//! The file that charges are made durable in: two areas of a fixed size, which generations of
+//! charges take in turns. While those of one are posted, those that come are written to the other.
 //!
 //! All of its room is taken when it is made, so that a write changes nothing but data: one write
 //! that is on disk when it returns, where a commit of SQLite takes a dozen calls. It goes round the
@@ -14,7 +14,8 @@ use crate::sqlite::Durability;
 use crate::sqlite::charge_log::record::{self, BLOCK_BYTES, Place};
 
 /// Room for the charges that may be waiting to be posted, if each was a commit of its own.
-const ROOM_BYTES: usize = 4 * 1024 * 1024;
+pub(crate) const AREA_BYTES: usize = 4 * 1024 * 1024;
+const ROOM_BYTES: usize = 2 * AREA_BYTES;
 
 #[cfg(target_os = "linux")]
 const ROUND_THE_CACHE: i32 = libc::O_DIRECT;
@@ -25,6 +26,7 @@ const ROUND_THE_CACHE: i32 = 0;
 pub(crate) struct LogFile {
     file: File,
     next: Place,
+    /// Counted from the start of the generation's area.
     next_at: usize,
     /// Where a record is put together; a part of it begins at a multiple of a block.
     buffer: Vec<u8>,
@@ -43,6 +45,16 @@ pub(crate) fn read_all(path: &Path) -> io::Result<Vec<u8>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         read => read,
     }
+}
+
+/// The part of a file that a generation is written to, as far as it is there.
+pub(crate) fn area_of(file: &[u8], generation: i64) -> &[u8] {
+    let rest = file.get(start_of(generation)..).unwrap_or_default();
+    &rest[..rest.len().min(AREA_BYTES)]
+}
+
+fn start_of(generation: i64) -> usize {
+    if generation % 2 == 0 { 0 } else { AREA_BYTES }
 }
 
 impl LogFile {
@@ -67,22 +79,23 @@ impl LogFile {
         self.next.generation
     }
 
-    /// Makes the charges durable. False, with nothing written, if the file has no room for them.
+    /// Makes the charges durable. False, with nothing written, if the area has no room for them.
     pub(crate) fn append(&mut self, charges: &[u8]) -> io::Result<bool> {
         let size = record::size(charges.len());
-        if ROOM_BYTES < self.next_at + size {
+        if AREA_BYTES < self.next_at + size {
             return Ok(false);
         }
         let record = aligned(&mut self.buffer, size);
         record::write(record, self.next, charges);
-        write_at_once(&self.file, record, self.next_at)?;
+        write_at_once(&self.file, record, start_of(self.next.generation) + self.next_at)?;
         self.next_at += size;
         self.next.number += 1;
         Ok(true)
     }
 
-    /// What was appended is in the tables, and the database says so.
-    pub(crate) fn begin_again(&mut self) {
+    /// Begins the next generation, in the other area: what was there is in the tables, and the
+    /// database says so.
+    pub(crate) fn turn(&mut self) {
         self.next = Place { generation: self.next.generation + 1, number: 0 };
         self.next_at = 0;
     }
@@ -163,7 +176,8 @@ mod tests {
     #[track_caller]
     fn expect(path: &Path, generation: i64, records: &[&[u8]]) {
         let file = read_all(path).unwrap();
-        assert_eq!(record::read(&file, generation), Ok(records.to_vec()));
+        let area = area_of(&file, generation);
+        assert_eq!(record::read(area, generation), Ok(records.to_vec()));
     }
 
     #[test]
@@ -178,9 +192,14 @@ mod tests {
                 assert!(log.append(charges).unwrap());
             }
             expect(&path, 5, &[b"one", &long, b"three"]);
-            log.begin_again();
+            log.turn();
             expect(&path, 6, &[]);
             assert!(log.append(b"four").unwrap());
+            expect(&path, 6, &[b"four"]);
+            expect(&path, 5, &[b"one", &long, b"three"]);
+            log.turn();
+            assert!(log.append(b"new").unwrap());
+            expect(&path, 7, &[b"new"]);
             expect(&path, 6, &[b"four"]);
             drop(log);
             let mut log = LogFile::open(&path, durability, 7).unwrap();
@@ -195,11 +214,14 @@ mod tests {
         let mut log = LogFile::open(&path, Durability::Full, 1).unwrap();
         let length = std::fs::metadata(&path).unwrap().len();
         let mut appended: u64 = 0;
-        while log.append(&[1; 100_000]).unwrap() {
-            appended += 1;
+        for _ in 0..2 {
+            while log.append(&[1; 100_000]).unwrap() {
+                appended += 1;
+            }
+            assert!(log.append(&[1; 10]).unwrap(), "there is room for less");
+            log.turn();
         }
-        assert_eq!(appended, ROOM_BYTES as u64 / 102_400);
-        assert!(log.append(&[1; 10]).unwrap(), "there is room for less");
+        assert_eq!(appended, 2 * (AREA_BYTES as u64 / 102_400));
         assert_eq!(std::fs::metadata(&path).unwrap().len(), length);
         assert_eq!(std::fs::metadata(&path).unwrap().len(), (ROOM_BYTES + BLOCK_BYTES) as u64);
     }

@@ -8,7 +8,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::StoreError;
 use crate::sqlite::Options;
 use crate::sqlite::charge_log::codec::decode;
-use crate::sqlite::charge_log::file::{LogFile, path_beside, read_all};
+use crate::sqlite::charge_log::file::{LogFile, area_of, path_beside, read_all};
+use crate::sqlite::charge_log::record::Unusable;
 use crate::sqlite::charge_log::{is_no_room, raise_generation, record};
 use crate::sqlite::fault::refusal;
 use crate::sqlite::posting::{Memory, Posting};
@@ -31,39 +32,52 @@ fn post_left_over(connection: &mut Connection, path: &Path) -> Result<i64, Store
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refusal)?;
     let sql = "SELECT generation FROM charge_log_generation";
     let generation = transaction.query_row(sql, [], |row| row.get(0)).map_err(refusal)?;
-    let groups = read(path, generation)?;
+    let (groups, next) = read(path, generation)?;
     if groups.is_empty() {
         return Ok(generation);
     }
     let charges = groups.len();
-    post(&transaction, generation, &groups).map_err(|fault| match fault {
-        Fault::Sqlite(error) => unposted(path, charges, &refusal(error)),
+    post(&transaction, (generation, next), &groups).map_err(|fault| match fault {
+        Fault::Sqlite(error) | Fault::Meanwhile(error) => unposted(path, charges, &refusal(error)),
         Fault::Refused(error) | Fault::Unpostable(error) => unposted(path, charges, &error),
     })?;
     transaction.commit().map_err(refusal)?;
     tracing::info!(charges, "posted {charges} charges that the last run had not got to");
-    Ok(generation + 1)
+    Ok(next)
 }
 
-fn read(path: &Path, generation: i64) -> Result<Vec<Group>, StoreError> {
+/// What is not posted, and the generation that comes after it. There are two generations of it if
+/// the process ended while the first was being posted, or after that had failed.
+fn read(path: &Path, generation: i64) -> Result<(Vec<Group>, i64), StoreError> {
     let file = read_all(path).map_err(|error| unopened(path, &error))?;
     let unusable = |told: &dyn std::fmt::Display| {
         StoreError::Unsuitable(format!("the charge log {} cannot be used: {told}", path.display()))
     };
-    let records = record::read(&file, generation).map_err(|error| unusable(&error))?;
+    let records = |generation| {
+        let records = record::read(area_of(&file, generation), generation);
+        records.map_err(|error| unusable(&error))
+    };
+    let (first, second) = (records(generation)?, records(generation + 1)?);
+    if record::has_any(area_of(&file, generation + 1), generation) {
+        return Err(unusable(&Unusable::Misplaced));
+    }
+    if first.is_empty() && !second.is_empty() {
+        return Err(unusable(&Unusable::Later));
+    }
+    let next = generation + if second.is_empty() { 1 } else { 2 };
     let mut groups = Vec::new();
-    for (number, charges) in records.into_iter().enumerate() {
+    for (number, charges) in first.into_iter().chain(second).enumerate() {
         let decoded = decode(charges);
         groups
             .extend(decoded.map_err(|error| unusable(&format_args!("record {number}: {error}")))?);
     }
-    Ok(groups)
+    Ok((groups, next))
 }
 
-fn post(connection: &Connection, generation: i64, groups: &[Group]) -> Result<(), Fault> {
+fn post(connection: &Connection, (first, next): (i64, i64), groups: &[Group]) -> Result<(), Fault> {
     let mut memory = Memory::default();
     let mut posting = Posting::new(connection, &mut memory)?;
-    raise_generation(connection, generation)?;
+    raise_generation(connection, first, next)?;
     for group in groups {
         posting.add(group)?;
     }

@@ -4,7 +4,7 @@
 //! usage and its sums. Writing those for every commit is most of what a charge costs, and charges
 //! that are posted together share most of them. So charges alone are made durable by one write to a
 //! file beside the database; the groups are kept in memory too, and are posted by the code that
-//! posts everything else.
+//! posts everything else. While they are, further ones go into the other area of the file.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -31,14 +31,33 @@ pub(crate) mod record;
 
 pub(crate) use codec::encode;
 
+/// After so many groups, about a third of a millisecond, it is seen who waits.
+const POSTED_IN_ONE_GO: usize = 16;
+
 #[derive(Debug)]
 pub(crate) struct ChargeLog {
     file: LogFile,
-    /// Acknowledged and in the file, in their order, and not in their tables.
+    /// Acknowledged and in the file, in their order, and neither in their tables nor on their way.
     groups: Vec<Group>,
+    /// How many are on their way.
+    leaving: usize,
+    /// The first generation that is not posted, as the database says: the file's or the one before.
+    oldest: i64,
     admission: Admission,
     is_admission_current: bool,
     pending: Arc<Pending>,
+}
+
+/// Groups of the log on their way into the tables.
+#[derive(Debug)]
+pub(crate) struct Leaving {
+    groups: Vec<Group>,
+    /// Their generations: of two only after a posting that failed.
+    first: i64,
+    last: i64,
+    /// Whether the file has begun a generation for what comes meanwhile, and it is known what that
+    /// may be.
+    pub(crate) can_go_on: bool,
 }
 
 /// Whether some acknowledged charge is not in its tables yet, for those who read the tables.
@@ -53,21 +72,25 @@ impl Pending {
 
 impl ChargeLog {
     pub(crate) fn new(file: LogFile, pending: Arc<Pending>) -> ChargeLog {
-        let (groups, admission) = (Vec::new(), Admission::default());
-        ChargeLog { file, groups, admission, is_admission_current: false, pending }
+        let (groups, oldest, admission) = (Vec::new(), file.generation(), Admission::default());
+        ChargeLog {
+            file,
+            groups,
+            leaving: 0,
+            oldest,
+            admission,
+            is_admission_current: false,
+            pending,
+        }
     }
 
+    /// Groups that are not in their tables.
     pub(crate) fn len(&self) -> usize {
-        self.groups.len()
+        self.groups.len() + self.leaving
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.groups.is_empty()
-    }
-
-    /// Rows that posting the log writes.
-    pub(crate) fn writes(&self) -> usize {
-        self.groups.iter().map(|group| group.writes.len()).sum()
+        self.len() == 0
     }
 
     /// Whether every charge of a batch is sure to be posted after those of the log. All are counted
@@ -80,6 +103,7 @@ impl ChargeLog {
         batch: &[Waiting],
     ) -> rusqlite::Result<bool> {
         if !self.is_admission_current {
+            debug_assert!(self.leaving == 0, "what is on its way cannot be counted again");
             for group in &self.groups {
                 self.admission.admits(connection, group)?;
             }
@@ -107,46 +131,43 @@ impl ChargeLog {
         true
     }
 
-    /// Moves the log into the transaction under way, before what is posted next.
-    pub(crate) fn post<'batch>(
-        &'batch self,
-        connection: &Connection,
-        posting: &mut Posting<'batch>,
-    ) -> Result<(), Fault> {
-        if self.is_empty() {
-            return Ok(());
+    /// Hands all groups out to be posted. What comes meanwhile belongs to the next generation, which
+    /// has the other area of the file, unless that is not posted either.
+    pub(crate) fn begin_posting(&mut self) -> Leaving {
+        let (first, last) = (self.oldest, self.file.generation());
+        let groups = std::mem::take(&mut self.groups);
+        let has_turned = !groups.is_empty() && first == last;
+        if has_turned {
+            self.file.turn();
         }
-        raise_generation(connection, self.file.generation())?;
-        for group in &self.groups {
-            posting.add(group)?;
-        }
-        Ok(())
+        self.leaving = groups.len();
+        self.admission.begin_posting();
+        Leaving { groups, first, last, can_go_on: has_turned && self.is_admission_current }
     }
 
-    /// Moves the log alone. Its charges were acknowledged, so a refusal is nobody's but ours.
-    pub(crate) fn post_alone(
-        &self,
-        connection: &Connection,
-        memory: &mut Memory,
-    ) -> Result<(), Fault> {
-        let mut posting = Posting::new(connection, memory)?;
-        let posted = self.post(connection, &mut posting).and_then(|()| posting.finish());
-        posted.map_err(|fault| match fault {
-            Fault::Sqlite(error) if is_full(&error) || is_fatal(&error) => Fault::Sqlite(error),
-            Fault::Sqlite(error) => Fault::Unpostable(refusal(error)),
-            Fault::Refused(error) | Fault::Unpostable(error) => Fault::Unpostable(error),
-        })
-    }
-
-    /// The transaction that moved the log, if there was anything in it, is durable.
-    pub(crate) fn posted(&mut self) {
-        if self.is_empty() {
+    /// The transaction that moved them is durable.
+    pub(crate) fn posted(&mut self, leaving: &Leaving) {
+        if leaving.is_empty() {
             return;
         }
-        self.groups.clear();
-        self.file.begin_again();
+        self.leaving = 0;
+        self.oldest = leaving.last + 1;
+        if self.file.generation() < self.oldest {
+            self.file.turn();
+        }
         self.admission.posted();
-        self.pending.0.store(false, Ordering::Release);
+        if self.admission.is_long() {
+            self.forget_tables();
+        }
+        self.pending.0.store(!self.groups.is_empty(), Ordering::Release);
+    }
+
+    /// They were not posted, and stand before what has come since.
+    pub(crate) fn take_back(&mut self, leaving: Leaving) {
+        let since = std::mem::replace(&mut self.groups, leaving.groups);
+        self.groups.extend(since);
+        self.leaving = 0;
+        self.forget_tables();
     }
 
     /// Something else than the log changed the tables, or tried to.
@@ -156,15 +177,66 @@ impl ChargeLog {
     }
 }
 
+impl Leaving {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Rows that posting them writes.
+    pub(crate) fn writes(&self) -> usize {
+        self.groups.iter().map(|group| group.writes.len()).sum()
+    }
+
+    /// Moves them into the transaction under way, before what is posted next. `between` is done
+    /// again and again, so that nobody has to wait for the end.
+    pub(crate) fn post<'batch>(
+        &'batch self,
+        connection: &Connection,
+        posting: &mut Posting<'batch>,
+        between: &mut dyn FnMut() -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        raise_generation(connection, self.first, self.last + 1)?;
+        for some in self.groups.chunks(POSTED_IN_ONE_GO) {
+            for group in some {
+                posting.add(group)?;
+            }
+            between()?;
+        }
+        Ok(())
+    }
+
+    /// Moves them alone. They were acknowledged, so a refusal is nobody's but ours.
+    pub(crate) fn post_alone(
+        &self,
+        connection: &Connection,
+        memory: &mut Memory,
+        between: &mut dyn FnMut() -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut posting = Posting::new(connection, memory)?;
+        let posted = self
+            .post(connection, &mut posting, between)
+            .and_then(|()| posting.finish_with(between));
+        posted.map_err(|fault| match fault {
+            Fault::Sqlite(error) if is_full(&error) || is_fatal(&error) => Fault::Sqlite(error),
+            Fault::Sqlite(error) => Fault::Unpostable(refusal(error)),
+            Fault::Refused(error) | Fault::Unpostable(error) => Fault::Unpostable(error),
+            Fault::Meanwhile(error) => Fault::Meanwhile(error),
+        })
+    }
+}
+
 fn is_full(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)
 }
 
-/// Says in the database that the records of this generation are posted. If it says so already, or
-/// knows nothing of the generation, somebody else has written, and then nothing is posted.
-fn raise_generation(connection: &Connection, generation: i64) -> Result<(), Fault> {
-    let sql = "UPDATE charge_log_generation SET generation = ?1 + 1 WHERE generation = ?1";
-    if connection.prepare_cached(sql)?.execute([generation])? == 1 {
+/// Says in the database that the records of the generations before `next` are posted. If it says so
+/// already, or knows nothing of the first, somebody else has written, and then nothing is posted.
+fn raise_generation(connection: &Connection, first: i64, next: i64) -> Result<(), Fault> {
+    let sql = "UPDATE charge_log_generation SET generation = ?2 WHERE generation = ?1";
+    if connection.prepare_cached(sql)?.execute([first, next])? == 1 {
         return Ok(());
     }
     let found = "the charge log was posted by somebody else";

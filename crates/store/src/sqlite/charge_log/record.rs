@@ -1,7 +1,7 @@
 //! The form of the charge log's file: records that begin at a block, one for each commit.
 //!
 //! A record is only written once the one before it is on disk. So the records of a generation are
-//! those from the start of the file up to the first that is not whole: that one was being written
+//! those from the start of its area up to the first that is not whole: that one was being written
 //! when the process ended, and nobody was told of it. A whole record behind one that is not means
 //! that the disk has lost what it had.
 
@@ -35,6 +35,11 @@ pub(crate) enum Unusable {
          to go on without what was charged since, move the file away"
     )]
     Later,
+    #[error(
+        "it was written by an earlier release; start and stop the release that wrote it, which \
+         posts it, and then this one"
+    )]
+    Misplaced,
 }
 
 /// What a record with this many bytes of charges takes in the file.
@@ -57,9 +62,9 @@ pub(crate) fn write(record: &mut [u8], place: Place, charges: &[u8]) {
 }
 
 /// The charges of every record of a generation, in their order.
-pub(crate) fn read(file: &[u8], generation: i64) -> Result<Vec<&[u8]>, Unusable> {
+pub(crate) fn read(area: &[u8], generation: i64) -> Result<Vec<&[u8]>, Unusable> {
     let mut records = Vec::new();
-    let mut rest = file;
+    let mut rest = area;
     while let Some((place, charges)) = first(rest) {
         let number = u32::try_from(records.len()).unwrap_or(u32::MAX);
         if place != (Place { generation, number }) {
@@ -68,17 +73,26 @@ pub(crate) fn read(file: &[u8], generation: i64) -> Result<Vec<&[u8]>, Unusable>
         records.push(charges);
         rest = rest.get(size(charges.len())..).unwrap_or_default();
     }
-    for block in rest.chunks(BLOCK_BYTES).enumerate().map(|(index, _)| &rest[index * BLOCK_BYTES..])
-    {
-        match first(block) {
-            Some((place, _)) if place.generation == generation => {
-                return Err(Unusable::Damaged(u32::try_from(records.len()).unwrap_or(u32::MAX)));
-            }
-            Some((place, _)) if generation < place.generation => return Err(Unusable::Later),
-            _ => {}
+    for place in whole(rest) {
+        if place.generation == generation {
+            return Err(Unusable::Damaged(u32::try_from(records.len()).unwrap_or(u32::MAX)));
+        }
+        if generation < place.generation {
+            return Err(Unusable::Later);
         }
     }
     Ok(records)
+}
+
+/// Whether a record of a generation is anywhere in an area.
+pub(crate) fn has_any(area: &[u8], generation: i64) -> bool {
+    whole(area).any(|place| place.generation == generation)
+}
+
+/// The places of all records that are whole, wherever they begin.
+fn whole(bytes: &[u8]) -> impl Iterator<Item = Place> {
+    let blocks = (0..bytes.len()).step_by(BLOCK_BYTES).map(|start| &bytes[start..]);
+    blocks.filter_map(|block| first(block).map(|(place, _)| place))
 }
 
 /// The record at the start of these bytes, if it is whole.

@@ -14,7 +14,8 @@ use crate::conformance::fixture::{
     add_key, at, charge, entry_id, key, key_id, lot, lot_opened, owner, owner_id, top_up, transfer,
     usage,
 };
-use crate::sqlite::charge_log::file::{path_beside, read_all};
+use crate::sqlite::charge_log::Pending;
+use crate::sqlite::charge_log::file::{AREA_BYTES, area_of, path_beside, read_all};
 use crate::sqlite::charge_log::left_over::open_posted;
 use crate::sqlite::charge_log::record;
 use crate::sqlite::{Options, Sqlite, database_in, load, open_writer, schema};
@@ -22,6 +23,7 @@ use crate::write::Write;
 
 mod equivalence;
 mod full;
+mod meanwhile;
 mod opening;
 mod refusing;
 mod stopping;
@@ -36,10 +38,15 @@ fn options(directory: &TempDir) -> Options {
 
 /// A writer without its thread, so that a test decides when the log is posted.
 fn writer(options: &Options) -> Writer {
+    writer_telling(options, &Arc::default())
+}
+
+/// The same, with what tells readers that charges are not in their tables.
+fn writer_telling(options: &Options, pending: &Arc<Pending>) -> Writer {
     let mut connection = open_writer(options).unwrap();
     schema::migrate(&mut connection).unwrap();
     let file = open_posted(&mut connection, options).unwrap();
-    Writer::new(connection, ChargeLog::new(file, Arc::default()), QUIET)
+    Writer::new(connection, ChargeLog::new(file, Arc::clone(pending)), QUIET)
 }
 
 /// A store that posts its log only when it must.
@@ -93,7 +100,18 @@ fn records_in_log(directory: &Path) -> usize {
     let connection = Connection::open(&database).unwrap();
     let sql = "SELECT generation FROM charge_log_generation";
     let generation = connection.query_row(sql, [], |row| row.get(0)).unwrap();
-    record::read(&read_all(&path_beside(&database)).unwrap(), generation).unwrap().len()
+    let file = read_all(&path_beside(&database)).unwrap();
+    let records = |generation| record::read(area_of(&file, generation), generation).unwrap().len();
+    records(generation) + records(generation + 1)
+}
+
+/// Posts the log while nothing comes.
+fn post(writer: &mut Writer) {
+    writer.post(&mut |_| {});
+}
+
+fn serve(writer: &mut Writer, groups: Vec<Group>) {
+    writer.serve(&mut waiting(groups), &mut |_| {});
 }
 
 /// The charges of the journal, in its order.
@@ -111,7 +129,7 @@ async fn a_charge_is_one_record_until_the_log_is_posted() {
         assert!(commit(&mut writer, vec![settled(entry, 1, 10)])[0].is_ok());
     }
     assert_eq!((writer.log.len(), records_in_log(directory.path())), (3, 3));
-    writer.post();
+    post(&mut writer);
     assert_eq!((writer.log.len(), records_in_log(directory.path())), (0, 0));
 }
 
@@ -205,10 +223,10 @@ fn a_long_log_is_posted_once_its_last_batch_was_acknowledged() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
     for entry in 1..POSTED_TOGETHER as u128 {
-        writer.serve(&mut waiting(vec![settled(entry, 1, 1)]));
+        serve(&mut writer, vec![settled(entry, 1, 1)]);
     }
     assert_eq!(writer.log.len(), POSTED_TOGETHER - 1);
-    writer.serve(&mut waiting(vec![settled(9_999, 1, 1)]));
+    serve(&mut writer, vec![settled(9_999, 1, 1)]);
     assert!(writer.log.is_empty());
 }
 
@@ -230,24 +248,25 @@ fn a_log_that_somebody_else_has_posted_is_not_posted_again() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
     assert!(commit(&mut writer, vec![settled(1, 1, 1)])[0].is_ok());
-    let log = &writer.log;
+    let leaving = writer.log.begin_posting();
     let posted = writer.session.transact(|connection, memory| {
         connection.execute("UPDATE charge_log_generation SET generation = 1", [])?;
-        let fault = log.post_alone(connection, memory).unwrap_err();
+        let fault = leaving.post_alone(connection, memory, &mut || Ok(())).unwrap_err();
         assert!(matches!(fault, Fault::Unpostable(StoreError::Unsuitable(_))), "{fault:?}");
         Err::<(), _>(Fault::Refused(StoreError::Closed))
     });
     assert!(posted.is_err());
     // A charge that the tables have got in another way is the same: nobody can be told any more.
     let posted = writer.session.transact(|connection, memory| {
-        log.post_alone(connection, memory)?;
+        leaving.post_alone(connection, memory, &mut || Ok(()))?;
         connection.execute("UPDATE charge_log_generation SET generation = generation - 1", [])?;
-        let fault = log.post_alone(connection, memory).unwrap_err();
+        let fault = leaving.post_alone(connection, memory, &mut || Ok(())).unwrap_err();
         assert!(matches!(fault, Fault::Unpostable(StoreError::Duplicate(_))), "{fault:?}");
         Err::<(), _>(Fault::Refused(StoreError::Closed))
     });
     assert!(posted.is_err());
-    writer.post();
+    writer.log.take_back(leaving);
+    post(&mut writer);
     assert!(writer.log.is_empty());
 }
 

@@ -9,6 +9,8 @@ use crate::sqlite::journal::entries_after;
 enum Step {
     Batch(Vec<Group>),
     Post,
+    /// The log is posted, and this comes meanwhile.
+    PostWhile(Vec<Group>),
 }
 
 /// Few entries and little money, so that many groups repeat one, or want what is not there.
@@ -30,8 +32,13 @@ fn group() -> impl Strategy<Value = Group> {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let batch = prop::collection::vec(group(), 1..5).prop_map(Step::Batch);
-    prop::collection::vec(prop_oneof![8 => batch, 1 => Just(Step::Post)], 1..40)
+    let batch = || prop::collection::vec(group(), 1..5);
+    let step = prop_oneof![
+        8 => batch().prop_map(Step::Batch),
+        1 => Just(Step::Post),
+        2 => batch().prop_map(Step::PostWhile),
+    ];
+    prop::collection::vec(step, 1..40)
 }
 
 fn told(outcomes: Vec<Result<(), StoreError>>) -> Vec<String> {
@@ -39,7 +46,7 @@ fn told(outcomes: Vec<Result<(), StoreError>>) -> Vec<String> {
 }
 
 fn tables(writer: &mut Writer) -> String {
-    writer.post();
+    post(writer);
     let read = writer.session.transact(|connection, _| {
         let usage = "SELECT group_concat(hex(charge) || amount, ' ') FROM \
                      (SELECT charge, amount FROM usage ORDER BY seq)";
@@ -62,7 +69,12 @@ proptest! {
         let (mut logging, mut plain) = (furnished(&options(&one)), furnished(&options(&other)));
         for step in steps {
             match step {
-                Step::Post => logging.post(),
+                Step::Post => post(&mut logging),
+                Step::PostWhile(groups) => {
+                    let outcomes = meanwhile::commit_while_posting(&mut logging, groups.clone());
+                    let expected = plain.post_with(&waiting(groups));
+                    prop_assert_eq!(told(outcomes), told(expected));
+                }
                 Step::Batch(groups) => {
                     let outcomes = commit(&mut logging, groups.clone());
                     let expected = plain.post_with(&waiting(groups));

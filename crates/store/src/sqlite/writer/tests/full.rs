@@ -39,7 +39,7 @@ async fn without_room_charges_are_kept_up_to_a_bound_then_refused_and_posted_lat
     assert_eq!(acknowledged.len(), UNPOSTED_GROUPS_MAX);
     // Refused again, and counted as if it had never been: the money is still there.
     assert!(commit(&mut writer, vec![settled(9_999, 1, 10)])[0].is_err());
-    writer.post();
+    post(&mut writer);
     assert!(!writer.has_room, "the posting should find no room");
     assert_eq!(writer.patience(), Some(NO_ROOM_PAUSE));
     assert_eq!(writer.posted_at, acknowledged.len() + POSTED_TOGETHER);
