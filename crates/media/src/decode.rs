@@ -5,7 +5,7 @@ use symphonia::core::errors::Error as SymphoniaError;
 
 use crate::resample::Resampler;
 use crate::sniff::Container;
-use crate::source::{Limits, SoundError, Source, refusal};
+use crate::source::{Limits, SoundError, Source, refusal, refuse_many};
 
 /// About how many samples a block has; the last one has fewer.
 const BLOCK_SAMPLES: usize = 8_192;
@@ -75,10 +75,7 @@ impl<'a> Decoder<'a> {
             let rate = match self.codec.decode(&packet) {
                 Ok(buffer) => {
                     let channels = buffer.spec().channels().count();
-                    if self.limits.channels_max < channels {
-                        let channels_max = self.limits.channels_max;
-                        return Err(SoundError::TooManyChannels { channels, channels_max });
-                    }
+                    refuse_many(channels, &self.limits)?;
                     buffer.copy_to_vec_interleaved(&mut self.interleaved);
                     mix(&self.interleaved, channels, &mut self.mono);
                     buffer.spec().rate()

@@ -8,6 +8,7 @@ mod encode;
 mod resample;
 mod sniff;
 mod source;
+mod wav;
 
 pub use decode::Decoder;
 pub use encode::{EncodeError, Encoder, Format, encode};

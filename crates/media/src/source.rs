@@ -16,6 +16,7 @@ use symphonia::default::formats::{
 use symphonia_adapter_libopus::OpusDecoder;
 
 use crate::sniff::{Container, sniff};
+use crate::wav;
 
 /// How much of a sound a caller lets in.
 #[derive(Clone, Copy, Debug)]
@@ -61,16 +62,16 @@ impl<'a> Source<'a> {
             return Err(SoundError::TooLarge { bytes, bytes_max: limits.bytes_max });
         }
         let (container, sound) = sniff(file).ok_or(SoundError::Unknown)?;
+        if container == Container::Wav {
+            // Before the library, which multiplies the number as it stands there.
+            refuse_many(wav::channels(sound), limits)?;
+        }
         let reader = reader(container, sound).map_err(refusal)?;
         let track = reader.default_track(TrackType::Audio).ok_or(SoundError::Silent)?.clone();
         let Some(CodecParameters::Audio(codec)) = track.codec_params.clone() else {
             return Err(SoundError::Silent);
         };
-        let channels = codec.channels.as_ref().map_or(1, |it| it.count());
-        if limits.channels_max < channels {
-            let channels_max = limits.channels_max;
-            return Err(SoundError::TooManyChannels { channels, channels_max });
-        }
+        refuse_many(codec.channels.as_ref().map_or(1, |it| it.count()), limits)?;
         Ok(Source { container, track, codec, reader })
     }
 
@@ -95,12 +96,20 @@ impl<'a> Source<'a> {
     }
 }
 
+pub(crate) fn refuse_many(channels: usize, limits: &Limits) -> Result<(), SoundError> {
+    let channels_max = limits.channels_max;
+    if channels_max < channels {
+        return Err(SoundError::TooManyChannels { channels, channels_max });
+    }
+    Ok(())
+}
+
 fn reader(
     container: Container,
     sound: &[u8],
 ) -> Result<Box<dyn FormatReader + '_>, SymphoniaError> {
     let sound = match container {
-        Container::Wav => with_true_length(sound),
+        Container::Wav => wav::with_true_length(sound),
         _ => Cow::Borrowed(sound),
     };
     let cursor = Box::new(Cursor::new(sound));
@@ -115,32 +124,6 @@ fn reader(
         Container::Ogg => Box::new(OggReader::try_new(stream, options)?),
         Container::Webm => Box::new(MkvReader::try_new(stream, options)?),
     })
-}
-
-/// A program that writes WAV to a pipe cannot know the length, and declares the most that fits.
-/// Then the samples go on until the file ends.
-fn with_true_length(wav: &[u8]) -> Cow<'_, [u8]> {
-    const FIRST_CHUNK: usize = 12;
-    const CHUNK_HEADER: usize = 8;
-    const UNKNOWN_BYTES_MIN: u32 = 0x7fff_0000;
-    let mut at = FIRST_CHUNK;
-    while let Some([i, d, e, n, length @ ..]) = wav.get(at..at + CHUNK_HEADER) {
-        let length = length.try_into().map_or(0, u32::from_le_bytes);
-        let body = at + CHUNK_HEADER;
-        if [*i, *d, *e, *n] != *b"data" {
-            // A chunk of an odd length is followed by a byte of padding.
-            at = body.saturating_add(length as usize).saturating_add(length as usize % 2);
-            continue;
-        }
-        if length < UNKNOWN_BYTES_MIN {
-            break;
-        }
-        let true_length = u32::try_from(wav.len() - body).unwrap_or(u32::MAX);
-        let mut corrected = wav.to_vec();
-        corrected[at + 4..body].copy_from_slice(&true_length.to_le_bytes());
-        return Cow::Owned(corrected);
-    }
-    Cow::Borrowed(wav)
 }
 
 pub(crate) fn refusal(error: SymphoniaError) -> SoundError {

@@ -38,6 +38,18 @@ fn the_head_alone_is_an_error() {
     }
 }
 
+#[test]
+fn a_wav_file_with_more_channels_than_can_be_is_refused() {
+    let many = SoundError::TooManyChannels { channels: 65_535, channels_max: LIMITS.channels_max };
+    let (_, wav) = SAMPLES.into_iter().find(|(name, _)| *name == "wav").unwrap();
+    let mut wild = wav.to_vec();
+    wild[22..24].fill(0xff);
+    assert_eq!(decode(&wild, 16_000), Err(many.clone()));
+    // A second format, after one that is right.
+    let twice = [&wav[..36], &wild[12..]].concat();
+    assert_eq!(decode(&twice, 16_000), Err(many));
+}
+
 fn drain(file: &[u8]) {
     let memory_before = MEMORY.allocated();
     let mut samples = 0;
