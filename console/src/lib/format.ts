@@ -1,0 +1,40 @@
+// Numbers and moments as people read them.
+
+export function usd(amount: number | string | null | undefined, digits?: number): string {
+  const value = Number(amount ?? 0);
+  const size = Math.abs(value);
+  const most = digits ?? (size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : 8);
+  return value.toLocaleString("en-US", { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: most });
+}
+
+export function count(value: number | null | undefined): string {
+  return value == null ? "–" : value.toLocaleString("en-US");
+}
+
+export function short(value: number): string {
+  return Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(value);
+}
+
+export function when(text: string | null | undefined): string {
+  if (!text) return "–";
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? text : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+export function ago(text: string | null | undefined): string {
+  if (!text) return "never";
+  const seconds = Math.max(0, (Date.now() - new Date(text).getTime()) / 1000);
+  if (seconds < 60) return "just now";
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
+  return `${Math.floor(seconds / 86400)} d ago`;
+}
+
+export function save(name: string, content: Blob | string, type = "text/plain"): void {
+  const blob = typeof content === "string" ? new Blob([content], { type }) : content;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

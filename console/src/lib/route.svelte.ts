@@ -1,0 +1,18 @@
+// Where the reader is: the part of the address after `#`, so that no server has to know pages.
+
+export const route = $state({ path: read(), query: params() });
+
+function read(): string {
+  return location.hash.replace(/^#/, "").split("?")[0] || "/";
+}
+
+function params(): URLSearchParams {
+  return new URLSearchParams(location.hash.split("?")[1] ?? "");
+}
+
+addEventListener("hashchange", () => {
+  route.path = read();
+  route.query = params();
+  document.getElementById("content")?.focus({ preventScroll: true });
+  scrollTo(0, 0);
+});

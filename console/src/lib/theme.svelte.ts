@@ -1,0 +1,22 @@
+// Light, dark, or as the system has it. The choice is all that this page ever stores.
+
+type Theme = "system" | "light" | "dark";
+export const theme = $state<{ now: Theme }>({ now: stored() });
+
+function stored(): Theme {
+  const value = localStorage.getItem("theme");
+  return value === "light" || value === "dark" ? value : "system";
+}
+
+export function choose(next: Theme): void {
+  theme.now = next;
+  if (next === "system") {
+    localStorage.removeItem("theme");
+    delete document.documentElement.dataset.theme;
+  } else {
+    localStorage.setItem("theme", next);
+    document.documentElement.dataset.theme = next;
+  }
+}
+
+choose(theme.now);

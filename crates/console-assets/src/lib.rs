@@ -1,0 +1,56 @@
+//! The built console and the documentation, inside the program.
+//!
+//! The console's bundle is committed, so that building needs no Node; `scripts/console.sh` makes
+//! it anew and the tests compare. A crate of its own, so that a change to a page of documentation
+//! compiles nothing but this.
+
+/// A file of the built console.
+#[derive(Debug)]
+pub struct File {
+    pub path: &'static str,
+    pub bytes: &'static [u8],
+    /// Changes with the content.
+    pub tag: &'static str,
+}
+
+/// A page of the documentation.
+#[derive(Debug)]
+pub struct Page {
+    /// Its address below `/docs/`, without an ending.
+    pub slug: &'static str,
+    pub title: &'static str,
+    pub markdown: &'static str,
+    pub tag: &'static str,
+}
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// A file by its path in the bundle, such as `assets/index.js`.
+pub fn file(path: &str) -> Option<&'static File> {
+    FILES.iter().find(|file| file.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundle_has_its_page_and_everything_that_the_page_names() {
+        let page = file("index.html").expect("the console was built and committed");
+        let page = std::str::from_utf8(page.bytes).unwrap();
+        let named: Vec<&str> = page.split('"').filter(|it| it.starts_with("/assets/")).collect();
+        assert!(!named.is_empty(), "{page}");
+        for path in named {
+            assert!(file(path.trim_start_matches('/')).is_some(), "{path} is missing");
+        }
+        assert!(!page.contains("<script>"), "a script in the page is against its own policy");
+    }
+
+    #[test]
+    fn every_page_of_the_documentation_has_a_title() {
+        assert!(PAGES.iter().any(|page| page.slug == "readme"));
+        for page in PAGES {
+            assert!(page.title != page.slug, "{} has no heading", page.slug);
+        }
+    }
+}
