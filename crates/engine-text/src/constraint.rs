@@ -1,15 +1,17 @@
 //! Keeps an answer inside a grammar: JSON, JSON of a schema, or calls of given tools.
 
-use llama_cpp_2::model::LlamaModel;
-use llama_cpp_2::sampling::LlamaSampler;
+use std::sync::Arc;
+
+use llama::{Model, Token};
 use llguidance::api::TopLevelGrammar;
 use llguidance::{Matcher, ParserFactory};
 use serde_json::{Value, json};
-use toktrie::TokEnv;
+use toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
 
 use crate::refusal::Refusal;
 use crate::request::Tool;
 use crate::tools::{BEGIN, END};
+use crate::weights::number_of;
 
 const TOOL_NAME_CHARS_MAX: usize = 64;
 
@@ -32,8 +34,8 @@ pub(crate) struct Stuck(String);
 
 impl Grammars {
     /// Walks the whole vocabulary, which takes a good part of a second for a large one.
-    pub(crate) fn new(model: &LlamaModel) -> Result<Grammars, String> {
-        Grammars::over(LlamaSampler::llguidance_tok_env(model))
+    pub(crate) fn new(model: &Model) -> Result<Grammars, String> {
+        Grammars::over(vocabulary_of(model)?)
     }
 
     fn over(vocabulary: TokEnv) -> Result<Grammars, String> {
@@ -139,6 +141,37 @@ impl Constraint {
     }
 }
 
+/// Every token with its bytes, and all of those with which an answer may end.
+fn vocabulary_of(model: &Model) -> Result<TokEnv, String> {
+    let words = i32::try_from(model.words()).map_err(|error| error.to_string())?;
+    let end = model.end_of_turn().or(model.end()).ok_or("the model has no token for an end")?;
+    let mut ends = vec![number_of(end)];
+    let mut pieces = Vec::with_capacity(model.words());
+    for token in (0..words).map(Token) {
+        if model.is_end(token) && token != end {
+            ends.push(number_of(token));
+        }
+        pieces.push(piece(model, token));
+    }
+    let info = TokRxInfo::new(words.unsigned_abs(), number_of(end));
+    let trie = TokTrie::from(&info, &pieces).with_eos_tokens(&ends);
+    Ok(Arc::new(ApproximateTokEnv::new(trie)))
+}
+
+/// What stands in no text is marked, so that no text is taken for it.
+fn piece(model: &Model, token: Token) -> Vec<u8> {
+    let plain = model.piece(token, false);
+    if !plain.is_empty() {
+        return plain;
+    }
+    let special = model.piece(token, true);
+    if special.is_empty() {
+        special
+    } else {
+        [&[TokTrie::SPECIAL_TOKEN_MARKER], &special[..]].concat()
+    }
+}
+
 fn calls_rule(is_one: bool) -> String {
     let (begin, end) = (literal(&format!("{BEGIN}\n")), literal(&format!("\n{END}")));
     let call = format!("{begin} body {end}");
@@ -204,10 +237,6 @@ fn literal(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use toktrie::ApproximateTokEnv;
-
     use super::*;
 
     /// A vocabulary of single bytes shows the grammar itself.

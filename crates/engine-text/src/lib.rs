@@ -5,7 +5,6 @@ mod conversation;
 mod event;
 mod model;
 mod outlet;
-mod processor;
 mod refusal;
 mod request;
 mod sampler;
@@ -14,6 +13,8 @@ mod template;
 mod tools;
 mod weights;
 mod writer;
+
+pub use llama::{Library, LibraryError};
 
 pub use event::{Event, Finish, Logprob, TokenLogprob, Usage};
 pub use model::{CHOICES_MAX, Generation, LOGPROBS_MAX, TextModel};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 
-use llama_cpp_2::token::LlamaToken;
+use llama::Token;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -95,7 +95,7 @@ impl TextModel {
         Ok(Generation { events, prompt_tokens })
     }
 
-    fn prompt(&self, request: &Request) -> Result<Vec<LlamaToken>, Refusal> {
+    fn prompt(&self, request: &Request) -> Result<Vec<Token>, Refusal> {
         let weights = &self.weights;
         let tokens = match &request.prompt {
             Prompt::Text(text) => weights.tokens_of(text),
@@ -117,7 +117,7 @@ impl TextModel {
     fn writer(
         &self,
         request: &Request,
-        prompt: &[LlamaToken],
+        prompt: &[Token],
         (choice, events): (u32, &UnboundedSender<Event>),
         constraint: &Constrained,
     ) -> Writer {

@@ -3,19 +3,15 @@
 mod plan;
 mod slot;
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
-use llama_cpp_2::context::LlamaContext;
-use llama_cpp_2::context::params::LlamaContextParams;
-use llama_cpp_2::llama_batch::LlamaBatch;
-use llama_cpp_2::token::LlamaToken;
+use llama::{Batch, Context, ContextSettings, Token};
 use tokio::sync::OwnedSemaphorePermit;
 
 use self::plan::Share;
 use self::slot::Slot;
-use crate::weights::{LoadError, Settings, Weights, backend};
+use crate::weights::{LoadError, Settings, Weights};
 use crate::writer::{Next, Writer};
 
 /// Tokens that are computed at once, at most.
@@ -24,7 +20,7 @@ pub(crate) const BATCH_TOKENS_MAX: usize = 512;
 /// One choice of one request.
 #[derive(Debug)]
 pub(crate) struct Job {
-    pub(crate) prompt: Vec<LlamaToken>,
+    pub(crate) prompt: Vec<Token>,
     pub(crate) cache_key: Option<String>,
     pub(crate) writer: Writer,
     /// Its place among those that may wait or run.
@@ -39,17 +35,16 @@ pub(crate) fn start(
     queue: Receiver<Job>,
 ) -> Result<(), LoadError> {
     let parallel = settings.parallel.max(1);
-    let parameters = parameters(settings, parallel, context_tokens);
-    let backend = backend()?;
+    let context_settings = context_settings(settings, parallel, context_tokens);
     let (ready, started) = sync_channel(1);
-    let run = move || match weights.model.new_context(backend, parameters) {
-        Ok(context) => {
+    let run = move || match Context::new(&weights.model, context_settings) {
+        Some(context) => {
             // Whoever started the thread waits for this.
             let _ = ready.send(Ok(()));
             Scheduler::new(&weights, context, parallel, context_tokens).run(&queue);
         }
-        Err(error) => {
-            let _ = ready.send(Err(LoadError::Runtime(error.to_string())));
+        None => {
+            let _ = ready.send(Err(LoadError::Memory { context_tokens }));
         }
     };
     let spawned = std::thread::Builder::new().name("text-model".to_owned()).spawn(run);
@@ -57,29 +52,19 @@ pub(crate) fn start(
     started.recv().unwrap_or_else(|error| Err(LoadError::Runtime(error.to_string())))
 }
 
-fn parameters(settings: &Settings, parallel: u32, context_tokens: u32) -> LlamaContextParams {
-    let threads = i32::try_from(settings.threads).unwrap_or(1);
-    let batch = u32::try_from(BATCH_TOKENS_MAX).unwrap_or(512);
-    LlamaContextParams::default()
-        .with_n_ctx(NonZeroU32::new(context_tokens.saturating_mul(parallel)))
-        .with_n_seq_max(parallel)
-        // Each answer has its own part of the cache and attends to nothing else.
-        .with_kv_unified(false)
-        .with_n_batch(batch)
-        .with_n_ubatch(batch)
-        .with_n_threads(threads)
-        .with_n_threads_batch(threads)
-        .with_flash_attention_policy(FLASH_ATTENTION_OFF)
-        .with_no_perf(true)
+fn context_settings(settings: &Settings, parallel: u32, context_tokens: u32) -> ContextSettings {
+    ContextSettings {
+        context_tokens: context_tokens.saturating_mul(parallel),
+        sequences: parallel,
+        batch_tokens_max: u32::try_from(BATCH_TOKENS_MAX).unwrap_or(u32::MAX),
+        threads: u32::try_from(settings.threads).unwrap_or(1),
+    }
 }
-
-/// llama.cpp's own number. On processors it gains little for prompts and loses much for answers.
-const FLASH_ATTENTION_OFF: i32 = 0;
 
 struct Scheduler<'a> {
     weights: &'a Weights,
-    context: LlamaContext<'a>,
-    batch: LlamaBatch<'static>,
+    context: Context<'a>,
+    batch: Batch,
     slots: Vec<Slot>,
     waiting: std::collections::VecDeque<Job>,
     /// Counts the requests that were begun, to tell which slot was used last.
@@ -89,7 +74,7 @@ struct Scheduler<'a> {
 impl<'a> Scheduler<'a> {
     fn new(
         weights: &'a Weights,
-        context: LlamaContext<'a>,
+        context: Context<'a>,
         parallel: u32,
         context_tokens: u32,
     ) -> Scheduler<'a> {
@@ -98,7 +83,7 @@ impl<'a> Scheduler<'a> {
         Scheduler {
             weights,
             context,
-            batch: LlamaBatch::new(BATCH_TOKENS_MAX, 1),
+            batch: Batch::default(),
             slots: slots.collect(),
             waiting: std::collections::VecDeque::new(),
             begun: 0,
@@ -158,7 +143,7 @@ impl<'a> Scheduler<'a> {
     fn keep(&mut self, index: usize, tokens: usize) -> usize {
         let sequence = self.slots[index].sequence;
         let from = u32::try_from(tokens).unwrap_or(0);
-        if self.context.kv_cache_seq_rm(sequence, Some(from), None).is_ok() {
+        if self.context.forget(sequence, from) {
             return tokens;
         }
         self.forget(index);
@@ -167,7 +152,7 @@ impl<'a> Scheduler<'a> {
 
     fn forget(&mut self, index: usize) {
         // Forgetting everything cannot fail.
-        let _ = self.context.kv_cache_seq_rm(self.slots[index].sequence, None, None);
+        self.context.forget(self.slots[index].sequence, 0);
         self.slots[index].read.clear();
     }
 
@@ -202,9 +187,7 @@ impl<'a> Scheduler<'a> {
         for share in shares {
             let slot = &self.slots[share.slot];
             for (position, token, is_last) in slot.next(share.tokens) {
-                self.batch
-                    .add(token, position, &[slot.sequence], is_last)
-                    .map_err(|error| error.to_string())?;
+                self.batch.add(token, position, slot.sequence, is_last);
             }
         }
         self.context.decode(&mut self.batch).map_err(|error| error.to_string())
@@ -213,8 +196,12 @@ impl<'a> Scheduler<'a> {
     fn write(&mut self, index: usize, row: usize) {
         let slot = &mut self.slots[index];
         let Some(job) = &mut slot.work else { return };
-        let row = i32::try_from(row).unwrap_or(-1);
-        match job.writer.step(self.context.get_logits_ith(row), self.weights) {
+        let Some(logits) = self.context.logits(row) else {
+            job.writer.fail("the library told no likelihoods");
+            slot.end();
+            return;
+        };
+        match job.writer.step(logits, self.weights) {
             Next::Token(token) => slot.say(crate::weights::of_number(token)),
             Next::Done => slot.end(),
         }

@@ -3,14 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use llama_cpp_2::llama_backend::LlamaBackend;
-use llama_cpp_2::model::LlamaModel;
-use llama_cpp_2::model::params::LlamaModelParams;
-use llama_cpp_2::token::LlamaToken;
-use llama_cpp_2::{LogOptions, send_logs_to_tracing};
+use llama::{Library, Model, Token};
 
 use crate::constraint::Grammars;
-use crate::processor;
 use crate::scheduler::BATCH_TOKENS_MAX;
 use crate::template::{SpecialTokens, Template};
 
@@ -36,11 +31,6 @@ pub struct Settings {
 /// Why a file cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    #[error(
-        "this program was built for a newer processor: {} is missing here; build it on this \
-         machine with scripts/build.sh", .missing.join(", ")
-    )]
-    Processor { missing: Vec<&'static str> },
     #[error("{} is not there", .0.display())]
     Missing(PathBuf),
     #[error("{} is not a GGUF file that llama.cpp can run: {cause}", path.display())]
@@ -57,7 +47,7 @@ pub enum LoadError {
 
 #[derive(Debug)]
 pub struct Weights {
-    pub(crate) model: LlamaModel,
+    pub(crate) model: Model,
     pub(crate) template: Template,
     begin: String,
     grammars: OnceLock<Result<Grammars, String>>,
@@ -65,32 +55,26 @@ pub struct Weights {
 
 impl Weights {
     /// Maps the file and reads its vocabulary; the weights come in as they are used.
-    pub fn open(path: &Path) -> Result<Weights, LoadError> {
-        let missing = processor::missing_instructions();
-        if !missing.is_empty() {
-            return Err(LoadError::Processor { missing });
-        }
+    pub fn open(library: &'static Library, path: &Path) -> Result<Weights, LoadError> {
         if !path.is_file() {
             return Err(LoadError::Missing(path.to_owned()));
         }
         let unreadable = |cause: String| LoadError::Unreadable { path: path.to_owned(), cause };
-        let model = LlamaModel::load_from_file(backend()?, path, &LlamaModelParams::default())
-            .map_err(|error| unreadable(error.to_string()))?;
-        let special = SpecialTokens {
-            begin: text_of(&model, model.vocab().bos()),
-            end: text_of(&model, model.vocab().eos()),
+        let model = Model::open(library, path).map_err(|error| unreadable(error.to_string()))?;
+        let text_of = |token: Option<Token>| {
+            let bytes = token.map(|token| model.piece(token, true)).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
         };
-        let source = model.chat_template(None).ok();
-        let source = source.map(|it| it.as_c_str().to_string_lossy().into_owned());
+        let special = SpecialTokens { begin: text_of(model.begin()), end: text_of(model.end()) };
         let begin = special.begin.clone();
-        let template = Template::new(source.as_deref(), special)
+        let template = Template::new(model.chat_template().as_deref(), special)
             .map_err(|cause| LoadError::Template { path: path.to_owned(), cause })?;
         Ok(Weights { model, template, begin, grammars: OnceLock::new() })
     }
 
     /// The context that every answer gets, in tokens.
     pub fn context_tokens(&self, settings: &Settings) -> Result<u32, LoadError> {
-        let trained = self.model.n_ctx_train();
+        let trained = self.model.trained_tokens();
         let wanted = settings.context_tokens_max.map_or(trained, |most| most.min(trained));
         let every = self.cache_bytes_per_token().saturating_mul(u64::from(settings.parallel));
         let room = settings.cache_bytes_max / every.max(1);
@@ -107,10 +91,10 @@ impl Weights {
         let context_tokens = u64::from(self.context_tokens(settings)?);
         let tokens = context_tokens * u64::from(settings.parallel);
         let cache = tokens.saturating_mul(self.cache_bytes_per_token());
-        let words = u64::try_from(self.model.n_vocab()).unwrap_or(0);
-        let seen = u64::from(self.model.n_head()).saturating_mul(context_tokens);
+        let words = u64::try_from(self.model.words()).unwrap_or(0);
+        let seen = u64::from(self.model.heads()).saturating_mul(context_tokens);
         let batch = (BATCH_TOKENS_MAX as u64 * BYTES_PER_NUMBER).saturating_mul(words + seen);
-        Ok(self.model.size().saturating_add(cache).saturating_add(batch))
+        Ok(self.model.bytes().saturating_add(cache).saturating_add(batch))
     }
 
     /// Whether the model was trained to call tools in a form that is understood here.
@@ -118,40 +102,34 @@ impl Weights {
         self.template.has_tool_calls()
     }
 
-    pub(crate) fn tokens_of(&self, text: &str) -> Vec<LlamaToken> {
-        let vocabulary = self.model.vocab();
-        let adds_begin = vocabulary.should_add_bos();
+    pub(crate) fn tokens_of(&self, text: &str) -> Vec<Token> {
+        let adds_begin = self.model.adds_begin();
         // Many templates write the first token themselves; twice it confuses the model.
         let text = match text.strip_prefix(self.begin.as_str()) {
             Some(rest) if adds_begin && !self.begin.is_empty() => rest,
             _ => text,
         };
-        vocabulary.tokenize(text.as_bytes(), true, true)
+        self.model.tokenize(text, true, true)
     }
 
     /// A text with a gap in it, marked as the model was trained; none if it was not.
-    pub(crate) fn tokens_around(&self, before: &str, after: &str) -> Option<Vec<LlamaToken>> {
-        let vocabulary = self.model.vocab();
-        let marks = [vocabulary.fim_pre(), vocabulary.fim_suf(), vocabulary.fim_mid()];
-        if marks.iter().any(|mark| mark.0 < 0) {
-            return None;
-        }
-        let [prefix, suffix, middle] = marks;
+    pub(crate) fn tokens_around(&self, before: &str, after: &str) -> Option<Vec<Token>> {
+        let [prefix, suffix, middle] = self.model.gap_marks()?;
         let mut tokens = vec![prefix];
-        tokens.extend(vocabulary.tokenize(before.as_bytes(), false, false));
+        tokens.extend(self.model.tokenize(before, false, false));
         tokens.push(suffix);
-        tokens.extend(vocabulary.tokenize(after.as_bytes(), false, false));
+        tokens.extend(self.model.tokenize(after, false, false));
         tokens.push(middle);
         Some(tokens)
     }
 
     /// A token's bytes as they stand in an answer; nothing for those that only steer.
     pub(crate) fn bytes_of(&self, token: u32) -> Vec<u8> {
-        self.model.vocab().token_to_piece(of_number(token), false, None)
+        self.model.piece(of_number(token), false)
     }
 
     pub(crate) fn ends_answer(&self, token: u32) -> bool {
-        self.model.vocab().is_eog(of_number(token))
+        self.model.is_end(of_number(token))
     }
 
     /// Made when it is first needed: most answers are not constrained.
@@ -162,41 +140,23 @@ impl Weights {
 
     fn cache_bytes_per_token(&self) -> u64 {
         let model = &self.model;
-        let heads = u64::from(model.n_head_kv());
-        let usual = u64::try_from(model.n_embd()).unwrap_or(0) / u64::from(model.n_head().max(1));
+        let heads = u64::from(model.kept_heads());
+        let usual = u64::from(model.width()) / u64::from(model.heads().max(1));
         let numbers = self.head_size("key_length", usual) + self.head_size("value_length", usual);
-        u64::from(model.n_layer()) * heads * numbers * CACHE_BYTES_PER_NUMBER
+        u64::from(model.layers()) * heads * numbers * CACHE_BYTES_PER_NUMBER
     }
 
     fn head_size(&self, name: &str, usual: u64) -> u64 {
-        let architecture = self.model.meta_val_str("general.architecture").unwrap_or_default();
-        let said = self.model.meta_val_str(&format!("{architecture}.attention.{name}"));
-        said.ok().and_then(|size| size.parse().ok()).unwrap_or(usual)
+        let architecture = self.model.value("general.architecture").unwrap_or_default();
+        let said = self.model.value(&format!("{architecture}.attention.{name}"));
+        said.and_then(|size| size.parse().ok()).unwrap_or(usual)
     }
 }
 
-/// llama.cpp itself, begun once in a process.
-pub(crate) fn backend() -> Result<&'static LlamaBackend, LoadError> {
-    static BACKEND: OnceLock<Result<LlamaBackend, String>> = OnceLock::new();
-    let backend = BACKEND.get_or_init(|| {
-        send_logs_to_tracing(LogOptions::default());
-        LlamaBackend::init().map_err(|error| error.to_string())
-    });
-    backend.as_ref().map_err(|error| LoadError::Runtime(error.clone()))
+pub(crate) fn of_number(token: u32) -> Token {
+    Token(i32::try_from(token).unwrap_or(-1))
 }
 
-pub(crate) fn of_number(token: u32) -> LlamaToken {
-    LlamaToken(i32::try_from(token).unwrap_or(-1))
-}
-
-pub(crate) fn number_of(token: LlamaToken) -> u32 {
+pub(crate) fn number_of(token: Token) -> u32 {
     u32::try_from(token.0).unwrap_or(u32::MAX)
-}
-
-/// Models without such a token have a negative number for it.
-fn text_of(model: &LlamaModel, token: LlamaToken) -> String {
-    if token.0 < 0 {
-        return String::new();
-    }
-    String::from_utf8_lossy(&model.vocab().token_to_piece(token, true, None)).into_owned()
 }

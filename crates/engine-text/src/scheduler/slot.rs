@@ -1,6 +1,6 @@
 //! A part of the prompt cache: what the model has read there, and for whom it reads and writes.
 
-use llama_cpp_2::token::LlamaToken;
+use llama::Token;
 
 use super::Job;
 use super::plan::Ahead;
@@ -11,9 +11,9 @@ pub(crate) struct Slot {
     pub(crate) sequence: i32,
     capacity: usize,
     /// What is in the cache, from the first position on.
-    pub(crate) read: Vec<LlamaToken>,
+    pub(crate) read: Vec<Token>,
     /// The prompt and what was written after it; as much of it as `read` has was read.
-    text: Vec<LlamaToken>,
+    text: Vec<Token>,
     cache_key: Option<String>,
     begun: u64,
     pub(crate) work: Option<Job>,
@@ -33,7 +33,7 @@ impl Slot {
     }
 
     /// How much of a prompt need not be read again. The last token always is, for its logits.
-    pub(crate) fn common_with(&self, prompt: &[LlamaToken]) -> usize {
+    pub(crate) fn common_with(&self, prompt: &[Token]) -> usize {
         let common = self.read.iter().zip(prompt).take_while(|(a, b)| a == b).count();
         common.min(prompt.len().saturating_sub(1))
     }
@@ -57,7 +57,7 @@ impl Slot {
     }
 
     /// The next tokens with their positions, and whether each is the last unread one.
-    pub(crate) fn next(&self, tokens: usize) -> impl Iterator<Item = (i32, LlamaToken, bool)> + '_ {
+    pub(crate) fn next(&self, tokens: usize) -> impl Iterator<Item = (i32, Token, bool)> + '_ {
         let unread = self.text.iter().enumerate().skip(self.read.len());
         unread.take(tokens).map(|(position, token)| {
             let is_last = position + 1 == self.text.len();
@@ -73,7 +73,7 @@ impl Slot {
     }
 
     /// Adds a token to be read next. A writer stops before the context is full.
-    pub(crate) fn say(&mut self, token: LlamaToken) {
+    pub(crate) fn say(&mut self, token: Token) {
         debug_assert!(self.text.len() < self.capacity, "the writer knows how much fits");
         self.text.push(token);
     }
@@ -87,7 +87,7 @@ impl Slot {
 
 /// The free slot in which the least is lost: one that the same key used last and that holds a part
 /// of the prompt; otherwise one that holds most of it; otherwise the one unused for longest.
-pub(crate) fn choose(slots: &[Slot], prompt: &[LlamaToken], key: Option<&str>) -> Option<usize> {
+pub(crate) fn choose(slots: &[Slot], prompt: &[Token], key: Option<&str>) -> Option<usize> {
     let free = || slots.iter().enumerate().filter(|(_, slot)| slot.work.is_none());
     let by_common = |(_, slot): &(usize, &Slot)| slot.common_with(prompt);
     let keyed = free().filter(|(_, slot)| key.is_some() && slot.cache_key.as_deref() == key);
@@ -111,8 +111,8 @@ mod tests {
         Slot { read, cache_key: key.map(str::to_owned), begun, ..Slot::new(0, 100) }
     }
 
-    fn tokens(text: &str) -> Vec<LlamaToken> {
-        text.bytes().map(|byte| LlamaToken(i32::from(byte))).collect()
+    fn tokens(text: &str) -> Vec<Token> {
+        text.bytes().map(|byte| Token(i32::from(byte))).collect()
     }
 
     #[track_caller]
@@ -162,10 +162,10 @@ mod tests {
     fn reading_goes_on_where_it_ended() {
         let mut slot = Slot { text: tokens("abcd"), ..slot("ab", None, 1) };
         let next: Vec<_> = slot.next(1).collect();
-        assert_eq!(next, [(2, LlamaToken(i32::from(b'c')), false)]);
+        assert_eq!(next, [(2, Token(i32::from(b'c')), false)]);
         assert!(!slot.advance(1));
         let next: Vec<_> = slot.next(5).collect();
-        assert_eq!(next, [(3, LlamaToken(i32::from(b'd')), true)]);
+        assert_eq!(next, [(3, Token(i32::from(b'd')), true)]);
         assert!(slot.advance(1));
     }
 }

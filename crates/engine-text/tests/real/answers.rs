@@ -98,7 +98,8 @@ fn the_likelihood_of_every_token_is_told() {
 fn penalties_keep_it_from_repeating_itself() {
     let repeats = |sampling| {
         let mut request = ask("");
-        request.prompt = Prompt::Text("cat cat cat cat cat cat cat cat".to_owned());
+        // A list that every processor's arithmetic goes on with.
+        request.prompt = Prompt::Text(format!("{}-", "- cat\n".repeat(12)));
         request.sampling = Sampling { temperature: Some(0.0), ..sampling };
         answer(&request).text.matches("cat").count()
     };

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use engine_text::{
-    Chat, Event, Finish, Format, Generation, Prompt, Request, Sampling, Settings, TextModel,
-    TokenLogprob, Usage, Weights,
+    Chat, Event, Finish, Format, Generation, Library, Prompt, Request, Sampling, Settings,
+    TextModel, TokenLogprob, Usage, Weights,
 };
 use serde_json::json;
 
@@ -28,16 +28,22 @@ pub(crate) fn load_with(parallel: u32) -> TextModel {
         context_tokens_max: Some(CONTEXT_TOKENS),
         cache_bytes_max: 1 << 30,
     };
-    TextModel::start(Weights::open(&file()).unwrap(), &settings).unwrap()
+    TextModel::start(Weights::open(library(), &file(ID)).unwrap(), &settings).unwrap()
 }
 
+/// The library that runs the models, which is fetched with them.
+pub(crate) fn library() -> &'static Library {
+    Library::load(&file("llama-cpp")).unwrap()
+}
+
+/// The first file of an entry, in the folder that the tests are told.
 #[expect(clippy::disallowed_methods, reason = "tests are told where the weights are")]
-fn file() -> PathBuf {
+fn file(id: &str) -> PathBuf {
     let folder = std::env::var("TOLLGATE_TEST_MODELS").unwrap_or_else(|_| {
-        panic!("set TOLLGATE_TEST_MODELS to a folder with {ID}; scripts/test.sh fetches it")
+        panic!("set TOLLGATE_TEST_MODELS to a folder with {id}; scripts/test.sh fetches it")
     });
-    let folder = weights::installed(folder.as_ref(), ID).unwrap_or_else(|it| panic!("{it}"));
-    folder.join(&weights::manifest().model(ID).unwrap().files[0].name)
+    let folder = weights::installed(folder.as_ref(), id).unwrap_or_else(|it| panic!("{it}"));
+    folder.join(&weights::manifest().model(id).unwrap().files[0].name)
 }
 
 /// A greedy answer to a question, of at most 48 tokens.

@@ -2,7 +2,7 @@
 
 use engine_text::{Finish, Refusal, Weights};
 
-use crate::harness::{CONTEXT_TOKENS, MODEL, answer, ask};
+use crate::harness::{CONTEXT_TOKENS, MODEL, answer, ask, library};
 
 #[test]
 fn a_prompt_that_does_not_fit_is_refused_with_the_numbers() {
@@ -49,8 +49,9 @@ fn a_file_that_is_no_model_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrong.gguf");
     std::fs::write(&path, b"GGUF and then nothing of sense").unwrap();
-    let error = Weights::open(&path).unwrap_err().to_string();
+    let error = Weights::open(library(), &path).unwrap_err().to_string();
     assert!(error.contains("is not a GGUF file"), "{error}");
-    let error = Weights::open(&folder.path().join("absent.gguf")).unwrap_err().to_string();
+    let error =
+        Weights::open(library(), &folder.path().join("absent.gguf")).unwrap_err().to_string();
     assert!(error.ends_with("absent.gguf is not there"), "{error}");
 }

@@ -5,6 +5,7 @@
 mod answers;
 mod cache;
 mod constraints;
+mod equal;
 mod harness;
 mod limits;
 mod parallel;

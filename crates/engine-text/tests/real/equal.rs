@@ -1,0 +1,103 @@
+//! The loaded runtime writes what the compiled one wrote.
+//!
+//! `equal.json` holds greedy tokens and likelihoods of llama.cpp as it was compiled from source for
+//! x86-64-v3, before it was loaded from a package. The part for Haswell, which has the same
+//! instructions, gives the same numbers to the last bit. Parts for other processors multiply in
+//! another order, and may choose otherwise where two tokens are all but equally likely.
+//! `UPDATE_EXPECT=1` writes the file anew.
+
+use std::path::Path;
+
+use engine_text::{Prompt, Request};
+use serde::{Deserialize, Serialize};
+
+use crate::harness::{answer, ask};
+
+const PROMPTS: [&str; 3] = [
+    "The capital of France is",
+    "Water boils when it is heated because",
+    "def fibonacci(n):\n    \"\"\"Returns the n-th number.\"\"\"\n",
+];
+const TOKENS: u32 = 40;
+const LIKELIEST: u32 = 20;
+/// What AVX-512 makes of it is 0.16 apart from AVX2 at most.
+const NATS_APART_MAX: f32 = 0.25;
+/// Of the first tokens these must be the same whatever the processor.
+const TOKENS_EQUAL_MIN: usize = 24;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    prompt: String,
+    /// The bytes of each token, as text where they are.
+    tokens: Vec<String>,
+    /// Of each token that was written.
+    logprobs: Vec<f32>,
+    /// What could have come first.
+    first: Vec<(String, f32)>,
+    /// What could have come each time; not kept.
+    #[serde(skip)]
+    others: Vec<Vec<(String, f32)>>,
+}
+
+fn write(prompt: &str) -> Written {
+    let text = Prompt::Text(prompt.to_owned());
+    let request = Request {
+        prompt: text,
+        completion_tokens_max: Some(TOKENS),
+        logprobs: Some(LIKELIEST),
+        ..ask("")
+    };
+    let answer = answer(&request);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let others = answer.logprobs.iter().map(|it| {
+        it.alternatives.iter().map(|other| (text(&other.bytes), other.logprob)).collect()
+    });
+    let others: Vec<Vec<(String, f32)>> = others.collect();
+    Written {
+        prompt: prompt.to_owned(),
+        tokens: answer.logprobs.iter().map(|it| text(&it.token.bytes)).collect(),
+        logprobs: answer.logprobs.iter().map(|it| it.token.logprob).collect(),
+        first: others[0].clone(),
+        others,
+    }
+}
+
+#[test]
+fn greedy_tokens_and_likelihoods_are_those_of_the_compiled_runtime() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real/equal.json");
+    let written: Vec<Written> = PROMPTS.iter().map(|prompt| write(prompt)).collect();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let text = serde_json::to_string_pretty(&written).unwrap();
+        std::fs::write(&path, text + "\n").unwrap();
+        return;
+    }
+    let expected: Vec<Written> =
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    for (written, expected) in written.iter().zip(&expected) {
+        check(written, expected);
+    }
+}
+
+fn check(written: &Written, expected: &Written) {
+    let prompt = &written.prompt;
+    let equal = written.tokens.iter().zip(&expected.tokens).take_while(|(a, b)| a == b).count();
+    assert!(TOKENS_EQUAL_MIN <= equal, "{:?} after {prompt:?}", written.tokens);
+    if let Some(token) = expected.tokens.get(equal) {
+        let chosen = written.logprobs[equal];
+        near(token, chosen, &written.others[equal]);
+    }
+    let pairs = written.logprobs.iter().zip(&expected.logprobs).take(equal);
+    let apart = pairs.map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
+    assert!(apart <= NATS_APART_MAX, "{apart} nats apart after {prompt:?}");
+    for (token, logprob) in &expected.first[..10] {
+        near(token, *logprob, &written.first);
+    }
+}
+
+/// The token is among these, about as likely.
+#[track_caller]
+fn near(token: &str, logprob: f32, among: &[(String, f32)]) {
+    let found = among.iter().find(|(it, _)| it == token);
+    let (_, found) = found.unwrap_or_else(|| panic!("{token:?} is not likely any more"));
+    assert!((found - logprob).abs() <= NATS_APART_MAX, "{token:?}: {found}, was {logprob}");
+}

@@ -1,0 +1,161 @@
+//! What a model computes in: the tokens it has read, and the likelihoods of what comes next.
+
+use std::ptr::NonNull;
+
+use crate::Token;
+use crate::bindings::{LLAMA_FLASH_ATTN_TYPE_DISABLED, llama_batch, llama_context, llama_memory_t};
+use crate::model::Model;
+
+/// How a model is to compute.
+#[derive(Debug, Clone, Copy)]
+pub struct ContextSettings {
+    /// Of all sequences together; each has an equal part of it to itself.
+    pub context_tokens: u32,
+    pub sequences: u32,
+    /// The most tokens of one batch.
+    pub batch_tokens_max: u32,
+    pub threads: u32,
+}
+
+/// Not for several threads: the library computes one batch at a time in it.
+#[derive(Debug)]
+pub struct Context<'m> {
+    model: &'m Model,
+    raw: NonNull<llama_context>,
+    memory: llama_memory_t,
+    settings: ContextSettings,
+}
+
+/// Why a batch was not computed, in the library's own numbers.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    #[error("there is no room for the batch in the prompt cache")]
+    Full,
+    #[error("the computation was broken off")]
+    Aborted,
+    #[error("the batch makes no sense to the library")]
+    Invalid,
+    #[error("the library failed with {0}")]
+    Failed(i32),
+}
+
+/// Tokens to be computed together, each with its place in its sequence.
+#[derive(Debug, Default)]
+pub struct Batch {
+    tokens: Vec<i32>,
+    positions: Vec<i32>,
+    sequences: Vec<i32>,
+    wants_logits: Vec<i8>,
+}
+
+impl Batch {
+    pub fn clear(&mut self) {
+        self.tokens.clear();
+        self.positions.clear();
+        self.sequences.clear();
+        self.wants_logits.clear();
+    }
+
+    pub fn add(&mut self, token: Token, position: i32, sequence: i32, wants_logits: bool) {
+        self.tokens.push(token.0);
+        self.positions.push(position);
+        self.sequences.push(sequence);
+        self.wants_logits.push(i8::from(wants_logits));
+    }
+}
+
+impl<'m> Context<'m> {
+    /// Takes the memory; none if there is not enough.
+    #[expect(unsafe_code, reason = "calls into the library")]
+    pub fn new(model: &'m Model, settings: ContextSettings) -> Option<Context<'m>> {
+        let functions = model.functions();
+        let threads = i32::try_from(settings.threads).unwrap_or(1).max(1);
+        // SAFETY: takes nothing, and gives plain values.
+        let mut parameters = unsafe { functions.llama_context_default_params() };
+        parameters.n_ctx = settings.context_tokens;
+        parameters.n_seq_max = settings.sequences;
+        // Each sequence has its own part of the cache and attends to nothing else.
+        parameters.kv_unified = false;
+        parameters.n_batch = settings.batch_tokens_max;
+        parameters.n_ubatch = settings.batch_tokens_max;
+        parameters.n_threads = threads;
+        parameters.n_threads_batch = threads;
+        // On processors it gains little for prompts and loses much for answers.
+        parameters.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+        parameters.no_perf = true;
+        // SAFETY: the model outlives the context, which borrows it.
+        let raw = unsafe { functions.llama_init_from_model(model.raw(), parameters) };
+        let raw = NonNull::new(raw)?;
+        // SAFETY: the context was just made; its memory is a part of it.
+        let memory = unsafe { functions.llama_get_memory(raw.as_ptr()) };
+        Some(Context { model, raw, memory, settings })
+    }
+
+    /// Reads the tokens of a batch.
+    #[expect(unsafe_code, reason = "calls into the library")]
+    pub fn decode(&mut self, batch: &mut Batch) -> Result<(), DecodeError> {
+        let count = batch.tokens.len();
+        let sequences = i32::try_from(self.settings.sequences).unwrap_or(0);
+        let is_sound = batch.sequences.iter().all(|it| (0..sequences).contains(it))
+            && usize::try_from(self.settings.batch_tokens_max).is_ok_and(|most| count <= most);
+        let tokens = i32::try_from(count).ok().filter(|it| 0 < *it && is_sound);
+        let Some(n_tokens) = tokens else { return Err(DecodeError::Invalid) };
+        let mut counts = vec![1_i32; count];
+        let mut sequences: Vec<*mut i32> =
+            batch.sequences.iter_mut().map(std::ptr::from_mut).collect();
+        let raw = llama_batch {
+            n_tokens,
+            token: batch.tokens.as_mut_ptr(),
+            embd: std::ptr::null_mut(),
+            pos: batch.positions.as_mut_ptr(),
+            n_seq_id: counts.as_mut_ptr(),
+            seq_id: sequences.as_mut_ptr(),
+            logits: batch.wants_logits.as_mut_ptr(),
+        };
+        // SAFETY: every array has `n_tokens` entries and lives through the call; each token names one
+        // sequence of this context. The library checks the tokens themselves.
+        let outcome = unsafe { self.model.functions().llama_decode(self.raw.as_ptr(), raw) };
+        match outcome {
+            0 => Ok(()),
+            1 => Err(DecodeError::Full),
+            2 => Err(DecodeError::Aborted),
+            -1 => Err(DecodeError::Invalid),
+            other => Err(DecodeError::Failed(other)),
+        }
+    }
+
+    /// The likelihoods after a row of the last batch; none if they were not asked for.
+    #[expect(unsafe_code, reason = "reads the library's memory")]
+    pub fn logits(&mut self, row: usize) -> Option<&[f32]> {
+        let row = i32::try_from(row).ok()?;
+        // SAFETY: the library checks the row, and gives nothing for one that has no likelihoods.
+        let logits = unsafe { self.model.functions().llama_get_logits_ith(self.raw.as_ptr(), row) };
+        let logits = NonNull::new(logits)?;
+        // SAFETY: they are as many as the vocabulary has words, and stay until the next batch, for
+        // which this borrow must have ended.
+        Some(unsafe { std::slice::from_raw_parts(logits.as_ptr(), self.model.words()) })
+    }
+
+    /// Forgets what a sequence holds from a position on; false if only all of it can be forgotten.
+    #[expect(unsafe_code, reason = "calls into the library")]
+    pub fn forget(&mut self, sequence: i32, from: u32) -> bool {
+        const TO_THE_END: i32 = -1;
+        let from = i32::try_from(from).unwrap_or(i32::MAX);
+        let is_ours = u32::try_from(sequence).is_ok_and(|it| it < self.settings.sequences);
+        if self.memory.is_null() || !is_ours {
+            return false;
+        }
+        // SAFETY: the memory is the context's, and the sequence one of its own.
+        unsafe {
+            self.model.functions().llama_memory_seq_rm(self.memory, sequence, from, TO_THE_END)
+        }
+    }
+}
+
+impl Drop for Context<'_> {
+    #[expect(unsafe_code, reason = "calls into the library")]
+    fn drop(&mut self) {
+        // SAFETY: nobody else has it, and nothing of it is borrowed any more.
+        unsafe { self.model.functions().llama_free(self.raw.as_ptr()) }
+    }
+}

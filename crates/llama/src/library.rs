@@ -1,0 +1,190 @@
+//! Finds the library's functions, and makes sure that they are those the bindings were made from.
+
+use std::ffi::{CStr, CString};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use crate::bindings::{self, Functions};
+use crate::{elf, interface, log};
+
+/// The version whose headers the bindings were made from.
+pub const VERSION: &str = "0.5.0";
+
+/// A library cannot be taken out of a process again, and a second one would share its symbols.
+static LOADED: Mutex<Option<&'static Library>> = Mutex::new(None);
+
+/// The library, begun and with the devices that it can compute on.
+pub struct Library {
+    pub(crate) functions: Functions,
+    path: PathBuf,
+    version: String,
+    devices: Vec<String>,
+}
+
+/// Why a library cannot be used. The message names the file and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    #[error("the llama.cpp library {} is not there", .0.display())]
+    Missing(PathBuf),
+    #[error("{} is not whole: {cause}; remove it to have it fetched again", path.display())]
+    Broken { path: PathBuf, cause: String },
+    #[error("cannot load the llama.cpp library {}: {cause}", path.display())]
+    Unloadable { path: PathBuf, cause: String },
+    #[error(
+        "{} is not a llama.cpp library that this program can use (it was made for version \
+         {VERSION}): {cause}",
+        path.display()
+    )]
+    Interface { path: PathBuf, cause: String },
+    #[error(
+        "there is no library for this processor beside {}: llama.cpp looks for libggml-cpu-*.so \
+         there", .0.display()
+    )]
+    NoProcessor(PathBuf),
+    #[error("the llama.cpp library {} is loaded already, and a process takes one", .0.display())]
+    Another(PathBuf),
+}
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Library").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Library {
+    /// Loads the library, or gives back the one that this process has already loaded.
+    pub fn load(path: &Path) -> Result<&'static Library, LibraryError> {
+        // Whoever panicked here left nothing behind: the table is written last.
+        let mut loaded = LOADED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(library) = *loaded {
+            let is_same = library.path == path;
+            return if is_same {
+                Ok(library)
+            } else {
+                Err(LibraryError::Another(library.path.clone()))
+            };
+        }
+        let library: &'static Library = Box::leak(Box::new(Library::open(path)?));
+        *loaded = Some(library);
+        Ok(library)
+    }
+
+    /// As the library tells it.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// What it can compute on, such as `CPU`.
+    pub fn devices(&self) -> &[String] {
+        &self.devices
+    }
+
+    fn open(path: &Path) -> Result<Library, LibraryError> {
+        if !path.is_file() {
+            return Err(LibraryError::Missing(path.to_owned()));
+        }
+        let folder = path.parent().unwrap_or(Path::new("."));
+        elf::check_whole(path, folder)
+            .map_err(|(path, cause)| LibraryError::Broken { path, cause })?;
+        let functions = functions(path)?;
+        let interface = |cause| LibraryError::Interface { path: path.to_owned(), cause };
+        let version = version(&functions);
+        interface::check(&functions).map_err(|cause| {
+            interface(format!("it says that it is version {version}, and {cause}"))
+        })?;
+        if version != VERSION {
+            tracing::warn!(
+                "{} is llama.cpp {version}; this program was made for {VERSION}",
+                path.display()
+            );
+        }
+        begin(&functions, folder).map_err(interface)?;
+        let devices = devices(&functions);
+        if !has_processor(&functions) {
+            return Err(LibraryError::NoProcessor(path.to_owned()));
+        }
+        let on = devices.join(", ");
+        tracing::info!("loaded llama.cpp {version} from {}: computes on {on}", path.display());
+        Ok(Library { functions, path: path.to_owned(), version, devices })
+    }
+}
+
+#[expect(unsafe_code, reason = "a library is code, and the operator chose it")]
+fn functions(path: &Path) -> Result<Functions, LibraryError> {
+    let unloadable = |error: libloading::Error| LibraryError::Unloadable {
+        path: path.to_owned(),
+        cause: in_full(&error),
+    };
+    // SAFETY: what runs at loading are the library's own constructors. The file is one whose digest
+    // was checked, or the operator's own, which he could as well have put into this program.
+    let library = unsafe { libloading::Library::new(path) }.map_err(unloadable)?;
+    // SAFETY: the symbols have the types of the headers if the library is of their version, which
+    // `interface::check` looks into before any of them gets more than plain values.
+    let functions = unsafe { Functions::from_library(library) };
+    functions
+        .map_err(|error| LibraryError::Interface { path: path.to_owned(), cause: in_full(&error) })
+}
+
+/// An error and what it came from: the system's own words name the symbol or the file.
+fn in_full(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", in_full(source)),
+        None => error.to_string(),
+    }
+}
+
+#[expect(unsafe_code, reason = "calls into the library")]
+fn version(functions: &Functions) -> String {
+    // SAFETY: takes nothing, and gives a text that lives as long as the library.
+    let text = unsafe { functions.llama_version() };
+    text_of(text).unwrap_or_default()
+}
+
+/// Starts the library and has it look for the devices that lie beside it, of which it takes the
+/// best for this processor.
+#[expect(unsafe_code, reason = "calls into the library")]
+fn begin(functions: &Functions, folder: &Path) -> Result<(), String> {
+    let folder = folder.to_str().and_then(|it| CString::new(it).ok());
+    let folder = folder.ok_or("its folder has a name that is not text")?;
+    // SAFETY: the callback stays, being a function of this program, and expects no data; the
+    // folder's name is copied.
+    unsafe {
+        functions.llama_log_set(Some(log::take), std::ptr::null_mut());
+        functions.ggml_backend_load_all_from_path(folder.as_ptr());
+        functions.llama_backend_init();
+    }
+    Ok(())
+}
+
+#[expect(unsafe_code, reason = "calls into the library")]
+fn has_processor(functions: &Functions) -> bool {
+    // SAFETY: takes a plain number.
+    let device =
+        unsafe { functions.ggml_backend_dev_by_type(bindings::GGML_BACKEND_DEVICE_TYPE_CPU) };
+    !device.is_null()
+}
+
+#[expect(unsafe_code, reason = "calls into the library")]
+fn devices(functions: &Functions) -> Vec<String> {
+    // SAFETY: the indices are below the number that the library told, and the devices and their
+    // texts live as long as it does.
+    let describe = |index| unsafe {
+        let device = functions.ggml_backend_dev_get(index);
+        let name = text_of(functions.ggml_backend_dev_name(device)).unwrap_or_default();
+        let text = text_of(functions.ggml_backend_dev_description(device)).unwrap_or_default();
+        if text.is_empty() || text == name { name } else { format!("{name} ({text})") }
+    };
+    // SAFETY: takes nothing.
+    let count = unsafe { functions.ggml_backend_dev_count() };
+    (0..count).map(describe).collect()
+}
+
+/// A text of the library's own.
+#[expect(unsafe_code, reason = "reads the library's memory")]
+pub(crate) fn text_of(text: *const std::ffi::c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: the library's texts end with a zero, and this one is copied before it is called again.
+    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}

@@ -1,0 +1,53 @@
+//! What the library tells, as events of ours.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use crate::bindings::{
+    GGML_LOG_LEVEL_CONT, GGML_LOG_LEVEL_ERROR, GGML_LOG_LEVEL_INFO, GGML_LOG_LEVEL_WARN,
+    ggml_log_level,
+};
+
+/// A line comes in pieces; longer than this it is told in two.
+const LINE_BYTES_MAX: usize = 4096;
+
+static LINE: Mutex<Line> = Mutex::new(Line { level: GGML_LOG_LEVEL_INFO, text: String::new() });
+
+struct Line {
+    level: ggml_log_level,
+    text: String,
+}
+
+/// The library calls this from whichever thread has something to tell.
+#[expect(unsafe_code, reason = "the library calls it")]
+pub(crate) unsafe extern "C" fn take(level: ggml_log_level, text: *const c_char, _: *mut c_void) {
+    if text.is_null() {
+        return;
+    }
+    // SAFETY: the library's texts end with a zero, and this one lives while we are called.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+    if level != GGML_LOG_LEVEL_CONT {
+        line.end();
+        line.level = level;
+    }
+    line.text.push_str(&text);
+    if line.text.ends_with('\n') || LINE_BYTES_MAX < line.text.len() {
+        line.end();
+    }
+}
+
+impl Line {
+    fn end(&mut self) {
+        let text = self.text.trim();
+        if !text.is_empty() {
+            match self.level {
+                GGML_LOG_LEVEL_ERROR => tracing::error!(target: "llama_cpp", "{text}"),
+                GGML_LOG_LEVEL_WARN => tracing::warn!(target: "llama_cpp", "{text}"),
+                GGML_LOG_LEVEL_INFO => tracing::info!(target: "llama_cpp", "{text}"),
+                _ => tracing::debug!(target: "llama_cpp", "{text}"),
+            }
+        }
+        self.text.clear();
+    }
+}

@@ -1,0 +1,268 @@
+//! A GGUF file that the library has opened, and its vocabulary.
+
+use std::ffi::CString;
+use std::path::Path;
+use std::ptr::NonNull;
+
+use crate::Token;
+use crate::bindings::{Functions, llama_model, llama_vocab};
+use crate::library::{Library, text_of};
+
+/// Values of a file's head that are texts are read as far as this.
+const VALUE_BYTES_MAX: usize = 1 << 16;
+/// Most tokens are shorter.
+const PIECE_BYTES: usize = 32;
+
+/// Opened once; many contexts may read it at the same time.
+#[derive(Debug)]
+pub struct Model {
+    library: &'static Library,
+    raw: NonNull<llama_model>,
+    vocabulary: NonNull<llama_vocab>,
+    words: i32,
+}
+
+/// Why a file cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    #[error("its path is not text")]
+    Path,
+    #[error("the library refused it; the log says why")]
+    Refused,
+    #[error("it has no vocabulary")]
+    NoVocabulary,
+}
+
+#[expect(unsafe_code, reason = "the library says which of its functions threads may share")]
+// SAFETY: a model is not changed after it was loaded; the library's own server hands it to threads.
+unsafe impl Send for Model {}
+#[expect(unsafe_code, reason = "the library says which of its functions threads may share")]
+// SAFETY: as above: all functions that are called here take it as constant.
+unsafe impl Sync for Model {}
+
+/// Calls a function of the library about the vocabulary or the model.
+macro_rules! ask {
+    ($self:ident.$function:ident($($argument:ident),*)) => {{
+        // SAFETY: the pointers are the library's own, from a model that lives as long as `self`.
+        #[expect(unsafe_code, reason = "calls into the library")]
+        let answer = unsafe { $self.functions().$function($($self.$argument.as_ptr()),*) };
+        answer
+    }};
+}
+
+impl Model {
+    /// Maps the file and reads its vocabulary; the weights come in as they are used.
+    #[expect(unsafe_code, reason = "calls into the library")]
+    pub fn open(library: &'static Library, path: &Path) -> Result<Model, ModelError> {
+        let path = path.to_str().and_then(|it| CString::new(it).ok()).ok_or(ModelError::Path)?;
+        let functions = &library.functions;
+        // SAFETY: the path ends with a zero and lives through the call; the parameters are the
+        // library's own.
+        let raw = unsafe {
+            functions
+                .llama_model_load_from_file(path.as_ptr(), functions.llama_model_default_params())
+        };
+        let raw = NonNull::new(raw).ok_or(ModelError::Refused)?;
+        // SAFETY: the model was just loaded; its vocabulary is a part of it.
+        let vocabulary = unsafe { functions.llama_model_get_vocab(raw.as_ptr()) };
+        let Some(vocabulary) = NonNull::new(vocabulary.cast_mut()) else {
+            // SAFETY: nobody else has it.
+            unsafe { functions.llama_model_free(raw.as_ptr()) };
+            return Err(ModelError::NoVocabulary);
+        };
+        // SAFETY: as above.
+        let words = unsafe { functions.llama_vocab_n_tokens(vocabulary.as_ptr()) };
+        Ok(Model { library, raw, vocabulary, words })
+    }
+
+    pub(crate) fn functions(&self) -> &'static Functions {
+        &self.library.functions
+    }
+
+    pub(crate) fn raw(&self) -> *mut llama_model {
+        self.raw.as_ptr()
+    }
+
+    /// How many tokens the vocabulary has.
+    pub fn words(&self) -> usize {
+        usize::try_from(self.words).unwrap_or(0)
+    }
+
+    /// What the weights take.
+    pub fn bytes(&self) -> u64 {
+        ask!(self.llama_model_size(raw))
+    }
+
+    /// How long a text the model was trained for.
+    pub fn trained_tokens(&self) -> u32 {
+        count(ask!(self.llama_model_n_ctx_train(raw)))
+    }
+
+    pub fn layers(&self) -> u32 {
+        count(ask!(self.llama_model_n_layer(raw)))
+    }
+
+    pub fn heads(&self) -> u32 {
+        count(ask!(self.llama_model_n_head(raw)))
+    }
+
+    /// Those whose keys and values are kept.
+    pub fn kept_heads(&self) -> u32 {
+        count(ask!(self.llama_model_n_head_kv(raw)))
+    }
+
+    /// The numbers of one embedding.
+    pub fn width(&self) -> u32 {
+        count(ask!(self.llama_model_n_embd(raw)))
+    }
+
+    /// The Jinja template for chats, where the file has one.
+    #[expect(unsafe_code, reason = "calls into the library")]
+    pub fn chat_template(&self) -> Option<String> {
+        // SAFETY: no name asks for the default one; the text belongs to the model.
+        text_of(unsafe {
+            self.functions().llama_model_chat_template(self.raw.as_ptr(), std::ptr::null())
+        })
+    }
+
+    /// A value of the file's head, as text.
+    #[expect(unsafe_code, reason = "calls into the library")]
+    pub fn value(&self, key: &str) -> Option<String> {
+        let key = CString::new(key).ok()?;
+        let mut bytes = vec![0_u8; VALUE_BYTES_MAX];
+        // SAFETY: the key ends with a zero; the library writes at most as much as the buffer has.
+        let length = unsafe {
+            self.functions().llama_model_meta_val_str(
+                self.raw.as_ptr(),
+                key.as_ptr(),
+                bytes.as_mut_ptr().cast(),
+                bytes.len(),
+            )
+        };
+        bytes.truncate(usize::try_from(length).ok()?);
+        String::from_utf8(bytes).ok()
+    }
+
+    /// The token that begins a text, if there is one.
+    pub fn begin(&self) -> Option<Token> {
+        token(ask!(self.llama_vocab_bos(vocabulary)))
+    }
+
+    pub fn end(&self) -> Option<Token> {
+        token(ask!(self.llama_vocab_eos(vocabulary)))
+    }
+
+    /// The token that ends a turn of a chat.
+    pub fn end_of_turn(&self) -> Option<Token> {
+        token(ask!(self.llama_vocab_eot(vocabulary)))
+    }
+
+    /// Whether the first token belongs in front of every text.
+    pub fn adds_begin(&self) -> bool {
+        ask!(self.llama_vocab_get_add_bos(vocabulary))
+    }
+
+    /// The marks of a gap: before what precedes it, before what follows it, before what fills it.
+    pub fn gap_marks(&self) -> Option<[Token; 3]> {
+        Some([
+            token(ask!(self.llama_vocab_fim_pre(vocabulary)))?,
+            token(ask!(self.llama_vocab_fim_suf(vocabulary)))?,
+            token(ask!(self.llama_vocab_fim_mid(vocabulary)))?,
+        ])
+    }
+
+    /// Whether a token ends what is generated.
+    #[expect(unsafe_code, reason = "calls into the library")]
+    pub fn is_end(&self, token: Token) -> bool {
+        // SAFETY: the token is one of the vocabulary's.
+        self.has(token)
+            && unsafe { self.functions().llama_vocab_is_eog(self.vocabulary.as_ptr(), token.0) }
+    }
+
+    /// The tokens of a text. `adds_special` puts those around it that the model wants;
+    /// `reads_special` takes their names in the text for them.
+    pub fn tokenize(&self, text: &str, adds_special: bool, reads_special: bool) -> Vec<Token> {
+        let mut tokens = vec![0_i32; text.len() / 2 + 8];
+        let mut found = self.tokenize_into(text, &mut tokens, adds_special, reads_special);
+        if found < 0 {
+            // Too small: it tells how many there are.
+            tokens.resize(usize::try_from(found.unsigned_abs()).unwrap_or(0), 0);
+            found = self.tokenize_into(text, &mut tokens, adds_special, reads_special);
+        }
+        tokens.truncate(usize::try_from(found).unwrap_or(0));
+        tokens.into_iter().map(Token).collect()
+    }
+
+    #[expect(unsafe_code, reason = "calls into the library")]
+    fn tokenize_into(&self, text: &str, tokens: &mut [i32], adds: bool, reads: bool) -> i32 {
+        // Longer texts than the library can count were refused long before.
+        let Ok(bytes) = i32::try_from(text.len()) else { return 0 };
+        let room = i32::try_from(tokens.len()).unwrap_or(i32::MAX);
+        let vocabulary = self.vocabulary.as_ptr();
+        // SAFETY: the lengths are those of the two buffers.
+        unsafe {
+            self.functions().llama_tokenize(
+                vocabulary,
+                text.as_ptr().cast(),
+                bytes,
+                tokens.as_mut_ptr(),
+                room,
+                adds,
+                reads,
+            )
+        }
+    }
+
+    /// A token's bytes; those of tokens that only steer if `shows_special`.
+    pub fn piece(&self, token: Token, shows_special: bool) -> Vec<u8> {
+        if !self.has(token) {
+            return Vec::new();
+        }
+        let mut bytes = vec![0; PIECE_BYTES];
+        let mut length = self.piece_into(token, &mut bytes, shows_special);
+        if length < 0 {
+            bytes.resize(usize::try_from(length.unsigned_abs()).unwrap_or(0), 0);
+            length = self.piece_into(token, &mut bytes, shows_special);
+        }
+        bytes.truncate(usize::try_from(length).unwrap_or(0));
+        bytes
+    }
+
+    #[expect(unsafe_code, reason = "calls into the library")]
+    fn piece_into(&self, token: Token, bytes: &mut [u8], shows_special: bool) -> i32 {
+        let room = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
+        let vocabulary = self.vocabulary.as_ptr();
+        // SAFETY: the token is one of the vocabulary's, and the room is the buffer's length.
+        unsafe {
+            self.functions().llama_token_to_piece(
+                vocabulary,
+                token.0,
+                bytes.as_mut_ptr().cast(),
+                room,
+                0,
+                shows_special,
+            )
+        }
+    }
+
+    fn has(&self, token: Token) -> bool {
+        (0..self.words).contains(&token.0)
+    }
+}
+
+impl Drop for Model {
+    #[expect(unsafe_code, reason = "calls into the library")]
+    fn drop(&mut self) {
+        // SAFETY: a context borrows its model, so that none is left.
+        unsafe { self.functions().llama_model_free(self.raw.as_ptr()) }
+    }
+}
+
+fn count(number: i32) -> u32 {
+    u32::try_from(number).unwrap_or(0)
+}
+
+/// Models without such a token have a negative number for it.
+fn token(number: i32) -> Option<Token> {
+    (0 <= number).then_some(Token(number))
+}
