@@ -13,11 +13,11 @@ const HOLDERS_MAX: usize = 100_000;
 
 #[derive(Default)]
 pub(crate) struct Cache {
-    shelf: RwLock<Shelf>,
+    current_catalogue: RwLock<CurrentCatalogue>,
 }
 
 #[derive(Default)]
-struct Shelf {
+struct CurrentCatalogue {
     holders: HashMap<SecretDigest, Arc<Holder>>,
     /// How often something was forgotten.
     changes: u64,
@@ -29,43 +29,47 @@ pub(crate) struct Ticket(u64);
 
 impl Cache {
     pub(crate) fn get(&self, digest: &SecretDigest) -> Option<Arc<Holder>> {
-        let shelf = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
-        shelf.holders.get(digest).cloned()
+        let current_catalogue =
+            self.current_catalogue.read().unwrap_or_else(PoisonError::into_inner);
+        current_catalogue.holders.get(digest).cloned()
     }
 
     pub(crate) fn ticket(&self) -> Ticket {
-        Ticket(self.shelf.read().unwrap_or_else(PoisonError::into_inner).changes)
+        Ticket(self.current_catalogue.read().unwrap_or_else(PoisonError::into_inner).changes)
     }
 
     /// Keeps what was read, unless a change may have overtaken the reading.
     pub(crate) fn put(&self, ticket: Ticket, digest: SecretDigest, holder: Arc<Holder>) {
-        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
-        if shelf.changes != ticket.0 {
+        let mut current_catalogue =
+            self.current_catalogue.write().unwrap_or_else(PoisonError::into_inner);
+        if current_catalogue.changes != ticket.0 {
             return;
         }
-        if HOLDERS_MAX <= shelf.holders.len() {
-            shelf.holders.clear();
+        if HOLDERS_MAX <= current_catalogue.holders.len() {
+            current_catalogue.holders.clear();
         }
-        shelf.holders.insert(digest, holder);
+        current_catalogue.holders.insert(digest, holder);
     }
 
     pub(crate) fn forget(&self, digest: &SecretDigest) {
-        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
-        shelf.changes += 1;
-        shelf.holders.remove(digest);
+        let mut current_catalogue =
+            self.current_catalogue.write().unwrap_or_else(PoisonError::into_inner);
+        current_catalogue.changes += 1;
+        current_catalogue.holders.remove(digest);
     }
 
     pub(crate) fn forget_all(&self) {
-        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
-        shelf.changes += 1;
-        shelf.holders.clear();
+        let mut current_catalogue =
+            self.current_catalogue.write().unwrap_or_else(PoisonError::into_inner);
+        current_catalogue.changes += 1;
+        current_catalogue.holders.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use credits::{KeyId, LimitPeriod, OwnerId};
-    use domain::access::KeyKind;
+    use domain::access::{KeyKind, ModelPrivacy};
     use moment::Timestamp;
     use store::key::{ApiKey, KeySettings};
     use store::owner::{Owner, OwnerKind};
@@ -81,6 +85,7 @@ mod tests {
             limit_diem: None,
             limit_period: LimitPeriod::Epoch,
             expires: None,
+            model_privacy: ModelPrivacy::All,
         };
         let created = Timestamp::from_ms(0);
         let key = ApiKey {
@@ -100,6 +105,7 @@ mod tests {
             name: String::new(),
             tier: String::new(),
             created,
+            frozen: None,
         };
         Arc::new(Holder { proof: Proof::Key(Box::new(key)), owner })
     }

@@ -37,6 +37,8 @@ pub enum KeyRefused {
     Revoked,
     #[error("the key has expired")]
     Expired,
+    #[error("the account is frozen")]
+    Frozen,
     /// Whether there is such a key could not be found out.
     #[error(transparent)]
     Unknowable(#[from] StoreError),
@@ -56,6 +58,12 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
+    /// A digest of a text that nobody without the service's own secret can make. Texts begin with
+    /// what they are for and a zero, which no key's secret has.
+    pub fn seal(&self, text: &str) -> [u8; 32] {
+        secret::digest(&self.pepper, text).0
+    }
+
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -83,6 +91,19 @@ impl KeyRing {
             None if self.is_mistyped(secret, &digest) => return Err(KeyRefused::Mistyped),
             None => self.fetch(digest).await?,
         };
+        self.admit(holder)
+    }
+
+    /// The holder of a secret whose digest was kept, as long as the key opens anything.
+    pub async fn open_digest(&self, digest: SecretDigest) -> Result<Arc<Holder>, KeyRefused> {
+        let holder = match self.cache.get(&digest) {
+            Some(holder) => holder,
+            None => self.fetch(digest).await?,
+        };
+        self.admit(holder)
+    }
+
+    fn admit(&self, holder: Arc<Holder>) -> Result<Arc<Holder>, KeyRefused> {
         let now = self.clock.now();
         let key = holder.key().ok_or(KeyRefused::Unknown)?;
         if key.revoked.is_some() {
@@ -90,6 +111,9 @@ impl KeyRing {
         }
         if !key.is_active(now) {
             return Err(KeyRefused::Expired);
+        }
+        if holder.owner.frozen.is_some() {
+            return Err(KeyRefused::Frozen);
         }
         self.uses.lock().unwrap_or_else(PoisonError::into_inner).insert(key.id, now);
         Ok(holder)

@@ -44,7 +44,11 @@ pub async fn owner_with_row(
     now: Timestamp,
 ) -> Result<Owner, StoreError> {
     let unseen = owner(store, wallet, now).await?;
-    store.commit(Group::of(Write::EnsureOwner(unseen))).await?;
+    match store.commit(Group::of(Write::EnsureOwner(unseen))).await {
+        // It was linked to an account meanwhile.
+        Ok(()) | Err(StoreError::Missing(_)) => {}
+        Err(error) => return Err(error),
+    }
     // Somebody else may have been quicker, with another id.
     owner(store, wallet, now).await
 }
@@ -79,7 +83,7 @@ fn unseen(wallet: WalletAddress, now: Timestamp) -> Owner {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest[..16]);
     let id = OwnerId(uuid::Builder::from_custom_bytes(bytes).into_uuid());
-    Owner { id, kind: kind(wallet), name, tier: TIER.to_owned(), created: now }
+    Owner { id, kind: kind(wallet), name, tier: TIER.to_owned(), created: now, frozen: None }
 }
 
 #[cfg(test)]

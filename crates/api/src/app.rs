@@ -6,13 +6,15 @@ use std::sync::Arc;
 use access::{Holder, KeyRing};
 use axum::http::HeaderName;
 use domain::catalogue::Model;
+use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::Entropy;
 use domain::limits::failures::Failures;
 use domain::limits::tiers::{LimitClass, Tier, Tiers};
-use domain::limits::window::{Admission, Exceeded, Limiter, Subject};
-use domain::shelf::Shelf;
+use domain::limits::window::{Admission, Exceeded, Limiter, Standing, Subject};
+use jobs::Jobs;
 use ledger::Ledger;
 use moment::{Clock, Timestamp};
+use reader::Reader;
 use store::Store;
 use store::limit_hit::LimitHit;
 use store::write::{Group, Write};
@@ -20,12 +22,16 @@ use tokio_util::task::TaskTracker;
 
 use crate::call::StandingCell;
 use crate::caller::Principal;
+use crate::console::Console;
 use crate::engines::Engines;
 use crate::hosts::Hosts;
+use crate::input::Bodies;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
 use crate::standing;
+use crate::transport::for_same_request;
 use crate::wallets::Wallets;
+use crate::web::Web;
 
 /// The state that every handler is given.
 pub type Shared = Arc<App>;
@@ -33,20 +39,30 @@ pub type Shared = Arc<App>;
 pub struct App {
     pub settings: Settings,
     /// The models on offer, replaced whole when the configuration is read again.
-    pub catalogue: Arc<Shelf>,
+    pub catalogue: Arc<CurrentCatalogue>,
     /// What runs the models.
     pub engines: Arc<Engines>,
     /// What calls chain nodes.
     pub proxy: Arc<Proxy>,
+    /// What looks at the web for callers.
+    pub web: Arc<Web>,
     /// Who signs in with a wallet, and who pays with one.
     pub wallets: Arc<Wallets>,
+    /// Who uses the pages, and the pages.
+    pub console: Arc<Console>,
     pub keys: Arc<KeyRing>,
     /// Balances, holds and charges. Nothing else moves money.
     pub ledger: Arc<Ledger>,
+    /// Music and videos that are made later.
+    pub jobs: Arc<Jobs>,
     /// For questions. What has rules is changed through `keys` and `ledger`.
     pub store: Arc<dyn Store>,
     pub limiter: Limiter,
+    /// The memory that requests under way have for their bodies.
+    pub bodies: Arc<Bodies>,
     pub failures: Failures<Principal>,
+    /// Opens what callers send in formats that others made up, in processes of its own.
+    pub reader: Arc<dyn Reader>,
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
     /// Work that outlives its request; shutdown waits for it.
@@ -58,7 +74,7 @@ pub struct App {
 pub struct Settings {
     /// How clients reach the service, without a slash at the end.
     pub public_url: String,
-    /// Sent as `x-service-host-name`, for telling nodes apart.
+    /// Sent as `x-service-host-name`, for telling nodes apart; not sent if it is empty.
     pub host_name: String,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub is_trusted_proxy: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
@@ -71,6 +87,8 @@ pub struct Settings {
     pub system_prompt: String,
     /// Where pictures, videos and files of callers may lie.
     pub hosts: Arc<Hosts>,
+    /// The letters in the corner of pictures that are made here, if there are any.
+    pub watermark: Option<String>,
 }
 
 impl App {
@@ -92,11 +110,51 @@ impl App {
             Ok(admission) => admission.standing,
             Err(exceeded) => *exceeded.standing(),
         };
-        let _ = standing.set(known);
+        standing.set(known);
         admitted.map_err(|exceeded| {
-            self.log_limit_hit(holder, tier, model.id.clone(), &exceeded, now);
+            self.log_limit_hit(holder, tier, model.id.clone(), exceeded.kind(), now);
             standing::too_fast(&exceeded)
         })
+    }
+
+    /// Where a caller stands with a model, without counting anything.
+    pub(crate) fn standing_with(&self, holder: &Holder, model: &Model, now: Timestamp) -> Standing {
+        let allowed = self.tier(Some(holder)).allowed(LimitClass::of(model));
+        self.limiter.standing(Subject::new(holder.owner.id, &model.id), allowed, now)
+    }
+
+    /// Where a caller stands with all that is counted in one class.
+    pub(crate) fn standing_in(
+        &self,
+        holder: &Holder,
+        class: LimitClass,
+        now: Timestamp,
+    ) -> Standing {
+        let allowed = self.tier(Some(holder)).allowed(class);
+        self.limiter.standing(Subject::new(holder.owner.id, class), allowed, now)
+    }
+
+    /// Refuses a request to a model for which nothing is left in this minute. Counts nothing.
+    pub fn refuse_if_spent(
+        &self,
+        holder: &Holder,
+        model: &Model,
+        standing: &StandingCell,
+    ) -> Result<(), Refusal> {
+        let now = self.clock.now();
+        let tier = self.tier(Some(holder));
+        let subject = Subject::new(holder.owner.id, &model.id);
+        let known = self.limiter.standing(subject, tier.allowed(LimitClass::of(model)), now);
+        let exceeded = if known.requests_left == 0 {
+            Exceeded::Requests(known)
+        } else if known.tokens_left == Some(0) {
+            Exceeded::Tokens(known)
+        } else {
+            return Ok(());
+        };
+        standing.set(known);
+        self.log_limit_hit(holder, tier, model.id.clone(), exceeded.kind(), now);
+        Err(standing::too_fast(&exceeded))
     }
 
     /// The set of limits that a caller is in.
@@ -111,13 +169,9 @@ impl App {
         holder: &Holder,
         tier: &Tier,
         counted: String,
-        exceeded: &Exceeded,
+        kind: &'static str,
         at: Timestamp,
     ) {
-        let kind = match exceeded {
-            Exceeded::Requests(_) => "RPM",
-            Exceeded::Tokens(_) => "TPM",
-        };
         let hit = LimitHit {
             owner: holder.owner.id,
             key: holder.key().map(|key| key.id),
@@ -127,10 +181,10 @@ impl App {
             at,
         };
         let commit = self.store.commit(Group::of(Write::AddLimitHit(hit)));
-        self.tasks.spawn(async move {
+        self.tasks.spawn(for_same_request(async move {
             if let Err(error) = commit.await {
                 tracing::warn!(error = %error, "a rate-limit refusal was not logged: {error}");
             }
-        });
+        }));
     }
 }

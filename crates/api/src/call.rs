@@ -4,7 +4,7 @@
 
 use std::future::Future;
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use access::{Holder, Proof};
 use axum::extract::Request;
@@ -17,11 +17,12 @@ use domain::limits::window::{Standing, Subject};
 use moment::Timestamp;
 
 use crate::app::{App, Shared};
-use crate::caller::{Arrival, Credential, Principal};
-use crate::input::{BodyLimits, Input};
+use crate::caller::{Arrival, Credential, KeyHolder, Principal};
+use crate::discovery;
+use crate::input::{BodyLimits, Input, LARGE_BYTES, apart};
 use crate::origin;
 use crate::refusal::Refusal;
-use crate::refusal::render::Discovery;
+use crate::refusal::render::{Discovery, Shortfall};
 use crate::reply::Reply;
 use crate::standing;
 use crate::transport::RequestId;
@@ -41,8 +42,19 @@ pub struct Call<C, I> {
     pub standing: StandingCell,
 }
 
-/// Where a caller stands, once that is known.
-pub type StandingCell = Arc<OnceLock<Standing>>;
+/// Where a caller stands, once that is known. The latest word counts.
+#[derive(Debug, Clone, Default)]
+pub struct StandingCell(Arc<Mutex<Option<Standing>>>);
+
+impl StandingCell {
+    pub fn set(&self, standing: Standing) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(standing);
+    }
+
+    fn get(&self) -> Option<Standing> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// What a request is counted against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +70,9 @@ pub enum Limit {
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     pub limit: Limit,
+    /// What a known caller is told of where nothing was counted, such as for a model that there is
+    /// not.
+    pub usual_class: LimitClass,
     pub path: &'static str,
 }
 
@@ -81,12 +96,17 @@ where
     let is_trusted = app.settings.is_trusted_proxy.as_ref();
     let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
     let presented = C::present(&app, &arrival(&parts, address, now)).await;
-    let holder = presented.as_ref().ok().and_then(|caller| caller.holder().cloned());
+    let holder = match &presented {
+        Ok(caller) => caller.holder().cloned(),
+        Err(_) => C::known(&app, &arrival(&parts, address, now)).await,
+    };
     let holder = holder.as_deref();
     let principal = principal(holder, address);
 
-    let limits = if presented.is_ok() { BodyLimits::TRUSTED } else { BodyLimits::STRANGER };
-    let raw = I::read(&mut parts, body, limits).await;
+    let limits = if holder.is_some() { BodyLimits::TRUSTED } else { BodyLimits::STRANGER };
+    let room = app.bodies.room(principal, address);
+    let body = room.watch(body, &parts.headers, limits.pace);
+    let raw = room.judge(I::read(&mut parts, body, limits).await);
     let standing = StandingCell::default();
     let balance = holder.map(|holder| standing::balance(&app, holder));
     let outcome = async {
@@ -99,18 +119,18 @@ where
         let caller = presented.or_else(|refusal| {
             // Guessing ends here too. Whoever only asks what things cost is still told.
             if refusal.status() == StatusCode::UNAUTHORIZED {
-                refuse_if_blocked(&app, principal, now)?;
+                refuse_if_blocked(&app, &policy.subject(principal, holder), now)?;
             }
             Err(refusal)
         })?;
-        refuse_if_blocked(&app, principal, now)?;
+        refuse_if_blocked(&app, &policy.subject(principal, holder), now)?;
         if let Limit::Class(class) = policy.limit {
             let admitted = admit(&app, (class, policy.path), holder, address, now);
             let (Ok(known) | Err((known, _))) = &admitted;
-            let _ = standing.set(*known);
+            standing.set(*known);
             admitted.map_err(|(_, refusal)| refusal)?;
         }
-        let input = I::check(raw.ok_or_else(Refusal::body_too_large)?).map_err(Refusal::from)?;
+        let input = check::<I>(raw.ok_or_else(Refusal::body_too_large)?, room.bytes()).await?;
         let visit = caller.begin(&app, &arrival(&parts, address, now))?;
         let call = Call {
             caller,
@@ -119,7 +139,7 @@ where
             now,
             country: country(&app, &parts),
             accepts_csv: accepts_csv(&parts.headers),
-            standing: Arc::clone(&standing),
+            standing: standing.clone(),
         };
         let reply = handler(app.clone(), call).await?;
         let response = reply.into_response()?;
@@ -129,18 +149,80 @@ where
         })
     };
     let outcome: Result<Response, E> = outcome.await;
-    let mut response = outcome.unwrap_or_else(IntoResponse::into_response);
-    if app.settings.blocks_failures && counts_as_failure(&response) {
-        app.failures.count(principal, now);
+    let response = outcome.unwrap_or_else(IntoResponse::into_response);
+    let asked = top_up(&app, &response, holder, &arrival(&parts, address, now));
+    let mut response = asked.unwrap_or(response);
+    count_failure(&app, principal, &response, now);
+    let usual = || holder.map(|holder| app.standing_in(holder, policy.usual_class, now));
+    if let Some(standing) = standing.get().or_else(usual) {
+        standing::write_limits(response.headers_mut(), &standing, holder.is_some());
     }
-    let headers = response.headers_mut();
-    if let Some(standing) = standing.get() {
-        standing::write_limits(headers, standing, holder.is_some());
-    }
+    standing::write_reset(&mut response, now);
     if let Some(balance) = balance {
-        standing::write_balance(headers, balance);
+        standing::write_balance(response.headers_mut(), balance);
     }
     response
+}
+
+/// A request that no endpoint takes. It is a failure of its caller's like any other.
+pub(crate) async fn stray(app: Shared, request: Request, refusal: Refusal) -> Response {
+    let (parts, _) = request.into_parts();
+    let now = app.clock.now();
+    let is_trusted = app.settings.is_trusted_proxy.as_ref();
+    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let known = KeyHolder::present(&app, &arrival(&parts, address, now)).await.ok();
+    let holder = known.as_ref().map(|KeyHolder(holder)| holder.as_ref());
+    let principal = principal(holder, address);
+    let subject = Caller { principal, holder, path: "" };
+    let refusal = refuse_if_blocked(&app, &subject, now).err().unwrap_or(refusal);
+    let mut response = refusal.into_response();
+    count_failure(&app, principal, &response, now);
+    if let Some(holder) = holder {
+        let standing = app.standing_in(holder, LimitClass::General, now);
+        standing::write_limits(response.headers_mut(), &standing, true);
+    }
+    standing::write_reset(&mut response, now);
+    response
+}
+
+/// How a wallet can pay for what it could not pay for, in place of the plain refusal.
+fn top_up(
+    app: &App,
+    response: &Response,
+    holder: Option<&Holder>,
+    arrival: &Arrival<'_>,
+) -> Option<Response> {
+    let Shortfall(message) = response.extensions().get::<Shortfall>()?;
+    let holder = holder.filter(|holder| holder.wallet().is_some())?;
+    let asked = discovery::ask_to_top_up(app, arrival, holder, message.clone())?;
+    Some(asked.into_response())
+}
+
+/// Somebody who may be blocked.
+struct Caller<'a> {
+    principal: Principal,
+    holder: Option<&'a Holder>,
+    /// What was called.
+    path: &'static str,
+}
+
+impl Policy {
+    fn subject<'a>(&self, principal: Principal, holder: Option<&'a Holder>) -> Caller<'a> {
+        Caller { principal, holder, path: self.path }
+    }
+}
+
+fn count_failure(app: &App, principal: Principal, response: &Response, now: Timestamp) {
+    if app.settings.blocks_failures && counts_as_failure(response) {
+        app.failures.count(principal, now);
+    }
+}
+
+/// A large body is checked where nobody else waits for it.
+async fn check<I: Input>(raw: I::Raw, body_bytes: usize) -> Result<I, Refusal> {
+    let checked =
+        if LARGE_BYTES <= body_bytes { apart(|| I::check(raw)).await? } else { I::check(raw) };
+    checked.map_err(Refusal::from)
 }
 
 fn arrival(parts: &Parts, address: IpAddr, now: Timestamp) -> Arrival<'_> {
@@ -161,11 +243,34 @@ fn principal(holder: Option<&Holder>, address: IpAddr) -> Principal {
     }
 }
 
-fn refuse_if_blocked(app: &App, principal: Principal, now: Timestamp) -> Result<(), Refusal> {
-    let Some(until) = app.failures.blocked_until(&principal, now) else { return Ok(()) };
+/// For an address whose caller is not known.
+pub(crate) fn refuse_blocked_address(
+    app: &App,
+    address: IpAddr,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    let caller = Caller { principal: Principal::Address(address), holder: None, path: "" };
+    refuse_if_blocked(app, &caller, now)
+}
+
+fn refuse_if_blocked(app: &App, caller: &Caller<'_>, now: Timestamp) -> Result<(), Refusal> {
+    let Some(until) = app.failures.blocked_until(&caller.principal, now) else { return Ok(()) };
+    if let Some(holder) = caller.holder {
+        let (tier, counted) = (app.tier(Some(holder)), counted(caller.path));
+        app.log_limit_hit(holder, tier, counted, FAILED_REQUESTS, now);
+    }
     let message = "Too many failed attempts (> 20) resulting in a non-success status code. \
                    Please wait 30s and try again.";
     Err(Refusal::rate_limited(message, until.since(now)))
+}
+
+/// What the log of refusals calls a block after too many failures.
+const FAILED_REQUESTS: &str = "FAILED_REQUESTS";
+
+/// What the log of refusals calls an endpoint: its path, without what is different in each call.
+pub(crate) fn counted(path: &str) -> String {
+    let path = path.split("/{").next().unwrap_or(path);
+    format!("endpoint:api/v1{path}")
 }
 
 /// Counts the request against its class, and remembers a refusal for the caller's log.
@@ -185,8 +290,7 @@ fn admit(
         Ok(admission) => Ok(admission.standing),
         Err(exceeded) => {
             if let Some(holder) = holder {
-                let counted = format!("endpoint:api/v1{path}");
-                app.log_limit_hit(holder, tier, counted, &exceeded, now);
+                app.log_limit_hit(holder, tier, counted(path), exceeded.kind(), now);
             }
             Err((*exceeded.standing(), standing::too_fast(&exceeded)))
         }

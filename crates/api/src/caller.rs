@@ -15,11 +15,12 @@ use serde_json::json;
 use wallet::WalletAddress;
 
 use crate::app::App;
+use crate::console;
 use crate::discovery;
 use crate::input::{Host, PaymentHeader};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
-use crate::wallets::sign_in::{self, SignInFailed};
+use crate::wallets::sign_in;
 use crate::wallets::visits::Visit;
 
 /// A credential that an endpoint asks for.
@@ -28,6 +29,11 @@ pub trait Credential: Sized + Send + 'static {
         app: &App,
         arrival: &Arrival<'_>,
     ) -> impl Future<Output = Result<Self, Refusal>> + Send;
+
+    /// Who calls all the same where a credential was refused that is good for other endpoints.
+    fn known(_: &App, _: &Arrival<'_>) -> impl Future<Output = Option<Arc<Holder>>> + Send {
+        std::future::ready(None)
+    }
 
     /// The key behind the call, where there is one.
     fn holder(&self) -> Option<&Arc<Holder>>;
@@ -81,6 +87,10 @@ pub struct Admin(pub Arc<Holder>);
 #[derive(Debug)]
 pub struct Customer(pub Arc<Holder>);
 
+/// Whoever can pay, collecting what was paid for: an empty wallet collects too.
+#[derive(Debug)]
+pub struct Collector(pub Arc<Holder>);
+
 /// A wallet that signed in, to read what is its own.
 #[derive(Debug)]
 pub struct SignedIn(pub Arc<Holder>);
@@ -101,6 +111,13 @@ impl Credential for Anyone {
 
 impl Credential for KeyHolder {
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<KeyHolder, Refusal> {
+        if is_session(arrival) {
+            let holder = console::holder(app, arrival.headers, arrival.now).await?;
+            return match holder.key() {
+                Some(_) => Ok(KeyHolder(holder)),
+                None => Err(Refusal::unauthenticated("Sign in with an API key for this.")),
+            };
+        }
         let secret = bearer(arrival.headers)?;
         app.keys.open(secret).await.map(KeyHolder).map_err(refuse)
     }
@@ -124,6 +141,10 @@ impl Credential for Admin {
         }
     }
 
+    async fn known(app: &App, arrival: &Arrival<'_>) -> Option<Arc<Holder>> {
+        KeyHolder::present(app, arrival).await.ok().map(|KeyHolder(holder)| holder)
+    }
+
     fn holder(&self) -> Option<&Arc<Holder>> {
         Some(&self.0)
     }
@@ -143,10 +164,11 @@ impl Credential for Customer {
         }
         if sign_in::is_shown(arrival.headers) {
             let signed_in = sign_in::sign_in(app, arrival).await;
-            return signed_in.map(Customer).map_err(|failed| match failed {
-                SignInFailed::Refused(refusal) => Refusal::sign_in(refusal),
-                SignInFailed::Unknowable(cause) => Refusal::unavailable(cause),
-            });
+            let customer = signed_in.map(Customer);
+            return customer.map_err(|failed| failed.into_refusal(Refusal::sign_in));
+        }
+        if is_session(arrival) {
+            return console::holder(app, arrival.headers, arrival.now).await.map(Customer);
         }
         if !arrival.headers.contains_key(AUTHORIZATION) {
             return Err(discovery::refuse(app, arrival));
@@ -177,16 +199,35 @@ impl Credential for Customer {
     }
 }
 
+impl Credential for Collector {
+    async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Collector, Refusal> {
+        Customer::present(app, arrival).await.map(|Customer(holder)| Collector(holder))
+    }
+
+    fn holder(&self) -> Option<&Arc<Holder>> {
+        Some(&self.0)
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        Customer::describe(operation, generator);
+    }
+}
+
 impl Credential for SignedIn {
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<SignedIn, Refusal> {
+        if !sign_in::is_shown(arrival.headers) && is_session(arrival) {
+            let holder = console::holder(app, arrival.headers, arrival.now).await?;
+            return match holder.wallet() {
+                Some(_) => Ok(SignedIn(holder)),
+                None => Err(Refusal::sign_in_to_read()),
+            };
+        }
         if !sign_in::is_shown(arrival.headers) {
             return Err(discovery::ask_to_sign_in(app, arrival));
         }
         let signed_in = sign_in::sign_in(app, arrival).await;
-        signed_in.map(SignedIn).map_err(|failed| match failed {
-            SignInFailed::Refused(_) => Refusal::sign_in_to_read(),
-            SignInFailed::Unknowable(cause) => Refusal::unavailable(cause),
-        })
+        let refuse = |_| Refusal::sign_in_to_read();
+        signed_in.map(SignedIn).map_err(|failed| failed.into_refusal(refuse))
     }
 
     fn holder(&self) -> Option<&Arc<Holder>> {
@@ -199,6 +240,11 @@ impl Credential for SignedIn {
         let meaning = "No sign-in";
         operation.refusal::<wire::x402::PaymentDiscovery>(402, meaning, generator);
     }
+}
+
+/// Whether a page of the console calls: with its session, and without a key of its own.
+fn is_session(arrival: &Arrival<'_>) -> bool {
+    !arrival.headers.contains_key(AUTHORIZATION) && console::is_shown(arrival.headers)
 }
 
 /// The secret in `Authorization: Bearer <secret>`.
@@ -219,7 +265,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     }
 }
 
-fn refuse(refused: KeyRefused) -> Refusal {
+pub(crate) fn refuse(refused: KeyRefused) -> Refusal {
     match refused {
         KeyRefused::Mistyped => Refusal::unauthenticated(
             "Authentication failed. The API key is mistyped or cut short; copy it again.",
@@ -231,6 +277,7 @@ fn refuse(refused: KeyRefused) -> Refusal {
         KeyRefused::Expired => {
             Refusal::unauthenticated("Authentication failed. This API key has expired.")
         }
+        KeyRefused::Frozen => Refusal::frozen(),
         // Only a store that answered "no such key" may refuse a caller; a store that did not
         // answer must not turn good keys away.
         KeyRefused::Unknowable(error) => Refusal::unavailable(error),

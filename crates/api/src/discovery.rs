@@ -49,23 +49,38 @@ pub(crate) fn refuse_if_poor(
     if can_consume(balance) {
         return Ok(());
     }
-    let accepts = app.wallets.accepts();
-    let (Some(payments), Some(first)) = (&app.wallets.payments, accepts.first()) else {
-        return Err(Refusal::insufficient_balance(format!(
+    let message = format!(
+        "The wallet has ${balance} and needs at least ${CONSUMABLE_MIN}. Top up with POST \
+         /api/v1/x402/top-up."
+    );
+    Err(ask_to_top_up(app, arrival, holder, message).unwrap_or_else(|| {
+        Refusal::insufficient_balance(format!(
             "Insufficient balance: the wallet has ${balance} and needs at least ${CONSUMABLE_MIN}. \
              This service takes no wallet payments; ask its operator for credit."
-        )));
+        ))
+    }))
+}
+
+/// 402 for a wallet that has signed in and has too little, as `message` says: how to top up. None
+/// where no payments are taken.
+pub(crate) fn ask_to_top_up(
+    app: &App,
+    arrival: &Arrival<'_>,
+    holder: &Holder,
+    message: String,
+) -> Option<Refusal> {
+    let accepts = app.wallets.accepts();
+    let (Some(payments), Some(first)) = (&app.wallets.payments, accepts.first()) else {
+        return None;
     };
+    let balance = app.ledger.balances(holder.owner.id).total();
     let place = Place::of(app, arrival);
     let challenge = challenge(app, arrival, &place);
     let body = TopUpNeeded {
         error: "Payment required",
         code: "PAYMENT_REQUIRED",
         reason: "insufficient_balance",
-        message: format!(
-            "The wallet has ${balance} and needs at least ${CONSUMABLE_MIN}. Top up with POST \
-             /api/v1/x402/top-up."
-        ),
+        message,
         current_balance_usd: balance.as_f64(),
         minimum_balance_usd: CONSUMABLE_MIN.as_f64(),
         suggested_top_up_usd: suggested_top_up(payments.terms()).as_f64(),
@@ -76,7 +91,7 @@ pub(crate) fn refuse_if_poor(
         siwx_challenge: shown(&challenge),
     };
     let required = required(body.error, &place, &accepts, Some(&challenge));
-    Err(Refusal::top_up_needed(&body, &required))
+    Some(Refusal::top_up_needed(&body, &required))
 }
 
 /// The value of `PAYMENT-REQUIRED`. x402 clients read the requirements nowhere else.

@@ -40,6 +40,7 @@ pub struct Draft<H> {
     path: &'static str,
     handler: H,
     limit: Limit,
+    usual_class: LimitClass,
     tag: &'static str,
     summary: &'static str,
     is_experimental: bool,
@@ -84,9 +85,25 @@ impl<H> Draft<H> {
         self
     }
 
+    /// Paid work of a model: counted against it, and refused as all such work is.
+    pub fn paid(self) -> Draft<H> {
+        self.limited_by_model()
+            .refuses(403, "The model is not for the caller's country, or not for its key")
+            .refuses(404, "There is no such model; the message names the nearest")
+            .refuses(410, "The model was removed and nothing answers in its place")
+            .refuses(422, "The content is against the policy of the model's provider")
+            .refuses(504, "The model took too long")
+    }
+
     /// Counted by the handler, in limits of its own.
     pub fn limited_by_itself(mut self) -> Draft<H> {
         self.limit = Limit::ByHandler;
+        self
+    }
+
+    /// The limits that a caller is told of whose request names no model that there is.
+    pub fn usually(mut self, class: LimitClass) -> Draft<H> {
+        self.usual_class = class;
         self
     }
 
@@ -111,7 +128,11 @@ impl<H> Draft<H> {
         H: Fn(Shared, Call<C, I>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Result<R, E>> + Send + 'static,
     {
-        let policy = Policy { limit: self.limit, path: self.path };
+        let usual_class = match self.limit {
+            Limit::Class(class) => class,
+            Limit::ByModel | Limit::ByHandler => self.usual_class,
+        };
+        let policy = Policy { limit: self.limit, usual_class, path: self.path };
         let handler = self.handler;
         let serve = move |State(app): State<Shared>, request: Request| {
             call::run::<C, I, R, E, H, F>(app, policy, request, handler.clone())
@@ -138,6 +159,7 @@ impl<H> Draft<H> {
             path,
             handler,
             limit: Limit::Class(LimitClass::General),
+            usual_class: LimitClass::General,
             tag: "",
             summary: "",
             is_experimental: false,

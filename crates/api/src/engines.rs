@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::catalogue::Model;
-use engine::{AttestedEngine, ChatEngine, EmbeddingEngine, SpeechEngine, TranscriptionEngine};
+use engine::{
+    AttestedEngine, ChatEngine, EmbeddingEngine, ImageEngine, MediaEngine, SpeechEngine,
+    TranscriptionEngine,
+};
 use tokio::sync::Semaphore;
 
 use crate::answer_names::AnswerNames;
@@ -30,6 +33,8 @@ pub struct EngineSet {
     attested: HashMap<String, Vec<Arc<dyn AttestedEngine>>>,
     speech: HashMap<String, Arc<dyn SpeechEngine>>,
     transcription: HashMap<String, Arc<dyn TranscriptionEngine>>,
+    media: HashMap<String, Arc<dyn MediaEngine>>,
+    images: HashMap<String, Arc<dyn ImageEngine>>,
 }
 
 impl Engines {
@@ -70,6 +75,21 @@ impl Engines {
 }
 
 impl Engines {
+    pub(crate) fn media(&self, model: &Model) -> Result<Arc<dyn MediaEngine>, Refusal> {
+        self.media_engine(&model.id).ok_or_else(|| without_engine(model))
+    }
+
+    /// What makes music or videos with a model, if anything does now.
+    pub fn media_engine(&self, model: &str) -> Option<Arc<dyn MediaEngine>> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.media.get(model).cloned()
+    }
+
+    pub(crate) fn images(&self, model: &Model) -> Result<Arc<dyn ImageEngine>, Refusal> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.images.get(&model.id).cloned().ok_or_else(|| without_engine(model))
+    }
+
     /// What can prove where a model runs, one for each of its routes; none for an ordinary model.
     pub(crate) fn attested(&self, model: &Model) -> Vec<Arc<dyn AttestedEngine>> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
@@ -102,6 +122,14 @@ impl EngineSet {
 }
 
 impl EngineSet {
+    pub fn add_media(&mut self, model: &Model, engine: Arc<dyn MediaEngine>) {
+        self.media.insert(model.id.clone(), engine);
+    }
+
+    pub fn add_images(&mut self, model: &Model, engine: Arc<dyn ImageEngine>) {
+        self.images.insert(model.id.clone(), engine);
+    }
+
     pub fn add_attested(&mut self, model: &Model, engines: Vec<Arc<dyn AttestedEngine>>) {
         self.attested.insert(model.id.clone(), engines);
     }

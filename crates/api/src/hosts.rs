@@ -6,13 +6,12 @@
 //! fetches needs a network which lets it reach only what it may.
 
 use std::collections::HashMap;
-use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use ::web::Names;
 use domain::media;
-use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use moment::Timestamp;
 use tokio::time::{Instant, timeout_at};
@@ -26,12 +25,6 @@ const HOSTS_MAX: usize = 32;
 /// As long as cautious name servers let an answer be kept.
 const KNOWN_FOR: Duration = Duration::from_secs(30);
 const KNOWN_MAX: usize = 4_096;
-
-/// Looks up names.
-pub trait Names: Send + Sync {
-    /// Every address that a name stands for.
-    fn addresses<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
-}
 
 /// Where engines may be sent.
 pub struct Hosts {

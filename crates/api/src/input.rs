@@ -5,30 +5,41 @@
 
 mod body;
 mod form;
+mod form_or_json;
 mod host;
 mod idempotency;
 mod json;
+mod json_values;
+mod metered;
+mod original;
 mod path;
 mod payment;
 mod query;
+mod range;
 mod raw;
+mod room;
 
 use std::future::Future;
 
 use axum::body::Body;
 use axum::http::request::Parts;
+use schema_check::Faults;
 use schemars::SchemaGenerator;
-use shape::Faults;
 
 pub use body::BodyLimits;
 pub use form::{FILE_BYTES_MAX, Form, Upload};
+pub use form_or_json::FormOrJson;
 pub use host::Host;
 pub use idempotency::Idempotency;
 pub use json::{Json, QueryOrJson};
+pub(crate) use json::{LARGE_BYTES, apart};
+pub use original::Original;
 pub use path::Path;
 pub use payment::PaymentHeader;
 pub use query::Query;
+pub use range::RangeHeader;
 pub use raw::RawJson;
+pub use room::Bodies;
 
 use crate::operation::Operation;
 use crate::refusal::Refusal;
@@ -36,7 +47,7 @@ use crate::refusal::Refusal;
 /// A part of what a handler is called with.
 pub trait Input: Sized + Send + 'static {
     /// What is read off the wire but not yet checked.
-    type Raw: Send;
+    type Raw: Send + 'static;
 
     fn read(
         parts: &mut Parts,
@@ -66,11 +77,13 @@ impl From<Rejected> for Refusal {
     }
 }
 
-impl From<shape::ParseError> for Rejected {
-    fn from(error: shape::ParseError) -> Rejected {
+impl From<schema_check::ParseError> for Rejected {
+    fn from(error: schema_check::ParseError) -> Rejected {
         match error {
-            shape::ParseError::Invalid(faults) => Rejected::Faults(faults),
-            shape::ParseError::Disagrees(error) => Rejected::SchemaDisagrees(error.to_string()),
+            schema_check::ParseError::Invalid(faults) => Rejected::Faults(faults),
+            schema_check::ParseError::Disagrees(error) => {
+                Rejected::SchemaDisagrees(error.to_string())
+            }
         }
     }
 }

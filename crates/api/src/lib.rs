@@ -15,26 +15,32 @@ pub mod version;
 mod answer_names;
 pub mod call;
 pub mod caller;
+mod collect;
+pub mod console;
 pub mod discovery;
 pub mod endpoint;
 mod endpoints;
 pub mod engines;
 pub mod hosts;
 pub mod input;
+mod keyed;
 pub mod model_headers;
 pub mod openapi;
 pub mod operation;
 pub mod origin;
 mod outlasting;
+mod paid;
 mod paid_chat;
 mod payment;
+mod picture_work;
 pub mod proxy;
-mod purse;
 pub mod reply;
 pub mod standing;
 pub mod wallets;
+pub mod web;
 
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::routing::get;
 use serde_json::Value;
 
@@ -47,18 +53,27 @@ pub const BASE_PATH: &str = "/api/v1";
 /// Everything that the public listener serves.
 pub fn router(app: Shared) -> Router {
     let endpoints = endpoints::all();
-    let document = bytes::Bytes::from(openapi::document(&endpoints).to_string());
+    let document = openapi::document(&endpoints);
+    let yaml = bytes::Bytes::from(openapi::yaml::of(&document));
+    let yaml = get(async move || reply::yaml(yaml.clone()));
+    let document = bytes::Bytes::from(document.to_string());
     let document = get(async move || reply::json(document.clone()));
     let below = |path: &str| format!("{BASE_PATH}{path}");
-    let mut routes = Router::new().route(&below("/openapi.json"), document);
+    let mut routes = Router::new()
+        .route(&below("/openapi.json"), document)
+        .route(&below("/doc/api/swagger.yaml"), yaml);
     for endpoint in endpoints {
         routes = routes.route(&below(endpoint.path), endpoint.route);
     }
     let routes = routes
-        .fallback(async || {
-            Refusal::not_found("Not found", "No such path. See /api/v1/openapi.json.")
+        .merge(console::routes())
+        .fallback(async |State(app): State<Shared>, request: Request| {
+            let message = "No such path. See /api/v1/openapi.json.";
+            call::stray(app, request, Refusal::not_found("Not found", message)).await
         })
-        .method_not_allowed_fallback(async || Refusal::method_not_allowed());
+        .method_not_allowed_fallback(async |State(app): State<Shared>, request: Request| {
+            call::stray(app, request, Refusal::method_not_allowed()).await
+        });
     transport::wrap(routes, &app).with_state(app)
 }
 

@@ -2,6 +2,7 @@
 
 use domain::catalogue::{Capability, Resolved};
 
+use crate::paid_chat::RouteNotes;
 use crate::reply::Answer;
 
 pub(crate) fn write<T>(answer: Answer<T>, resolved: &Resolved<'_>) -> Answer<T> {
@@ -22,6 +23,25 @@ pub(crate) fn write<T>(answer: Answer<T>, resolved: &Resolved<'_>) -> Answer<T> 
         .header("x-service-deprecated", "true");
     match deprecated.replacement {
         Some(id) => answer.header("x-service-deprecated-replacement", id),
+        None => answer,
+    }
+}
+
+/// What was done with the request on its way: which route it took, which fields it lost, and which
+/// models could not have answered it.
+pub(crate) fn write_notes<T>(
+    mut answer: Answer<T>,
+    notes: &RouteNotes,
+    left_out: Option<&str>,
+) -> Answer<T> {
+    if let Some(provider) = &notes.provider {
+        answer = answer.header("x-service-model-router", provider);
+    }
+    if !notes.dropped.is_empty() {
+        answer = answer.header("x-service-dropped-parameters", notes.dropped.join(", "));
+    }
+    match left_out {
+        Some(models) => answer.header("x-service-fallbacks-left-out", models),
         None => answer,
     }
 }

@@ -1,5 +1,7 @@
 //! The OpenAPI document, written from the endpoints' declarations.
 
+pub(crate) mod yaml;
+
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 

@@ -27,11 +27,19 @@ pub fn address(
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
-        .filter_map(|entry| entry.trim().parse().ok())
-        .map(|address: IpAddr| address.to_canonical())
+        .filter_map(forwarded_address)
         .collect();
     let caller = forwarded.iter().rev().find(|address| !is_trusted(**address));
     network(*caller.unwrap_or(&peer))
+}
+
+/// One entry of the header. Some proxies add the port they saw, and brackets around IPv6.
+fn forwarded_address(entry: &str) -> Option<IpAddr> {
+    let entry = entry.trim().trim_matches('"');
+    let bare = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(entry);
+    let address: Option<IpAddr> = bare.parse().ok();
+    let address = address.or_else(|| Some(entry.parse::<SocketAddr>().ok()?.ip()));
+    address.map(|address| address.to_canonical())
 }
 
 /// The country that a trusted proxy says the caller is in, by the header it says so with.
@@ -53,7 +61,7 @@ fn peer(extensions: &Extensions) -> IpAddr {
 }
 
 /// One household has a whole /64 of IPv6 addresses to call from; it counts as one.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(v6) => {
@@ -90,6 +98,9 @@ mod tests {
         check("9.9.9.9", &["1.2.3.4"], &[], "9.9.9.9");
         check("10.0.0.1", &["1.2.3.4"], &["10.0.0.1"], "1.2.3.4");
         check("10.0.0.1", &["6.6.6.6, 1.2.3.4", "10.0.0.2"], &["10.0.0.1", "10.0.0.2"], "1.2.3.4");
+        check("10.0.0.1", &["6.6.6.6, 1.2.3.4:5678"], &["10.0.0.1"], "1.2.3.4");
+        check("10.0.0.1", &["[2001:db8::7]:443"], &["10.0.0.1"], "2001:db8::");
+        check("10.0.0.1", &["\"[2001:db8::7]\""], &["10.0.0.1"], "2001:db8::");
         check("10.0.0.1", &["nonsense"], &["10.0.0.1"], "10.0.0.1");
     }
 

@@ -11,6 +11,8 @@ use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
+use crate::transport::for_same_request;
+
 /// Work under way. Dropping it leaves the rest of it to a task.
 pub(crate) struct Outlasting<T: Send + 'static> {
     work: Option<BoxFuture<'static, T>>,
@@ -44,7 +46,7 @@ impl<T: Send + 'static> Drop for Outlasting<T> {
     fn drop(&mut self) {
         // Without a runtime the process is about to end, and the work ends as in a crash.
         if let (Some(work), Ok(runtime)) = (self.work.take(), Handle::try_current()) {
-            self.tasks.spawn_on(work, &runtime);
+            self.tasks.spawn_on(for_same_request(work), &runtime);
         }
     }
 }

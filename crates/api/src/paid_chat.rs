@@ -8,7 +8,8 @@
 //! A caller who hangs up on a stream ends it and pays for what was produced until then. A whole
 //! answer runs to its end and is paid in full, because nothing of it can be seen before.
 
-mod believe;
+mod credible_usage;
+mod extras;
 mod gather;
 mod meter;
 mod quote;
@@ -19,33 +20,30 @@ mod whole;
 
 use std::sync::Arc;
 
-use access::Holder;
 use domain::catalogue::{Model, TextSpec};
 use domain::pricing::TokenPrice;
-use engine::{ChatEngine, ChatRequest, EngineError};
+use engine::{ChatEngine, ChatRequest, EngineError, Served};
 use money::Means;
 
+pub(crate) use extras::Extras;
 pub(crate) use settle::Settled;
 pub(crate) use stream::{Flow, Opened, Step};
 pub(crate) use whole::Answered;
 
-use crate::app::Shared;
-use crate::call::StandingCell;
-use crate::purse::{Errand, Purse};
+use crate::paid::{HeldFunds, PaidCall};
 use crate::refusal::Refusal;
-use crate::transport::RequestId;
 use quote::Quote;
 
-/// Who wants what answered, and by which models.
+/// What is to be answered, and by which models.
 pub(crate) struct Order {
-    pub(crate) holder: Arc<Holder>,
-    pub(crate) request_id: RequestId,
     /// What the caller calls the prompt.
     pub(crate) prompt_field: &'static str,
     /// The model asked for.
     pub(crate) first: Candidate,
     /// Models to try in turn if it cannot answer.
     pub(crate) others: Vec<Candidate>,
+    /// What is charged with the answer beside its tokens.
+    pub(crate) extras: Extras,
 }
 
 /// One model that may answer, with the request as it would get it.
@@ -89,36 +87,49 @@ impl Candidate {
     }
 }
 
+/// What callers are told of how their request was carried out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RouteNotes {
+    /// The provider that was chosen among the model's routes.
+    pub(crate) provider: Option<Arc<str>>,
+    /// Fields of the request that could not be honoured.
+    pub(crate) dropped: Vec<String>,
+}
+
+impl RouteNotes {
+    fn of(candidate: &Candidate, served: Option<&Served>) -> RouteNotes {
+        let mut dropped = candidate.request.dropped.clone();
+        dropped.extend(candidate.engine.dropped(&candidate.request));
+        RouteNotes { provider: served.map(|it| Arc::clone(&it.provider)), dropped }
+    }
+}
+
 /// An order whose money is held.
 pub(crate) struct Work {
     candidates: Vec<Candidate>,
-    purse: Purse,
+    funds: HeldFunds,
+    extras: Extras,
     prompt_field: &'static str,
 }
 
 impl Work {
     /// Counts the request against its limits and sets its money aside.
-    pub(crate) fn begin(
-        app: &Shared,
-        order: Order,
-        standing: &StandingCell,
-    ) -> Result<Work, Refusal> {
-        let Order { holder, request_id, prompt_field, first, others } = order;
+    pub(crate) fn begin(call: &PaidCall, order: Order) -> Result<Work, Refusal> {
+        let Order { prompt_field, first, others, extras } = order;
         if first.quote.is_hopeless() {
             let message = first.quote.overflow_message(prompt_field);
             return Err(Refusal::context_overflow(prompt_field, message));
         }
-        let errand =
-            Errand { holder: &holder, model: &first.model, request_id: &request_id, standing };
-        let want = quote::want(&first, &others);
-        let purse = Purse::open(app, errand, first.quote.tokens_reserved(), want)?;
+        let want = quote::want(&first, &others, &extras);
+        let funds = call.hold(&first.model, first.quote.tokens_reserved(), want)?;
         let candidates = std::iter::once(first).chain(others).collect();
-        Ok(Work { candidates, purse, prompt_field })
+        Ok(Work { candidates, funds, extras, prompt_field })
     }
 
-    /// What is left to spend while the money is held: the least that will be left afterwards.
-    pub(crate) fn balance_after_hold(&self) -> String {
-        self.purse.balance_after_hold()
+    /// What there was to spend before this work. Streams say so in their head, where nobody knows
+    /// what they will cost.
+    pub(crate) fn balance_before(&self) -> String {
+        self.funds.balance_before()
     }
 }
 

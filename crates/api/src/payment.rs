@@ -52,12 +52,7 @@ pub(crate) fn refuse_hold(app: &App, refused: HoldRefused) -> Refusal {
 }
 
 /// The charge for work that is measured in tokens.
-pub(crate) fn token_charge(
-    model: &Model,
-    price: &TokenPrice,
-    usage: Usage,
-    details: UsageDetails,
-) -> Charge {
+pub(crate) fn token_charge(model: &Model, price: &TokenPrice, usage: Usage) -> Charge {
     let lines = price.lines(counts(usage)).into_iter().map(|line| ChargeLine {
         sku: format!("{}-llm-{}-mtoken", model.id, line.class.name()),
         units: line.tokens,
@@ -67,7 +62,7 @@ pub(crate) fn token_charge(
     let details = UsageDetails {
         prompt_tokens: Some(usage.prompt()),
         completion_tokens: Some(usage.completion()),
-        ..details
+        ..UsageDetails::default()
     };
     Charge {
         lines: lines.collect(),
@@ -78,9 +73,14 @@ pub(crate) fn token_charge(
 }
 
 /// The charge for work that is measured in one kind of unit.
-pub(crate) fn unit_charge(model: &Model, line: ChargeLine, details: UsageDetails) -> Charge {
-    let notes = "API Inference".to_owned();
-    Charge { lines: vec![line], model: model.id.clone(), details, notes }
+pub(crate) fn unit_charge(model: &Model, line: ChargeLine) -> Charge {
+    lines_charge(model, vec![line])
+}
+
+/// The charge for work that is measured in several kinds of units.
+pub(crate) fn lines_charge(model: &Model, lines: Vec<ChargeLine>) -> Charge {
+    let (details, notes) = (UsageDetails::default(), "API Inference".to_owned());
+    Charge { lines, model: model.id.clone(), details, notes }
 }
 
 pub(crate) fn counts(usage: Usage) -> TokenCounts {

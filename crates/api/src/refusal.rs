@@ -5,6 +5,8 @@
 
 pub mod content;
 pub(crate) mod inference;
+pub(crate) mod model;
+pub(crate) mod picture;
 pub(crate) mod proxy;
 pub mod render;
 pub(crate) mod sound;
@@ -15,12 +17,12 @@ pub mod x402;
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode};
+use schema_check::Faults;
 use serde_json::Value;
-use shape::Faults;
 use wire::errors::{PayloadTooLarge, SpendLimitError, StandardError};
 use wire::x402::PaymentDiscovery;
 
-use crate::refusal::render::{BoxError, Rendered};
+use crate::refusal::render::{BoxError, Rendered, Shortfall};
 
 /// A refusal in the standard envelope, or in one of its near relatives: validation, spend limit,
 /// payload too large.
@@ -47,6 +49,11 @@ impl Refusal {
         Refusal::bad_request("Invalid JSON request", "Invalid JSON request")
     }
 
+    pub(crate) fn bad_host() -> Refusal {
+        Refusal::bad_request("Bad host", "Send exactly one Host header.")
+            .header("connection", "close")
+    }
+
     pub fn unauthenticated(message: impl Into<String>) -> Refusal {
         let refusal =
             Refusal::standard(StatusCode::UNAUTHORIZED, "Authentication failed", message, None);
@@ -54,8 +61,11 @@ impl Refusal {
     }
 
     pub fn insufficient_balance(message: impl Into<String>) -> Refusal {
-        let code = Some("INSUFFICIENT_BALANCE");
-        Refusal::standard(StatusCode::PAYMENT_REQUIRED, "Insufficient balance", message, code)
+        let (message, code) = (message.into(), Some("INSUFFICIENT_BALANCE"));
+        let shortfall = Some(Shortfall(message.clone()));
+        let status = StatusCode::PAYMENT_REQUIRED;
+        let refusal = Refusal::standard(status, "Insufficient balance", message, code);
+        Refusal(Box::new(Rendered { shortfall, ..*refusal.0 }))
     }
 
     /// 402 for a caller who showed no credential: how to get one, or how to pay without one.
@@ -93,6 +103,19 @@ impl Refusal {
         Refusal::standard(StatusCode::FORBIDDEN, "Unauthorized access", message, None)
     }
 
+    /// 403: the key's `modelPrivacy` does not allow the model.
+    pub fn not_private(message: impl Into<String>) -> Refusal {
+        let code = Some("MODEL_PRIVACY_RESTRICTED");
+        Refusal::standard(StatusCode::FORBIDDEN, "Model not private", message, code)
+    }
+
+    /// 401: the operator has frozen the account. Its money stays.
+    pub(crate) fn frozen() -> Refusal {
+        Refusal::unauthenticated(
+            "Authentication failed. This account is frozen; ask the operator of this service.",
+        )
+    }
+
     /// 408: the caller stopped sending in the middle of its body.
     pub fn too_slow() -> Refusal {
         let message = "The request body did not arrive in time. Send it again without pauses.";
@@ -104,6 +127,19 @@ impl Refusal {
         let message = "Request body exceeds the maximum allowed size.";
         Refusal::standard(StatusCode::PAYLOAD_TOO_LARGE, "Payload too large", message, None)
             .header("connection", "close")
+    }
+
+    /// 413: parsed, the body would be far larger than it looks.
+    pub(crate) fn too_many_values() -> Refusal {
+        let message = "The request body has more than 500,000 JSON values.";
+        Refusal::standard(StatusCode::PAYLOAD_TOO_LARGE, "Payload too large", message, None)
+            .header("connection", "close")
+    }
+
+    /// 503: bodies under way have all the memory that there is for them, or the caller has its part.
+    pub(crate) fn no_room() -> Refusal {
+        let message = "Too much is being sent at the moment. Please try again shortly.";
+        Refusal::busy(message).header("connection", "close")
     }
 
     pub fn file_too_large() -> Refusal {
@@ -129,6 +165,18 @@ impl Refusal {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         let refusal = Refusal::standard(status, "Service unavailable", message, None);
         refusal.retry_after(Duration::from_secs(5)).caused_by(cause)
+    }
+
+    /// 503: more of this is under way than we have room for.
+    pub fn busy(message: impl Into<String>) -> Refusal {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let refusal = Refusal::standard(status, "Service busy", message, Some("SERVICE_BUSY"));
+        refusal.retry_after(Duration::from_secs(2))
+    }
+
+    /// 502: a page of the web could not be had.
+    pub fn page_failed(message: impl Into<String>) -> Refusal {
+        Refusal::standard(StatusCode::BAD_GATEWAY, "The page cannot be reached", message, None)
     }
 
     /// 503: the model is in the catalogue and answers nothing for now.

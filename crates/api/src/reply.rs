@@ -1,5 +1,9 @@
 //! What a handler answers with, when it answers.
 
+pub(crate) mod media;
+pub(crate) mod parsed;
+pub(crate) mod picture;
+pub(crate) mod queued;
 pub(crate) mod sound;
 pub(crate) mod sse;
 pub(crate) mod written;
@@ -89,6 +93,11 @@ impl<T: Serialize + JsonSchema + Send> Reply for Table<T> {
 /// JSON that is written already, for routes that are not in the document.
 pub(crate) fn json(body: impl Into<Body>) -> Response {
     respond(body.into(), HeaderMap::new(), "application/json")
+}
+
+/// The same in YAML.
+pub(crate) fn yaml(body: impl Into<Body>) -> Response {
+    respond(body.into(), HeaderMap::new(), "application/yaml")
 }
 
 fn respond(body: Body, headers: HeaderMap, content_type: &'static str) -> Response {

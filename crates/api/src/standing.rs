@@ -1,9 +1,11 @@
 //! The headers that tell a caller where it stands: its rate limit and its balance.
 
 use access::Holder;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
 use credits::LimitClass;
 use domain::limits::window::{Exceeded, Standing};
+use moment::Timestamp;
 use money::Nano;
 use store::key::ApiKey;
 
@@ -69,6 +71,19 @@ pub(crate) fn write_limits(headers: &mut HeaderMap, standing: &Standing, is_know
     }
     let kind = if is_known_caller { "user" } else { "global" };
     headers.insert(&LIMIT_TYPE, HeaderValue::from_static(kind));
+}
+
+/// On a 429, requests reset when its `Retry-After` says, whatever was counted: clients wait by this
+/// header.
+pub(crate) fn write_reset(response: &mut Response, now: Timestamp) {
+    if response.status() != StatusCode::TOO_MANY_REQUESTS {
+        return;
+    }
+    let wait = response.headers().get("retry-after-ms").and_then(|it| it.to_str().ok());
+    let Some(wait_ms) = wait.and_then(|it| it.parse::<i64>().ok()) else { return };
+    let resets_at_ms = now.ms().saturating_add(wait_ms);
+    let resets_at_s = resets_at_ms.div_euclid(1000) + i64::from(resets_at_ms % 1000 != 0);
+    response.headers_mut().insert(&RESET_REQUESTS, resets_at_s.into());
 }
 
 /// The refusal of a request that came too fast.

@@ -6,7 +6,7 @@ mod replays;
 pub(crate) mod sign_in;
 pub mod visits;
 
-use settle::Payments;
+use payments::Payments;
 use wallet::{Requirement, SignInRules, TokenSecret};
 use wire::x402::PaymentOption;
 

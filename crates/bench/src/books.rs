@@ -8,7 +8,7 @@ use credits::{
     Account, EntryId, KeyId, KeyTerms, LimitPeriod, LotKey, LotTag, OwnerId, Payer, Record, Rules,
     SystemAccount, SystemKind, Transfer, TransferCode,
 };
-use domain::access::KeyKind;
+use domain::access::{KeyKind, ModelPrivacy};
 use domain::entropy::{Entropy, time_ordered_id};
 use domain::secret::SecretDigest;
 use ledger::{Charge, ChargeLine, Ledger};
@@ -120,6 +120,7 @@ fn furnishing(number: u32) -> Vec<Write> {
             limit_diem: None,
             limit_period: LimitPeriod::Epoch,
             expires: None,
+            model_privacy: ModelPrivacy::All,
         },
         created,
         last_used: None,
@@ -131,6 +132,7 @@ fn furnishing(number: u32) -> Vec<Write> {
         name: format!("owner-{number}"),
         tier: "default".into(),
         created,
+        frozen: None,
     };
     let lot = LotKey { owner: owner.id, currency: Currency::Usd, tag: LotTag::Main };
     let credit = Transfer {

@@ -1,5 +1,7 @@
 //! The command line: every command, flag and default, in clap's words.
 
+mod books;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -7,6 +9,8 @@ use clap_complete::Shell;
 use moment::Timestamp;
 use money::Nano;
 use uuid::Uuid;
+
+pub(crate) use books::{Backup, ExportFormat, Ledger, Payments, Restore};
 
 use crate::engine;
 
@@ -19,8 +23,9 @@ const DESCRIPTION_CHARS_MAX: usize = 64;
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) place: Place,
+    /// Without one, the next step is shown.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 service unreachable.";
@@ -40,26 +45,46 @@ pub(crate) struct Place {
 pub(crate) enum Command {
     /// Runs the service.
     Serve(Serve),
-    /// Writes a commented tollgate.toml.
+    /// Writes a commented tollgate.toml, with the engines that are on this machine.
     Init(Init),
+    /// Turns the configuration of another gateway into a tollgate.toml.
+    #[command(subcommand)]
+    Convert(Convert),
+    /// Runs a service with invented accounts and usage, in a directory of its own.
+    Demo(Serve),
     /// Makes, lists and revokes API keys.
     #[command(subcommand)]
     Keys(Keys),
     /// Makes accounts and gives them credit.
     #[command(subcommand)]
     Accounts(Accounts),
+    /// Imports, exports and lists characters.
+    #[command(subcommand)]
+    Characters(Characters),
     /// Asks a model something; without a text, holds a conversation.
     Chat(Chat),
     /// Says a text aloud, into a file.
     Speak(Speak),
+    /// Makes a picture.
+    Image(Image),
     /// Writes down what is said in a file.
     Transcribe(Transcribe),
     /// Shows and reloads the catalogue, and fetches and tries models.
     #[command(subcommand)]
     Models(Models),
-    /// Checks and exports the journal of all money.
+    /// Lists, shows and cancels queued music and videos.
+    #[command(subcommand)]
+    Jobs(Jobs),
+    /// Checks and exports the journal of all money, and gives charges back.
     #[command(subcommand)]
     Ledger(Ledger),
+    /// Shows what wallets have paid, and sees to what is stuck.
+    #[command(subcommand)]
+    Payments(Payments),
+    /// Writes all that the service keeps to one file, while it works.
+    Backup(Backup),
+    /// Puts a backup in place of the database of a stopped service, after verifying it.
+    Restore(Restore),
     /// Shows and checks the configuration.
     #[command(subcommand)]
     Config(Config),
@@ -67,8 +92,13 @@ pub(crate) enum Command {
     Doctor(Listing),
     /// Runs models on this machine. `serve` starts it; it ends when its standard input does.
     Engine(engine::Options),
+    /// Opens what callers send, locked in; `serve` starts it and speaks to it over its pipes.
+    #[command(hide = true)]
+    Reader,
     /// Prints the OpenAPI document.
     Openapi,
+    /// Prints the manual page.
+    Man,
     /// Prints a completion script for a shell.
     Completions { shell: Shell },
 }
@@ -88,6 +118,15 @@ pub(crate) struct Init {
     /// Overwrites a file that is already there.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Does not look for engines.
+    #[arg(long)]
+    pub(crate) no_look: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Convert {
+    /// A LiteLLM config.yaml; what cannot be carried over is said on standard error.
+    Litellm { file: PathBuf },
 }
 
 /// How a listing is printed.
@@ -96,6 +135,35 @@ pub(crate) struct Listing {
     /// Prints JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Jobs {
+    /// Lists jobs, the newest first.
+    List {
+        /// Only those of this account.
+        #[arg(long)]
+        account: Option<String>,
+        /// Those that have ended too.
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        listing: Listing,
+    },
+    /// Shows one job.
+    Show {
+        /// The id that `jobs list` shows, which callers know as `queue_id`.
+        id: Uuid,
+        #[command(flatten)]
+        listing: Listing,
+    },
+    /// Ends a job and gives the money back, as soon as its provider can stop.
+    Cancel {
+        /// The id that `jobs list` shows.
+        id: Uuid,
+        #[command(flatten)]
+        listing: Listing,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -110,10 +178,17 @@ pub(crate) enum Keys {
         #[command(flatten)]
         listing: Listing,
     },
-    /// Revokes a key, at once and for good.
+    /// Revokes a key, or all of them, at once and for good.
     Revoke {
         /// The id that `keys list` shows.
-        id: Uuid,
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        id: Option<Uuid>,
+        /// Every key that there is, or that the account has.
+        #[arg(long)]
+        all: bool,
+        /// Only those of this account.
+        #[arg(long, requires = "all")]
+        account: Option<String>,
         #[command(flatten)]
         listing: Listing,
     },
@@ -193,6 +268,28 @@ pub(crate) enum Accounts {
         #[command(flatten)]
         listing: Listing,
     },
+    /// Takes from a wallet what `link` gave it. Keys that it made stay until they are revoked.
+    Unlink {
+        name: String,
+        /// 0x and 40 digits, or base58.
+        wallet: String,
+        #[command(flatten)]
+        listing: Listing,
+    },
+    /// Lets nobody spend from an account, or a wallet, or come in by it; its money stays.
+    Freeze {
+        /// An account, or the address of a wallet that has paid.
+        name: String,
+        #[command(flatten)]
+        listing: Listing,
+    },
+    /// Ends what `freeze` began.
+    Unfreeze {
+        /// An account, or the address of a wallet.
+        name: String,
+        #[command(flatten)]
+        listing: Listing,
+    },
     /// Shows an account with its balances.
     Show {
         name: String,
@@ -230,6 +327,24 @@ pub(crate) enum Models {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum Characters {
+    /// Adds characters from cards of version 1, 2 or 3: JSON, PNG or charx.
+    Import {
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        listing: Listing,
+    },
+    /// Prints a character as a V2 card.
+    Export {
+        /// As `characters list` shows it.
+        slug: String,
+    },
+    /// Lists all characters.
+    List(Listing),
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Chat {
     /// What to say.
@@ -259,6 +374,36 @@ pub(crate) struct Speak {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Image {
+    /// What to show.
+    pub(crate) prompt: String,
+    /// Where the picture goes; its ending names the format: webp, png or jpg.
+    #[arg(long, short, value_name = "FILE", default_value = "image.webp")]
+    pub(crate) output: PathBuf,
+    #[arg(long, default_value = "default")]
+    pub(crate) model: String,
+    /// What not to show.
+    #[arg(long)]
+    pub(crate) negative: Option<String>,
+    /// One of the names that GET /image/styles lists.
+    #[arg(long)]
+    pub(crate) style: Option<String>,
+    /// In pixels, for models that are sized by them.
+    #[arg(long)]
+    pub(crate) width: Option<u32>,
+    #[arg(long)]
+    pub(crate) height: Option<u32>,
+    /// Such as 16:9, for models that list ratios.
+    #[arg(long)]
+    pub(crate) aspect_ratio: Option<String>,
+    #[arg(long)]
+    pub(crate) steps: Option<u32>,
+    /// The same seed makes the same picture.
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) seed: Option<i64>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Transcribe {
     /// A sound file.
     pub(crate) file: PathBuf,
@@ -267,24 +412,6 @@ pub(crate) struct Transcribe {
     /// What is spoken, such as en; otherwise the model finds out.
     #[arg(long)]
     pub(crate) language: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Ledger {
-    /// Recomputes every balance from the journal; exit code 1 and the differences if one is wrong.
-    Verify(Listing),
-    /// Prints the journal, oldest first.
-    Export {
-        #[arg(long, default_value = "csv")]
-        format: ExportFormat,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    Csv,
-    /// One JSON object a line.
-    Json,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,12 +1,21 @@
 //! One file per command: it makes an operation, has it performed, and prints the reply.
 
 pub(crate) mod accounts;
+pub(crate) mod backup;
+pub(crate) mod characters;
 pub(crate) mod chat;
 pub(crate) mod config;
+pub(crate) mod convert;
+pub(crate) mod demo;
+pub(crate) mod greet;
+pub(crate) mod image;
 pub(crate) mod init;
+pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod ledger;
+mod look;
 pub(crate) mod models;
+pub(crate) mod payments;
 mod session;
 pub(crate) mod speak;
 pub(crate) mod transcribe;

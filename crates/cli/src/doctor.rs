@@ -8,7 +8,7 @@ mod machine;
 mod models;
 mod nodes;
 mod payments;
-mod providers;
+pub(crate) mod providers;
 mod services;
 
 use serde::Serialize;
@@ -87,7 +87,7 @@ async fn examine(surroundings: &Surroundings, engine: Engine) -> Result<Vec<Find
     findings.extend(machine::check());
     findings.extend(database::check(surroundings, &sources, &mut operator).await);
     if let Ok(config) = &config {
-        findings.extend(models::check(surroundings, engine, &config.engine));
+        findings.extend(models::check(surroundings, engine, (&config.engine, &config.log)));
         findings.extend(listeners::check(&config.server, operator.is_running()));
         findings.extend(providers::check(&config.providers).await);
         findings.extend(services::check(config).await);

@@ -1,12 +1,14 @@
 //! `tollgate engine`: the door to the built-in engine, which a program brings along or lacks.
 
+mod confine;
+
 use std::path::PathBuf;
 
 use clap::Args;
+use config::sections::log::{Format, Log};
 
 use crate::failure::Failure;
 use crate::serve::logging;
-use crate::surroundings::Surroundings;
 
 /// What runs models on this machine.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +28,9 @@ pub struct Options {
     /// Where the weights are: a folder for each model, or GGUF files.
     #[arg(long, value_name = "DIR")]
     pub models_dir: PathBuf,
+    /// The llama.cpp library that runs text models; otherwise the one that is fetched with them.
+    #[arg(long, value_name = "PATH")]
+    pub llama_library: Option<PathBuf>,
     /// How many threads compute at once; otherwise one for each core.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -35,6 +40,12 @@ pub struct Options {
     /// The most memory that loaded models may use; otherwise most of what the machine has.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub memory_max_mb: Option<u64>,
+    /// What is logged, as `level` in [log] says it.
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub log_level: String,
+    /// How it is logged, as `format` in [log] says it.
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = ["auto", "human", "json"])]
+    pub log_format: String,
 }
 
 impl Engine {
@@ -42,13 +53,20 @@ impl Engine {
         matches!(self, Engine::BuiltIn(_))
     }
 
-    pub(crate) fn run(self, surroundings: &Surroundings, options: Options) -> Result<(), Failure> {
+    pub(crate) fn run(self, options: Options) -> Result<(), Failure> {
         match self {
             Engine::BuiltIn(serve) => {
-                let mut log = surroundings.sources(Vec::new()).read()?.log;
+                let format = match options.log_format.as_str() {
+                    "human" => Format::Human,
+                    "json" => Format::Json,
+                    _ => Format::Auto,
+                };
                 // The runtime tells a hundred things about every model that it loads.
-                log.level.push_str(",llama-cpp-2=warn");
-                let _last_lines = logging::start(&log)?;
+                let level = format!("{},llama_cpp=warn", options.log_level);
+                let _last_lines = logging::start(&Log { format, level })?;
+                for missing in confine::confine(&options)? {
+                    tracing::warn!("the engine is confined less than it could be: {missing}");
+                }
                 serve(options).map_err(Failure::Failed)
             }
             Engine::Absent => Err(Failure::Failed(

@@ -62,10 +62,7 @@ impl From<Unanswered> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
         match error {
-            // No socket answered, so whoever has the database is starting, stopping or stuck.
-            StoreError::InUse { .. } => Failure::Unreachable(format!(
-                "{error}; it does not answer on its socket yet, try again in a moment"
-            )),
+            StoreError::InUse { .. } => Failure::Unreachable(error.to_string()),
             other => Failure::Failed(other.to_string()),
         }
     }

@@ -11,10 +11,14 @@ mod operator;
 mod output;
 mod payments;
 mod randomness;
+mod reading;
 mod registries;
 mod serve;
+mod stakes;
+mod stopwatch;
 mod surroundings;
 mod wallets;
+mod web;
 mod wiring;
 
 use std::num::NonZeroUsize;
@@ -50,11 +54,29 @@ pub fn run(engine: Engine) -> ExitCode {
 }
 
 fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
+    // It has no environment to look at, and no need to know where it is.
+    if let Some(Command::Reader) = cli.command {
+        return reading::run();
+    }
     let surroundings = Surroundings::look(&cli.place)?;
-    match cli.command {
-        Command::Engine(options) => engine.run(&surroundings, options),
+    let Some(command) = cli.command else {
+        let greeting = commands::greet::run(&surroundings, engine);
+        return runtime(Builder::new_current_thread())?.block_on(greeting);
+    };
+    match command {
+        Command::Engine(options) => engine.run(options),
         Command::Serve(serve) => run_service(&surroundings, serve, engine),
-        Command::Init(init) => commands::init::run(&surroundings, &init),
+        Command::Demo(serve) => {
+            let prepared = commands::demo::prepare(&surroundings);
+            let prepared = runtime(Builder::new_current_thread())?.block_on(prepared)?;
+            run_service(&prepared, serve, engine)
+        }
+        Command::Init(init) => {
+            let written = commands::init::run(&surroundings, &init);
+            runtime(Builder::new_current_thread())?.block_on(written)
+        }
+        Command::Convert(args::Convert::Litellm { file }) => commands::convert::run(&file),
+        Command::Man => manual(),
         Command::Config(command) => commands::config::run(&surroundings, &command),
         Command::Openapi => output::print_json(&api::document()),
         Command::Completions { shell } => completions(shell),
@@ -73,6 +95,8 @@ fn run_service(
     engine: Engine,
 ) -> Result<(), Failure> {
     let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    // What a child of ours leaves behind stays ours to recognise, however it was started.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let lanes = Lanes::start(cores)
         .map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))?;
     let service = serve::run(surroundings, serve, engine, Arc::new(lanes));
@@ -92,21 +116,39 @@ async fn operate(
     match command {
         Command::Keys(command) => commands::keys::run(&mut operator, command).await,
         Command::Accounts(command) => commands::accounts::run(&mut operator, command).await,
+        Command::Characters(command) => commands::characters::run(&mut operator, command).await,
         Command::Models(command) => commands::models::run(&mut operator, &command).await,
         Command::Chat(chat) => commands::chat::run(&mut operator, &chat).await,
+        Command::Image(image) => commands::image::run(&mut operator, &image).await,
         Command::Speak(speak) => commands::speak::run(&mut operator, &speak).await,
         Command::Transcribe(transcribe) => {
             commands::transcribe::run(&mut operator, &transcribe).await
         }
+        Command::Jobs(command) => commands::jobs::run(&mut operator, command).await,
         Command::Ledger(command) => commands::ledger::run(&mut operator, &command).await,
+        Command::Payments(command) => commands::payments::run(&mut operator, command).await,
+        Command::Backup(command) => commands::backup::back_up(&mut operator, &command).await,
+        Command::Restore(command) => commands::backup::restore(&operator, &command).await,
         Command::Serve(_)
         | Command::Init(_)
+        | Command::Convert(_)
+        | Command::Demo(_)
+        | Command::Man
         | Command::Config(_)
         | Command::Doctor(_)
         | Command::Openapi
         | Command::Engine(_)
+        | Command::Reader
         | Command::Completions { .. } => unreachable!("these do without an operator"),
     }
+}
+
+fn manual() -> Result<(), Failure> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(Cli::command())
+        .render(&mut page)
+        .map_err(|error| Failure::Failed(format!("cannot write the page: {error}")))?;
+    output::print(&String::from_utf8_lossy(&page))
 }
 
 fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {

@@ -1,14 +1,16 @@
 //! The built-in engine as the commands see it: its files, its process, and its models.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use config::sections::engine as section;
+use config::sections::log::{Format, Log};
 use config::sections::provider::BUILT_IN;
 use domain::catalogue::Model;
 use engine_upstream::LocalProcess;
 use supervisor::{Plan, ProcessState, StatusCell};
+use switchboard::composed::COMPOSER;
 use tokio_util::task::TaskTracker;
 use weights::{Kind, Puller, Settings, State, gguf, manifest};
 
@@ -25,13 +27,18 @@ pub(crate) struct Local {
     pub(crate) plan: Plan,
     /// Whether the default models are fetched without being asked for.
     pub(crate) fetches: bool,
+    /// Whether text models run with the library that is fetched, not with the operator's own.
+    needs_library: bool,
 }
+
+/// The entry of the list of files with the library that runs text models.
+const LLAMA_LIBRARY: &str = "llama-cpp";
 
 impl Local {
     pub(crate) fn of(
         engine: Engine,
         surroundings: &Surroundings,
-        section: &section::Engine,
+        (section, log): (&section::Engine, &Log),
     ) -> Result<Option<Local>, Failure> {
         if !engine.is_built_in() || section.local == section::Local::Off {
             return Ok(None);
@@ -41,15 +48,22 @@ impl Local {
         })?;
         let data_dir = &surroundings.data_dir.path;
         let socket = data_dir.join("engine").join("engine.sock");
-        let mut arguments = arguments(&socket, &data_dir.join(&section.models_dir), section);
-        if let Some(file) = &surroundings.config_file {
-            arguments.extend(["--config".into(), file.into()]);
-        }
+        let mut arguments = arguments(&socket, data_dir, section);
+        // Told here, so that it need not read a configuration, which holds secrets.
+        let format = match log.format {
+            Format::Auto => "auto",
+            Format::Human => "human",
+            Format::Json => "json",
+        };
+        arguments.extend(["--log-format".into(), format.into()]);
+        arguments.extend(["--log-level".into(), log.level.clone().into()]);
+        let environment = std::env::vars_os().filter(|(name, _)| is_needed(name)).collect();
         Ok(Some(Local {
             puller: puller(surroundings, section)?,
             status: StatusCell::default(),
-            plan: Plan { program, arguments, socket },
+            plan: Plan { program, arguments, environment, socket },
             fetches: section.fetch,
+            needs_library: section.llama_library.is_none(),
         }))
     }
 
@@ -68,7 +82,18 @@ impl Local {
         let defaults = self.puller.manifest().models();
         let defaults = defaults.filter(|files| files.default && files.kind != Kind::Library);
         let is_offered = |id: &str| offered.iter().any(|model| files_of(model) == Some(id));
-        defaults.map(|files| files.id.clone()).filter(|id| is_offered(id)).collect()
+        let mut wanted: Vec<String> =
+            defaults.map(|files| files.id.clone()).filter(|id| is_offered(id)).collect();
+        // A file of the operator's own needs the library too, and is no entry that would say so.
+        if self.needs_library && offered.iter().any(|model| self.is_own(model)) {
+            wanted.push(LLAMA_LIBRARY.to_owned());
+        }
+        wanted
+    }
+
+    /// Whether a model runs here from a file that is not in the list of built-in ones.
+    fn is_own(&self, model: &Model) -> bool {
+        files_of(model).is_none() && self.gguf_of(model).is_some()
     }
 
     /// Where the files of a model stand; none for a model that has none here.
@@ -104,6 +129,16 @@ impl Local {
     }
 }
 
+/// What computing libraries look at, and nothing of ours: no key reaches a process that runs what
+/// others wrote.
+fn is_needed(name: &OsStr) -> bool {
+    const NAMES: [&str; 7] =
+        ["PATH", "HOME", "LANG", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "RUST_BACKTRACE"];
+    const PREFIXES: [&str; 8] = ["LC_", "OMP_", "GOMP_", "KMP_", "MKL_", "CUDA_", "GGML_", "ORT_"];
+    let Some(name) = name.to_str() else { return false };
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// What fetches weights, for the service and for commands alike.
 pub(crate) fn puller(
     surroundings: &Surroundings,
@@ -129,7 +164,8 @@ pub(crate) fn models(own: Vec<Model>, local: Option<&Local>) -> Result<Vec<Model
     let mut builtin = switchboard::builtin::models()?;
     builtin.retain(|model| {
         let is_default = manifest().model(&model.id).is_some_and(|files| files.default);
-        is_default || local.puller.state(&model.id) == State::Ready
+        let needs_no_files = model.id == COMPOSER;
+        needs_no_files || is_default || local.puller.state(&model.id) == State::Ready
     });
     let models_dir = &local.puller.settings().models_dir;
     let mut dropped = switchboard::dropped::models(models_dir);
@@ -155,11 +191,14 @@ fn files_of(model: &Model) -> Option<&str> {
     route.map(|route| route.upstream_id.as_str())
 }
 
-fn arguments(socket: &Path, models_dir: &Path, section: &section::Engine) -> Vec<OsString> {
+fn arguments(socket: &Path, data_dir: &Path, section: &section::Engine) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["engine".into()];
     let mut add = |flag: &str, value: OsString| arguments.extend([flag.into(), value]);
     add("--socket", PathBuf::from(socket).into());
-    add("--models-dir", PathBuf::from(models_dir).into());
+    add("--models-dir", data_dir.join(&section.models_dir).into());
+    if let Some(library) = &section.llama_library {
+        add("--llama-library", data_dir.join(library).into());
+    }
     if let Some(threads) = section.threads {
         add("--threads", threads.to_string().into());
     }
@@ -170,4 +209,19 @@ fn arguments(socket: &Path, models_dir: &Path, section: &section::Engine) -> Vec
         add("--memory-max-mb", megabytes.to_string().into());
     }
     arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_gets_no_variable_of_ours() {
+        for name in
+            ["TOLLGATE_ADMIN_KEY", "TOLLGATE__X402__EVM_RELAYER_KEY", "AWS_SECRET_ACCESS_KEY"]
+        {
+            assert!(!is_needed(OsStr::new(name)), "{name}");
+        }
+        assert!(is_needed(OsStr::new("PATH")) && is_needed(OsStr::new("OMP_NUM_THREADS")));
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use control::actor::Actor;
 use control::books;
 use control::operation::Operation;
 use control::reply::{ModelLine, Reply, Verification};
@@ -56,7 +57,9 @@ impl<'a> Operator<'a> {
         }
         match &mut self.way {
             Way::Running(client) => Ok(client.perform(&operation).await?),
-            Way::Opened(service) => Ok(service.perform(operation).await?),
+            Way::Opened(service) => {
+                Ok(service.perform(&Actor::of_this_process(), operation).await?)
+            }
             Way::Stopped => unreachable!("the database was opened above"),
         }
     }
@@ -77,7 +80,7 @@ impl<'a> Operator<'a> {
     pub(crate) async fn models(&mut self) -> Result<Vec<ModelLine>, Failure> {
         if !self.is_running() {
             let config = self.surroundings.sources(Vec::new()).read()?;
-            let local = Local::of(self.engine, self.surroundings, &config.engine)?;
+            let local = Local::of(self.engine, self.surroundings, (&config.engine, &config.log))?;
             let models = local::models(config.models, local.as_ref()).map_err(Failure::Failed)?;
             let weights_of = |model: &Model| local.as_ref().and_then(|it| it.weights_of(model));
             let line = |model: &Model| ModelLine::of(model, weights_of(model));
@@ -108,6 +111,7 @@ impl<'a> Operator<'a> {
         let service = wiring::stopped_service(store, Arc::new(ground.tiers)).await?;
         let development = &ground.development;
         service.found(development.enabled.then_some(development.starting_credit)).await?;
+        service.found_characters().await?;
         Ok(service)
     }
 }

@@ -40,6 +40,11 @@ pub(crate) fn print_failure(failure: &Failure) {
     let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {message}");
 }
 
+/// Says something beside what a command prints, on standard error.
+pub(crate) fn print_note(message: &str) {
+    let _ = writeln!(anstream::stderr(), "{DOUBTFUL}note{DOUBTFUL:#}: {message}");
+}
+
 /// Rows under headings, in columns as wide as their widest cell.
 #[derive(Debug)]
 pub(crate) struct Listing {

@@ -4,11 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::sections::x402::{self, Settle, X402};
+use control::operation::OperationError;
+use control::payments::{PaymentDesk, Told};
 use control::service::Service;
-use settle::{
+use payments::{
     Commitment, Direct, EvmSetup, Facilitator, Parts, Payments, Policy, Settler, SolanaSetup,
-    Witnesses,
+    TopUpRefused, Witnesses,
 };
+use store::claim::ClaimId;
+use store::write::Write;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use wallet::{
@@ -40,12 +44,44 @@ pub(crate) async fn open(
     tasks: &TaskTracker,
 ) -> Result<Option<Payments>, String> {
     let Some(payments) = payments(section, service, tasks)? else { return Ok(None) };
+    let hands: Arc<dyn PaymentDesk> = Arc::new(Hands(payments.clone()));
+    if service.payments.set(hands).is_err() {
+        return Err("payments are opened once".to_owned());
+    }
     match timeout(FIRST_ROUND_MAX, payments.reconcile()).await {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => return Err(error.to_string()),
         Err(_) => tracing::warn!("payments of an earlier run are looked up in the background"),
     }
     Ok(Some(payments))
+}
+
+/// What operators can have done about payments while the service runs.
+struct Hands(Payments);
+
+impl PaymentDesk for Hands {
+    fn ask_again(&self, claim: ClaimId) -> Told<'_> {
+        Box::pin(async move {
+            match self.0.ask_again(claim).await {
+                Ok(settled) => Ok(format!("{} USD by {}", settled.amount, settled.transaction)),
+                Err(refused @ (TopUpRefused::Busy | TopUpRefused::Unavailable)) => {
+                    Err(OperationError::Failed(format!("the chain was not asked: {refused}")))
+                }
+                Err(refused) => Ok(refused.reason().to_owned()),
+            }
+        })
+    }
+
+    fn abandon(&self, claim: ClaimId, also: Vec<Write>) -> Told<'_> {
+        Box::pin(async move {
+            let given_up = self.0.abandon(claim, also).await;
+            given_up.map_err(|refused| {
+                let message = format!("somebody is at work on the payment: {refused}");
+                OperationError::Failed(message)
+            })?;
+            Ok("given up".to_owned())
+        })
+    }
 }
 
 fn payments(

@@ -1,10 +1,11 @@
 //! `tollgate serve`: opens what is needed, listens, and ends in good order.
 
+mod console;
 mod engine;
 mod housekeeping;
 mod listeners;
 pub(crate) mod logging;
-mod names;
+mod queue;
 mod signals;
 mod welcome;
 
@@ -13,11 +14,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::web::{Names, SystemNames};
 use api::app::{App, Settings};
+use api::console::Console;
 use api::engines::Engines;
-use api::hosts::{Hosts, Names};
+use api::hosts::Hosts;
+use api::input::Bodies;
 use api::proxy::{ChainShelf, Proxy};
 use api::wallets::Wallets;
+use api::web::Web;
 use config::read::Config;
 use config::sections::chat::Chat;
 use config::sections::limits::Limits;
@@ -25,18 +30,18 @@ use config::sections::server::Server;
 use config::sources::FlagSetting;
 use control::service::{Reload, Service};
 use control::socket;
+use domain::current_catalogue::CurrentCatalogue;
 use domain::limits::failures::Failures;
 use domain::limits::tiers::Tiers;
 use domain::limits::window::Limiter;
 use domain::secret::SECRET_BYTES_MAX;
-use domain::shelf::Shelf;
+use jobs::Jobs;
 use lanes::Lanes;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::engine::LocalChild;
 use self::listeners::Listeners;
-use self::names::SystemNames;
 use self::signals::Signals;
 use self::welcome::Welcome;
 use crate::args;
@@ -44,8 +49,11 @@ use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::local::Local;
 use crate::payments;
+use crate::reading;
+use crate::stakes;
 use crate::surroundings::Surroundings;
 use crate::wallets;
+use crate::web::WebSections;
 use crate::wiring::{self, Front, Offer};
 
 /// The first ADMIN key, if the operator chooses it.
@@ -68,6 +76,11 @@ pub(crate) async fn run(
     let (server, chat) = (config.server.clone(), config.chat.clone());
     let (limits, keep_usage_days) = (config.limits.clone(), config.store.keep_usage_days);
     let (x402, log) = (config.x402.clone(), config.log.clone());
+    let stakes = stakes::reader(config.diem.as_ref()).map_err(Failure::Failed)?;
+    let is_development = config.development.enabled;
+    let queue = (config.queue.clone(), config.media.clone());
+    let watermark = config.image.mark(config.development.enabled);
+    let web = WebSections::of(&config, surroundings);
     let mut signals = Signals::listen()?;
     // Bound first: a port in use must not cost the operator the key that is shown only once.
     let listeners = Listeners::bind(&server).await?;
@@ -75,38 +88,44 @@ pub(crate) async fn run(
     let engines = Arc::new(Engines::default());
     let chains = wiring::chains(&config.rpc).map_err(Failure::Failed)?;
     let chains = Arc::new(ChainShelf::new(chains));
-    let local = Local::of(engine, surroundings, &config.engine)?;
+    let local = Local::of(engine, surroundings, (&config.engine, &config.log))?;
     let address = listeners.api_address;
     let front = front(local.as_ref(), address);
+    let sources = console::Sources { surroundings: surroundings.clone(), flags: flags.clone() };
     let offer = (Arc::clone(&engines), Arc::clone(&chains), local.clone());
     let service = open(surroundings, flags, config, offer, (front, chosen_key)).await?;
     let service = Arc::new(service);
     let control = bind_control(&socket::path(&surroundings.data_dir.path))?;
     let first_key = service.first_key(chosen_key).await?;
+    let (console, link) =
+        console::open(&service, sources, first_key.as_deref(), is_development).await?;
 
     let tasks = TaskTracker::new();
     let stop = CancellationToken::new();
     let payments = payments::open(&x402, &service, &tasks).await.map_err(Failure::Failed)?;
     let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
     let tiers = Arc::clone(&service.tiers);
-    let settings = settings(&server, (&limits, tiers), chat, address);
+    let settings =
+        settings((&server, is_development), (&limits, tiers), (chat, watermark), address);
     let public_url = settings.public_url.as_str();
     let wallets = wallets::open(&service, (&server, &x402), public_url, payments.clone()).await?;
-    let app = app(&service, (engines, proxy, wallets), settings, &tasks);
+    let settings = (settings, server.bodies_bytes_max);
+    let jobs = queue::open(&surroundings.data_dir.path, &service, &engines, &queue).await?;
+    let parts = (engines, proxy, wallets, Arc::clone(&jobs), web.open(&tasks)?, console);
+    let app = app(&service, parts, settings, &tasks);
     let child = local.map(|local| LocalChild::start(local, &service, &log));
     let report = child.as_ref().map(LocalChild::report);
     let report = report.unwrap_or_else(|| Arc::new(|| None));
     listeners.serve(app, report, (lanes, &tasks), &stop)?;
     tasks.spawn(control.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
-    tasks.spawn(housekeeping::keep(Arc::clone(&service), stop.clone()));
-    if let Some(days) = keep_usage_days {
-        tasks.spawn(housekeeping::prune_usage(Arc::clone(&service), days, stop.clone()));
-    }
+    housekeeping::start(&service, (keep_usage_days, stakes), &tasks, &stop);
+    tasks.spawn(Arc::clone(&jobs).work(tasks.clone(), stop.clone()));
+    tasks.spawn(jobs.keep(stop.clone()));
     tasks.spawn(housekeeping::watch_chains(chains, stop.clone()));
     if let Some(payments) = payments {
         tasks.spawn(payments.keep(stop.clone()));
     }
-    Welcome { address, first_key, is_key_chosen: chosen_key.is_some() }.print()?;
+    Welcome { address, first_key, is_key_chosen: chosen_key.is_some(), link }.print()?;
 
     signals.until_stopped(&service.reload).await;
     tracing::info!("stopping: requests under way may end");
@@ -186,10 +205,10 @@ async fn open(
     (engines, chains, local): (Arc<Engines>, Arc<ChainShelf>, Option<Local>),
     (front, chosen_key): (Front, Option<&str>),
 ) -> Result<Service, Failure> {
-    let shelf = Arc::new(Shelf::default());
+    let current_catalogue = Arc::new(CurrentCatalogue::default());
     let tiers = Arc::new(config.tiers.clone());
     let offer = (Arc::clone(&engines), chains, local.clone());
-    let reload = reload(surroundings.clone(), flags, Arc::clone(&shelf), offer);
+    let reload = reload(surroundings.clone(), flags, Arc::clone(&current_catalogue), offer);
     let data_dir = &surroundings.data_dir.path;
     let store = wiring::open_store(data_dir, &config.store).map_err(|failure| match failure {
         Failure::Unreachable(_) => Failure::Failed(format!(
@@ -199,11 +218,12 @@ async fn open(
         )),
         other => other,
     })?;
-    let catalogue = (Arc::clone(&shelf), tiers);
+    let catalogue = (Arc::clone(&current_catalogue), tiers);
     let service = wiring::service(store, catalogue, reload, front, chosen_key).await?;
     let development = &config.development;
     service.found(development.enabled.then_some(development.starting_credit)).await?;
-    put_in_force(config, &shelf, &engines, local.as_ref()).map_err(Failure::Failed)?;
+    service.found_characters().await?;
+    put_in_force(config, &current_catalogue, &engines, local.as_ref()).map_err(Failure::Failed)?;
     Ok(service)
 }
 
@@ -211,13 +231,13 @@ async fn open(
 fn reload(
     surroundings: Surroundings,
     flags: Vec<FlagSetting>,
-    shelf: Arc<Shelf>,
+    current_catalogue: Arc<CurrentCatalogue>,
     (engines, chains, local): (Arc<Engines>, Arc<ChainShelf>, Option<Local>),
 ) -> Reload {
     Arc::new(move || {
         let config = surroundings.sources(flags.clone()).read().map_err(|it| it.to_string())?;
         let fresh_chains = wiring::chains(&config.rpc)?;
-        let count = put_in_force(config, &shelf, &engines, local.as_ref())?;
+        let count = put_in_force(config, &current_catalogue, &engines, local.as_ref())?;
         chains.replace(fresh_chains);
         Ok(count)
     })
@@ -226,7 +246,7 @@ fn reload(
 /// Requests under way keep the catalogue and the engines they began with.
 fn put_in_force(
     config: Config,
-    shelf: &Shelf,
+    current_catalogue: &CurrentCatalogue,
     engines: &Engines,
     local: Option<&Local>,
 ) -> Result<usize, String> {
@@ -234,14 +254,17 @@ fn put_in_force(
     let count = offer.count;
     // Engines first: a model that is listed can then be run.
     engines.replace(offer.engines);
-    shelf.replace(offer.catalogue);
+    current_catalogue.replace(offer.catalogue);
     Ok(count)
 }
 
+/// What an [`App`] is made of beside the service and its settings.
+type AppParts = (Arc<Engines>, Arc<Proxy>, Arc<Wallets>, Arc<Jobs>, Arc<Web>, Console);
+
 fn app(
     service: &Service,
-    (engines, proxy, wallets): (Arc<Engines>, Arc<Proxy>, Arc<Wallets>),
-    settings: Settings,
+    (engines, proxy, wallets, jobs, web, console): AppParts,
+    (settings, bodies_bytes_max): (Settings, usize),
     tasks: &TaskTracker,
 ) -> Arc<App> {
     Arc::new(App {
@@ -249,12 +272,17 @@ fn app(
         catalogue: Arc::clone(&service.catalogue),
         engines,
         proxy,
+        web,
         wallets,
+        console: Arc::new(console),
         keys: Arc::clone(&service.keys),
         ledger: Arc::clone(&service.ledger),
+        jobs,
         store: Arc::clone(&service.store),
         limiter: Limiter::default(),
         failures: Failures::default(),
+        reader: Arc::new(reading::reader()),
+        bodies: Arc::new(Bodies::new(bodies_bytes_max)),
         clock: Arc::clone(&service.clock),
         entropy: Arc::clone(&service.entropy),
         tasks: tasks.clone(),
@@ -262,15 +290,15 @@ fn app(
 }
 
 fn settings(
-    server: &Server,
+    (server, is_development): (&Server, bool),
     (limits, tiers): (&Limits, Arc<Tiers>),
-    chat: Chat,
+    (chat, watermark): (Chat, Option<String>),
     address: SocketAddr,
 ) -> Settings {
     let proxies = server.trusted_proxies.clone();
     Settings {
         public_url: server.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
-        host_name: host_name(),
+        host_name: server.host_name.clone().unwrap_or_else(|| host_name(is_development)),
         is_trusted_proxy: Arc::new(move |address| {
             proxies.iter().any(|range| range.contains(address))
         }),
@@ -279,6 +307,7 @@ fn settings(
         blocks_failures: limits.block_failures,
         hosts: Arc::new(hosts(&chat)),
         system_prompt: chat.system_prompt,
+        watermark,
     }
 }
 
@@ -288,7 +317,11 @@ fn hosts(chat: &Chat) -> Hosts {
     Hosts::new(chat.media_domains.clone(), names)
 }
 
-fn host_name() -> String {
+/// Inside names are nobody's business where strangers call.
+fn host_name(is_development: bool) -> String {
+    if !is_development {
+        return String::new();
+    }
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim();
     if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }

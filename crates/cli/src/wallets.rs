@@ -7,7 +7,7 @@ use config::sections::server::Server;
 use config::sections::x402::{Cluster, X402};
 use control::founding::token_secret;
 use control::service::Service;
-use settle::Payments;
+use payments::Payments;
 use wallet::{Network, SignInRules, SolanaCluster, TokenSecret};
 
 use crate::failure::Failure;
@@ -28,13 +28,11 @@ pub(crate) async fn open(
     Ok(Arc::new(Wallets::new(rules, payments, TokenSecret(secret))))
 }
 
-/// The hosts that the operator names, and the one that clients are told to call.
+/// The hosts that the operator names, and the one that clients are told to call, with its scheme.
 fn domains(server: &Server, public_url: &str) -> Vec<String> {
-    let host = public_url.split_once("://").map_or(public_url, |(_, rest)| rest);
-    let host = host.split('/').next().unwrap_or_default().to_owned();
+    let (scheme, rest) = public_url.split_once("://").unwrap_or(("http", public_url));
+    let host = rest.split('/').next().unwrap_or_default();
     let mut domains = server.domains.clone();
-    if !domains.contains(&host) {
-        domains.push(host);
-    }
+    domains.push(format!("{scheme}://{host}"));
     domains
 }

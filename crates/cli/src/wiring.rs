@@ -2,8 +2,8 @@
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use access::KeyRing;
 use api::engines::EngineSet;
@@ -15,9 +15,9 @@ use control::founding::pepper;
 use control::service::{Reload, Service, WeightsOf};
 use credits::Rules;
 use domain::catalogue::Catalogue;
+use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::Entropy;
 use domain::limits::tiers::Tiers;
-use domain::shelf::Shelf;
 use ledger::Ledger;
 use moment::{Clock, SystemClock};
 use money::Nano;
@@ -25,25 +25,21 @@ use rpc::billing::CreditPrice;
 use rpc::networks::Network;
 use rpc::node::{NodeLimits, Nodes};
 use store::Store;
+use store::error::StoreError;
 use store::sqlite::{Options, Sqlite};
 use switchboard::Ground;
 
 use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::randomness::SystemEntropy;
+use crate::stopwatch::SystemStopwatch;
 
 /// Opens the database, and makes the data directory if this is the first time.
 pub(crate) fn open_store(
     data_dir: &Path,
     section: &StoreSection,
 ) -> Result<Arc<dyn Store>, Failure> {
-    let Place::Sqlite(file) = &section.place else {
-        return Err(Failure::Failed(
-            "this release keeps its state in SQLite only; write `url = \"sqlite:tollgate.db\"` in \
-             [store]"
-                .to_owned(),
-        ));
-    };
+    let file = database_file(data_dir, section)?;
     // Others have no business here: the directory holds balances and the socket.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(data_dir);
     made.map_err(|error| {
@@ -52,7 +48,40 @@ pub(crate) fn open_store(
             data_dir.display()
         ))
     })?;
-    Ok(Arc::new(Sqlite::open(&Options::durable(data_dir.join(file)))?))
+    let database = file;
+    let store = Sqlite::open(&Options::durable(database.clone())).map_err(|error| match error {
+        StoreError::InUse { .. } => in_use(&database, data_dir, &error),
+        other => other.into(),
+    })?;
+    // Only for the words of whoever finds it in use: without the note they say less.
+    let _ = store::sqlite::note_holder(&database, data_dir);
+    Ok(Arc::new(store))
+}
+
+/// Where the database is, or will be.
+pub(crate) fn database_file(data_dir: &Path, section: &StoreSection) -> Result<PathBuf, Failure> {
+    let Place::Sqlite(file) = &section.place else {
+        return Err(Failure::Failed(
+            "this release keeps its state in SQLite only; write `url = \"sqlite:tollgate.db\"` in \
+             [store]"
+                .to_owned(),
+        ));
+    };
+    Ok(data_dir.join(file))
+}
+
+/// No socket answered in this data directory, and yet somebody has the database.
+fn in_use(database: &Path, data_dir: &Path, error: &StoreError) -> Failure {
+    let holder = store::sqlite::holder(database).filter(|holder| holder != data_dir);
+    Failure::Unreachable(match holder {
+        Some(holder) => format!(
+            "{} is in use by the service whose data directory is {holder}; name that one: \
+             --data-dir {holder}",
+            database.display(),
+            holder = holder.display()
+        ),
+        None => format!("{error}; it does not answer on its socket yet, try again in a moment"),
+    })
 }
 
 /// A service that does not listen: what a command works on while nothing runs.
@@ -62,13 +91,13 @@ pub(crate) async fn stopped_service(
 ) -> Result<Service, Failure> {
     let reload: Reload = Arc::new(|| Err("no service is running".to_owned()));
     let front = Front { api_url: None, weights: Arc::new(|_| None) };
-    service(store, (Arc::new(Shelf::default()), tiers), reload, front, None).await
+    service(store, (Arc::new(CurrentCatalogue::default()), tiers), reload, front, None).await
 }
 
 /// The service over an open database. `chosen_key` is a secret of the operator's own form.
 pub(crate) async fn service(
     store: Arc<dyn Store>,
-    (catalogue, tiers): (Arc<Shelf>, Arc<Tiers>),
+    (catalogue, tiers): (Arc<CurrentCatalogue>, Arc<Tiers>),
     reload: Reload,
     front: Front,
     chosen_key: Option<&str>,
@@ -83,6 +112,7 @@ pub(crate) async fn service(
     };
     let parts = (Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy));
     let ledger = Ledger::open(parts.0, parts.1, parts.2, Rules::default()).await?;
+    ledger.watch_clock(Arc::new(SystemStopwatch::start()));
     let started_at = clock.now();
     Ok(Service {
         store,
@@ -96,6 +126,7 @@ pub(crate) async fn service(
         started_at,
         api_url: front.api_url,
         weights: front.weights,
+        payments: OnceLock::new(),
     })
 }
 

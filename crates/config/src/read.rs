@@ -12,11 +12,14 @@ use crate::reader::Reader;
 use crate::secret::Vault;
 use crate::sections::chat::{self, Chat};
 use crate::sections::development::{self, Development};
+use crate::sections::diem::{self, Diem};
 use crate::sections::engine::{self, Engine};
+use crate::sections::image::{self, Image};
 use crate::sections::limits::{self, Limits};
 use crate::sections::log::{self, Log};
 use crate::sections::media::{self, Media};
 use crate::sections::provider::{self, Provider};
+use crate::sections::queue::{self, Queue};
 use crate::sections::rpc::{self, Rpc};
 use crate::sections::scrape::{self, Scrape};
 use crate::sections::search::{self, Search};
@@ -36,11 +39,15 @@ pub struct Config {
     pub limits: Limits,
     pub tiers: Tiers,
     pub media: Media,
+    pub queue: Queue,
     pub engine: Engine,
     pub chat: Chat,
+    pub image: Image,
     pub providers: Vec<Provider>,
     pub models: Vec<Model>,
     pub x402: X402,
+    /// None if stakes are not read.
+    pub diem: Option<Diem>,
     pub rpc: Rpc,
     pub search: Search,
     pub scrape: Scrape,
@@ -64,8 +71,10 @@ impl Sources {
         let limits = limits::read(&top.section(&limits::SECTION));
         let mut tiers = top.tiers();
         let media = media::read(&top.section(&media::SECTION));
+        let queue = queue::read(&top.section(&queue::SECTION));
         let engine = engine::read(&top.section(&engine::SECTION));
         let chat = chat::read(&top.section(&chat::SECTION));
+        let image = image::read(&top.section(&image::SECTION));
         let providers = top.providers(&vault);
         let mut provider_ids = top.provider_ids();
         // The built-in engine needs no entry of its own.
@@ -76,6 +85,7 @@ impl Sources {
             let allowed = Allowed { requests: x402.top_ups_per_minute, tokens: None };
             tiers.change_ordinary(LimitClass::TopUp, allowed);
         }
+        let diem = diem::read(&top.section(&diem::SECTION), &vault);
         let rpc = rpc::read(&top.section(&rpc::SECTION), &vault);
         let search = search::read(&top.section(&search::SECTION), &vault);
         let scrape = scrape::read(&top.section(&scrape::SECTION));
@@ -89,11 +99,14 @@ impl Sources {
                 limits: limits?,
                 tiers,
                 media: media?,
+                queue: queue?,
                 engine: engine?,
                 chat: chat?,
+                image: image?,
                 providers,
                 models,
                 x402: x402?,
+                diem: diem?,
                 rpc: rpc?,
                 search: search?,
                 scrape: scrape?,

@@ -2,11 +2,14 @@
 
 pub mod chat;
 pub mod development;
+pub mod diem;
 pub mod engine;
+pub mod image;
 pub mod limits;
 pub mod log;
 pub mod media;
 pub mod provider;
+pub mod queue;
 pub mod rpc;
 pub mod scrape;
 pub mod search;
@@ -40,10 +43,18 @@ const BEFORE_MODELS: &[&Section] = &[
     &limits::SECTION,
     &tier::SECTION,
     &media::SECTION,
+    &queue::SECTION,
     &engine::SECTION,
     &chat::SECTION,
+    &image::SECTION,
     &provider::SECTION,
 ];
 
-const AFTER_MODELS: &[&Section] =
-    &[&x402::SECTION, &rpc::SECTION, &rpc::NETWORK_SECTION, &search::SECTION, &scrape::SECTION];
+const AFTER_MODELS: &[&Section] = &[
+    &x402::SECTION,
+    &diem::SECTION,
+    &rpc::SECTION,
+    &rpc::NETWORK_SECTION,
+    &search::SECTION,
+    &scrape::SECTION,
+];

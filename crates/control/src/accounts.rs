@@ -3,6 +3,7 @@
 use access::wallets;
 use credits::{AllowanceKind, EntryId, OwnerId};
 use domain::entropy::time_ordered_id;
+use moment::Timestamp;
 use money::{Currency, Nano};
 use store::error::StoreError;
 use store::owner::{Owner, OwnerKind};
@@ -11,6 +12,7 @@ use store::write::{Group, Write};
 use uuid::Uuid;
 use wallet::WalletAddress;
 
+use crate::actor::Actor;
 use crate::operation::{CreditCurrency, OperationError};
 use crate::reply::{AccountLine, AccountReport, Allowances, Balances};
 use crate::service::Service;
@@ -31,6 +33,7 @@ impl Service {
             name: name.to_owned(),
             tier: TIER.to_owned(),
             created: now,
+            frozen: None,
         };
         match self.store.commit(Group::of(Write::AddOwner(owner.clone()))).await {
             Ok(()) => self.report(&owner).await,
@@ -54,27 +57,31 @@ impl Service {
 
     pub(crate) async fn credit_account(
         &self,
-        entry: Uuid,
-        name: &str,
+        by: &Actor,
+        (entry, name): (Uuid, &str),
         amount: &str,
         currency: CreditCurrency,
     ) -> Result<AccountReport, OperationError> {
         let owner = self.account(name).await?;
         let entry = EntryId(entry);
+        let told = |words: String| vec![self.audit(by, "accounts credit", name, words)];
         let refused = |error: money::AmountError| OperationError::Refused(error.to_string());
         match currency {
             CreditCurrency::Usd | CreditCurrency::Vcu => {
                 let amount = Nano::parse_positive(amount).map_err(refused)?;
                 let is_usd = currency == CreditCurrency::Usd;
                 let currency = if is_usd { Currency::Usd } else { Currency::Vcu };
-                self.grant(entry, owner.id, currency, amount).await?;
+                let also = told(format!("{amount} {currency}, entry {}", entry.0));
+                self.grant(entry, owner.id, (currency, amount), also).await?;
             }
             CreditCurrency::Diem | CreditCurrency::Bundled => {
                 let amount = Nano::parse(amount).map_err(refused)?;
                 let is_diem = currency == CreditCurrency::Diem;
                 let kind =
                     if is_diem { AllowanceKind::DiemDaily } else { AllowanceKind::BundledMonthly };
-                self.set_allowance(entry, owner.id, kind, amount).await?;
+                let period = if is_diem { "DIEM a day" } else { "bundled credits a month" };
+                let also = told(format!("{amount} {period}, entry {}", entry.0));
+                self.set_allowance(entry, owner.id, (kind, amount), also).await?;
             }
         }
         self.report(&owner).await
@@ -101,22 +108,20 @@ impl Service {
     /// Lets a wallet spend an account's balance, and adds its payments to it.
     pub(crate) async fn link_wallet(
         &self,
+        by: &Actor,
         name: &str,
         wallet: &str,
     ) -> Result<AccountReport, OperationError> {
-        let wallet = WalletAddress::parse(wallet).ok_or_else(|| {
-            OperationError::Refused(format!(
-                "`{wallet}` is no address of a wallet; write 0x and 40 digits, or base58 of Solana"
-            ))
-        })?;
+        let wallet = wallet_address(wallet)?;
         let owner = self.account(name).await?;
+        let told = self.audit(by, "accounts link", name, wallet.to_string());
         let link = WalletLink {
             kind: wallets::kind(wallet),
             address: wallet.to_string(),
             owner: owner.id,
             at: self.clock.now(),
         };
-        match self.store.commit(Group::of(Write::LinkWallet(link))).await {
+        match self.store.commit(Group { writes: vec![Write::LinkWallet(link), told] }).await {
             Ok(()) => self.report(&owner).await,
             Err(StoreError::Duplicate(_)) => Err(OperationError::Refused(format!(
                 "the wallet {wallet} is linked already, or has a balance of its own; only a wallet \
@@ -124,6 +129,47 @@ impl Service {
             ))),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// From then on the wallet has an account of its own, if it pays. Keys that it made stay until
+    /// they are revoked.
+    pub(crate) async fn unlink_wallet(
+        &self,
+        name: &str,
+        wallet: &str,
+    ) -> Result<AccountReport, OperationError> {
+        let wallet = wallet_address(wallet)?;
+        let owner = self.account(name).await?;
+        let (kind, address) = (wallets::kind(wallet), wallet.to_string());
+        let unlink = Write::UnlinkWallet { kind, address, owner: owner.id };
+        match self.store.commit(Group::of(unlink)).await {
+            Ok(()) => self.report(&owner).await,
+            Err(StoreError::Missing(_)) => Err(OperationError::Refused(format!(
+                "the wallet {wallet} is not linked to `{name}`"
+            ))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Freezes an account, or a wallet by its address, from its next request on.
+    pub(crate) async fn freeze(
+        &self,
+        name: &str,
+        since: Option<Timestamp>,
+    ) -> Result<AccountReport, OperationError> {
+        let owner = match WalletAddress::parse(name) {
+            Some(wallet) => {
+                let address = wallet.to_string();
+                let found = self.store.find_owner(wallets::kind(wallet), &address).await?;
+                found.ok_or_else(|| {
+                    OperationError::Refused(format!("the wallet {wallet} has never paid"))
+                })?
+            }
+            None => self.account(name).await?,
+        };
+        self.store.commit(Group::of(Write::Freeze { owner: owner.id, since })).await?;
+        self.keys.forget_all();
+        self.report(&Owner { frozen: since, ..owner }).await
     }
 
     /// The account of that name, or a refusal that tells the nearest one.
@@ -169,6 +215,7 @@ impl Service {
             name: owner.name.clone(),
             tier: owner.tier.clone(),
             created_at: owner.created.to_string(),
+            frozen_at: owner.frozen.map(|since| since.to_string()),
             balances: self.balances(owner.id),
         }
     }
@@ -179,6 +226,14 @@ impl Service {
             |currency: Currency| (currency.name().to_owned(), balances.get(currency).to_string());
         Currency::ALL.into_iter().map(named).collect()
     }
+}
+
+fn wallet_address(written: &str) -> Result<WalletAddress, OperationError> {
+    WalletAddress::parse(written).ok_or_else(|| {
+        OperationError::Refused(format!(
+            "`{written}` is no address of a wallet; write 0x and 40 digits, or base58 of Solana"
+        ))
+    })
 }
 
 fn check_name(name: &str) -> Result<(), OperationError> {

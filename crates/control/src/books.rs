@@ -4,6 +4,7 @@ use credits::{AllowanceKind, EntryId, OwnerId};
 use ledger::{LedgerError, csv_line, json_line};
 use money::{Currency, Nano};
 use store::Store;
+use store::write::Write;
 
 use crate::operation::{ExportFormat, OperationError};
 use crate::reply::{JournalPage, Verification};
@@ -26,10 +27,10 @@ impl Service {
         &self,
         entry: EntryId,
         owner: OwnerId,
-        currency: Currency,
-        amount: Nano,
+        amount: (Currency, Nano),
+        also: Vec<Write>,
     ) -> Result<(), OperationError> {
-        self.ledger.grant(entry, owner, (currency, amount), None, Vec::new()).await?;
+        self.ledger.grant(entry, owner, amount, None, also).await?;
         Ok(())
     }
 
@@ -37,10 +38,10 @@ impl Service {
         &self,
         entry: EntryId,
         owner: OwnerId,
-        kind: AllowanceKind,
-        amount: Nano,
+        (kind, amount): (AllowanceKind, Nano),
+        also: Vec<Write>,
     ) -> Result<(), OperationError> {
-        self.ledger.set_allowance(entry, owner, kind, amount, Vec::new()).await?;
+        self.ledger.set_allowance(entry, owner, kind, amount, also).await?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 //! given twice.
 
 use credits::{EntryId, LimitPeriod};
-use domain::access::KeyKind;
+use domain::access::{KeyKind, ModelPrivacy};
 use domain::entropy::Entropy;
 use domain::secret::Pepper;
 use money::{Currency, Nano};
@@ -23,6 +23,8 @@ pub const DEFAULT_ACCOUNT: &str = "default";
 
 const PEPPER: &str = "pepper";
 const TOKEN_SECRET: &str = "token secret";
+const LINK_SECRET: &str = "media link secret";
+const CONSOLE_SECRET: &str = "console secret";
 const FOUNDED: &str = "founded";
 const FIRST_KEY: &str = "first_admin_key";
 /// The starting credit has this id in every installation, so that it is granted at most once.
@@ -40,6 +42,22 @@ pub async fn token_secret(
     entropy: &dyn Entropy,
 ) -> Result<[u8; 32], OperationError> {
     secret(store, entropy, TOKEN_SECRET).await
+}
+
+/// The secret under which links to media are signed, made on the first call.
+pub async fn link_secret(
+    store: &dyn Store,
+    entropy: &dyn Entropy,
+) -> Result<[u8; 32], OperationError> {
+    secret(store, entropy, LINK_SECRET).await
+}
+
+/// The secret under which the console's sessions are sealed, made on the first call.
+pub async fn console_secret(
+    store: &dyn Store,
+    entropy: &dyn Entropy,
+) -> Result<[u8; 32], OperationError> {
+    secret(store, entropy, CONSOLE_SECRET).await
 }
 
 async fn secret(
@@ -72,7 +90,8 @@ impl Service {
         }
         let owner = self.account(DEFAULT_ACCOUNT).await?;
         if let Some(amount) = starting_credit.filter(|amount| amount.is_positive()) {
-            self.grant(STARTING_CREDIT, owner.id, Currency::Usd, amount).await?;
+            let amount = (Currency::Usd, amount);
+            self.grant(STARTING_CREDIT, owner.id, amount, Vec::new()).await?;
         }
         self.note(FOUNDED).await
     }
@@ -90,6 +109,7 @@ impl Service {
             limit_diem: None,
             limit_period: LimitPeriod::Epoch,
             expires: None,
+            model_privacy: ModelPrivacy::All,
         };
         let secret = match chosen {
             Some(secret) => {

@@ -1,7 +1,7 @@
 //! API keys: making, listing and revoking them for an operator.
 
 use credits::{KeyId, LimitPeriod};
-use domain::access::KeyKind;
+use domain::access::{KeyKind, ModelPrivacy};
 use moment::Timestamp;
 use money::Nano;
 use store::error::StoreError;
@@ -66,6 +66,32 @@ impl Service {
         let message = format!("there is no key {id}; `tollgate keys list` shows their ids");
         Err(OperationError::Refused(message))
     }
+
+    /// Revokes whatever opens anything, of one account or of all, and tells what it was.
+    pub(crate) async fn revoke_all_keys(
+        &self,
+        account: Option<&str>,
+    ) -> Result<Vec<KeyLine>, OperationError> {
+        let owners = match account {
+            Some(name) => vec![self.account(name).await?],
+            None => self.every_account().await?,
+        };
+        let mut lines = Vec::new();
+        for owner in &owners {
+            // A listing has a bound, so that it is asked for until it is empty.
+            loop {
+                let keys = self.store.list_keys(owner.id).await?;
+                if keys.is_empty() {
+                    break;
+                }
+                for key in &keys {
+                    self.keys.revoke(key).await?;
+                    lines.push(line(key, owner));
+                }
+            }
+        }
+        Ok(lines)
+    }
 }
 
 fn settings(new: NewKey, now: Timestamp) -> Result<KeySettings, OperationError> {
@@ -87,6 +113,7 @@ fn settings(new: NewKey, now: Timestamp) -> Result<KeySettings, OperationError> 
             Period::Lifetime => LimitPeriod::Lifetime,
         },
         expires,
+        model_privacy: ModelPrivacy::All,
     })
 }
 

@@ -5,13 +5,21 @@
 //! database. Both ways end in [`service::Service::perform`], so both give the same reply.
 
 mod accounts;
+pub mod actor;
+mod audit;
+mod backup;
 pub mod books;
+mod characters;
 pub mod founding;
+mod jobs;
 mod keys;
 pub mod operation;
+pub mod payments;
+mod refunds;
 pub mod reply;
 pub mod service;
 pub mod socket;
+pub mod stakes;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! The operations and what can go wrong with them, in the form in which they cross the socket.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -33,6 +35,18 @@ pub enum Operation {
         name: String,
         wallet: String,
     },
+    /// Takes that right from a wallet again.
+    UnlinkWallet {
+        name: String,
+        wallet: String,
+    },
+    /// Lets nobody spend from an account or a wallet, or sign in to it; its money stays.
+    FreezeAccount {
+        name: String,
+    },
+    UnfreezeAccount {
+        name: String,
+    },
     CreateKey(NewKey),
     /// The keys of one account, or of all.
     ListKeys {
@@ -41,10 +55,65 @@ pub enum Operation {
     RevokeKey {
         id: Uuid,
     },
+    /// Every key of one account, or of all.
+    RevokeAllKeys {
+        account: Option<String>,
+    },
     ListModels,
     /// Reads the catalogue's files again.
     ReloadModels,
+    /// Queued work, the newest first.
+    ListJobs {
+        account: Option<String>,
+        open_only: bool,
+    },
+    ShowJob {
+        id: Uuid,
+    },
+    /// Asks for the end of a job.
+    CancelJob {
+        id: Uuid,
+    },
+    /// A character card: JSON, PNG or charx, in base64.
+    ImportCharacter {
+        file: String,
+    },
+    ExportCharacter {
+        slug: String,
+    },
+    ListCharacters,
     VerifyLedger,
+    /// Gives a charge back, whole or in part, once.
+    RefundCharge {
+        charge: Uuid,
+        amount: Option<String>,
+        reason: String,
+    },
+    /// A page of the audit trail, after a sequence number.
+    AuditLedger {
+        after_seq: i64,
+    },
+    /// Payments of wallets, the newest first.
+    ListPayments {
+        state: Option<String>,
+        limit: usize,
+    },
+    ShowPayment {
+        id: String,
+    },
+    /// Asks the payment's chain about it once more.
+    RecheckPayment {
+        id: String,
+    },
+    /// Gives up a payment that nothing more will come of.
+    WriteOffPayment {
+        id: String,
+        reason: String,
+    },
+    /// Writes all that the service keeps to one file, which must not be there.
+    Backup {
+        path: PathBuf,
+    },
     /// A page of the journal, after a sequence number.
     ExportLedger {
         after_seq: i64,

@@ -16,8 +16,18 @@ pub enum Reply {
     RevokedKey(KeyLine),
     Models(Vec<ModelLine>),
     Reloaded(Reloaded),
+    Jobs(Vec<JobLine>),
+    Job(JobLine),
+    Characters(Vec<CharacterLine>),
+    /// A character card, as JSON.
+    Card(String),
     Verified(Verification),
     Journal(JournalPage),
+    Refunded(RefundReport),
+    Audit(AuditPage),
+    Payments(Vec<PaymentLine>),
+    Payment(PaymentReport),
+    BackedUp(BackupReport),
 }
 
 /// A service that is running.
@@ -40,6 +50,9 @@ pub struct AccountLine {
     pub name: String,
     pub tier: String,
     pub created_at: String,
+    /// Since when, if it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub frozen_at: Option<String>,
     pub balances: Balances,
 }
 
@@ -122,6 +135,40 @@ impl ModelLine {
     }
 }
 
+/// Queued work, without what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobLine {
+    pub id: Uuid,
+    pub account: String,
+    pub kind: String,
+    pub model: String,
+    pub state: String,
+    pub attempts: u32,
+    pub queued_at: String,
+    pub started_at: Option<String>,
+    pub submitted_at: Option<String>,
+    pub done_at: Option<String>,
+    /// What its provider knows it by.
+    pub ticket: Option<String>,
+    /// Why it ended without a result, as JSON.
+    pub failure: Option<String>,
+    pub wants_cancel: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CharacterLine {
+    pub id: Uuid,
+    pub slug: String,
+    pub name: String,
+    pub tags: Vec<String>,
+    pub adult: bool,
+    pub imports: u64,
+    pub rating_count: u64,
+    pub created_at: String,
+}
+
 /// The catalogue was read again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloaded {
@@ -143,4 +190,83 @@ pub struct JournalPage {
     pub lines: Vec<String>,
     /// After which entry the next page begins; none if this is the last.
     pub next_seq: Option<i64>,
+}
+
+/// A charge that was given back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefundReport {
+    pub charge: Uuid,
+    /// The entry that gave it back.
+    pub refund: Uuid,
+    /// What the owner has again.
+    pub returned: Balances,
+    /// What had expired meanwhile, and so went nowhere.
+    pub lapsed: Balances,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditPage {
+    pub rows: Vec<AuditLine>,
+    /// After which row the next page begins; none if this is the last.
+    pub next_seq: Option<i64>,
+}
+
+/// One command that moved money.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditLine {
+    pub seq: i64,
+    pub at: String,
+    /// The user of the operating system who gave it.
+    pub by: String,
+    pub action: String,
+    pub subject: String,
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentLine {
+    pub id: String,
+    pub state: String,
+    pub network: String,
+    pub payer: String,
+    pub amount_usd: String,
+    pub created_at: String,
+    pub changed_at: String,
+    /// What an operator should look at.
+    pub trouble: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentReport {
+    #[serde(flatten)]
+    pub line: PaymentLine,
+    pub pay_to: String,
+    pub asset: String,
+    pub transaction: Option<String>,
+    /// Transactions that were sent before under the same number, for less.
+    pub replaced: Vec<String>,
+    pub sent_at: Option<String>,
+    /// The entry of the journal that credited it.
+    pub entry: Option<Uuid>,
+    pub credited_usd: Option<String>,
+    /// Why it failed, in the protocol's word.
+    pub reason: Option<String>,
+    /// What asking the chain has found just now.
+    pub found: Option<String>,
+}
+
+/// A backup that is whole and on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BackupReport {
+    pub path: String,
+    pub made_at: String,
+    pub bytes: u64,
+    /// The last transfer that it contains.
+    pub last_transfer: i64,
 }

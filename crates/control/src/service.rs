@@ -1,19 +1,21 @@
 //! A service as its operator sees it: everything an operation can reach.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use access::KeyRing;
 use domain::catalogue::{Model, Selection};
+use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::Entropy;
 use domain::limits::tiers::Tiers;
-use domain::shelf::Shelf;
 use ledger::Ledger;
 use moment::{Clock, Timestamp};
 use store::Store;
 use store::error::StoreError;
 
+use crate::actor::Actor;
 use crate::books::verify;
 use crate::operation::{Operation, OperationError};
+use crate::payments::PaymentDesk;
 use crate::reply::{ModelLine, Reloaded, Reply, Status};
 
 /// Reads the catalogue's files again and puts the new catalogue in force. Answers with the number
@@ -24,7 +26,7 @@ pub struct Service {
     pub store: Arc<dyn Store>,
     pub ledger: Arc<Ledger>,
     pub keys: Arc<KeyRing>,
-    pub catalogue: Arc<Shelf>,
+    pub catalogue: Arc<CurrentCatalogue>,
     /// The sets of rate limits that an account may be put under.
     pub tiers: Arc<Tiers>,
     pub reload: Reload,
@@ -35,13 +37,15 @@ pub struct Service {
     pub api_url: Option<String>,
     /// Where the files of a model that runs on this machine stand.
     pub weights: WeightsOf,
+    /// Set once payments are taken; empty while nothing runs.
+    pub payments: OnceLock<Arc<dyn PaymentDesk>>,
 }
 
 /// `ready`, or how far its files are; none for a model that runs elsewhere.
 pub type WeightsOf = Arc<dyn Fn(&Model) -> Option<String> + Send + Sync>;
 
 impl Service {
-    pub async fn perform(&self, operation: Operation) -> Result<Reply, OperationError> {
+    pub async fn perform(&self, by: &Actor, operation: Operation) -> Result<Reply, OperationError> {
         match operation {
             Operation::Ping => Ok(Reply::Status(self.status())),
             Operation::CreateAccount { name } => {
@@ -53,22 +57,77 @@ impl Service {
             Operation::ListAccounts => self.list_accounts().await.map(Reply::Accounts),
             Operation::ShowAccount { name } => self.show_account(&name).await.map(Reply::Account),
             Operation::CreditAccount { entry, name, amount, currency } => {
-                self.credit_account(entry, &name, &amount, currency).await.map(Reply::Account)
+                let credited = self.credit_account(by, (entry, &name), &amount, currency).await;
+                credited.map(Reply::Account)
             }
             Operation::LinkWallet { name, wallet } => {
-                self.link_wallet(&name, &wallet).await.map(Reply::Account)
+                self.link_wallet(by, &name, &wallet).await.map(Reply::Account)
+            }
+            Operation::UnlinkWallet { name, wallet } => {
+                self.unlink_wallet(&name, &wallet).await.map(Reply::Account)
+            }
+            Operation::FreezeAccount { name } => {
+                self.freeze(&name, Some(self.clock.now())).await.map(Reply::Account)
+            }
+            Operation::UnfreezeAccount { name } => {
+                self.freeze(&name, None).await.map(Reply::Account)
             }
             Operation::CreateKey(new) => self.create_key(new).await.map(Reply::CreatedKey),
             Operation::ListKeys { account } => {
                 self.list_keys(account.as_deref()).await.map(Reply::Keys)
             }
             Operation::RevokeKey { id } => self.revoke_key(id).await.map(Reply::RevokedKey),
+            Operation::RevokeAllKeys { account } => {
+                self.revoke_all_keys(account.as_deref()).await.map(Reply::Keys)
+            }
             Operation::ListModels => Ok(Reply::Models(self.models())),
             Operation::ReloadModels => self.reload_models().await.map(Reply::Reloaded),
+            Operation::ListJobs { account, open_only } => {
+                self.list_jobs(account.as_deref(), open_only).await.map(Reply::Jobs)
+            }
+            Operation::ShowJob { id } => self.show_job(id).await.map(Reply::Job),
+            Operation::CancelJob { id } => self.cancel_job(id).await.map(Reply::Job),
+            Operation::ImportCharacter { file } => {
+                self.import_character(&file).await.map(|it| Reply::Characters(vec![it]))
+            }
+            Operation::ExportCharacter { slug } => {
+                self.export_character(&slug).await.map(Reply::Card)
+            }
+            Operation::ListCharacters => self.list_characters().await.map(Reply::Characters),
             Operation::VerifyLedger => verify(self.store.as_ref()).await.map(Reply::Verified),
             Operation::ExportLedger { after_seq, format } => {
                 self.export_ledger(after_seq, format).await.map(Reply::Journal)
             }
+            operation => self.perform_on_money(by, operation).await,
+        }
+    }
+
+    /// What is done to charges, payments and the whole of it.
+    async fn perform_on_money(
+        &self,
+        by: &Actor,
+        operation: Operation,
+    ) -> Result<Reply, OperationError> {
+        match operation {
+            Operation::RefundCharge { charge, amount, reason } => {
+                let refunded = self.refund_charge(by, charge, amount.as_deref(), &reason).await;
+                refunded.map(Reply::Refunded)
+            }
+            Operation::AuditLedger { after_seq } => {
+                self.audit_trail(after_seq).await.map(Reply::Audit)
+            }
+            Operation::ListPayments { state, limit } => {
+                self.list_payments(state.as_deref(), limit).await.map(Reply::Payments)
+            }
+            Operation::ShowPayment { id } => self.show_payment(&id).await.map(Reply::Payment),
+            Operation::RecheckPayment { id } => {
+                self.recheck_payment(by, &id).await.map(Reply::Payment)
+            }
+            Operation::WriteOffPayment { id, reason } => {
+                self.write_off_payment(by, &id, &reason).await.map(Reply::Payment)
+            }
+            Operation::Backup { path } => self.back_up(by, &path).await.map(Reply::BackedUp),
+            other => Err(OperationError::Failed(format!("nobody carries out {other:?}"))),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The Unix socket in the data directory: one JSON operation a line, one JSON answer a line.
 
 pub mod client;
+mod descent;
 pub mod server;
 
 use std::path::{Path, PathBuf};
@@ -10,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::operation::OperationError;
 use crate::reply::Reply;
 
-/// The longest operation: a description and a few numbers.
-const OPERATION_BYTES_MAX: u64 = 64 * 1024;
+/// The longest operation: a character with its portrait, in base64.
+const OPERATION_BYTES_MAX: u64 = 24 * 1024 * 1024;
 /// The longest answer: a page of the journal, or the keys of every account.
 const ANSWER_BYTES_MAX: u64 = 256 * 1024 * 1024;
 

@@ -1,22 +1,25 @@
 //! Operations on a real store, and the same over a real socket.
 
 mod founding;
+mod money;
 mod operations;
 mod over_socket;
+mod stakes;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use access::KeyRing;
 use credits::Rules;
+use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::Entropy;
-use domain::shelf::Shelf;
 use ledger::Ledger;
 use moment::{Clock, ManualClock, Timestamp};
 use store::Store;
 use store::sqlite::{Options, Sqlite};
 use tempfile::TempDir;
 
+use crate::actor::Actor;
 use crate::founding::pepper;
 use crate::operation::{CreditCurrency, KeyType, NewKey, Operation, OperationError, Period};
 use crate::reply::{AccountReport, Reply};
@@ -65,7 +68,7 @@ impl Scene {
     }
 
     async fn perform(&self, operation: Operation) -> Result<Reply, OperationError> {
-        self.service.perform(operation).await
+        self.service.perform(&Actor::with_uid(u32::MAX), operation).await
     }
 
     async fn show(&self, name: &str) -> AccountReport {
@@ -99,7 +102,7 @@ async fn open(folder: &TempDir) -> Service {
         ledger: Arc::new(ledger.await.unwrap()),
         store,
         keys: Arc::new(keys),
-        catalogue: Arc::new(Shelf::default()),
+        catalogue: Arc::new(CurrentCatalogue::default()),
         tiers: Arc::default(),
         reload: Arc::new(|| Err("the file is wrong".to_owned())),
         clock,
@@ -107,6 +110,7 @@ async fn open(folder: &TempDir) -> Service {
         started_at: now,
         api_url: None,
         weights: Arc::new(|_| None),
+        payments: std::sync::OnceLock::new(),
     }
 }
 

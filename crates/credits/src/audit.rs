@@ -196,6 +196,9 @@ impl Audit {
             let account = Account::Lot(row.lot);
             let folded = self.accounts.remove(&account).unwrap_or_default();
             self.compare_columns(&account, folded.columns, row.columns);
+            if let Err(violation) = expiries::check(row) {
+                self.tell(violation);
+            }
             if folded.granted != i128::from(row.granted.nanos()) {
                 let words = format!("{account}: {} nano granted by the journal", folded.granted);
                 self.tell(Invariant::Columns.broken(words));

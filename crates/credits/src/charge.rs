@@ -23,6 +23,30 @@ pub struct Charge {
     pub key: Option<KeyStamp>,
 }
 
+impl Charge {
+    /// Part of this charge, to be given back: what was taken last comes first, for that keeps longest.
+    /// None if it is not so much, or nothing. Nothing of a part was written off.
+    pub fn part(&self, amount: Nano) -> Option<Charge> {
+        let whole = total(&self.legs);
+        if !amount.is_positive() || whole < amount {
+            return None;
+        }
+        if amount == whole {
+            return Some(self.clone());
+        }
+        let (mut left, mut legs) = (amount, Vec::new());
+        for leg in self.legs.iter().rev() {
+            let amount = leg.amount.min(left);
+            if amount.is_positive() {
+                legs.push(Leg { lot: leg.lot, amount });
+            }
+            left = left.saturating_sub(amount);
+        }
+        legs.reverse();
+        Some(Charge { legs, written_off: Nano::ZERO, key: self.key })
+    }
+}
+
 /// What the legs in `currency` add up to.
 pub fn paid(legs: &[Leg], currency: Currency) -> Nano {
     sum(legs.iter().filter(|leg| leg.lot.currency == currency))

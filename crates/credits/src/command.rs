@@ -79,4 +79,6 @@ pub enum ChargeSource {
     Recent,
     /// Read back from the journal, whose word is taken for it: never what a caller claims.
     Journal(Charge),
+    /// What is to be given back of a charge that was read back: a [part](Charge::part) of it.
+    Part(Charge),
 }

@@ -28,6 +28,7 @@ impl Ledger {
             return Err(Rejection::AlreadyRefunded { earlier });
         }
         let charge = match (self.recent.charge(charge_entry), source) {
+            (_, ChargeSource::Part(part)) => part,
             (Some(charge), _) => charge,
             (None, ChargeSource::Journal(charge)) => charge,
             (None, ChargeSource::Recent) => return Err(Rejection::NoSuchCharge),

@@ -9,6 +9,32 @@ pub enum KeyKind {
     Admin,
 }
 
+/// Which models a key may use, by what becomes of the conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ModelPrivacy {
+    #[default]
+    All,
+    /// Text models must be private; models of other types may be any.
+    PrivateText,
+    /// Every model must be private.
+    PrivateOnly,
+}
+
+impl ModelPrivacy {
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelPrivacy::All => "ALL",
+            ModelPrivacy::PrivateText => "PRIVATE_TEXT",
+            ModelPrivacy::PrivateOnly => "PRIVATE_ONLY",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<ModelPrivacy> {
+        let all = [ModelPrivacy::All, ModelPrivacy::PrivateText, ModelPrivacy::PrivateOnly];
+        all.into_iter().find(|it| it.name() == name)
+    }
+}
+
 impl KeyKind {
     pub fn name(self) -> &'static str {
         match self {

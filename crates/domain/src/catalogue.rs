@@ -11,6 +11,7 @@ mod model;
 mod named;
 mod names;
 mod prices;
+mod privacy;
 mod region;
 mod resolve;
 mod suffix;

@@ -5,9 +5,14 @@
 
 pub mod access;
 pub mod catalogue;
+pub mod current_catalogue;
 pub mod entropy;
+pub mod frame;
 pub mod limits;
 pub mod media;
 pub mod pricing;
 pub mod secret;
-pub mod shelf;
+pub mod styles;
+pub mod voices;
+pub mod web_address;
+pub mod web_search;

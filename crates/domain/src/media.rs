@@ -13,6 +13,8 @@ use std::net::IpAddr;
 
 pub use inline::{BYTES_MAX, Inline, decode};
 
+use crate::web_address;
+
 /// What a caller may put where a picture, a video or a document is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source<'a> {
@@ -37,7 +39,17 @@ impl std::error::Error for MediaFault {}
 pub fn source(text: &str) -> Result<Source<'_>, MediaFault> {
     match inline::scheme_stripped(text) {
         Some(rest) => Inline::parse(rest).map(Source::Inline),
-        None => address::check(text).map(|()| Source::Address),
+        None => address::check(text).map(|_| Source::Address),
+    }
+}
+
+/// Writes a public address in the form in which it was judged. What may not be passed on, and what
+/// is sent inline, stays as it is.
+pub fn normalise(text: &mut String) {
+    if inline::scheme_stripped(text).is_none()
+        && let Ok(url) = address::check(text)
+    {
+        *text = url.as_str().to_owned();
     }
 }
 
@@ -52,7 +64,7 @@ pub fn host(text: &str) -> Option<String> {
 
 /// Whether a number stands for something that anybody could reach.
 pub fn is_public(address: IpAddr) -> bool {
-    address::is_public(address)
+    web_address::is_public(address)
 }
 
 /// A picture: an address, or a PNG, JPEG, WebP, HEIF or AVIF of a size that models can see.

@@ -1,10 +1,13 @@
 //! What a model costs: one shape of price per model type, every amount in USD and in DIEM.
 
+mod pictures;
+mod queued;
 mod tokens;
 
 use std::collections::BTreeMap;
 
 pub use money::Rate;
+pub use queued::{QueuedLine, QueuedUnit};
 pub use tokens::{TokenClass, TokenCounts, TokenLine};
 
 /// Text and embedding models: by the token.

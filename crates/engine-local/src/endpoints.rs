@@ -2,6 +2,7 @@
 
 pub(crate) mod embeddings;
 pub(crate) mod health;
+pub(crate) mod images;
 pub(crate) mod models;
 pub(crate) mod speech;
 pub(crate) mod texts;

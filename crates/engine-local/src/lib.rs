@@ -18,6 +18,8 @@ pub struct Options {
     pub socket: PathBuf,
     /// A folder for each model, or GGUF files.
     pub models_dir: PathBuf,
+    /// The llama.cpp library that runs text models; the one that is fetched if nothing is said.
+    pub llama_library: Option<PathBuf>,
     /// One for each core if nothing is said.
     pub threads: Option<usize>,
     /// A model that nobody used for so long gives its memory back; none keeps it.

@@ -24,12 +24,20 @@ const PARALLEL: u32 = 4;
 
 #[derive(Debug)]
 pub(crate) struct Registry {
-    models_dir: PathBuf,
+    places: Places,
     limits: Limits,
     /// One load at a time: two would not see each other's memory.
     loading: Semaphore,
     trials: Trials,
     models: Mutex<HashMap<String, Entry>>,
+}
+
+/// Where weights and libraries are.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    pub(crate) models_dir: PathBuf,
+    /// The operator's own.
+    pub(crate) llama_library: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +72,10 @@ impl Registry {
     pub(crate) fn new(options: &Options) -> Registry {
         let memory_bytes_max = options.memory_bytes_max.unwrap_or_else(machine::memory_bytes);
         Registry {
-            models_dir: options.models_dir.clone(),
+            places: Places {
+                models_dir: options.models_dir.clone(),
+                llama_library: options.llama_library.clone(),
+            },
             limits: Limits {
                 threads: options.threads.unwrap_or_else(machine::threads),
                 memory_bytes_max,
@@ -79,7 +90,7 @@ impl Registry {
 
     /// The model, loaded now if it was not before.
     pub(crate) async fn get(self: &Arc<Self>, id: &str, kind: Kind) -> Result<Loaded, Refusal> {
-        let found = found::find(&self.models_dir, id)?;
+        let found = found::find(&self.places.models_dir, id)?;
         if found.kind != kind {
             let (is, wanted) = (found.kind.word(), kind.word());
             let message = format!("The model {id} is for {is}, and this endpoint is for {wanted}.");
@@ -109,10 +120,10 @@ impl Registry {
             };
             Standing { id, kind, state, memory_bytes: loaded.map_or(0, Loaded::memory_bytes) }
         };
-        let mut ids = found::all(&self.models_dir);
+        let mut ids = found::all(&self.places.models_dir);
         // What was named by its path is not in the folder.
         let named = models.iter().map(|(id, entry)| (id.clone(), entry.kind));
-        ids.extend(named.filter(|(id, _)| found::find(&self.models_dir, id).is_ok()));
+        ids.extend(named.filter(|(id, _)| found::find(&self.places.models_dir, id).is_ok()));
         ids.sort();
         ids.dedup();
         ids.into_iter().map(standing).collect()
@@ -150,7 +161,7 @@ impl Registry {
         let (registry, limits) = (Arc::clone(self), self.limits);
         let load = move || {
             let make_room = |bytes| registry.make_room(bytes);
-            let loaded = loaded::load(&found, &registry.models_dir, &limits, make_room);
+            let loaded = loaded::load(&found, &registry.places, &limits, make_room);
             drop(trial);
             loaded
         };

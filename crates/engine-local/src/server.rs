@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::endpoints::{embeddings, health, models, speech, texts, transcriptions};
+use crate::endpoints::{embeddings, health, images, models, speech, texts, transcriptions};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::{Error, Options};
@@ -70,6 +70,7 @@ fn router(registry: Arc<Registry>) -> Router {
         .route("/v1/completions", post(texts::create_completion))
         .route("/v1/embeddings", post(embeddings::create))
         .route("/v1/audio/speech", post(speech::create))
+        .route("/v1/images/generations", post(images::create))
         .route("/v1/audio/transcriptions", post(transcriptions::create))
         .fallback(async || Refusal::invalid(None, "There is no such endpoint."))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))

@@ -1,9 +1,9 @@
 //! Sentence embeddings: a BERT encoder, the mean over its tokens, normalised.
 
 mod batch;
-mod bert;
-mod pooling;
-mod tokens;
+pub(crate) mod bert;
+pub(crate) mod pooling;
+pub(crate) mod tokens;
 mod worker;
 
 use std::path::Path;

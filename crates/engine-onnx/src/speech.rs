@@ -4,7 +4,6 @@ mod edges;
 mod hibari;
 mod kokoro;
 mod language;
-mod noise;
 mod spelling;
 mod stretch;
 mod utterance;

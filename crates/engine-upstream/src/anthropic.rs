@@ -40,6 +40,8 @@ pub(crate) struct AnthropicChat {
     pub(crate) endpoint: Endpoint,
     pub(crate) model: String,
     pub(crate) thinking: Thinking,
+    /// Whether the system prompt is marked as worth caching where its caller marks nothing.
+    pub(crate) caches_system_prompt: bool,
     /// The length of an answer whose caller named none, because the protocol demands one.
     pub(crate) completion_tokens_max: u64,
 }
@@ -61,6 +63,10 @@ impl ChatEngine for AnthropicChat {
         })
     }
 
+    fn dropped(&self, request: &ChatRequest) -> Vec<String> {
+        request::dropped(request)
+    }
+
     fn continues_texts(&self) -> bool {
         false
     }
@@ -76,6 +82,7 @@ impl AnthropicChat {
         Writer {
             model: &self.model,
             thinking: self.thinking,
+            caches_system_prompt: self.caches_system_prompt,
             completion_tokens_max: self.completion_tokens_max,
         }
     }

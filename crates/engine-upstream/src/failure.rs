@@ -5,8 +5,10 @@ use std::time::Duration;
 use engine::{EngineError, Phase};
 use serde_json::Value;
 
-/// Longer messages are cut: they end up in logs and in our own error bodies.
+/// Longer messages are cut: they end up in our own error bodies.
 const MESSAGE_CHARS_MAX: usize = 500;
+/// Longer labels are no labels.
+const LABEL_CHARS_MAX: usize = 64;
 
 /// An error as an upstream told it: an HTTP status with a body, or an event inside a stream.
 #[derive(Debug)]
@@ -33,7 +35,8 @@ impl Failure {
     /// `{"object":"error","message":..}` and FastAPI's `{"detail":..}`.
     pub(crate) fn from_value(value: &Value) -> Failure {
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
-        let labels = ["code", "type"].iter().filter_map(|name| label(error.get(name)?)).collect();
+        let places = ["/code", "/type", "/detail/0/type"];
+        let labels = places.iter().filter_map(|place| label(error.pointer(place)?)).collect();
         let retry_after = error.get("retry_after").and_then(Value::as_f64).and_then(seconds);
         Failure { status: None, retry_after, labels, message: message_of(error) }
     }
@@ -47,7 +50,7 @@ impl Failure {
         if is_callers_fault && self.says(&POLICY_LABELS, &POLICY_PHRASES) {
             return EngineError::ContentPolicy { message: self.message };
         }
-        let cause = format!("status {status}: {}", self.message);
+        let cause = self.cause(status);
         match status {
             // No credit left at the provider looks like a rate limit, but waiting does not help.
             429 if self.says(&["insufficient_quota"], &[]) => EngineError::Misconfigured { cause },
@@ -56,6 +59,18 @@ impl Failure {
             408 | 504 => EngineError::Timeout { phase: Phase::Answer },
             400..=499 => EngineError::Rejected { message: self.message },
             _ => EngineError::BadAnswer { cause },
+        }
+    }
+
+    /// What the log says: never what the upstream wrote, which may repeat a prompt or a key.
+    fn cause(&self, status: u16) -> String {
+        let is_plain = |label: &&String| {
+            let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+            label.len() <= LABEL_CHARS_MAX && label.bytes().all(is_sign)
+        };
+        match self.labels.iter().find(is_plain) {
+            Some(label) => format!("status {status} ({label})"),
+            None => format!("status {status}"),
         }
     }
 
@@ -114,10 +129,20 @@ const CONTEXT_PHRASES: [&str; 6] = [
     "prompt is too long",
     "input is too long",
 ];
-const POLICY_LABELS: [&str; 3] =
-    ["content_filter", "content_policy_violation", "content_blocked_by_provider"];
-const POLICY_PHRASES: [&str; 4] =
-    ["content policy", "content management policy", "usage policy", "was flagged"];
+const POLICY_LABELS: [&str; 4] = [
+    "content_filter",
+    "content_policy_violation",
+    "content_blocked_by_provider",
+    "moderation_blocked",
+];
+const POLICY_PHRASES: [&str; 6] = [
+    "content policy",
+    "content management policy",
+    "usage policy",
+    "was flagged",
+    "safety system",
+    "content checker",
+];
 
 const NO_REASON: &str = "it gave no reason";
 
@@ -156,7 +181,37 @@ fn short(text: &str) -> String {
     if is_cut {
         kept.push('…');
     }
-    kept
+    without_secrets(&kept)
+}
+
+/// Blots out what looks like a key or a token: the upstream's own, which is ours to keep.
+fn without_secrets(text: &str) -> String {
+    let is_part = |it: char| it.is_ascii_alphanumeric() || "_-.*+/=".contains(it);
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let word_end = rest.find(|it| !is_part(it)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(word_end);
+        clean.push_str(if is_secret(word) { "[…]" } else { word });
+        let mut characters = after.chars();
+        clean.extend(characters.next());
+        rest = characters.as_str();
+    }
+    clean
+}
+
+fn is_secret(word: &str) -> bool {
+    const PREFIXES: [&str; 6] = ["sk-", "pk-", "key-", "ghp_", "xai-", "gsk_"];
+    const TOKEN_CHARS_MIN: usize = 24;
+    let lower = word.to_ascii_lowercase();
+    let has_prefix = PREFIXES.iter().any(|prefix| lower.starts_with(prefix) && 8 <= word.len());
+    let has = |test: fn(&u8) -> bool| word.as_bytes().iter().any(test);
+    // Names of models and files have dots and dashes between words; tokens mix digits and letters
+    // without end.
+    let longest = word.split(['-', '.', '/', '_']).map(str::len).max().unwrap_or(0);
+    let is_token =
+        TOKEN_CHARS_MIN <= longest && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    has_prefix || is_token
 }
 
 #[cfg(test)]

@@ -79,6 +79,10 @@ impl ChatEngine for FanOut {
         })
     }
 
+    fn dropped(&self, request: &ChatRequest) -> Vec<String> {
+        self.single.dropped(request)
+    }
+
     fn continues_texts(&self) -> bool {
         self.single.continues_texts()
     }
@@ -113,8 +117,13 @@ fn apart(request: &ChatRequest) -> Vec<Vec<Message>> {
 }
 
 fn join(answers: Vec<ChatAnswer>, cut: Cut) -> ChatAnswer {
-    let mut whole =
-        ChatAnswer { served: None, upstream_id: None, choices: Vec::new(), usage: None };
+    let mut whole = ChatAnswer {
+        served: None,
+        upstream_id: None,
+        choices: Vec::new(),
+        prompt_logprobs: None,
+        usage: None,
+    };
     let mut reports = Vec::new();
     for (number, mut answer) in (0..).zip(answers) {
         whole.upstream_id = whole.upstream_id.or(answer.upstream_id);

@@ -1,5 +1,8 @@
 //! Engines reached over HTTP, one module per protocol, and the pool that balances between them.
 //!
+//! Pictures and transcripts have protocols of their own beside OpenAI's: `sdcpp`, `a1111`,
+//! `comfyui`, `fal` and `whispercpp`.
+//!
 //! A request goes: [`Pool`] chooses a route and waits for a place at its provider → the protocol
 //! (`openai`, `anthropic`) writes the body → `transport` sends it → `pump` and `sse` cut the
 //! answer into events → the protocol reads them. Everything that decides something (`pool::choice`,
@@ -9,26 +12,38 @@
 //! - [`Upstream::chat`] and [`Upstream::embeddings`] give an engine for one of its models.
 //! - A [`Pool`] of [`Route`]s is an engine again, over several of those.
 
+mod a1111;
 mod anthropic;
 mod cache_mark;
+mod comfyui;
+mod dropped;
 mod failure;
+mod fal;
 mod fan_out;
 mod finish;
+mod job;
 mod openai;
+mod picture;
 mod pool;
 mod pump;
+mod queued;
 mod quirks;
+mod sdcpp;
 mod sse;
 mod transport;
 mod upstream;
+mod whispercpp;
 mod whole;
 
 pub use anthropic::Thinking;
+pub use comfyui::{Slot, Workflow, WorkflowFault};
 pub use pool::{Dice, Pool, Route, RouteReport, Standing};
+pub use queued::{MediaRoute, MediaRoutes};
 pub use quirks::{OutputCap, Quirks, ReasoningStyle};
 pub use transport::Timeouts;
 pub use upstream::{
-    Concurrency, LocalProcess, Protocol, Readiness, SetupError, Upstream, UpstreamSettings,
+    Concurrency, LocalProcess, MediaWork, Protocol, Readiness, SetupError, Upstream,
+    UpstreamSettings,
 };
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod attestation;
 mod chunk;
 mod delta;
 mod embedding;
+mod image;
 mod message;
 mod reasoning;
 mod request;
@@ -25,13 +26,15 @@ pub(crate) use answer::read as read_answer;
 pub(crate) use attestation::OpenAiAttested;
 pub(crate) use chunk::ChunkDecoder;
 pub(crate) use embedding::OpenAiEmbeddings;
+pub(crate) use image::OpenAiImages;
 pub(crate) use request::{streamed as write_streamed, whole as write_whole};
 pub(crate) use speech::OpenAiSpeech;
-pub(crate) use transcription::OpenAiTranscription;
+pub(crate) use transcription::{OpenAiTranscription, read as read_transcript};
 #[cfg(test)]
 pub(crate) use {
+    image::{edit_fields, generation as write_image, read as read_image},
     speech::write as write_speech,
-    transcription::{fields as form_fields, read as read_transcript},
+    transcription::fields as form_fields,
 };
 
 use crate::Quirks;
@@ -78,6 +81,10 @@ impl ChatEngine for OpenAiChat {
                 }
             }
         })
+    }
+
+    fn dropped(&self, request: &ChatRequest) -> Vec<String> {
+        request::dropped(request, self.quirks)
     }
 }
 

@@ -10,9 +10,10 @@ use std::future::Future;
 use std::sync::Arc;
 
 use engine::{
-    ChatAnswer, ChatEngine, ChatEvent, ChatRequest, ChatStream, EmbeddingAnswer, EmbeddingEngine,
-    EmbeddingRequest, EngineError, SoundStream, SpeechEngine, SpeechRequest, Transcript,
-    TranscriptionEngine, TranscriptionRequest,
+    ChatAnswer, ChatEngine, ChatEvent, ChatRequest, ChatStream, CutOutRequest, EditRequest,
+    EmbeddingAnswer, EmbeddingEngine, EmbeddingRequest, EngineError, ImageAnswer, ImageEngine,
+    ImageFuture, ImageRequest, SoundStream, SpeechEngine, SpeechRequest, Transcript,
+    TranscriptionEngine, TranscriptionRequest, UpscaleRequest, VoiceSample,
 };
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
@@ -221,6 +222,17 @@ impl ChatEngine for Pool<dyn ChatEngine> {
             Ok(stream::iter([Ok(served)]).chain(lease.over(stream)).boxed())
         })
     }
+
+    /// What any of the routes drops: which of them answers is not known before.
+    fn dropped(&self, request: &ChatRequest) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.routes.iter().flat_map(|route| route.engine.dropped(request)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
 }
 
 impl EmbeddingEngine for Pool<dyn EmbeddingEngine> {
@@ -245,6 +257,47 @@ impl SpeechEngine for Pool<dyn SpeechEngine> {
             let (sound, lease) = self.first_to(|it| it.speak(Arc::clone(&request))).await?;
             Ok(lease.over(sound))
         })
+    }
+
+    fn clone_voice(&self, sample: Arc<VoiceSample>) -> BoxFuture<'_, Result<String, EngineError>> {
+        Box::pin(async move {
+            let (voice, lease) = self.first_to(|it| it.clone_voice(Arc::clone(&sample))).await?;
+            lease.succeed();
+            Ok(voice)
+        })
+    }
+}
+
+impl Pool<dyn ImageEngine> {
+    async fn made<'a>(
+        &'a self,
+        call: impl Fn(&'a dyn ImageEngine) -> ImageFuture<'a>,
+    ) -> Result<ImageAnswer, EngineError> {
+        let (answer, lease) = self.first_to(call).await?;
+        lease.succeed();
+        Ok(answer)
+    }
+}
+
+impl ImageEngine for Pool<dyn ImageEngine> {
+    fn generate(&self, request: Arc<ImageRequest>) -> ImageFuture<'_> {
+        Box::pin(self.made(move |it| it.generate(Arc::clone(&request))))
+    }
+
+    fn edit(&self, request: Arc<EditRequest>) -> ImageFuture<'_> {
+        Box::pin(self.made(move |it| it.edit(Arc::clone(&request))))
+    }
+
+    fn upscale(&self, request: Arc<UpscaleRequest>) -> ImageFuture<'_> {
+        Box::pin(self.made(move |it| it.upscale(Arc::clone(&request))))
+    }
+
+    fn cut_out(&self, request: Arc<CutOutRequest>) -> ImageFuture<'_> {
+        Box::pin(self.made(move |it| it.cut_out(Arc::clone(&request))))
+    }
+
+    fn can_be_stopped(&self) -> bool {
+        self.routes.iter().all(|route| route.engine.can_be_stopped())
     }
 }
 

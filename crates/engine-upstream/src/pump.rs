@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::{ChatEvent, ChatStream, EngineError, Phase};
 use futures_util::stream;
-use lanes::Patience;
+use lanes::IdleTimer;
 use outbound::{Answer, Pieces};
 use tokio::time::{Instant, timeout_at};
 
@@ -55,7 +55,7 @@ pub(crate) async fn start<D: Decoder>(
         failure: None,
         is_reading: true,
         bytes_left: STREAM_BYTES_MAX,
-        patience: Patience::new(timeouts.next_event),
+        idle_timer: IdleTimer::new(timeouts.next_event),
         tail: None,
     };
     if timeout_at(deadline, poll_fn(|context| pump.poll_fill(context))).await.is_err() {
@@ -77,9 +77,9 @@ struct Pump<D> {
     is_reading: bool,
     bytes_left: u64,
     /// For the next event.
-    patience: Patience,
+    idle_timer: IdleTimer,
     /// For the end of the body, once it was asked for.
-    tail: Option<Patience>,
+    tail: Option<IdleTimer>,
 }
 
 impl<D: Decoder> Pump<D> {
@@ -88,11 +88,11 @@ impl<D: Decoder> Pump<D> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<ChatEvent, EngineError>>> {
         if self.ready.is_empty() && self.poll_fill(context).is_pending() {
-            ready!(self.patience.poll_over(context));
+            ready!(self.idle_timer.poll_over(context));
             self.stop(Err(EngineError::Timeout { phase: Phase::NextEvent }));
         }
         if let Some(event) = self.ready.pop_front() {
-            self.patience.calm();
+            self.idle_timer.calm();
             return Poll::Ready(Some(Ok(event)));
         }
         if let Some(failure) = self.failure.take() {
@@ -107,10 +107,10 @@ impl<D: Decoder> Pump<D> {
         if self.pieces.poll_next(context).is_ready() {
             return Poll::Ready(());
         }
-        if let Some(patience) = &mut self.tail {
-            return patience.poll_over(context);
+        if let Some(idle_timer) = &mut self.tail {
+            return idle_timer.poll_over(context);
         }
-        self.tail = Some(Patience::new(TAIL_WAIT));
+        self.tail = Some(IdleTimer::new(TAIL_WAIT));
         context.waker().wake_by_ref();
         Poll::Pending
     }

@@ -7,6 +7,8 @@ mod faults;
 mod golden;
 mod hostile;
 mod local;
+mod pictures;
+mod queued;
 mod requests;
 mod speech;
 mod stub;

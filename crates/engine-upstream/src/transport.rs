@@ -64,6 +64,47 @@ impl Endpoint {
         self.whole(self.client.get(&self.target, rest)).await
     }
 
+    /// The same for something that may be gone: nothing if the server does not know it.
+    pub(crate) async fn fetch_known(&self, rest: &str) -> Result<Option<Bytes>, EngineError> {
+        let exchange = async {
+            let answer = self.client.get(&self.target, rest).await.map_err(broken)?;
+            if matches!(answer.status(), 404 | 410) {
+                return Ok(None);
+            }
+            read_whole(accepted(std::future::ready(Ok(answer))).await?).await.map(Some)
+        };
+        match timeout(self.timeouts.answer, exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(EngineError::Timeout { phase: Phase::Answer }),
+        }
+    }
+
+    /// Asks for a file and returns the answer with its body still to be read.
+    pub(crate) async fn open_file(&self, rest: &str) -> Result<Answer, EngineError> {
+        let sending = self.client.get(&self.target, rest);
+        match timeout(self.timeouts.first_event, accepted(sending)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(EngineError::Timeout { phase: Phase::FirstEvent }),
+        }
+    }
+
+    /// A path under this one. `path` has been looked at: it can stand in an address.
+    pub(crate) fn beneath(&self, path: &str) -> Result<Endpoint, EngineError> {
+        self.elsewhere(&format!("{}/{path}", self.target.path().trim_end_matches('/')))
+    }
+
+    /// Another path of the same server.
+    pub(crate) fn elsewhere(&self, path: &str) -> Result<Endpoint, EngineError> {
+        let target = self.target.elsewhere(path);
+        let target = target.map_err(|_| bad_answer("it names an address that is none"))?;
+        Ok(Endpoint { target, ..self.clone() })
+    }
+
+    /// Puts nothing, and does not care what comes back.
+    pub(crate) async fn put(&self) {
+        let _ = self.whole(self.client.put(&self.target)).await;
+    }
+
     /// Sends a body and returns the answer with its body still to be read.
     pub(crate) async fn open(
         &self,

@@ -2,24 +2,33 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use engine::{
-    AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, Served, SpeechEngine,
-    TranscriptionEngine,
+    AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, ImageEngine, MediaEngine, Served,
+    SpeechEngine, TranscriptionEngine,
 };
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use outbound::{Client, Reach, Target, Way};
 use url::Url;
 
+use crate::a1111::A1111;
 use crate::anthropic::{self, AnthropicChat, Thinking};
+use crate::comfyui::{ComfyUi, Workflow};
+use crate::fal::Fal;
 use crate::fan_out::FanOut;
 use crate::openai::{
-    OpenAiAttested, OpenAiChat, OpenAiEmbeddings, OpenAiSpeech, OpenAiTranscription,
+    OpenAiAttested, OpenAiChat, OpenAiEmbeddings, OpenAiImages, OpenAiSpeech, OpenAiTranscription,
 };
 use crate::pool::Gate;
+use crate::queued::acestep::AceStep;
+use crate::queued::openai::OpenAiVideos;
+use crate::queued::sdcpp::SdCppVideos;
 use crate::quirks::Quirks;
+use crate::sdcpp::SdCpp;
 use crate::transport::{Endpoint, Timeouts};
+use crate::whispercpp::WhisperCpp;
 
 /// Everything an operator can say about a provider. It holds a secret and cannot be printed.
 pub struct UpstreamSettings {
@@ -55,7 +64,26 @@ pub type Readiness = Arc<dyn Fn(&str) -> Result<(), EngineError> + Send + Sync>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     OpenAi(Quirks),
-    Anthropic(Thinking),
+    Anthropic {
+        thinking: Thinking,
+        /// Whether system prompts are marked as worth caching where callers mark nothing.
+        caches_system_prompt: bool,
+    },
+    /// stable-diffusion.cpp's own.
+    SdCpp,
+    AceStep,
+    /// AUTOMATIC1111's web interface and its relatives.
+    A1111,
+    ComfyUi,
+    Fal,
+    WhisperCpp,
+}
+
+/// What a model makes that is fetched later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaWork {
+    Music,
+    Video,
 }
 
 /// How many requests may be at a provider, and how many may wait to be.
@@ -82,6 +110,10 @@ pub enum SetupError {
     Header { id: String, name: String },
     #[error("provider {id}: its protocol has no {work}; use a provider of kind openai")]
     NoSuchWork { id: String, work: &'static str },
+    #[error("provider {id}: it has no model {model:?}, which cannot stand in an address")]
+    Model { id: String, model: String },
+    #[error("provider {id}: a model of kind comfyui needs a `workflow`")]
+    NoWorkflow { id: String },
     #[error("provider {id}: the HTTP client cannot be built: {cause}")]
     Client { id: String, cause: outbound::SetupError },
 }
@@ -129,9 +161,13 @@ impl Upstream {
 
     /// An engine for one of its chat models. `completion_tokens_max` is the length of answers
     /// whose caller names none, for protocols that demand one.
-    pub fn chat(&self, model: &str, completion_tokens_max: u64) -> Arc<dyn ChatEngine> {
+    pub fn chat(
+        &self,
+        model: &str,
+        completion_tokens_max: u64,
+    ) -> Result<Arc<dyn ChatEngine>, SetupError> {
         let model = model.to_owned();
-        match self.protocol {
+        Ok(match self.protocol {
             Protocol::OpenAi(quirks) => {
                 let endpoint = self.endpoint("chat/completions");
                 let texts = self.endpoint("completions");
@@ -142,12 +178,19 @@ impl Upstream {
                     (false, _) => Arc::new(FanOut::by_choice(chat)),
                 }
             }
-            Protocol::Anthropic(thinking) => {
+            Protocol::Anthropic { thinking, caches_system_prompt } => {
                 let endpoint = self.endpoint("messages");
-                let chat = AnthropicChat { endpoint, model, thinking, completion_tokens_max };
+                let chat = AnthropicChat {
+                    endpoint,
+                    model,
+                    thinking,
+                    caches_system_prompt,
+                    completion_tokens_max,
+                };
                 Arc::new(FanOut::by_choice(chat))
             }
-        }
+            _ => return Err(self.cannot("chats")),
+        })
     }
 
     /// An engine for one of its embedding models.
@@ -158,7 +201,7 @@ impl Upstream {
                 model: model.to_owned(),
                 inputs_max: self.embedding_inputs_max,
             })),
-            Protocol::Anthropic(_) => Err(self.cannot("embeddings")),
+            _ => Err(self.cannot("embeddings")),
         }
     }
 
@@ -167,10 +210,11 @@ impl Upstream {
         match self.protocol {
             Protocol::OpenAi(quirks) => Ok(Arc::new(OpenAiSpeech {
                 endpoint: self.endpoint("audio/speech"),
+                voices: self.endpoint("audio/voices"),
                 model: model.to_owned(),
                 quirks,
             })),
-            Protocol::Anthropic(_) => Err(self.cannot("speech")),
+            _ => Err(self.cannot("speech")),
         }
     }
 
@@ -181,8 +225,90 @@ impl Upstream {
                 endpoint: self.endpoint("audio/transcriptions"),
                 model: model.to_owned(),
             })),
-            Protocol::Anthropic(_) => Err(self.cannot("transcription")),
+            Protocol::WhisperCpp => {
+                Ok(Arc::new(WhisperCpp { inference: self.endpoint("inference") }))
+            }
+            _ => Err(self.cannot("transcription")),
         }
+    }
+
+    /// An engine for one of its models of music or videos; none if its protocol has no such work.
+    pub fn media(&self, model: &str, work: MediaWork) -> Option<Arc<dyn MediaEngine>> {
+        // What runs beside us makes none over its socket.
+        if self.readiness.is_some() {
+            return None;
+        }
+        match (self.protocol, work) {
+            (Protocol::OpenAi(_), MediaWork::Video) => Some(Arc::new(OpenAiVideos {
+                videos: self.endpoint("videos"),
+                model: model.to_owned(),
+            })),
+            (Protocol::SdCpp, MediaWork::Video) => Some(Arc::new(SdCppVideos {
+                submit: self.endpoint("sdcpp/v1/vid_gen"),
+                jobs: self.endpoint("sdcpp/v1/jobs"),
+            })),
+            (Protocol::AceStep, MediaWork::Music) => Some(Arc::new(AceStep {
+                release: self.endpoint("release_task"),
+                query: self.endpoint("query_result"),
+                audio: self.endpoint("v1/audio"),
+                format_input: self.endpoint("format_input"),
+                model: model.to_owned(),
+            })),
+            _ => None,
+        }
+    }
+
+    /// An engine for one of its models that make, change or enlarge pictures. `workflow` is what a
+    /// model of ComfyUI consists of.
+    pub fn images(
+        &self,
+        model: &str,
+        workflow: Option<&Workflow>,
+    ) -> Result<Arc<dyn ImageEngine>, SetupError> {
+        let id = || self.id.clone();
+        Ok(match self.protocol {
+            Protocol::OpenAi(quirks) => Arc::new(OpenAiImages {
+                generations: self.endpoint("images/generations"),
+                edits: self.endpoint("images/edits"),
+                model: model.to_owned(),
+                quirks,
+            }),
+            Protocol::SdCpp => Arc::new(SdCpp {
+                submit: self.endpoint("sdcpp/v1/img_gen"),
+                jobs: self.endpoint("sdcpp/v1/jobs"),
+            }),
+            Protocol::A1111 => Arc::new(A1111 {
+                txt2img: self.endpoint("sdapi/v1/txt2img"),
+                img2img: self.endpoint("sdapi/v1/img2img"),
+                upscale: self.endpoint("sdapi/v1/extra-single-image"),
+                cut_out: self.endpoint("rembg"),
+                progress: self.endpoint("sdapi/v1/progress"),
+                interrupt: self.endpoint("sdapi/v1/interrupt"),
+                model: model.to_owned(),
+                tasks: AtomicU64::new(0),
+            }),
+            Protocol::ComfyUi => Arc::new(ComfyUi {
+                prompt: self.endpoint("prompt"),
+                history: self.endpoint("history"),
+                view: self.endpoint("view"),
+                upload: self.endpoint("upload/image"),
+                queue: self.endpoint("queue"),
+                interrupt: self.endpoint("interrupt"),
+                workflow: workflow.cloned().ok_or_else(|| SetupError::NoWorkflow { id: id() })?,
+            }),
+            Protocol::Fal => {
+                let path = format!("{}/{model}", self.base.path().trim_end_matches('/'));
+                let is_plain = |it: char| it.is_ascii_alphanumeric() || "/-_.".contains(it);
+                let target = self.base.elsewhere(&path).ok();
+                let target = target.filter(|_| model.chars().all(is_plain));
+                let model = model.to_owned();
+                let target = target.ok_or_else(|| SetupError::Model { id: id(), model })?;
+                Arc::new(Fal { submit: Endpoint { target, ..self.endpoint("") } })
+            }
+            Protocol::Anthropic { .. } | Protocol::WhisperCpp | Protocol::AceStep => {
+                return Err(self.cannot("pictures"));
+            }
+        })
     }
 
     /// What proves that one of its models runs in an enclave.
@@ -194,7 +320,7 @@ impl Upstream {
                 signatures: self.endpoint("signature"),
                 model: model.to_owned(),
             })),
-            Protocol::Anthropic(_) => Err(self.cannot("attestation")),
+            _ => Err(self.cannot("attestation")),
         }
     }
 
@@ -241,11 +367,12 @@ fn headers(settings: &UpstreamSettings) -> Result<HeaderMap, SetupError> {
     };
     if let Some(api_key) = &settings.api_key {
         match settings.protocol {
-            Protocol::OpenAi(_) => put(AUTHORIZATION.as_str(), &format!("Bearer {api_key}"))?,
-            Protocol::Anthropic(_) => put("x-api-key", api_key)?,
+            Protocol::Anthropic { .. } => put("x-api-key", api_key)?,
+            Protocol::Fal => put(AUTHORIZATION.as_str(), &format!("Key {api_key}"))?,
+            _ => put(AUTHORIZATION.as_str(), &format!("Bearer {api_key}"))?,
         }
     }
-    if let Protocol::Anthropic(_) = settings.protocol {
+    if let Protocol::Anthropic { .. } = settings.protocol {
         put("anthropic-version", anthropic::VERSION)?;
     }
     for (name, value) in &settings.headers {

@@ -12,6 +12,8 @@ pub struct ChatAnswer {
     /// The upstream's own name for this answer.
     pub upstream_id: Option<String>,
     pub choices: Vec<Choice>,
+    /// The probabilities of the prompt's tokens, where the engine gave them.
+    pub prompt_logprobs: Option<Box<RawValue>>,
     pub usage: Option<Usage>,
 }
 

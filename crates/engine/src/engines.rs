@@ -6,8 +6,9 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use crate::{
-    ChatAnswer, ChatEvent, ChatRequest, EmbeddingAnswer, EmbeddingRequest, EngineError,
-    SoundStream, SpeechRequest, Transcript, TranscriptionRequest,
+    ChatAnswer, ChatEvent, ChatRequest, CutOutRequest, EditRequest, EmbeddingAnswer,
+    EmbeddingRequest, EngineError, ImageAnswer, ImageRequest, SoundStream, SpeechRequest,
+    Transcript, TranscriptionRequest, UpscaleRequest, VoiceSample,
 };
 
 /// The events of one answer as they are produced.
@@ -29,6 +30,11 @@ pub trait ChatEngine: Send + Sync {
     /// here means that nothing was produced and another engine may still be asked.
     fn stream(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>>;
 
+    /// The fields of a request that it cannot honour and leaves out, by their public names.
+    fn dropped(&self, _: &ChatRequest) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether it takes texts to go on with, beside conversations.
     fn continues_texts(&self) -> bool {
         true
@@ -49,6 +55,11 @@ pub trait SpeechEngine: Send + Sync {
     /// produced and another engine may still be asked.
     fn speak(&self, request: Arc<SpeechRequest>)
     -> BoxFuture<'_, Result<SoundStream, EngineError>>;
+
+    /// Learns a voice from a recording, and gives the name under which it can speak from then on.
+    fn clone_voice(&self, _: Arc<VoiceSample>) -> BoxFuture<'_, Result<String, EngineError>> {
+        Box::pin(async { Err(unable("clone voices")) })
+    }
 }
 
 /// Something that writes down what is said in a recording, with one model.
@@ -57,4 +68,39 @@ pub trait TranscriptionEngine: Send + Sync {
         &self,
         request: Arc<TranscriptionRequest>,
     ) -> BoxFuture<'_, Result<Transcript, EngineError>>;
+}
+
+/// What one kind of work gives.
+pub type ImageFuture<'a> = BoxFuture<'a, Result<ImageAnswer, EngineError>>;
+
+/// Something that makes or changes pictures with one model.
+///
+/// Few engines can do all of it; what one cannot do it says when it is asked.
+pub trait ImageEngine: Send + Sync {
+    fn generate(&self, _: Arc<ImageRequest>) -> ImageFuture<'_> {
+        Box::pin(async { Err(unable("make pictures")) })
+    }
+
+    fn edit(&self, _: Arc<EditRequest>) -> ImageFuture<'_> {
+        Box::pin(async { Err(unable("edit pictures")) })
+    }
+
+    fn upscale(&self, _: Arc<UpscaleRequest>) -> ImageFuture<'_> {
+        Box::pin(async { Err(unable("enlarge pictures")) })
+    }
+
+    fn cut_out(&self, _: Arc<CutOutRequest>) -> ImageFuture<'_> {
+        Box::pin(async { Err(unable("remove backgrounds")) })
+    }
+
+    /// Whether the engine itself stops, at no cost, when a returned future is dropped. Where it
+    /// goes on working, and charging, what it makes is better waited for.
+    fn can_be_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// An engine is asked for what its protocol has no words for: a matter of the configuration.
+fn unable(work: &str) -> EngineError {
+    EngineError::Misconfigured { cause: format!("its protocol has no way to {work}") }
 }

@@ -3,20 +3,22 @@
 use std::fmt;
 use std::time::Duration;
 
-/// `message`s are the engine's words to the caller and may be shown to him; `cause`s are for the
-/// operator's log only, since they may tell how the service is built.
+/// `message`s are the engine's words to the caller and may be shown to him, and to nobody else: an
+/// engine may repeat the prompt in them, so that they are not part of what is logged. `cause`s are
+/// for the operator's log only, since they may tell how the service is built; they never hold what
+/// an engine wrote.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// The request itself is at fault; asking elsewhere would not help.
-    #[error("the engine rejected the request: {message}")]
+    #[error("the engine rejected the request")]
     Rejected { message: String },
 
     /// The prompt and the answer do not fit into the model's context.
-    #[error("the request does not fit the model's context: {message}")]
+    #[error("the request does not fit the model's context")]
     ContextOverflow { message: String },
 
     /// The engine's own policy forbids the request.
-    #[error("the engine refused the content: {message}")]
+    #[error("the engine refused the content")]
     ContentPolicy { message: String },
 
     /// The engine, or its queue, is full for now.

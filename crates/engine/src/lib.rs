@@ -7,7 +7,10 @@
 //! - [`ChatRequest`] with its [`Message`]s, [`Tool`]s and [`Sampling`]: what is asked.
 //! - [`ChatAnswer`], or a stream of [`ChatEvent`]s: what comes back.
 //! - [`EmbeddingRequest`] and [`EmbeddingAnswer`]: the same for vectors.
+//! - [`ImageRequest`], [`EditRequest`], [`UpscaleRequest`], [`CutOutRequest`] and [`ImageAnswer`]:
+//!   for pictures.
 //! - [`SpeechRequest`] and a [`SoundStream`], [`TranscriptionRequest`] and [`Transcript`]: for sound.
+//! - [`MediaEngine`]: music and videos, which are handed in and fetched later.
 //! - [`Usage`]: the tokens an engine says it used; [`TokenMeter`] counts when it does not say.
 //! - [`AttestedEngine`]: what engines in sealed hardware can do besides.
 //! - [`EngineError`]: the failures that somebody branches on.
@@ -18,7 +21,9 @@ mod embedding;
 mod engines;
 mod error;
 mod event;
+mod media;
 mod message;
+mod picture;
 mod request;
 mod speech;
 mod tokens;
@@ -28,16 +33,28 @@ mod usage;
 pub use answer::{ChatAnswer, Choice};
 pub use attested::{Attestation, AttestedEngine, ExchangeSignature, SEAL_BYTES, Seal, plain_bytes};
 pub use embedding::{EmbeddingAnswer, EmbeddingInput, EmbeddingRequest};
-pub use engines::{ChatEngine, ChatStream, EmbeddingEngine, SpeechEngine, TranscriptionEngine};
+pub use engines::{
+    ChatEngine, ChatStream, EmbeddingEngine, ImageEngine, ImageFuture, SpeechEngine,
+    TranscriptionEngine,
+};
 pub use error::{EngineError, Phase};
 pub use event::{ChatChunk, ChatEvent, ChoiceDelta, FinishReason, Served, ToolCallDelta};
+pub use media::{
+    ContentRefusal, MediaEngine, MediaFile, MediaRequest, MusicRequest, Progress, Ticket,
+    VideoElement, VideoRequest,
+};
 pub use message::{
     AssistantTurn, CacheControl, Content, Message, Part, PartKind, Prompt, PromptText, ToolCall,
+    marks_cache,
+};
+pub use picture::{
+    CutOutRequest, EditRequest, Frame, ImageAnswer, ImageRequest, Picture, PictureSize,
+    UpscaleRequest,
 };
 pub use request::{
     ChatRequest, Effort, Logprobs, Reasoning, ResponseFormat, Sampling, Tool, ToolChoice,
 };
-pub use speech::{SoundFormat, SoundStream, SpeechRequest};
+pub use speech::{SoundFormat, SoundStream, SpeechRequest, VoiceSample};
 pub use tokens::{TokenMeter, prompt_tokens, text_tokens};
 pub use transcription::{
     Certainty, FileKind, Segment, Times, Transcript, TranscriptionRequest, Word,

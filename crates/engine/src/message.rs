@@ -25,6 +25,27 @@ pub enum Message {
     Prompt(Prompt),
 }
 
+impl Message {
+    /// What the turn says, if it says anything.
+    fn content(&self) -> Option<&Content> {
+        match self {
+            Message::System { content, .. }
+            | Message::User { content, .. }
+            | Message::Tool { content, .. } => Some(content),
+            Message::Assistant(turn) => turn.content.as_ref(),
+            Message::Prompt(_) => None,
+        }
+    }
+}
+
+/// Whether any part of a conversation is marked as worth caching.
+pub fn marks_cache(messages: &[Message]) -> bool {
+    messages.iter().filter_map(Message::content).any(|content| match content {
+        Content::Text(_) => false,
+        Content::Parts(parts) => parts.iter().any(|part| part.cache.is_some()),
+    })
+}
+
 /// Texts for the model to continue, each on its own and with no template around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {

@@ -34,6 +34,8 @@ pub struct ChatRequest {
     pub prompt_cache_retention: Option<String>,
     /// The messages are encrypted for the model's enclave.
     pub seal: Option<Seal>,
+    /// Fields that the caller sent and this model has no use for: told beside the answer.
+    pub dropped: Vec<String>,
     /// Fields that mean nothing to us, for upstreams that know them.
     pub rest: Map<String, Value>,
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
-use crate::EngineError;
+use crate::{EngineError, FileKind};
 
 /// What to say, and how.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +20,16 @@ pub struct SpeechRequest {
     pub style: Option<String>,
     pub temperature: Option<f64>,
     pub top_p: Option<f64>,
+}
+
+/// A recording of a voice that is to be learned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VoiceSample {
+    /// The file as it was sent; cloning it copies nothing.
+    pub sound: Bytes,
+    pub kind: FileKind,
+    /// What the engine shall call the voice in its own lists.
+    pub name: String,
 }
 
 /// How sound is written down.

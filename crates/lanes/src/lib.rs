@@ -4,8 +4,8 @@
 //! Loops that share their work wake each other for every message, which costs a quarter of a
 //! request (docs/benchmarks.md).
 
-mod bell;
-mod patience;
+mod batched_wake;
+mod idle_timer;
 mod per_lane;
 
 use std::cell::Cell;
@@ -17,9 +17,9 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-use crate::bell::{Bell, Gathered};
+use crate::batched_wake::{BatchedWake, Gathered};
 
-pub use patience::Patience;
+pub use idle_timer::IdleTimer;
 pub use per_lane::PerLane;
 
 thread_local! {
@@ -39,7 +39,7 @@ struct Lane {
     /// Shared with every seat that is taken.
     taken: Arc<()>,
     /// Not for a loop that was there before: it is not ours to hear with.
-    bell: Option<Arc<Bell>>,
+    batched_wake: Option<Arc<BatchedWake>>,
     thread: Option<Thread>,
 }
 
@@ -53,7 +53,7 @@ struct Thread {
 #[derive(Debug)]
 pub struct Seat {
     runtime: Handle,
-    bell: Option<Arc<Bell>>,
+    batched_wake: Option<Arc<BatchedWake>>,
     _taken: Arc<()>,
 }
 
@@ -66,7 +66,7 @@ impl Lanes {
     /// A single lane: the event loop that this is called in.
     pub fn here() -> Lanes {
         let runtime = Handle::current();
-        let lane = Lane { runtime, taken: Arc::new(()), bell: None, thread: None };
+        let lane = Lane { runtime, taken: Arc::new(()), batched_wake: None, thread: None };
         Lanes { lanes: vec![lane] }
     }
 
@@ -76,7 +76,7 @@ impl Lanes {
         let lane = freest.expect("there is at least one lane");
         Seat {
             runtime: lane.runtime.clone(),
-            bell: lane.bell.clone(),
+            batched_wake: lane.batched_wake.clone(),
             _taken: Arc::clone(&lane.taken),
         }
     }
@@ -101,8 +101,8 @@ impl Lane {
     fn start(number: usize) -> io::Result<Lane> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
-        let bell = Bell::new(number);
-        drop(runtime.spawn(Arc::clone(&bell).answer()));
+        let batched_wake = BatchedWake::new(number);
+        drop(runtime.spawn(Arc::clone(&batched_wake).answer()));
         let (stop, stopped) = oneshot::channel();
         let running = move || {
             NUMBER.set(number);
@@ -110,7 +110,7 @@ impl Lane {
         };
         let thread = thread::Builder::new().name(format!("lane-{number}")).spawn(running)?;
         let thread = Some(Thread { stop, handle: thread });
-        Ok(Lane { runtime: handle, taken: Arc::new(()), bell: Some(bell), thread })
+        Ok(Lane { runtime: handle, taken: Arc::new(()), batched_wake: Some(batched_wake), thread })
     }
 }
 
@@ -121,10 +121,10 @@ impl Seat {
 
     /// A future for a task in this lane: what wakes it from other threads is gathered.
     pub fn gather<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
-        let bell = self.bell.clone();
+        let batched_wake = self.batched_wake.clone();
         async move {
-            match bell {
-                Some(bell) => Gathered::new(bell, future).await,
+            match batched_wake {
+                Some(batched_wake) => Gathered::new(batched_wake, future).await,
                 None => future.await,
             }
         }

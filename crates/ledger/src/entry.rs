@@ -6,7 +6,7 @@ use credits::{
 };
 use moment::Timestamp;
 use money::{Currency, Nano, Per, Price};
-use store::usage::{UsageDetails, UsageRow};
+use store::usage::{USAGE_ROWS_MAX, UsageDetails, UsageFilter, UsageRow};
 use store::write::{Group, Write};
 
 use crate::error::{HoldRefused, LedgerError};
@@ -68,19 +68,25 @@ impl Ledger {
         self.credit(owner, entry, Command::SetAllowance { entry, owner, kind, amount }, also).await
     }
 
-    /// Gives a charge back, whole and once, however long ago it was.
+    /// Gives a charge back once, however long ago it was: whole, or so much of it.
     pub async fn refund(
         &self,
         charge: EntryId,
+        amount: Option<Nano>,
         notes: &str,
         also: Vec<Write>,
     ) -> Result<Refunded, LedgerError> {
         let found = self.find_charge(charge).await?.ok_or(Rejection::NoSuchCharge)?;
+        let of = self.usage_of(charge, &found).await?;
         let key = found.key.map(|stamp| stamp.key);
-        let command = Command::Refund { charge, source: ChargeSource::Journal(found) };
+        let source = match amount {
+            None => ChargeSource::Journal(found),
+            Some(amount) => ChargeSource::Part(found.part(amount).ok_or(Rejection::InvalidAmount)?),
+        };
+        let command = Command::Refund { charge, source };
         let told = |outcome: &Outcome, at| match outcome {
             Outcome::Refunded(refund) => {
-                let row = |leg: &Leg| refund_row(charge, key, *leg, at, notes);
+                let row = |leg: &Leg| refund_row((charge, key), *leg, at, notes, &of);
                 refund.returned.iter().chain(&refund.lapsed).map(row).collect()
             }
             _ => Vec::new(),
@@ -148,6 +154,32 @@ impl Ledger {
         }
     }
 
+    /// What a charge was for, so that what is given back counts for the same model: none if its rows
+    /// were pruned. They have the moment of the charge, which finds them.
+    async fn usage_of(
+        &self,
+        charge: EntryId,
+        found: &credits::Charge,
+    ) -> Result<Option<UsageRow>, LedgerError> {
+        let transfers = self.shared.store.transfers(charge).await?;
+        let (Some(entry), Some(leg)) = (transfers.first(), found.legs.first()) else {
+            return Ok(None);
+        };
+        let at = entry.transfer.at;
+        let (owner, until) = (leg.lot.owner, Timestamp::from_ms(at.ms() + 1));
+        let filter = UsageFilter { owner, currency: None, from: at, until };
+        let mut after = None;
+        loop {
+            let rows = self.shared.store.usage_after(filter, after, USAGE_ROWS_MAX).await?;
+            let Some((place, _)) = rows.last() else { return Ok(None) };
+            after = Some(*place);
+            let found = rows.into_iter().find(|(_, row)| row.charge == charge);
+            if let Some((_, row)) = found {
+                return Ok(Some(row));
+            }
+        }
+    }
+
     /// A charge as the journal tells it; one that is still on its way there is in memory.
     async fn find_charge(&self, charge: EntryId) -> Result<Option<credits::Charge>, LedgerError> {
         let entries = self.shared.store.transfers(charge).await?;
@@ -176,25 +208,26 @@ impl Ledger {
 
 /// One row for each leg that was given back, so that usage adds up to what was paid.
 fn refund_row(
-    charge: EntryId,
-    key: Option<KeyId>,
+    (charge, key): (EntryId, Option<KeyId>),
     leg: Leg,
     at: Timestamp,
     notes: &str,
+    of: &Option<UsageRow>,
 ) -> UsageRow {
+    let request_id = of.as_ref().map(|row| row.details.request_id.clone()).unwrap_or_default();
     UsageRow {
         charge,
         owner: leg.lot.owner,
         key,
         at,
         sku: "refund".into(),
-        model: String::new(),
+        model: of.as_ref().map(|row| row.model.clone()).unwrap_or_default(),
         currency: leg.lot.currency,
         units: 0,
         price: Price::FREE,
         per: Per::One,
         amount: Nano::ZERO.saturating_sub(leg.amount),
-        details: UsageDetails::default(),
+        details: UsageDetails { request_id, ..UsageDetails::default() },
         notes: notes.to_owned(),
     }
 }

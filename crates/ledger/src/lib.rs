@@ -8,11 +8,13 @@
 //! Where to look:
 //! - `hold`, `settle`, `job`, `entry`: what can be done with money.
 //! - `charge`: what a piece of work cost, and the usage rows that tell its owner.
+//! - `clock_watch`: whether the time that all of it follows can be believed.
 //! - `live`, `watch`: the state behind the lock, and what becomes of groups on their way to disk.
 //! - `tend`: what must be done from time to time: expiry, and recovery when the disk was full.
 //! - `reconcile`, `verify`, `export`: proof that the books are right.
 
 mod charge;
+mod clock_watch;
 mod entry;
 mod error;
 mod export;
@@ -27,6 +29,7 @@ mod verify;
 mod watch;
 
 pub use charge::{Charge, ChargeLine};
+pub use clock_watch::{CLOCK_JUMP_MAX, Stopwatch};
 pub use entry::{Credited, Refunded};
 pub use error::{HoldRefused, LedgerError};
 pub use export::{CSV_HEADER, csv_line, json_line};

@@ -11,6 +11,7 @@ use store::write::{Group, Write};
 use store::{Commit, Store};
 use uuid::Uuid;
 
+use crate::clock_watch::{CLOCK_JUMP_MAX, ClockWatch, Stopwatch};
 use crate::error::{HoldRefused, LedgerError};
 use crate::reconcile::Baseline;
 use crate::watch::Watched;
@@ -51,7 +52,12 @@ pub(crate) struct Live {
     pub(crate) last: LastEntry,
     pub(crate) settled: u64,
     pub(crate) written_off_nano: i64,
-    latest: Timestamp,
+    /// The time of the books: that of the newest entry, or later.
+    pub(crate) latest: Timestamp,
+    /// None where nobody watches the clock.
+    pub(crate) clock_watch: Option<ClockWatch>,
+    /// The newest entry of the journal when it was opened; none if it was empty.
+    pub(crate) journal_began: Option<Timestamp>,
 }
 
 /// Whether what the core decides can be written.
@@ -84,6 +90,9 @@ impl Ledger {
         rules: Rules,
     ) -> Result<Ledger, LedgerError> {
         let books = store.load().await?;
+        let newest = store.journal(books.last_seq - 1, 1).await?;
+        let journal_began = newest.first().map(|entry| entry.transfer.at);
+        let latest = books_time(journal_began, clock.now());
         let core = credits::Ledger::from_snapshot(rules, books.snapshot)?;
         let live = Live {
             core,
@@ -93,13 +102,47 @@ impl Ledger {
             last: LastEntry::Loaded { seq: books.last_seq },
             settled: 0,
             written_off_nano: 0,
-            latest: clock.now(),
+            latest,
+            clock_watch: None,
+            journal_began,
         };
         let (live, baseline) = (Mutex::new(live), Mutex::new(None));
         let in_flight = AtomicUsize::new(0);
         let shared = Arc::new(Shared { store, clock, entropy, rules, live, in_flight, baseline });
         Ok(Ledger { shared })
     }
+
+    /// Has the wall clock held against a stopwatch from now on: where they disagree, nothing new is
+    /// charged.
+    pub fn watch_clock(&self, stopwatch: Arc<dyn Stopwatch>) {
+        let watch = ClockWatch::start(stopwatch, self.shared.now());
+        self.shared.lock().clock_watch = Some(watch);
+    }
+
+    /// Up to when details may be thought old, for whoever drops old ones: never later than the newest
+    /// entry at the start and what has passed since. None while the clock is not believed, or if
+    /// there was no entry.
+    pub fn pruning_time(&self) -> Option<Timestamp> {
+        let now = self.shared.now();
+        let mut live = self.shared.lock();
+        let journal_began = live.journal_began?;
+        let Some(watch) = &mut live.clock_watch else { return Some(now) };
+        let known = journal_began.plus(watch.running());
+        watch.trusts(now).then(|| now.min(known))
+    }
+}
+
+/// The books' time never runs backwards, across restarts too: limits and allowances of a day that
+/// was begun would not count any more.
+fn books_time(journal: Option<Timestamp>, now: Timestamp) -> Timestamp {
+    let Some(newest) = journal else { return now };
+    if CLOCK_JUMP_MAX < newest.since(now) {
+        tracing::error!(
+            "the newest entry of the journal is of {newest} and the clock says {now}: the clock was, \
+             or is, wrong. What is charged is entered at {newest} until the clock is there"
+        );
+    }
+    newest.max(now)
 }
 
 impl Shared {
@@ -139,7 +182,7 @@ impl Shared {
         also: impl FnOnce(&Applied, Timestamp, &mut Vec<Write>),
     ) -> Result<(Applied, Option<Watched>), HoldRefused> {
         live.refuse_if_stopped()?;
-        let now = live.advance(self.now());
+        let now = live.time_for(command, self.now())?;
         let mut applied = live.core.apply(command, now)?;
         let records = std::mem::take(&mut applied.records);
         live.note_last(&records);
@@ -184,6 +227,23 @@ impl Live {
         }
     }
 
+    /// When a command happens. What ends work under way does so at the last time that was believed;
+    /// nothing else is done while the clock is not.
+    fn time_for(&mut self, command: &Command, now: Timestamp) -> Result<Timestamp, HoldRefused> {
+        let is_trusted = self.clock_watch.as_mut().is_none_or(|watch| watch.trusts(now));
+        match command {
+            _ if is_trusted => Ok(self.advance(now)),
+            Command::Settle { .. } | Command::Release { .. } => Ok(self.latest),
+            _ => Err(HoldRefused::Unavailable),
+        }
+    }
+
+    /// The time of the books for a question: it is not asked of a clock that is not believed.
+    pub(crate) fn time(&self, now: Timestamp) -> Timestamp {
+        let is_trusted = self.clock_watch.as_ref().is_none_or(ClockWatch::is_trusted);
+        if is_trusted { self.latest.max(now) } else { self.latest }
+    }
+
     fn note_last(&mut self, records: &[Record]) {
         let last = records.iter().rev().find_map(|record| match record {
             Record::Transfer(transfer) => Some((transfer.entry, transfer.leg)),
@@ -197,6 +257,9 @@ impl Live {
     /// The time of the books never runs backwards, even where the machine's clock does: usage is
     /// then in the journal in the order of its moments, and reading on from a place misses nothing.
     pub(crate) fn advance(&mut self, now: Timestamp) -> Timestamp {
+        if self.clock_watch.as_ref().is_some_and(|watch| !watch.is_trusted()) {
+            return self.latest;
+        }
         self.latest = self.latest.max(now);
         self.latest
     }

@@ -10,8 +10,11 @@ use crate::live::{Ledger, Standing};
 /// How the ledger is doing, for metrics and health checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
-    /// False while nothing can be charged because nothing can be written.
+    /// False while nothing can be charged because nothing can be written, or because the clock is
+    /// not believed.
     pub is_running: bool,
+    /// False after the wall clock has jumped.
+    pub is_clock_trusted: bool,
     pub open_holds: usize,
     /// How long ago the oldest open hold was made.
     pub oldest_hold: Option<Duration>,
@@ -25,34 +28,41 @@ pub struct Status {
 impl Ledger {
     /// What an owner has available in each currency.
     pub fn balances(&self, owner: OwnerId) -> Balances {
-        self.shared.lock().core.balances(owner, self.shared.now())
+        let (now, live) = (self.shared.now(), self.shared.lock());
+        live.core.balances(owner, live.time(now))
     }
 
     /// The most that a hold could take, within the limits of the payer's key.
     pub fn spendable(&self, payer: &Payer) -> Nano {
-        self.shared.lock().core.spendable(payer, self.shared.now())
+        let (now, live) = (self.shared.now(), self.shared.lock());
+        live.core.spendable(payer, live.time(now))
     }
 
     /// The currency that the next charge would begin with; none if nothing can be spent.
     pub fn next_currency(&self, payer: &Payer) -> Option<Currency> {
-        self.shared.lock().core.next_currency(payer, self.shared.now())
+        let (now, live) = (self.shared.now(), self.shared.lock());
+        live.core.next_currency(payer, live.time(now))
     }
 
     /// All of an allowance for the current day or month, spent or not.
     pub fn allocation(&self, owner: OwnerId, kind: AllowanceKind) -> Nano {
-        self.shared.lock().core.allocation(owner, kind, self.shared.now())
+        let (now, live) = (self.shared.now(), self.shared.lock());
+        live.core.allocation(owner, kind, live.time(now))
     }
 
     /// What a key has spent and reserved in the current period of its own limits.
     pub fn key_usage(&self, terms: &KeyTerms, class: LimitClass) -> KeyUsage {
-        self.shared.lock().core.key_usage(terms.key, class, terms.period, self.shared.now())
+        let (now, live) = (self.shared.now(), self.shared.lock());
+        live.core.key_usage(terms.key, class, terms.period, live.time(now))
     }
 
     pub fn status(&self) -> Status {
         let now = self.shared.now();
-        let live = self.shared.lock();
+        let mut live = self.shared.lock();
+        let is_clock_trusted = live.clock_watch.as_mut().is_none_or(|watch| watch.trusts(now));
         Status {
-            is_running: live.standing == Standing::Running,
+            is_running: live.standing == Standing::Running && is_clock_trusted,
+            is_clock_trusted,
             open_holds: live.core.open_holds(),
             oldest_hold: live.core.oldest_hold_at().map(|made_at| now.since(made_at)),
             unwritten_groups: self.shared.in_flight(),

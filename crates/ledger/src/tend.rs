@@ -74,7 +74,11 @@ impl Ledger {
         for _ in 0..SWEEPS_MAX {
             let swept = {
                 let mut live = self.shared.lock();
-                let now = live.advance(self.shared.now());
+                let wall = self.shared.now();
+                if live.clock_watch.as_mut().is_some_and(|watch| !watch.trusts(wall)) {
+                    return Err(LedgerError::Unavailable);
+                }
+                let now = live.advance(wall);
                 let is_due = live.core.next_expiry().is_some_and(|expires_at| expires_at <= now);
                 if !is_due {
                     return Ok(());

@@ -2,6 +2,7 @@
 
 mod books;
 mod charges;
+mod clock;
 mod concurrency;
 mod entries;
 mod failures;

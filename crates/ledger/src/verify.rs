@@ -72,6 +72,8 @@ pub async fn verify(store: &dyn Store) -> Result<Report, LedgerError> {
     violations.extend(jobs::charged_while_held(store, snapshot).await?);
     violations.extend(limits::exceeded(&evidence));
     violations.extend(conservation::broken(snapshot));
+    let miscounts = evidence.miscounts.iter();
+    violations.extend(miscounts.map(|words| Invariant::Bill.broken(words.clone())));
     violations.extend(evidence.faults.iter().map(|fault| Invariant::Once.broken(fault.clone())));
     let accounts = snapshot.lots.len() + snapshot.systems.len();
     violations.extend(loading(evidence));

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, OwnerId, Payer, Rules, Want};
-use domain::access::KeyKind;
+use domain::access::{KeyKind, ModelPrivacy};
 use domain::entropy::Entropy;
 use domain::secret::SecretDigest;
 use ledger::{Charge, ChargeLine, Ledger, verify};
@@ -207,6 +207,7 @@ async fn furnish(store: &dyn Store) {
         name: "owner".into(),
         tier: "default".into(),
         created,
+        frozen: None,
     };
     let key = ApiKey {
         id: KEY,
@@ -220,6 +221,7 @@ async fn furnish(store: &dyn Store) {
             limit_diem: None,
             limit_period: LimitPeriod::Epoch,
             expires: None,
+            model_privacy: ModelPrivacy::All,
         },
         created,
         last_used: None,

@@ -1,4 +1,4 @@
-//! Mono samples as a sound file, piece by piece, so that speech can be sent while it is made.
+//! Samples as a sound file, piece by piece, so that speech can be sent while it is made.
 
 mod aac;
 mod flac;
@@ -88,11 +88,11 @@ impl Encoder {
         samples: Option<u64>,
     ) -> Result<Encoder, EncodeError> {
         let kind = match format {
-            Format::Mp3 => Kind::Mp3(Box::new(Mp3::new(sample_rate)?)),
+            Format::Mp3 => Kind::Mp3(Box::new(Mp3::new(sample_rate, Channels::One)?)),
             Format::Opus => Kind::Opus(Box::new(OggOpus::new(sample_rate)?)),
             Format::Aac => Kind::Aac(Box::new(Aac::new(sample_rate)?)),
-            Format::Flac => Kind::Flac(Box::new(Flac::new(sample_rate, samples)?)),
-            Format::Wav => Kind::Wav(wav::header(sample_rate, samples)),
+            Format::Flac => Kind::Flac(Box::new(Flac::new(sample_rate, samples, Channels::One)?)),
+            Format::Wav => Kind::Wav(wav::header(sample_rate, samples, Channels::One)),
             Format::Pcm => Kind::Pcm,
         };
         Ok(Encoder(kind))
@@ -127,6 +127,48 @@ impl Encoder {
             Kind::Flac(flac) => flac.finish(),
             Kind::Wav(header) => Ok(header),
             Kind::Pcm => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Encoder {
+    /// A whole sound of two channels as a file: left and right in turn. MP3, FLAC and WAV only.
+    pub fn stereo_file(
+        format: Format,
+        sample_rate: u32,
+        samples: &[f32],
+    ) -> Result<Vec<u8>, EncodeError> {
+        let frames = samples.len() as u64 / 2;
+        let channels = Channels::Two;
+        let kind = match format {
+            Format::Mp3 => Kind::Mp3(Box::new(Mp3::new(sample_rate, channels)?)),
+            Format::Flac => Kind::Flac(Box::new(Flac::new(sample_rate, Some(frames), channels)?)),
+            Format::Wav => Kind::Wav(wav::header(sample_rate, Some(frames), channels)),
+            Format::Opus | Format::Aac | Format::Pcm => {
+                let cause = "it has one channel here".to_owned();
+                return Err(EncodeError::Failed { format: format.name(), cause });
+            }
+        };
+        let mut encoder = Encoder(kind);
+        let mut bytes = encoder.push(samples)?;
+        bytes.extend(encoder.finish()?);
+        Ok(bytes)
+    }
+}
+
+/// How many sounds there are at once.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Channels {
+    One,
+    /// Left and right, in turn.
+    Two,
+}
+
+impl Channels {
+    const fn count(self) -> u16 {
+        match self {
+            Channels::One => 1,
+            Channels::Two => 2,
         }
     }
 }

@@ -9,8 +9,8 @@ use http::{HeaderValue, Request, Uri};
 use hyper_util::client::legacy;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use lanes::PerLane;
-use rustls::ClientConfig;
 use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::answer::Answer;
@@ -92,6 +92,14 @@ impl Client {
         self.send(target.get(uri)).await
     }
 
+    /// Puts nothing: some servers are told to stop that way.
+    pub async fn put(&self, target: &Target) -> Result<Answer, Fault> {
+        if let Some(plain) = target.plain() {
+            return self.connections.get().plain.send(plain, target.plain_put()).await;
+        }
+        self.send(target.put_nothing()).await
+    }
+
     pub(crate) fn proxy_credentials(&self, server: &Uri) -> Option<HeaderValue> {
         self.connector.proxies()?.credentials(server)
     }
@@ -127,12 +135,24 @@ fn ways(way: Way, connect_timeout: Duration) -> Result<Ways, SetupError> {
 }
 
 fn network(proxies: Proxies, connect_timeout: Duration) -> Result<Ways, SetupError> {
-    let tls_to_proxy = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_platform_verifier()?
-        .with_no_client_auth();
+    let tls_to_proxy = tls_of_system().or_else(|_| tls_without_roots())?;
     let mut tls = tls_to_proxy.clone();
     tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let (tls, tls_to_proxy) = (Arc::new(tls), Arc::new(tls_to_proxy));
     Ok(Ways::Network(Box::new(Network { connect_timeout, proxies, tls, tls_to_proxy })))
+}
+
+fn tls_of_system() -> Result<ClientConfig, SetupError> {
+    Ok(ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_platform_verifier()?
+        .with_no_client_auth())
+}
+
+/// A machine without root certificates trusts nobody with https, and needs none without it.
+fn tls_without_roots() -> Result<ClientConfig, SetupError> {
+    Ok(ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth())
 }

@@ -1,8 +1,8 @@
-//! Forms with one file, as browsers send them (RFC 7578).
+//! Forms with files, as browsers send them (RFC 7578).
 
 use std::collections::HashSet;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::HeaderValue;
 use memchr::memmem;
 
@@ -18,23 +18,53 @@ impl Content {
     /// The fields in their order, then the file, whose bytes are not copied. Values and the file
     /// may hold anything.
     pub fn form(fields: &[(&'static str, String)], file: FormFile<'_>) -> Content {
-        let boundary = boundary(fields, &file.bytes);
-        let mut before = String::new();
-        for (name, value) in fields {
-            before += &format!(
-                "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
-            );
-        }
-        let (name, mime) = (quoted(file.name), file.mime);
-        before += &format!(
-            "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
-             Content-Type: {mime}\r\n\r\n"
-        );
+        let boundary = boundary(fields, &[&file.bytes]);
+        let before = written(&boundary, fields) + &head(&boundary, "file", &file);
         let after = format!("\r\n--{boundary}--\r\n");
-        let media_type = HeaderValue::try_from(format!("multipart/form-data; boundary={boundary}"))
-            .expect("a boundary has only letters, digits and hyphens");
-        Content::in_three(media_type, before.into(), file.bytes, after.into())
+        Content::in_three(media_type(&boundary), before.into(), file.bytes, after.into())
     }
+
+    /// The fields in their order, then several files, each under a field's name of its own. Their
+    /// bytes are copied.
+    pub fn form_of_files(
+        fields: &[(&'static str, String)],
+        files: &[(&'static str, FormFile<'_>)],
+    ) -> Content {
+        let contents: Vec<&[u8]> = files.iter().map(|(_, file)| file.bytes.as_ref()).collect();
+        let boundary = boundary(fields, &contents);
+        let mut whole = BytesMut::from(written(&boundary, fields).as_bytes());
+        for (field, file) in files {
+            whole.extend_from_slice(head(&boundary, field, file).as_bytes());
+            whole.extend_from_slice(&file.bytes);
+            whole.extend_from_slice(b"\r\n");
+        }
+        whole.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+        Content::in_three(media_type(&boundary), whole.freeze(), Bytes::new(), Bytes::new())
+    }
+}
+
+fn written(boundary: &str, fields: &[(&'static str, String)]) -> String {
+    let mut text = String::new();
+    for (name, value) in fields {
+        text += &format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+        );
+    }
+    text
+}
+
+/// What stands before a file's bytes.
+fn head(boundary: &str, field: &str, file: &FormFile<'_>) -> String {
+    let (name, mime) = (quoted(file.name), file.mime);
+    format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\
+         Content-Type: {mime}\r\n\r\n"
+    )
+}
+
+fn media_type(boundary: &str) -> HeaderValue {
+    HeaderValue::try_from(format!("multipart/form-data; boundary={boundary}"))
+        .expect("a boundary has only letters, digits and hyphens")
 }
 
 /// As browsers write it.
@@ -47,9 +77,11 @@ const DIGITS: usize = 8;
 
 /// A line that is nowhere in what a caller sent, so that nobody can write fields of ours there.
 /// Everything is read once, whatever stands in it.
-fn boundary(fields: &[(&'static str, String)], bytes: &[u8]) -> String {
+fn boundary(fields: &[(&'static str, String)], files: &[&[u8]]) -> String {
     let mut taken = HashSet::new();
-    note_taken(bytes, &mut taken);
+    for bytes in files {
+        note_taken(bytes, &mut taken);
+    }
     for (_, value) in fields {
         note_taken(value.as_bytes(), &mut taken);
     }
@@ -75,7 +107,7 @@ mod tests {
     #[track_caller]
     fn check(bytes: &'static [u8], hint: &str, expected: &str) {
         let fields = [("model", "m".to_owned()), ("prompt", hint.to_owned())];
-        assert_eq!(boundary(&fields, bytes), expected);
+        assert_eq!(boundary(&fields, &[bytes]), expected);
     }
 
     #[test]
@@ -86,6 +118,32 @@ mod tests {
         check(claimed, "tollgate-form-00000001", "tollgate-form-00000002");
         check(b"RIFF", "tollgate-form-00000001", "tollgate-form-00000000");
         check(b"tollgate-form-0", "tollgate-form-", "tollgate-form-00000000");
+    }
+
+    #[test]
+    fn several_files_have_fields_of_their_own() {
+        let file =
+            |name, bytes| FormFile { name, mime: "image/png", bytes: Bytes::from_static(bytes) };
+        let files = [("image[]", file("a.png", b"one")), ("mask", file("b.png", b"two"))];
+        let content = Content::form_of_files(&[("model", "m".to_owned())], &files);
+        let expected = expect_test::expect![[r#"
+            --tollgate-form-00000000
+            Content-Disposition: form-data; name="model"
+
+            m
+            --tollgate-form-00000000
+            Content-Disposition: form-data; name="image[]"; filename="a.png"
+            Content-Type: image/png
+
+            one
+            --tollgate-form-00000000
+            Content-Disposition: form-data; name="mask"; filename="b.png"
+            Content-Type: image/png
+
+            two
+            --tollgate-form-00000000--
+        "#]];
+        expected.assert_eq(&String::from_utf8_lossy(&content.into_bytes()).replace('\r', ""));
     }
 
     #[test]

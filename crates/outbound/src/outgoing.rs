@@ -36,13 +36,22 @@ pub(crate) struct Form {
 impl Outgoing {
     /// A request without content.
     pub(crate) fn get(path: &str, headers: &HeaderMap) -> Outgoing {
-        let mut head = first_line("GET", path);
+        Outgoing::bare("GET", path, headers, b"\r\n")
+    }
+
+    /// A request that has content by its kind, but none now.
+    pub(crate) fn put(path: &str, headers: &HeaderMap) -> Outgoing {
+        Outgoing::bare("PUT", path, headers, b"content-length: 0\r\n\r\n")
+    }
+
+    fn bare(method: &str, path: &str, headers: &HeaderMap, end: &[u8]) -> Outgoing {
+        let mut head = first_line(method, path);
         for name in headers.keys() {
             if name != CONTENT_TYPE && name != CONTENT_LENGTH {
                 push(&mut head, headers, name);
             }
         }
-        head.extend_from_slice(b"\r\n");
+        head.extend_from_slice(end);
         Outgoing { head: head.into(), body: None, is_begun: false }
     }
 

@@ -87,6 +87,33 @@ impl Target {
         Target::of(uri, server, self.headers.clone())
     }
 
+    /// Another path of the same server, with its query if it has one.
+    pub fn elsewhere(&self, path: &str) -> Result<Target, NoTarget> {
+        let is_path = path.starts_with('/') && path.len() <= URL_BYTES_MAX;
+        let path = is_path.then(|| PathAndQuery::try_from(path)).and_then(Result::ok);
+        let mut parts = self.uri.clone().into_parts();
+        parts.path_and_query = Some(path.ok_or(NoTarget)?);
+        let uri = Uri::from_parts(parts).map_err(|_| NoTarget)?;
+        let server = self.plain.as_ref().map(|plain| Arc::clone(&plain.server));
+        Ok(Target::of(uri, server, self.headers.clone()))
+    }
+
+    /// The path, with the query if there is one.
+    pub fn path(&self) -> &str {
+        path(&self.uri)
+    }
+
+    /// Whether an address is one of the same server, over the same protocol.
+    pub fn is_same_server(&self, url: &Url) -> bool {
+        let port = self.uri.port_u16().or(match self.uri.scheme_str() {
+            Some("https") => Some(443),
+            _ => Some(80),
+        });
+        self.uri.scheme_str() == Some(url.scheme())
+            && self.uri.host() == url.host_str()
+            && port == url.port_or_known_default()
+    }
+
     /// Sets headers of every request.
     pub fn put(&mut self, headers: HeaderMap) {
         self.headers.extend(headers);
@@ -121,6 +148,17 @@ impl Target {
         headers.remove(CONTENT_TYPE);
         headers.remove(CONTENT_LENGTH);
         request((Method::GET, uri), headers, Body::default())
+    }
+
+    pub(crate) fn put_nothing(&self) -> Request<Body> {
+        let mut headers = self.headers.clone();
+        headers.remove(CONTENT_TYPE);
+        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        request((Method::PUT, self.uri.clone()), headers, Body::default())
+    }
+
+    pub(crate) fn plain_put(&self) -> Outgoing {
+        Outgoing::put(path(&self.uri), &self.headers)
     }
 
     pub(crate) fn plain(&self) -> Option<&PlainTarget> {

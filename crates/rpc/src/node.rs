@@ -18,9 +18,9 @@ use tokio::time::Instant;
 
 use crate::batch::Batch;
 use crate::exchange::{Exchange, Reply, Unanswered};
-use crate::flights::Flights;
 use crate::immutable;
 use crate::networks::Network;
+use crate::single_flight::SingleFlight;
 use attempt::{Attempt, Posted, Target};
 use cache::{Cache, Question};
 use health::Chain;
@@ -38,7 +38,7 @@ pub struct Nodes {
     pools: BTreeMap<&'static str, Pool>,
     cache: Cache,
     /// Reads under way: the same read of the same node is sent once for all who want it.
-    reads: Arc<Flights<Posted, Sent>>,
+    reads: Arc<SingleFlight<Posted, Sent>>,
 }
 
 /// The bounds of a request to nodes.

@@ -6,7 +6,9 @@
 //!     │            ▼  │          │
 //!     │         UNKNOWN ─────────┤
 //!     ▼            ▼             │
-//!   FAILED ◄───────┴── (taken up again: back to VERIFIED)
+//!   FAILED ◄───────┴── (taken up again: back to VERIFIED;
+//!     │                  credited if the money came after all)
+//!     └──► CREDITED
 //! ```
 
 use credits::EntryId;
@@ -93,8 +95,8 @@ pub struct ClaimCredit {
     pub amount: Nano,
 }
 
-/// A step that a claim takes. One from a state that does not allow it is
-/// [`StoreError::Missing`](crate::error::StoreError).
+/// A step that a claim takes, from the state that it was seen in. A claim that is in another one by
+/// now, or in one that does not allow the step, is [`StoreError::Missing`](crate::error::StoreError).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimStep {
     Submit(SentPayment),
@@ -114,12 +116,60 @@ pub enum ClaimStep {
     },
 }
 
+/// What a chain shows for a claim that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceivedPayment {
+    pub transaction: String,
+    pub amount: Nano,
+}
+
+/// Claims of one state whose last step was after one moment and up to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClaimSpan {
+    pub state: ClaimState,
+    pub after: Timestamp,
+    pub until: Timestamp,
+}
+
+/// Where to go on in a list by the time of the last step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClaimPlace {
+    pub changed: Timestamp,
+    pub id: ClaimId,
+}
+
 /// What credited claims of one network come to: the books must have received as much from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreditedSum {
     pub network: String,
     pub claims: u64,
     pub amount: Nano,
+}
+
+impl Claim {
+    pub fn place(&self) -> ClaimPlace {
+        ClaimPlace { changed: self.changed, id: self.id }
+    }
+
+    /// Whether anything may have been sent for it, whatever became of it.
+    pub fn was_sent(&self) -> bool {
+        self.sent.transaction.is_some() || self.sent.since_block.is_some()
+    }
+}
+
+impl ClaimStep {
+    /// Whether a claim in this state can take this step at all.
+    pub fn is_allowed_from(&self, state: ClaimState) -> bool {
+        use ClaimState::{Credited, Submitted, Unknown, Verified};
+        match self {
+            ClaimStep::Submit(_) => state == Verified,
+            ClaimStep::Replace(_) | ClaimStep::LoseSight { .. } => {
+                matches!(state, Submitted | Unknown)
+            }
+            ClaimStep::Credit { .. } => state != Credited,
+            ClaimStep::Fail { .. } => matches!(state, Verified | Submitted | Unknown),
+        }
+    }
 }
 
 impl ClaimState {

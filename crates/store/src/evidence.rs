@@ -4,6 +4,7 @@ use credits::{AllowanceKind, EntryId, KeyId, KeyTerms, OwnerId};
 use moment::Timestamp;
 use money::{Currency, Nano};
 
+use crate::claim::ClaimId;
 use crate::journal::Books;
 
 /// The most rows that one answer about marks of usage carries.
@@ -27,6 +28,10 @@ pub struct Evidence {
     pub credited: Vec<CreditedClaim>,
     /// Those of them that their chain does not show any more.
     pub missing: Vec<MissingClaim>,
+    /// Money that came in for payments that had failed, and is not credited.
+    pub received: Vec<ReceivedClaim>,
+    /// Where sums of usage are not what its rows come to, in words.
+    pub miscounts: Vec<String>,
     /// What the database says is wrong with itself, in words.
     pub faults: Vec<String>,
 }
@@ -90,6 +95,15 @@ pub struct MissingClaim {
     pub network: String,
     pub transaction: String,
     pub entry: EntryId,
+    pub amount: Nano,
+    pub since: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceivedClaim {
+    pub claim: ClaimId,
+    pub network: String,
+    pub transaction: String,
     pub amount: Nano,
     pub since: Timestamp,
 }

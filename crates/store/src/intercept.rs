@@ -3,26 +3,39 @@
 //! The trait is passed on here once, so that a new question has one more place to be written in and
 //! not one for each way of failing.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use credits::{EntryId, KeyId, OwnerId};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
+use uuid::Uuid;
 
-use crate::claim::{Claim, ClaimId, CreditedSum};
+use crate::audit::AuditRow;
+use crate::backup::BackedUp;
+use crate::character::{
+    CharacterContent, CharacterLine, CharacterPicture, CharacterQuery, ReviewPage,
+};
+use crate::claim::{Claim, ClaimId, ClaimPlace, ClaimSpan, ClaimState, CreditedSum};
 use crate::evidence::{Evidence, UsageMark};
 use crate::idempotency::{AnswerKey, Kept};
+use crate::job::{JobCount, JobFilter, JobId, QueuedJob};
 use crate::journal::{Books, Entry};
 use crate::key::ApiKey;
 use crate::limit_hit::LimitHit;
+use crate::media::{Media, MediaId};
 use crate::owner::{Owner, OwnerKind};
 use crate::rpc::{SentTransaction, SpentCredits};
 use crate::statement::Statement;
 use crate::usage::{
     Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
 };
+use crate::wallet::WalletLink;
 use crate::write::Group;
-use crate::{Answer, Commit, Store};
+use crate::{
+    AccessStore, Answer, BookStore, CharacterStore, ClaimStore, Commit, EvidenceStore, JobStore,
+    MediaRowStore, RpcStore, Store, UsageStore,
+};
 
 /// Who stands in front of a store. By default everything passes.
 pub trait Intercept: Send + Sync {
@@ -56,10 +69,46 @@ impl<I: Intercept> Store for Intercepted<I> {
         self.inner.queued()
     }
 
+    fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> Answer<'a, BackedUp> {
+        self.intercept.answer(self.inner.backup(to, at))
+    }
+
+    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
+        self.intercept.answer(self.inner.setting(name))
+    }
+}
+
+impl<I: Intercept> BookStore for Intercepted<I> {
     fn load(&self) -> Answer<'_, Books> {
         self.intercept.answer(self.inner.load())
     }
 
+    fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> Answer<'_, Statement> {
+        self.intercept.answer(self.inner.statement(owner, skip, size))
+    }
+
+    fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>> {
+        self.intercept.answer(self.inner.journal(after_seq, limit))
+    }
+
+    fn transfers(&self, entry: EntryId) -> Answer<'_, Vec<Entry>> {
+        self.intercept.answer(self.inner.transfers(entry))
+    }
+
+    fn is_recorded(&self, entry: EntryId) -> Answer<'_, bool> {
+        self.intercept.answer(self.inner.is_recorded(entry))
+    }
+
+    fn changed_books(&self, after_seq: i64) -> Answer<'_, Books> {
+        self.intercept.answer(self.inner.changed_books(after_seq))
+    }
+
+    fn trial_balance(&self) -> Answer<'_, Books> {
+        self.intercept.answer(self.inner.trial_balance())
+    }
+}
+
+impl<I: Intercept> AccessStore for Intercepted<I> {
     fn owner(&self, id: OwnerId) -> Answer<'_, Option<Owner>> {
         self.intercept.answer(self.inner.owner(id))
     }
@@ -77,6 +126,15 @@ impl<I: Intercept> Store for Intercepted<I> {
         self.intercept.answer(self.inner.list_owners(kind, after, limit))
     }
 
+    fn wallet_links<'a>(
+        &'a self,
+        kind: OwnerKind,
+        after: &'a str,
+        limit: usize,
+    ) -> Answer<'a, Vec<WalletLink>> {
+        self.intercept.answer(self.inner.wallet_links(kind, after, limit))
+    }
+
     fn find_key(&self, digest: SecretDigest) -> Answer<'_, Option<(ApiKey, Owner)>> {
         self.intercept.answer(self.inner.find_key(digest))
     }
@@ -92,11 +150,9 @@ impl<I: Intercept> Store for Intercepted<I> {
     fn limit_hits(&self, owner: OwnerId) -> Answer<'_, Vec<LimitHit>> {
         self.intercept.answer(self.inner.limit_hits(owner))
     }
+}
 
-    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
-        self.intercept.answer(self.inner.setting(name))
-    }
-
+impl<I: Intercept> UsageStore for Intercepted<I> {
     fn usage_page(&self, filter: UsageFilter, page: PageRequest) -> Answer<'_, UsagePage> {
         self.intercept.answer(self.inner.usage_page(filter, page))
     }
@@ -117,11 +173,9 @@ impl<I: Intercept> Store for Intercepted<I> {
     fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>> {
         self.intercept.answer(self.inner.usage_by_key(owner, days))
     }
+}
 
-    fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> Answer<'_, Statement> {
-        self.intercept.answer(self.inner.statement(owner, skip, size))
-    }
-
+impl<I: Intercept> RpcStore for Intercepted<I> {
     fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept> {
         self.intercept.answer(self.inner.kept_answer(key))
     }
@@ -133,7 +187,9 @@ impl<I: Intercept> Store for Intercepted<I> {
     fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>> {
         self.intercept.answer(self.inner.spent_credits(since))
     }
+}
 
+impl<I: Intercept> ClaimStore for Intercepted<I> {
     fn claim(&self, id: ClaimId) -> Answer<'_, Option<Claim>> {
         self.intercept.answer(self.inner.claim(id))
     }
@@ -142,12 +198,20 @@ impl<I: Intercept> Store for Intercepted<I> {
         self.intercept.answer(self.inner.unfinished_claims())
     }
 
-    fn claims_credited_between(
+    fn claims_changed(
         &self,
-        after: Timestamp,
-        until: Timestamp,
+        span: ClaimSpan,
+        beyond: Option<ClaimPlace>,
     ) -> Answer<'_, Vec<Claim>> {
-        self.intercept.answer(self.inner.claims_credited_between(after, until))
+        self.intercept.answer(self.inner.claims_changed(span, beyond))
+    }
+
+    fn list_claims(&self, state: Option<ClaimState>, limit: usize) -> Answer<'_, Vec<Claim>> {
+        self.intercept.answer(self.inner.list_claims(state, limit))
+    }
+
+    fn received_claims(&self) -> Answer<'_, Vec<Claim>> {
+        self.intercept.answer(self.inner.received_claims())
     }
 
     fn missing_claims(&self) -> Answer<'_, Vec<Claim>> {
@@ -157,28 +221,91 @@ impl<I: Intercept> Store for Intercepted<I> {
     fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>> {
         self.intercept.answer(self.inner.credited_claims())
     }
+}
 
-    fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>> {
-        self.intercept.answer(self.inner.journal(after_seq, limit))
-    }
-
-    fn transfers(&self, entry: EntryId) -> Answer<'_, Vec<Entry>> {
-        self.intercept.answer(self.inner.transfers(entry))
-    }
-
-    fn is_recorded(&self, entry: EntryId) -> Answer<'_, bool> {
-        self.intercept.answer(self.inner.is_recorded(entry))
-    }
-
-    fn trial_balance(&self) -> Answer<'_, Books> {
-        self.intercept.answer(self.inner.trial_balance())
-    }
-
+impl<I: Intercept> EvidenceStore for Intercepted<I> {
     fn evidence(&self) -> Answer<'_, Evidence> {
         self.intercept.answer(self.inner.evidence())
     }
 
+    fn audit_after(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<AuditRow>> {
+        self.intercept.answer(self.inner.audit_after(after_seq, limit))
+    }
+
     fn usage_marks(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<UsageMark>> {
         self.intercept.answer(self.inner.usage_marks(after_seq, limit))
+    }
+}
+
+impl<I: Intercept> JobStore for Intercepted<I> {
+    fn job(&self, id: JobId) -> Answer<'_, Option<QueuedJob>> {
+        self.intercept.answer(self.inner.job(id))
+    }
+
+    fn due_jobs(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<QueuedJob>> {
+        self.intercept.answer(self.inner.due_jobs(now, limit))
+    }
+
+    fn jobs(&self, filter: JobFilter) -> Answer<'_, Vec<QueuedJob>> {
+        self.intercept.answer(self.inner.jobs(filter))
+    }
+
+    fn open_jobs(&self, owner: OwnerId) -> Answer<'_, u64> {
+        self.intercept.answer(self.inner.open_jobs(owner))
+    }
+
+    fn job_counts(&self) -> Answer<'_, Vec<JobCount>> {
+        self.intercept.answer(self.inner.job_counts())
+    }
+
+    fn job_timings<'a>(&'a self, model: &'a str) -> Answer<'a, Vec<u64>> {
+        self.intercept.answer(self.inner.job_timings(model))
+    }
+}
+
+impl<I: Intercept> MediaRowStore for Intercepted<I> {
+    fn media(&self, id: MediaId) -> Answer<'_, Option<Media>> {
+        self.intercept.answer(self.inner.media(id))
+    }
+
+    fn media_to_delete(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<Media>> {
+        self.intercept.answer(self.inner.media_to_delete(now, limit))
+    }
+
+    fn known_media(&self, objects: Vec<MediaId>) -> Answer<'_, Vec<MediaId>> {
+        self.intercept.answer(self.inner.known_media(objects))
+    }
+}
+
+impl<I: Intercept> CharacterStore for Intercepted<I> {
+    fn characters(
+        &self,
+        query: CharacterQuery,
+        asker: Option<OwnerId>,
+    ) -> Answer<'_, Vec<CharacterLine>> {
+        self.intercept.answer(self.inner.characters(query, asker))
+    }
+
+    fn character<'a>(
+        &'a self,
+        slug_or_id: &'a str,
+        asker: Option<OwnerId>,
+    ) -> Answer<'a, Option<CharacterLine>> {
+        self.intercept.answer(self.inner.character(slug_or_id, asker))
+    }
+
+    fn character_content(&self, id: Uuid) -> Answer<'_, Option<CharacterContent>> {
+        self.intercept.answer(self.inner.character_content(id))
+    }
+
+    fn character_picture<'a>(
+        &'a self,
+        slug_or_id: &'a str,
+    ) -> Answer<'a, Option<CharacterPicture>> {
+        self.intercept.answer(self.inner.character_picture(slug_or_id))
+    }
+
+    fn reviews(&self, character: Uuid, skip: u64, size: usize) -> Answer<'_, ReviewPage> {
+        self.intercept.answer(self.inner.reviews(character, skip, size))
     }
 }

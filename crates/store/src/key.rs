@@ -1,7 +1,7 @@
 //! API keys as they are kept: what identifies them, what they may spend, and until when.
 
 use credits::{KeyId, KeyTerms, LimitPeriod, OwnerId};
-use domain::access::KeyKind;
+use domain::access::{KeyKind, ModelPrivacy};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
 use money::Nano;
@@ -32,6 +32,8 @@ pub struct KeySettings {
     pub limit_diem: Option<Nano>,
     pub limit_period: LimitPeriod,
     pub expires: Option<Timestamp>,
+    /// Which models the key may use.
+    pub model_privacy: ModelPrivacy,
 }
 
 impl ApiKey {

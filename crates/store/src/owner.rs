@@ -12,6 +12,8 @@ pub struct Owner {
     /// Which set of rate limits applies.
     pub tier: String,
     pub created: Timestamp,
+    /// Since when nothing of it may be spent and nobody may come in by it; its money stays.
+    pub frozen: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -6,12 +6,17 @@
 
 use credits::{KeyId, OwnerId, Record};
 use moment::Timestamp;
+use uuid::Uuid;
 
-use crate::claim::{Claim, ClaimId, ClaimStep};
+use crate::audit::AuditEntry;
+use crate::character::{Character, CharacterContent, Review};
+use crate::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment};
 use crate::idempotency::{AnswerKey, KeptAnswer};
+use crate::job::JobWrite;
 use crate::key::{ApiKey, KeySettings};
 use crate::limit_hit::LimitHit;
-use crate::owner::Owner;
+use crate::media::MediaWrite;
+use crate::owner::{Owner, OwnerKind};
 use crate::rpc::SentTransaction;
 use crate::usage::UsageRow;
 use crate::wallet::{UsedNonce, WalletLink};
@@ -39,11 +44,17 @@ pub enum Write {
         rows_max: usize,
     },
     AddOwner(Owner),
-    /// Adds an owner unless it is there, by its id or by its name.
+    /// Adds an owner unless it is there, by its id or by its name. Missing if it is a wallet that is
+    /// linked to an account.
     EnsureOwner(Owner),
     SetTier {
         owner: OwnerId,
         tier: String,
+    },
+    /// Since when an owner is frozen, or that it is not.
+    Freeze {
+        owner: OwnerId,
+        since: Option<Timestamp>,
     },
     /// Refused as [`StoreError::TooMany`](crate::error::StoreError) beyond that many active keys.
     AddKey {
@@ -77,6 +88,12 @@ pub enum Write {
     },
     /// A duplicate if the wallet is linked, or has an owner of its own.
     LinkWallet(WalletLink),
+    /// Missing if the wallet is not linked to this owner.
+    UnlinkWallet {
+        kind: OwnerKind,
+        address: String,
+        owner: OwnerId,
+    },
     /// Keeps an answer under its key, in place of any other there.
     KeepAnswer {
         key: AnswerKey,
@@ -97,11 +114,22 @@ pub enum Write {
     /// A payment becomes ours to settle. One that failed is taken up again; one in any other state
     /// is a duplicate.
     OpenClaim(Claim),
+    /// Missing unless the claim is in the state that whoever takes the step has seen it in.
     AdvanceClaim {
         claim: ClaimId,
+        from: ClaimState,
         step: ClaimStep,
         at: Timestamp,
     },
+    /// The chain shows money for a claim that failed. Nothing changes if that is known, or if the
+    /// claim has not failed; crediting it takes the note away.
+    NoteReceivedClaim {
+        claim: ClaimId,
+        received: ReceivedPayment,
+        at: Timestamp,
+    },
+    /// Money that came for a failed claim stays nobody's, by the operator's word.
+    DropReceivedClaim(ClaimId),
     /// A credited claim is not on its chain any more. Nothing changes if that is known.
     NoteMissingClaim {
         claim: ClaimId,
@@ -109,10 +137,34 @@ pub enum Write {
     },
     /// A claim that was missing is on its chain again.
     NoteFoundClaim(ClaimId),
-    /// Forgets claims that failed before a moment, at most `rows_max` at once.
+    /// Forgets claims that failed before a moment, at most `rows_max` at once. Those that money came
+    /// for are kept.
     DropFailedClaims {
         before: Timestamp,
         rows_max: usize,
+    },
+    /// Goes with what it tells of in one group.
+    AddAudit(AuditEntry),
+    Job(Box<JobWrite>),
+    Media(Box<MediaWrite>),
+    /// A duplicate if its slug or id is taken.
+    AddCharacter {
+        character: Character,
+        content: CharacterContent,
+    },
+    /// Everything but its numbers; its picture only where there is a new one.
+    ChangeCharacter {
+        character: Character,
+        content: CharacterContent,
+    },
+    RemoveCharacter(Uuid),
+    /// In place of the account's first review, if it has one.
+    PutReview(Review),
+    /// Counts an account once among those that chatted with a character.
+    NoteCharacterUse {
+        character: Uuid,
+        owner: OwnerId,
+        at: Timestamp,
     },
     /// Adds a setting, and is a duplicate if it is there.
     AddSetting {

@@ -18,6 +18,8 @@ const END_WAIT: Duration = Duration::from_secs(3);
 pub struct Plan {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
+    /// All that it has of an environment: ours holds secrets that it has no use for.
+    pub environment: Vec<(OsString, OsString)>,
     /// Where it will listen, in a folder that only this user may enter.
     pub socket: PathBuf,
 }
@@ -35,6 +37,8 @@ impl Plan {
         }
         Command::new(&self.program)
             .args(&self.arguments)
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             // Ctrl-C in a terminal goes to a whole group; the engine must outlive the answers

@@ -4,6 +4,7 @@
 //! model becomes a pool over its routes.
 
 pub mod builtin;
+pub mod composed;
 pub mod dropped;
 
 use std::collections::HashMap;
@@ -11,14 +12,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::engines::EngineSet;
+use composed::Composer;
 use config::secret::Secret;
 use config::sections::provider::{self, BUILT_IN, Provider, ProviderKind};
 use domain::catalogue::{Capability, Model, ModelSpec};
 use domain::entropy::Entropy;
-use engine::{AttestedEngine, ChatEngine, EmbeddingEngine, SpeechEngine, TranscriptionEngine};
+use engine::{
+    AttestedEngine, ChatEngine, EmbeddingEngine, ImageEngine, MediaEngine, SpeechEngine,
+    TranscriptionEngine,
+};
 use engine_upstream::{
-    Concurrency, Dice, LocalProcess, Pool, Protocol, Quirks, Route, SetupError, Thinking, Timeouts,
-    Upstream, UpstreamSettings,
+    Concurrency, Dice, LocalProcess, MediaRoute, MediaRoutes, MediaWork, Pool, Protocol, Quirks,
+    Route, SetupError, Slot, Thinking, Timeouts, Upstream, UpstreamSettings, Workflow,
 };
 use moment::Clock;
 
@@ -47,12 +52,13 @@ pub fn connect(
 ) -> Result<EngineSet, String> {
     let upstreams = upstreams(providers, local).map_err(|error| error.to_string())?;
     let mut engines = EngineSet::default();
+    let composer = Composer::default();
     for model in models {
         match &model.spec {
             ModelSpec::Text(text) => {
                 let tokens_max = text.max_completion_tokens.unwrap_or(COMPLETION_TOKENS_MAX);
                 let routes: Vec<Route<dyn ChatEngine>> =
-                    routes(&upstreams, model, |upstream, id| Ok(upstream.chat(id, tokens_max)))?;
+                    routes(&upstreams, model, |upstream, id| upstream.chat(id, tokens_max))?;
                 if !routes.is_empty() {
                     engines.add_chat(model, Arc::new(ground.pool(routes)));
                 }
@@ -81,15 +87,41 @@ pub fn connect(
                     engines.add_transcription(model, Arc::new(ground.pool(routes)));
                 }
             }
-            // No provider speaks a protocol for these yet.
-            ModelSpec::Image(_)
-            | ModelSpec::Music(_)
-            | ModelSpec::Upscale(_)
-            | ModelSpec::Inpaint(_)
-            | ModelSpec::Video(_) => {}
+            ModelSpec::Music(_) | ModelSpec::Video(_) => {
+                let routes = media_routes(&upstreams, model, (providers, &composer));
+                if !routes.is_empty() {
+                    engines.add_media(model, Arc::new(MediaRoutes(routes)));
+                }
+            }
+            ModelSpec::Image(_) | ModelSpec::Upscale(_) | ModelSpec::Inpaint(_) => {
+                let workflow = workflow(model)?;
+                let routes: Vec<Route<dyn ImageEngine>> =
+                    routes(&upstreams, model, |upstream, id| {
+                        upstream.images(id, workflow.as_ref())
+                    })?;
+                if !routes.is_empty() {
+                    engines.add_images(model, Arc::new(ground.pool(routes)));
+                }
+            }
         }
     }
     Ok(engines)
+}
+
+/// What ComfyUI is to do for a model, read and checked before anybody asks for it.
+fn workflow(model: &Model) -> Result<Option<Workflow>, String> {
+    let Some(path) = &model.workflow else { return Ok(None) };
+    let wrong = |cause: String| format!("model {}: workflow {}: {cause}", model.id, path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let workflow = Workflow::parse(&text).map_err(|fault| wrong(fault.to_string()))?;
+    let needed = match &model.spec {
+        ModelSpec::Image(_) => Slot::Prompt,
+        _ => Slot::Image,
+    };
+    if !workflow.has(needed) {
+        return Err(wrong(format!("it needs the slot {{{{{}}}}}", needed.name())));
+    }
+    Ok(Some(workflow))
 }
 
 /// The providers whose protocol is spoken, by id.
@@ -136,11 +168,22 @@ fn local_settings(id: &str, local: &LocalProcess) -> UpstreamSettings {
 fn settings(provider: &Provider) -> Option<UpstreamSettings> {
     let protocol = match provider.kind {
         ProviderKind::OpenAi => Protocol::OpenAi(Quirks::named(provider.dialect.name())?),
-        ProviderKind::Anthropic => Protocol::Anthropic(match provider.thinking {
-            provider::Thinking::Budget => Thinking::Budget,
-            provider::Thinking::Adaptive => Thinking::Adaptive,
-        }),
-        _ => return None,
+        ProviderKind::Anthropic => Protocol::Anthropic {
+            thinking: match provider.thinking {
+                provider::Thinking::Budget => Thinking::Budget,
+                provider::Thinking::Adaptive => Thinking::Adaptive,
+            },
+            caches_system_prompt: provider.cache_system_prompt,
+        },
+        ProviderKind::SdCpp => Protocol::SdCpp,
+        ProviderKind::AceStep => Protocol::AceStep,
+        // Kokoro-FastAPI speaks OpenAI's protocol, and takes more.
+        ProviderKind::Kokoro => Protocol::OpenAi(Quirks::VLLM),
+        ProviderKind::A1111 => Protocol::A1111,
+        ProviderKind::ComfyUi => Protocol::ComfyUi,
+        ProviderKind::Fal => Protocol::Fal,
+        ProviderKind::WhisperCpp => Protocol::WhisperCpp,
+        ProviderKind::Local => return None,
     };
     let plain = |(name, value): &(String, Secret)| (name.clone(), value.expose().to_owned());
     Some(UpstreamSettings {
@@ -178,6 +221,33 @@ fn routes<E: ?Sized>(
         routes.push(Route::new(engine, upstream, &route.upstream_id, route.weight.get()));
     }
     Ok(routes)
+}
+
+/// The providers of a model that makes music or videos. A route to one that cannot is left out.
+fn media_routes(
+    upstreams: &HashMap<&str, Upstream>,
+    model: &Model,
+    (providers, composer): (&[Provider], &Composer),
+) -> Vec<MediaRoute> {
+    let work = match model.spec {
+        ModelSpec::Music(_) => MediaWork::Music,
+        _ => MediaWork::Video,
+    };
+    let is_built_in = |id: &str| {
+        let named = providers.iter().find(|provider| provider.id == id);
+        id == BUILT_IN || named.is_some_and(|provider| provider.kind == ProviderKind::Local)
+    };
+    let engine = |route: &domain::catalogue::Route| -> Option<Arc<dyn MediaEngine>> {
+        if is_built_in(&route.provider) {
+            let composes = work == MediaWork::Music && route.upstream_id == composed::COMPOSER;
+            return composes.then(|| Arc::new(composer.clone()) as Arc<dyn MediaEngine>);
+        }
+        upstreams.get(route.provider.as_str())?.media(&route.upstream_id, work)
+    };
+    let route = |route: &domain::catalogue::Route| {
+        Some(MediaRoute { provider: route.provider.clone(), engine: engine(route)? })
+    };
+    model.routes.iter().filter_map(route).collect()
 }
 
 /// Each route's own proof: which enclave answers is for the caller to see, so none is chosen here.

@@ -1,13 +1,14 @@
 //! The whole service in memory, without sockets.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use access::KeyRing;
 use api::app::{App, Settings, Shared};
 use api::engines::Engines;
 use api::hosts::Hosts;
-use api::wallets::Wallets;
+use api::input::Bodies;
 use axum::Router;
 use config::environment::Environment;
 use config::read::Config;
@@ -15,18 +16,19 @@ use config::sections::chat::Chat;
 use config::sections::server::Server;
 use config::sources::{Request, Sources};
 use credits::{EntryId, LimitPeriod, OwnerId, Rules, Want};
-use domain::access::KeyKind;
-use domain::catalogue::Catalogue;
+use domain::access::{KeyKind, ModelPrivacy};
+use domain::catalogue::{Catalogue, ModelSpec};
+use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::{Entropy, time_ordered_id};
 use domain::limits::failures::Failures;
 use domain::limits::window::Limiter;
 use domain::secret::Pepper;
-use domain::shelf::Shelf;
 use ledger::{Charge, ChargeLine, Ledger};
 use moment::{Clock, ManualClock, Timestamp};
 use money::{Currency, Nano, Per, Price, Rate};
+use payments::Parts;
+use reader::Reader;
 use serde_json::Value;
-use settle::{Parts, Payments, Policy};
 use store::Store;
 use store::intercept::Intercepted;
 use store::key::KeySettings;
@@ -36,21 +38,28 @@ use store::usage::UsageDetails;
 use store::write::{Group, Write};
 use switchboard::Ground;
 use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use wallet::{Network, SignInRules, TokenSecret, WalletAddress};
+use wallet::WalletAddress;
 
-use crate::chain::{self, StubChain};
+use crate::chain::StubChain;
 use crate::client::Client;
 use crate::contract::Contract;
 use crate::flaky::Flaky;
+use crate::maker::StubMaker;
 use crate::names::TestNames;
 use crate::node::{self, StubNode};
+use crate::parts::{console, jobs_of, payments, wallets};
+use crate::reader::HereReader;
 use crate::seed::Seeded;
+use crate::site::StubSite;
 use crate::upstream::StubUpstream;
 use crate::wallet::TestWallet;
 
 /// The moment at which every test begins, unless it says otherwise.
 const BEGINNING: &str = "2026-11-15T12:00:00.000Z";
+/// As a service has that is not told otherwise.
+const BODIES_BYTES_MAX: usize = 512 * 1024 * 1024;
 const SEED: u64 = 0x7011_6a7e;
 
 /// A running service with the account `default`, ten dollars and an ADMIN key.
@@ -61,13 +70,18 @@ pub struct TestApp {
     pub upstream: StubUpstream,
     /// The node of every chain.
     pub node: StubNode,
+    /// The web.
+    pub site: StubSite,
     /// What carries out payments.
     pub chain: Arc<StubChain>,
+    /// What makes every piece of music and every video.
+    pub maker: Arc<StubMaker>,
     router: Router,
     contract: Arc<Contract>,
     admin_secret: String,
     owner: OwnerId,
-    _folder: TempDir,
+    reader: Arc<HereReader>,
+    folder: TempDir,
 }
 
 /// The clock that the service goes by.
@@ -116,9 +130,8 @@ impl TestApp {
         let upstream = StubUpstream::start().await;
         let config = configuration(&fixture.replace(NOWHERE, &upstream.base_url()));
         let ground = Ground { clock: now.clone(), entropy: random.clone() };
-        let engines =
-            switchboard::connect(&config.providers, &config.models, None, &ground).unwrap();
-        let node = StubNode::start().await;
+        let (engines, maker) = engines_of(&config, &ground);
+        let (node, site) = (StubNode::start().await, StubSite::start().await);
         let proxy = node::proxy(&node, store.as_ref(), now.clone()).await;
         let ledger = Arc::new(ledger.await.unwrap());
         let (tasks, chain) = (TaskTracker::new(), Arc::new(StubChain::new(clock.clone())));
@@ -129,22 +142,23 @@ impl TestApp {
             clock: now.clone(),
             tasks: tasks.clone(),
         };
+        let reader = Arc::<HereReader>::default();
         let app = Arc::new(App {
             wallets: Arc::new(wallets(Some(payments(parts)))),
+            console: Arc::new(console()),
             settings: settings(&config.server, &config.chat),
-            catalogue: Arc::new(Shelf::new(Catalogue::build(config.models).unwrap())),
-            engines: Arc::new(Engines::new(engines)),
+            catalogue: Arc::new(CurrentCatalogue::new(Catalogue::build(config.models).unwrap())),
+            jobs: Arc::new(jobs_of(&store, &ledger, &engines, &folder, (&now, &random))),
+            engines,
             proxy: Arc::new(proxy),
-            keys: Arc::new(KeyRing::new(
-                store.clone(),
-                now.clone(),
-                random.clone(),
-                Pepper::new(&[7; 32]),
-            )),
+            web: site.web(&config.scrape, &config.search),
+            keys: Arc::new(key_ring(&store, &now, &random)),
             ledger,
             store,
             limiter: Limiter::default(),
             failures: Failures::default(),
+            reader: Arc::clone(&reader) as Arc<dyn Reader>,
+            bodies: Arc::new(Bodies::new(BODIES_BYTES_MAX)),
             clock: now,
             entropy: random,
             tasks,
@@ -161,11 +175,14 @@ impl TestApp {
             clock: TestClock(clock),
             upstream,
             node,
+            site,
             chain,
+            maker,
             app,
             admin_secret,
             owner,
-            _folder: folder,
+            reader,
+            folder,
         }
     }
 
@@ -186,17 +203,26 @@ impl TestApp {
             clock: Arc::clone(&clock),
             tasks: tasks.clone(),
         };
+        let engines = Arc::clone(&self.app.engines);
+        let random = (&clock, entropy);
+        let jobs = Arc::new(jobs_of(&store, &ledger, &engines, &self.folder, random));
+        jobs.break_leases().await.unwrap();
         self.app = Arc::new(App {
+            jobs,
             wallets: Arc::new(wallets(Some(payments(parts)))),
+            console: Arc::new(console()),
             settings: self.app.settings.clone(),
             catalogue: Arc::clone(&self.app.catalogue),
             engines: Arc::clone(&self.app.engines),
             proxy: Arc::new(proxy),
+            web: Arc::clone(&self.app.web),
             keys: Arc::new(keys),
             ledger,
             store,
             limiter: Limiter::default(),
             failures: Failures::default(),
+            reader: Arc::clone(&self.app.reader),
+            bodies: Arc::new(Bodies::new(BODIES_BYTES_MAX)),
             clock,
             entropy: Arc::clone(entropy),
             tasks,
@@ -208,16 +234,21 @@ impl TestApp {
     pub fn refuse_payments(&mut self) {
         let app = &self.app;
         self.app = Arc::new(App {
+            jobs: Arc::clone(&app.jobs),
             settings: app.settings.clone(),
             catalogue: Arc::clone(&app.catalogue),
             engines: Arc::clone(&app.engines),
             proxy: Arc::clone(&app.proxy),
+            web: Arc::clone(&app.web),
             wallets: Arc::new(wallets(None)),
+            console: Arc::clone(&app.console),
             keys: Arc::clone(&app.keys),
             ledger: Arc::clone(&app.ledger),
             store: Arc::clone(&app.store),
             limiter: Limiter::default(),
             failures: Failures::default(),
+            reader: Arc::clone(&app.reader),
+            bodies: Arc::new(Bodies::new(BODIES_BYTES_MAX)),
             clock: Arc::clone(&app.clock),
             entropy: Arc::clone(&app.entropy),
             tasks: app.tasks.clone(),
@@ -327,6 +358,18 @@ impl TestApp {
         self.app.ledger.settle(hold, charge).await.unwrap();
     }
 
+    /// How often the reader was asked for something.
+    pub fn reads(&self) -> usize {
+        self.reader.jobs.load(Ordering::Relaxed)
+    }
+
+    /// Carries out the jobs that are due, and waits until they have ended or are put off.
+    pub async fn run_jobs(&self) {
+        let stop = CancellationToken::new();
+        self.app.jobs.take_up(&self.app.tasks, &stop).await.unwrap();
+        self.settle_tasks().await;
+    }
+
     /// Waits for work that outlives its request.
     pub async fn settle_tasks(&self) {
         self.app.tasks.close();
@@ -392,20 +435,8 @@ fn settings(server: &Server, chat: &Chat) -> Settings {
         blocks_failures: true,
         system_prompt: SYSTEM_PROMPT.to_owned(),
         hosts: Arc::new(Hosts::new(chat.media_domains.clone(), Some(Arc::new(TestNames)))),
+        watermark: None,
     }
-}
-
-/// Both chains, and a host of the fixture's own.
-fn wallets(payments: Option<Payments>) -> Wallets {
-    let domains = vec!["testhost".to_owned(), "localhost:8080".to_owned()];
-    let networks = ["base", "solana"].map(|name| Network::parse(name).unwrap()).to_vec();
-    Wallets::new(SignInRules { domains, networks }, payments, TokenSecret([9; 32]))
-}
-
-fn payments(parts: Parts) -> Payments {
-    let (wait, poll) = (Duration::from_millis(20), Duration::from_millis(1));
-    let policy = Policy { wait, poll, ..Policy::default() };
-    Payments::new(parts, chain::terms(), policy)
 }
 
 fn key_settings(description: &str) -> KeySettings {
@@ -415,7 +446,25 @@ fn key_settings(description: &str) -> KeySettings {
         limit_diem: None,
         limit_period: LimitPeriod::Epoch,
         expires: None,
+        model_privacy: ModelPrivacy::All,
     }
+}
+
+/// Every model's engine at the one upstream, and the maker of music and videos.
+fn engines_of(config: &Config, ground: &Ground) -> (Arc<Engines>, Arc<StubMaker>) {
+    let engines = switchboard::connect(&config.providers, &config.models, None, ground);
+    let (mut engines, maker) = (engines.unwrap(), Arc::new(StubMaker::default()));
+    for model in &config.models {
+        if matches!(model.spec, ModelSpec::Music(_) | ModelSpec::Video(_)) {
+            engines.add_media(model, maker.clone());
+        }
+    }
+    (Arc::new(Engines::new(engines)), maker)
+}
+
+fn key_ring(store: &Arc<dyn Store>, clock: &Arc<dyn Clock>, entropy: &Arc<dyn Entropy>) -> KeyRing {
+    let pepper = Pepper::new(&[7; 32]);
+    KeyRing::new(Arc::clone(store), Arc::clone(clock), Arc::clone(entropy), pepper)
 }
 
 async fn add_account(app: &App, name: &str) -> OwnerId {
@@ -427,6 +476,7 @@ async fn add_account(app: &App, name: &str) -> OwnerId {
         name: name.to_owned(),
         tier: "default".to_owned(),
         created: now,
+        frozen: None,
     };
     app.store.commit(Group::of(Write::AddOwner(owner))).await.unwrap();
     id

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use moment::ManualClock;
 use money::Nano;
-use settle::{Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step};
+use payments::{Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step};
 use store::claim::{Claim, SentPayment};
 use wallet::{
     ContractCheck, EvmAddress, EvmTerms, PaymentTerms, SolanaAddress, SolanaCluster, SolanaTerms,

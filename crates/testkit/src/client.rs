@@ -77,6 +77,18 @@ impl Client {
         fields: &[(&str, &str)],
         file: Option<(&str, &[u8])>,
     ) -> TestReply {
+        let files: Vec<(&str, &str, &[u8])> =
+            file.into_iter().map(|(name, content)| ("file", name, content)).collect();
+        self.form_of(path, fields, &files).await
+    }
+
+    /// Sends a form of these fields and files; a file is its field, its name and its content.
+    pub async fn form_of(
+        &self,
+        path: &str,
+        fields: &[(&str, &str)],
+        files: &[(&str, &str, &[u8])],
+    ) -> TestReply {
         const BOUNDARY: &str = "tollgate-test-boundary";
         let mut body = Vec::new();
         let mut part = |head: String, content: &[u8]| {
@@ -88,8 +100,8 @@ impl Client {
         for (name, value) in fields {
             part(format!("name=\"{name}\""), value.as_bytes());
         }
-        if let Some((name, content)) = file {
-            part(format!("name=\"file\"; filename=\"{name}\""), content);
+        for (field, name, content) in files {
+            part(format!("name=\"{field}\"; filename=\"{name}\""), content);
         }
         body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
         let content_type = format!("multipart/form-data; boundary={BOUNDARY}");

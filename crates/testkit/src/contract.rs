@@ -1,8 +1,8 @@
 //! Holds replies against the document: what is published is what is sent.
 
 use axum::http::Method;
+use schema_check::Shape;
 use serde_json::Value;
-use shape::Shape;
 
 /// The published document, ready to check replies.
 pub struct Contract {

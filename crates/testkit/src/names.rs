@@ -3,8 +3,8 @@
 use std::io;
 use std::net::IpAddr;
 
-use api::hosts::Names;
 use futures_util::future::BoxFuture;
+use web::Names;
 
 #[derive(Debug)]
 pub(crate) struct TestNames;

@@ -159,7 +159,8 @@ impl TestWallet {
         })
     }
 
-    fn text(&self, says: &Says) -> String {
+    /// What is signed.
+    pub fn text(&self, says: &Says) -> String {
         let account = match self.key {
             Key::Evm(_) => "Ethereum",
             Key::Solana(_) => "Solana",

@@ -1,7 +1,5 @@
 //! The shipped program: the gateway, and the engine that it starts as a child process.
 
-mod patience;
-
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -12,10 +10,10 @@ fn main() -> ExitCode {
 }
 
 fn serve(options: Options) -> Result<(), String> {
-    patience::limit()?;
     let options = engine_local::Options {
         socket: options.socket,
         models_dir: options.models_dir,
+        llama_library: options.llama_library,
         threads: options.threads.map(usize::from),
         idle_unload: (0 < options.idle_unload_s)
             .then(|| Duration::from_secs(options.idle_unload_s)),

@@ -24,6 +24,14 @@ const SHORT_NAMES: [(&str, Network); 4] = [
     ("solana-devnet", Network::Solana(SolanaCluster::Devnet)),
 ];
 
+/// What wallets write into the messages of Solana's own sign-in.
+const SIGNED_NAMES: [(&str, SolanaCluster); 4] = [
+    ("mainnet", SolanaCluster::Mainnet),
+    ("devnet", SolanaCluster::Devnet),
+    ("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d", SolanaCluster::Mainnet),
+    ("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG", SolanaCluster::Devnet),
+];
+
 impl Network {
     /// Reads `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp` or a short name.
     pub fn parse(text: &str) -> Option<Network> {
@@ -37,6 +45,13 @@ impl Network {
             ("solana", reference) => SolanaCluster::parse(reference).map(Network::Solana),
             _ => None,
         }
+    }
+
+    /// The same, with the names of Solana's own sign-in: `mainnet`, `solana:mainnet`.
+    pub(crate) fn parse_signed(text: &str) -> Option<Network> {
+        let reference = text.strip_prefix("solana:").unwrap_or(text);
+        let solana = SolanaCluster::parse_signed(reference).map(Network::Solana);
+        solana.or_else(|| Network::parse(text))
     }
 
     /// The part after the colon, which is what a signed message carries.
@@ -61,6 +76,15 @@ impl SolanaCluster {
     pub(crate) fn parse(reference: &str) -> Option<SolanaCluster> {
         let clusters = [SolanaCluster::Mainnet, SolanaCluster::Devnet];
         clusters.into_iter().find(|cluster| cluster.reference() == reference)
+    }
+
+    /// Also by the names that Solana's own sign-in writes, and by the whole genesis hash.
+    pub(crate) fn parse_signed(reference: &str) -> Option<SolanaCluster> {
+        SIGNED_NAMES
+            .iter()
+            .find(|(name, _)| *name == reference)
+            .map(|(_, cluster)| *cluster)
+            .or_else(|| SolanaCluster::parse(reference))
     }
 
     fn reference(self) -> &'static str {

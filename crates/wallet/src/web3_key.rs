@@ -58,10 +58,12 @@ pub enum Web3KeyFault {
     SignatureUnverifiable,
 }
 
-/// Makes a token for a wallet to sign. The id is to be random.
-pub fn mint_token(secret: &TokenSecret, id: [u8; 16], now: Timestamp) -> String {
+/// Makes a token for a wallet to sign. The id is to be random, and the domain is ours: whoever looks
+/// at what it signs can see for whom it does.
+pub fn mint_token(secret: &TokenSecret, domain: &str, id: [u8; 16], now: Timestamp) -> String {
     let claims = Claims {
         purpose: PURPOSE.to_owned(),
+        aud: domain.to_owned(),
         jti: hex::encode_prefixed(id),
         iat: now.seconds(),
         exp: now.plus(Duration::from_secs(TOKEN_LIFETIME_S)).seconds(),
@@ -98,6 +100,8 @@ pub fn verify_web3_key(
 #[derive(Serialize, Deserialize)]
 struct Claims {
     purpose: String,
+    /// Whose site it was made for. Nothing is taken from it: the code says that it is ours.
+    aud: String,
     jti: String,
     iat: i64,
     exp: i64,

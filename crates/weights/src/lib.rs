@@ -15,7 +15,7 @@ mod registry;
 
 pub use fault::PullError;
 pub use manifest::{FileSpec, Kind, Manifest, ModelFiles, Package, Part, Registry, manifest};
-pub use place::{Missing, folder, installed};
+pub use place::{Missing, folder, installed, verified};
 pub use progress::Progress;
 pub use puller::{FindRegistries, Puller, Settings, State};
 pub use registry::Registries;

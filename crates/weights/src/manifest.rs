@@ -37,7 +37,10 @@ pub struct ModelFiles {
     /// Other entries without which this one does not run.
     #[serde(default)]
     pub needs: Vec<String>,
-    #[serde(rename = "file")]
+    /// The weights are part of the program: there is no file to fetch.
+    #[serde(default)]
+    pub in_program: bool,
+    #[serde(rename = "file", default)]
     pub files: Vec<FileSpec>,
 }
 
@@ -48,6 +51,7 @@ pub enum Kind {
     Embedding,
     Transcription,
     Speech,
+    Image,
     Library,
 }
 
@@ -124,7 +128,12 @@ impl Manifest {
         let is_known = entries.iter().any(|entry| entry.id == id);
         let Some(model) = self.model(id).filter(|_| !is_known) else { return };
         for needed in &model.needs {
-            self.gather(needed, entries);
+            // A library that is not published for this platform is the operator's to bring: the
+            // weights are of use to him all the same.
+            let is_published = self.model(needed).is_none_or(|it| !it.files.is_empty());
+            if is_published {
+                self.gather(needed, entries);
+            }
         }
         entries.push(model);
     }

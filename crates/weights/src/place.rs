@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::digest::{Fingerprinter, read_file};
 use crate::manifest::{FileSpec, manifest};
 
 /// The folder of a model, whether or not anything is in it.
@@ -24,11 +25,25 @@ pub fn installed(models_dir: &Path, id: &str) -> Result<PathBuf, Missing> {
             let file = file.name.clone();
             return Err(Missing::NotFetched { id: entry.id.clone(), file });
         }
-        if entry.files.is_empty() {
+        if entry.files.is_empty() && !entry.in_program {
             return Err(Missing::Platform { id: entry.id.clone() });
         }
     }
     Ok(folder(models_dir, id))
+}
+
+/// As `installed`, with the files' hashes taken anew: for what is run as code.
+pub fn verified(models_dir: &Path, id: &str) -> Result<PathBuf, Missing> {
+    let folder = installed(models_dir, id)?;
+    let files = manifest().model(id).into_iter().flat_map(|entry| &entry.files);
+    for file in files {
+        let mut fingerprinter = Fingerprinter::default();
+        let read = read_file(&folder.join(&file.name), &mut fingerprinter);
+        if read.is_err() || fingerprinter.finish().sha256 != file.sha256 {
+            return Err(Missing::Altered { id: id.to_owned(), file: file.name.clone() });
+        }
+    }
+    Ok(folder)
 }
 
 pub(crate) fn is_there(folder: &Path, file: &FileSpec) -> bool {
@@ -45,6 +60,11 @@ pub enum Missing {
     NotFetched { id: String, file: String },
     #[error("{id} is not published for this platform")]
     Platform { id: String },
+    #[error(
+        "{file} of {id} is not the file that was fetched; remove it and run `tollgate models pull \
+         {id}`"
+    )]
+    Altered { id: String, file: String },
 }
 
 #[cfg(test)]
@@ -89,6 +109,15 @@ mod tests {
         std::fs::remove_dir_all(models_dir.path().join("onnxruntime")).unwrap();
         let missing = installed(models_dir.path(), "moonshine-tiny").unwrap_err();
         assert!(matches!(missing, Missing::NotFetched { id, .. } if id == "onnxruntime"));
+    }
+
+    #[test]
+    fn a_library_with_other_bytes_of_the_same_size_is_not_run() {
+        let models_dir = tempfile::tempdir().unwrap();
+        place(models_dir.path(), "llama-cpp");
+        assert!(installed(models_dir.path(), "llama-cpp").is_ok());
+        let altered = verified(models_dir.path(), "llama-cpp").unwrap_err();
+        assert!(matches!(altered, Missing::Altered { id, .. } if id == "llama-cpp"));
     }
 
     #[test]

@@ -74,11 +74,10 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 pub(crate) fn client() -> Result<Client, String> {
     // An error means that somebody installed one before us, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .read_timeout(SILENCE_MAX)
-        .build()
-        .map_err(|error| format!("cannot make an HTTP client: {error}"))
+    let builder = || Client::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(SILENCE_MAX);
+    // A machine without root certificates trusts nobody with https, and needs none without it.
+    let built = builder().build().or_else(|_| builder().tls_certs_only([]).build());
+    built.map_err(|error| format!("cannot make an HTTP client: {error}"))
 }
 
 impl Puller {
@@ -136,10 +135,15 @@ impl Puller {
         if entries.is_empty() {
             return Err(PullError::Unknown { id: id.to_owned() });
         }
+        let mut outcome = Ok(());
         for entry in entries {
-            self.start(entry).await?;
+            // What fails keeps nothing else from being fetched. The model itself comes last, so
+            // that its own failure is the one that is told.
+            if let Err(error) = self.start(entry).await {
+                outcome = Err(error);
+            }
         }
-        Ok(())
+        outcome
     }
 
     /// The fetch of one entry: the one under way, or a new one.

@@ -1,7 +1,7 @@
 //! API keys: their details, and how they are made, changed and revoked.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What a key may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +23,18 @@ pub enum LimitPeriod {
     Month,
     /// Never starts again.
     Lifetime,
+}
+
+/// Which models a key may use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ModelPrivacy {
+    #[default]
+    All,
+    /// Text models whose `privacy` is `private`, and all models of other types.
+    PrivateText,
+    /// Models whose `privacy` is `private`.
+    PrivateOnly,
 }
 
 /// How much a key may spend in a period; null is no limit.
@@ -51,6 +63,8 @@ pub struct NewApiKey {
     /// When the key stops working: `YYYY-MM-DD`, an ISO 8601 moment, or empty for never.
     #[schemars(length(max = 40))]
     pub expires_at: Option<String>,
+    /// Which models the key may use; others are refused with 403. Defaults to `ALL`.
+    pub model_privacy: Option<ModelPrivacy>,
 }
 
 /// The answer to `POST /api_keys`, the only one that ever shows the key.
@@ -72,6 +86,7 @@ pub struct MintedApiKey {
     pub description: String,
     pub expires_at: Option<String>,
     pub id: String,
+    pub model_privacy: ModelPrivacy,
 }
 
 /// `PATCH /api_keys`: what to change of a key; what is absent stays.
@@ -83,11 +98,38 @@ pub struct ApiKeyChange {
     pub id: String,
     #[schemars(length(max = 64))]
     pub description: Option<String>,
-    /// As on creation; empty clears it.
-    #[schemars(length(max = 40))]
-    pub expires_at: Option<String>,
-    pub consumption_limit: Option<ConsumptionLimits>,
+    /// As on creation; empty or null clears it.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<String>", length(max = 40))]
+    pub expires_at: Option<Option<String>>,
+    /// A limit that is null is cleared, and one that is absent stays; null clears all of them.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<LimitChanges>")]
+    pub consumption_limit: Option<Option<LimitChanges>>,
     pub limit_period: Option<LimitPeriod>,
+    pub model_privacy: Option<ModelPrivacy>,
+}
+
+/// What to change of a key's limits.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct LimitChanges {
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 9_999_999_999i64))]
+    pub usd: Option<Option<f64>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 9_999_999_999i64))]
+    pub diem: Option<Option<f64>>,
+    /// The old name of `diem`.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 9_999_999_999i64))]
+    pub vcu: Option<Option<f64>>,
+}
+
+/// What is there, be it null: an absent field never gets here.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// The answer to `PATCH /api_keys`.
@@ -125,6 +167,7 @@ pub struct ApiKey {
     pub api_key_type: ApiKeyType,
     pub consumption_limits: ConsumptionLimits,
     pub limit_period: LimitPeriod,
+    pub model_privacy: ModelPrivacy,
     /// ISO 8601.
     pub created_at: String,
     pub description: String,

@@ -34,6 +34,8 @@ pub struct Balances {
     pub diem: f64,
     pub usd: f64,
     pub bundled_credits: f64,
+    /// Always 0: nothing can be earned here.
+    pub earned_credits: f64,
     pub vcu: f64,
 }
 

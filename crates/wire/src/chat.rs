@@ -11,13 +11,14 @@ mod usage;
 
 pub use chunk::{ChatChunk, ChunkChoice, ChunkDelta, ChunkFunction, ChunkToolCall};
 pub use completion::{
-    AnswerText, ChatCompletion, ChatCompletionChoice, CompletionMessage, CompletionRole,
-    CompletionToolCall, FinishReason,
+    Annotation, AnswerText, ChatCompletion, ChatCompletionChoice, CompletionMessage,
+    CompletionRole, CompletionToolCall, FinishReason, Logprobs, StopReason, TokenLogprob,
+    TopLogprob, UrlCitation,
 };
 pub use fault::{InferenceError, InferenceFault, InferenceRejection, SealError, SealFault};
 pub use message::{
     AudioFormat, CacheControl, CacheKind, ContentPart, FileData, FilePart, ImageUrl, InputAudio,
-    MediaUrl, Message, MessageContent, MessageToolCall, TextPart,
+    MediaUrl, Message, MessageContent, MessageToolCall, ReasoningDetail, TextPart,
 };
 pub use parameters::{EffectiveParameters, SearchMode, ServiceParameters, WebSearchCitation};
 pub use request::{

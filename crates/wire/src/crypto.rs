@@ -62,7 +62,16 @@ pub struct RpcAnswer {
     /// The id of the call, as it was sent.
     pub id: Value,
     pub result: Option<Value>,
-    pub error: Option<Value>,
+    pub error: Option<RpcError>,
+}
+
+/// Why a call failed, as the node told it.
+#[derive(Debug, JsonSchema)]
+pub struct RpcError {
+    pub code: i64,
+    pub message: String,
+    /// What else the node told, such as the reason of a revert.
+    pub data: Option<Value>,
 }
 
 /// The 429 of the proxy: which of its caps was reached.

@@ -27,10 +27,9 @@ pub struct EmbeddingRequest {
 pub enum EmbeddingInput {
     Text(#[schemars(length(min = 1))] String),
     Texts(#[schemars(length(min = 1, max = 2048), inner(length(min = 1)))] Vec<String>),
-    Tokens(#[schemars(length(min = 1, max = 2048))] Vec<u32>),
-    TokenLists(
-        #[schemars(length(min = 1, max = 2048), inner(length(min = 1, max = 8192)))] Vec<Vec<u32>>,
-    ),
+    /// One input: at most 2048 tokens in this form, and 8192 as an array in an array.
+    Tokens(#[schemars(length(min = 1))] Vec<u32>),
+    TokenLists(#[schemars(length(min = 1, max = 2048), inner(length(min = 1)))] Vec<Vec<u32>>),
 }
 
 /// How vectors are written.

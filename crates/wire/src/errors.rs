@@ -92,6 +92,16 @@ pub struct ContentPolicyFault {
     pub recommended_model: Option<String>,
 }
 
+/// The answer to a job that ended without a result, the same whenever it is asked for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GenerationFailed {
+    pub error: String,
+    /// Always `GENERATION_FAILED`.
+    pub code: &'static str,
+    /// Whether the credits were given back.
+    pub credits_refunded: bool,
+}
+
 /// The answer to an audio prompt that was rejected.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AudioRejection {

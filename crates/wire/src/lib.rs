@@ -6,14 +6,19 @@
 
 pub mod api_keys;
 pub mod audio;
+pub mod augment;
 pub mod billing;
+pub mod characters;
 pub mod chat;
 pub mod completions;
 pub mod crypto;
 pub mod embeddings;
 pub mod errors;
+pub mod images;
 pub mod models;
+mod number;
 pub mod responses;
 pub mod tee;
+pub mod video;
 pub mod wallets;
 pub mod x402;

@@ -9,7 +9,7 @@ pub use event::{EventBody, ResponseEvent};
 pub use input::{
     FunctionCall, FunctionCallKind, FunctionCallOutput, FunctionCallOutputKind, ImageSource, Input,
     InputContent, InputFile, InputItem, InputMessage, InputPart, InputRole, ItemReference,
-    ItemReferenceKind, MessageKind, PastReasoning, ReasoningKind,
+    ItemReferenceKind, MessageKind, PastReasoning, PastStatus, PastSummary, ReasoningKind,
 };
 pub use reply::{
     EchoedTool, EchoedToolChoice, IncompleteDetails, IncompleteReason, InputTokensDetails,
@@ -17,6 +17,6 @@ pub use reply::{
     ResponseStatus, ResponseUsage, SummaryPart,
 };
 pub use request::{
-    ResponseFunctionChoice, ResponseRequest, ResponseTextFormat, ResponseTextOptions, ResponseTool,
-    ResponseToolChoice,
+    RankingOptions, ResponseFunctionChoice, ResponseRequest, ResponseTextFormat,
+    ResponseTextOptions, ResponseTool, ResponseToolChoice, SearchContextSize, UserLocation,
 };

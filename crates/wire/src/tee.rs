@@ -19,8 +19,8 @@ pub struct AttestationQuery {
 /// checked of it is told in `server_verification`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AttestationReport {
-    /// The quote holds the nonce and the address of the signing key. Whether Intel signed it is
-    /// not checked here.
+    /// Everything in `server_verification` holds. It is false as long as anything was not checked,
+    /// and `tdx.error` says what.
     pub verified: bool,
     pub nonce: String,
     pub model: String,
@@ -49,10 +49,24 @@ pub struct AttestationReport {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerVerification {
+    pub tdx: EvidenceCheck,
+    /// Only where the proof has evidence of a GPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nvidia: Option<EvidenceCheck>,
     pub signing_address_binding: AddressBinding,
     pub nonce_binding: NonceBinding,
     /// ISO 8601.
     pub verified_at: String,
+    pub verification_duration_ms: u64,
+}
+
+/// Whether the signatures of a maker of hardware were found to be good.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EvidenceCheck {
+    pub valid: bool,
+    /// What is wrong, or what was not checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<&'static str>,
 }
 
 /// Whether the quote names the signing key.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api_keys::{ApiKeyType, ConsumptionLimits, LimitPeriod};
+use crate::api_keys::{ApiKeyType, ConsumptionLimits, LimitPeriod, ModelPrivacy};
 use crate::x402::{PaymentOption, SignInChallenge};
 
 /// The answer to `POST /x402/top-up` without a payment: how to pay.
@@ -34,8 +34,10 @@ pub struct ToppedUp {
     /// The wallet credited.
     pub wallet_address: String,
     /// In USD.
+    #[serde(serialize_with = "crate::number::amount")]
     pub amount_credited: f64,
     /// In USD, after the top-up.
+    #[serde(serialize_with = "crate::number::amount")]
     pub new_balance: f64,
     /// Names the payment, however often it is sent.
     pub payment_id: String,
@@ -66,10 +68,13 @@ pub struct WalletBalanceReply {
 pub struct WalletBalance {
     /// In its canonical form: lower case on Base.
     pub wallet_address: String,
+    #[serde(serialize_with = "crate::number::amount")]
     pub balance_usd: f64,
     /// Whether there is enough to call anything: at least 0.10 USD.
     pub can_consume: bool,
+    #[serde(serialize_with = "crate::number::amount")]
     pub minimum_top_up_usd: f64,
+    #[serde(serialize_with = "crate::number::amount")]
     pub suggested_top_up_usd: f64,
     /// What a linked account has left of its DIEM today, which is spent first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,6 +105,7 @@ pub struct WalletTransactionsReply {
 #[serde(rename_all = "camelCase")]
 pub struct WalletTransactions {
     pub wallet_address: String,
+    #[serde(serialize_with = "crate::number::amount")]
     pub current_balance: f64,
     pub transactions: Vec<WalletTransaction>,
     pub pagination: WalletPagination,
@@ -111,7 +117,9 @@ pub struct WalletTransactions {
 pub struct WalletTransaction {
     pub id: String,
     /// In USD; negative where money went.
+    #[serde(serialize_with = "crate::number::amount")]
     pub amount: f64,
+    #[serde(serialize_with = "crate::number::amount")]
     pub balance_after: f64,
     #[serde(rename = "type")]
     pub kind: WalletTransactionKind,
@@ -150,10 +158,14 @@ pub struct TopUpNeeded {
     /// Always `insufficient_balance`.
     pub reason: &'static str,
     pub message: String,
+    #[serde(serialize_with = "crate::number::amount")]
     pub current_balance_usd: f64,
     /// Below it nothing can be called.
+    #[serde(serialize_with = "crate::number::amount")]
     pub minimum_balance_usd: f64,
+    #[serde(serialize_with = "crate::number::amount")]
     pub suggested_top_up_usd: f64,
+    #[serde(serialize_with = "crate::number::amount")]
     pub minimum_top_up_usd: f64,
     pub supported_tokens: Vec<&'static str>,
     /// Such as `base` and `solana`.
@@ -174,6 +186,7 @@ pub struct TopUpInstructions {
     pub token_decimals: u8,
     /// CAIP-2 form.
     pub network: String,
+    #[serde(serialize_with = "crate::number::amount")]
     pub minimum_amount_usd: f64,
 }
 
@@ -211,6 +224,8 @@ pub struct NewWeb3Key {
     pub consumption_limit: Option<ConsumptionLimits>,
     /// Defaults to `EPOCH`.
     pub limit_period: Option<LimitPeriod>,
+    /// Which models the key may use. Defaults to `ALL`.
+    pub model_privacy: Option<ModelPrivacy>,
     /// When the key stops working: `YYYY-MM-DD`, an ISO 8601 moment, or empty for never.
     #[schemars(length(max = 40))]
     pub expires_at: Option<String>,

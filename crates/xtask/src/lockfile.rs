@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// One TLS stack (rustls with ring), and none that needs a C library or a long C build.
-const BANNED: [&str; 4] = ["openssl", "openssl-sys", "native-tls", "aws-lc-sys"];
-
-pub(crate) fn banned(lock: &str) -> Vec<String> {
-    let is_banned = |(name, _): &(&str, &str)| BANNED.contains(name);
+pub(crate) fn banned(lock: &str, names: &[String]) -> Vec<String> {
+    let is_banned = |(name, _): &(&str, &str)| names.iter().any(|it| it == name);
     let problem = |(name, version): (&str, &str)| {
         format!("Cargo.lock: {name} {version} is banned; `cargo tree -i {name}` shows who wants it")
     };

@@ -3,6 +3,7 @@
 mod command;
 mod hosts;
 mod layers;
+mod licences;
 mod links;
 mod lockfile;
 mod openapi;
@@ -10,6 +11,7 @@ mod reach;
 mod sources;
 mod tidy;
 mod tree;
+mod unsafety;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -75,7 +75,7 @@ fn the_lock_file_tells_bans_and_duplicates() {
     let lock =
         [package("a", "1.0.0"), package("a", "2.0.0"), package("native-tls", "0.2.0")].concat();
     check(
-        &lockfile::banned(&lock),
+        &lockfile::banned(&lock, &["native-tls".to_owned()]),
         expect![
             "Cargo.lock: native-tls 0.2.0 is banned; `cargo tree -i native-tls` shows who wants it"
         ],

@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: every check, every problem, one answer.
 
-use crate::{hosts, layers, links, lockfile, reach, sources, tree};
+use crate::{hosts, layers, licences, links, lockfile, reach, sources, tree, unsafety};
 
 pub(crate) fn run() -> Result<String, String> {
     let root = tree::root();
@@ -9,9 +9,12 @@ pub(crate) fn run() -> Result<String, String> {
     problems.extend(reach::problems(&root)?);
     let lock = files.iter().find(|file| file.path == "Cargo.lock");
     let lock = lock.map(|file| file.text.as_str()).ok_or("Cargo.lock is not in the repository")?;
-    problems.extend(lockfile::banned(lock));
+    let policy = licences::Policy::read(&root)?;
+    problems.extend(lockfile::banned(lock, &policy.banned));
+    problems.extend(licences::problems(&root, &policy)?);
     for file in &files {
         problems.extend(sources::problems(file));
+        problems.extend(unsafety::problems(file));
         problems.extend(hosts::problems(file));
         problems.extend(links::problems(&root, file));
     }

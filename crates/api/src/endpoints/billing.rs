@@ -10,7 +10,7 @@ mod row;
 
 use moment::Timestamp;
 use money::Currency;
-use shape::Faults;
+use schema_check::Faults;
 use wire::billing as wire;
 
 use crate::refusal::Refusal;

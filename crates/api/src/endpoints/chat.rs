@@ -3,125 +3,200 @@
 mod body;
 mod compat;
 mod completion;
+mod encrypted;
 mod gates;
 pub(in crate::endpoints) mod media;
 mod parameters;
 mod request;
 mod seal;
-mod teller;
+mod spoken;
+mod sse_encoder;
 pub(in crate::endpoints) mod thoughts;
 
-use domain::catalogue::{Capability, TextSpec, split_suffix};
+use domain::catalogue::{Capability, TextSpec, Tier, split_suffix};
+use domain::limits::tiers::LimitClass;
 use wire::chat::{ChatCompletion, ChatCompletionRequest, EffectiveParameters};
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::chat::body::ChatBody;
 use crate::endpoints::chat::completion::completion;
-use crate::endpoints::chat::parameters::Encryption;
+use crate::endpoints::chat::parameters::{Encryption, Searching};
 use crate::endpoints::chat::seal::SealHeaders;
-use crate::endpoints::chat::teller::{ChatTeller, Frame};
-use crate::endpoints::document::{self, PdfFiles};
+use crate::endpoints::chat::sse_encoder::{ChatSseEncoder, Frame};
+use crate::endpoints::document;
 use crate::endpoints::lineup::Lineup;
+use crate::endpoints::persona::{Preamble, Speaker};
+use crate::endpoints::web_context::{self, WebContext, Wish};
 use crate::model_headers;
-use crate::paid_chat::{Opened, Order, Work};
+use crate::paid::PaidCall;
+use crate::paid_chat::{Opened, Order, RouteNotes, Work};
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::Answer;
-use crate::reply::sse::{Events, KEEP_ALIVE, Told};
+use crate::reply::sse::{Events, KEEP_ALIVE, WholeOrStream};
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/chat/completions", create_chat_completion)
         .tag("Chat")
         .summary("Answer a chat")
-        .limited_by_model()
-        .refuses(403, "The model is not available in the caller's country")
-        .refuses(404, "There is no such model or character; the message names the nearest")
-        .refuses(410, "The model was removed and nothing answers in its place")
-        .refuses(422, "The content is against the policy of the model's provider")
-        .refuses(504, "The answer took too long")
+        .paid()
+        .usually(LimitClass::Text(Tier::L))
         .build()
 }
 
 async fn create_chat_completion(
     app: Shared,
     call: Call<Customer, (SealHeaders, ChatBody)>,
-) -> Result<Told<ChatCompletion>, Refusal> {
-    let (Customer(holder), (headers, ChatBody(mut body))) = (call.caller, call.input);
+) -> Result<WholeOrStream<ChatCompletion>, Refusal> {
+    let (call, (headers, ChatBody { request: mut body, names_model })) = PaidCall::of(&app, call);
     let seal = headers.seal()?;
     let asked = split_suffix(&body.model);
+    let sent = parameters::sent(body.service_parameters.as_ref(), &asked.options)?;
+    let speaker = match &sent.character_slug {
+        Some(slug) => Some(Speaker::find(&app, slug).await?),
+        None => None,
+    };
+    let own_model = speaker.as_ref().filter(|_| !names_model);
+    let own_model = own_model.and_then(|speaker| speaker.character.model.as_deref());
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| split_suffix(&it.model).model);
-    let lineup = Lineup::resolve(&catalogue, asked.model, fallbacks, (call.now, call.country))?;
+    let model_asked = own_model.unwrap_or(asked.model);
+    let lineup = Lineup::resolve(&call, &catalogue, model_asked, fallbacks)?;
     let encryption = Encryption {
         is_asked: seal.is_some(),
         is_supported: lineup.first.model.text().is_some_and(|text| text.has(Capability::E2ee)),
     };
-    let sent = body.service_parameters.as_ref();
-    let parameters = parameters::effective(sent, &asked.options, encryption)?;
+    media::normalise(&mut body.messages);
+    if media::addresses(&body.messages).next().is_some() {
+        lineup.refuse_if_hopeless(&call)?;
+    }
+    let mut parameters =
+        parameters::effective(sent, encryption, searching(&app, speaker.as_ref()))?;
+    let (preamble, web) = prepare(&call, &body, (&lineup, speaker.as_ref()), &parameters).await?;
+    parameters.web_search_citations = web.sources;
     let hosts = app.settings.hosts.judge(media::addresses(&body.messages), call.now).await;
     let media_faults = media::faults(&body.messages, &hosts);
     let files = media::taken(&mut body.messages);
-    let documents = document::read(&app, files, PdfFiles::wanted_by(&lineup)).await?;
+    let documents = document::read(&call, &lineup, files, "messages").await?;
     let service = request::Service {
         parameters: &parameters,
         media_faults: &media_faults,
         documents: &documents,
-        system_prompt: &app.settings.system_prompt,
+        preamble: &preamble,
         seal: seal.filter(|_| parameters.enable_e2ee),
     };
     let fit = |text: &TextSpec| request::fit(&body, text, &service);
-    let order = Order {
-        holder,
-        request_id: call.request_id.clone(),
-        prompt_field: "messages",
-        first: lineup.first_candidate(&app, fit)?,
-        others: lineup.other_candidates(&app, fit)?,
-    };
-    let work = Work::begin(&app, order, &call.standing)?;
+    let first = lineup.first_candidate(&app, fit)?;
+    let others = lineup.other_candidates(&app, fit)?;
+    let left_out = others.left_out();
+    let order =
+        Order { prompt_field: "messages", first, others: others.candidates, extras: web.extras };
+    let work = Work::begin(&call, order)?;
+    if let Some(speaker) = &speaker {
+        speaker.note_use(&call);
+    }
     let frame = Frame {
         id: format!("chatcmpl-{}", call.request_id.as_str()),
         created: call.now.seconds(),
         model: lineup.first.model.id.clone(),
     };
     if body.stream == Some(true) {
-        return stream(work, &lineup, Telling { frame, parameters, body: &body }).await;
+        let telling = Telling { frame, parameters, left_out, body: &body, web_note: web.note };
+        return stream(work, &lineup, telling).await;
     }
     let answered = work.answer().await?;
     let remaining = payment::balance_remaining(&answered.settled.receipt);
     let model = lineup.answered_by(&answered.model);
+    let notes = answered.notes.clone();
     let answer = Answer::new(completion(frame, answered, parameters));
-    let answer = answer.header(payment::BALANCE_REMAINING, remaining);
-    Ok(Told::Whole(model_headers::write(answer, &model)))
+    let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
+    let answer = noted(answer.header(payment::BALANCE_REMAINING, remaining), web.note);
+    Ok(WholeOrStream::Whole(model_headers::write(answer, &model)))
+}
+
+fn searching(app: &App, speaker: Option<&Speaker>) -> Searching {
+    Searching {
+        is_possible: app.web.searcher.is_some(),
+        character_wants: speaker.is_some_and(|speaker| speaker.character.web_enabled),
+    }
+}
+
+/// What stands before the conversation: the character, our own prompt, and what the web says.
+async fn prepare(
+    call: &PaidCall,
+    body: &ChatCompletionRequest,
+    (lineup, speaker): (&Lineup<'_>, Option<&Speaker>),
+    parameters: &EffectiveParameters,
+) -> Result<(Preamble, WebContext), Refusal> {
+    // What is encrypted cannot be looked at, and gets nothing of ours.
+    if parameters.enable_e2ee {
+        return Ok((Preamble::default(), WebContext::default()));
+    }
+    let wish = Wish {
+        search: parameters.enable_web_search,
+        scrapes: parameters.enable_web_scraping,
+        cites: parameters.enable_web_citations,
+    };
+    // Nobody is asked for a request that its model will not take.
+    if let Some(text) = lineup.first.model.text().filter(|_| wish.is_any()) {
+        let faults = gates::faults(body, text);
+        faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+        // Nor for a caller who is over the limit or cannot pay.
+        lineup.refuse_if_hopeless(call)?;
+    }
+    let message = spoken::last_message(&body.messages);
+    let context_tokens = lineup.first.model.text().map_or(0, |text| text.context_tokens);
+    let web = WebContext::gather(call, wish, &message, context_tokens).await?;
+    let service_prompt = if parameters.include_service_system_prompt {
+        call.app.settings.system_prompt.as_str()
+    } else {
+        ""
+    };
+    let turns = spoken::turns(&body.messages);
+    let user = spoken::user_name(&body.messages);
+    let told = web.prompt(wish.cites);
+    Ok((Preamble::of(speaker, &turns, user, service_prompt, told), web))
+}
+
+fn noted<T>(answer: Answer<T>, note: Option<String>) -> Answer<T> {
+    match note {
+        Some(note) => answer.header(web_context::HEADER, note),
+        None => answer,
+    }
 }
 
 /// What a stream says beside what the model says.
 struct Telling<'a> {
     frame: Frame,
     parameters: EffectiveParameters,
+    /// Models to fall back on that cannot take the request.
+    left_out: Option<String>,
     body: &'a ChatCompletionRequest,
+    web_note: Option<String>,
 }
 
 async fn stream(
     work: Work,
     lineup: &Lineup<'_>,
     telling: Telling<'_>,
-) -> Result<Told<ChatCompletion>, Refusal> {
-    let remaining = work.balance_after_hold();
+) -> Result<WholeOrStream<ChatCompletion>, Refusal> {
+    let remaining = work.balance_before();
     let mut flow = work.stream();
     // The status can still tell of a failure until the first keep-alive is due.
-    let model = match flow.opened(KEEP_ALIVE).await? {
-        Opened::By(model) => lineup.answered_by(&model),
-        Opened::NotYet => lineup.first.clone(),
+    let (model, notes) = match flow.opened(KEEP_ALIVE).await? {
+        Opened::By(model, notes) => (lineup.answered_by(&model), notes),
+        Opened::NotYet => (lineup.first.clone(), RouteNotes::default()),
     };
-    let Telling { frame, parameters, body } = telling;
+    let Telling { frame, parameters, left_out, body, web_note } = telling;
     let frame = Frame { model: model.model.id.clone(), ..frame };
     let asks_usage = body.stream_options.as_ref().and_then(|it| it.include_usage) == Some(true);
     let request_id = flow.request_id.clone();
-    let teller = ChatTeller::new(frame, request_id, &parameters, asks_usage);
-    let answer = Answer::new(Events::of(flow, teller));
-    let answer = answer.header(payment::BALANCE_REMAINING, remaining);
-    Ok(Told::Stream(model_headers::write(answer, &model)))
+    let sse_encoder = ChatSseEncoder::new(frame, request_id, parameters, asks_usage);
+    let answer = Answer::new(Events::of(flow, sse_encoder));
+    let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
+    let answer = noted(answer.header(payment::BALANCE_REMAINING, remaining), web_note);
+    Ok(WholeOrStream::Stream(model_headers::write(answer, &model)))
 }

@@ -3,7 +3,6 @@
 pub(super) mod networks;
 pub(super) mod relay;
 
-pub(crate) mod keyed;
 mod limits;
 mod relayed;
 mod work;

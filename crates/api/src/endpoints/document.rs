@@ -1,28 +1,27 @@
 //! Documents in a conversation: their text is read into the prompt, unless they are PDF files and the model
 //! can read one itself.
 //!
-//! They are read once, whichever models may get them, and before any money is held: the text is
-//! what the prompt is measured by.
+//! They are read once, whichever models may get them, and before the money is held: the text is
+//! what the prompt is measured by. Whoever has nothing left to spend is refused before that.
 
 use std::collections::HashMap;
 
-use documents::Budget;
 use domain::catalogue::Capability;
 use domain::media::{self, Inline, Source};
 use engine::PartKind;
-use tokio::sync::Semaphore;
+use reader::Fault;
+use reader::jobs::document::Request;
+use schema_check::Faults;
 use wire::chat::FileData;
 
-use crate::app::App;
 use crate::endpoints::chat::media::told;
 use crate::endpoints::lineup::Lineup;
+use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 
 const PDF: &str = "application/pdf";
-/// Requests whose documents are read at a time. Each keeps a core busy, and the cores are there for
-/// everybody.
-const READERS_MAX: usize = 4;
-static READERS: Semaphore = Semaphore::const_new(READERS_MAX);
+/// Of a whole request: conversations carry the files of earlier turns along.
+const FILES_MAX: usize = 20;
 
 /// The message and the part in it that hold a document.
 pub(super) type Place = (usize, usize);
@@ -33,7 +32,7 @@ pub(super) struct Documents(HashMap<Place, Result<Document, String>>);
 
 /// What is done with PDF files, which some models read themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PdfFiles {
+enum PdfFiles {
     /// All models that may answer read them.
     PassedOn,
     /// For those that do not.
@@ -41,7 +40,7 @@ pub(super) enum PdfFiles {
 }
 
 impl PdfFiles {
-    pub(super) fn wanted_by(lineup: &Lineup<'_>) -> PdfFiles {
+    fn wanted_by(lineup: &Lineup<'_>) -> PdfFiles {
         if lineup.all_have(Capability::Documents) { PdfFiles::PassedOn } else { PdfFiles::Read }
     }
 }
@@ -63,10 +62,10 @@ enum Reading {
 }
 
 impl Reading {
-    fn of(bytes: &[u8], budget: &mut Budget) -> Reading {
-        match documents::read(bytes, budget) {
+    fn of(read: Result<String, String>) -> Reading {
+        match read {
             Ok(text) => Reading::Text(text),
-            Err(fault) => Reading::Unreadable(fault.to_string()),
+            Err(fault) => Reading::Unreadable(fault),
         }
     }
 
@@ -78,25 +77,57 @@ impl Reading {
     }
 }
 
-/// Reads the documents of a request, away from the threads that serve others.
+/// Reads the documents of a request, which stand in `field`, in another process. It is ended with
+/// the request.
 pub(super) async fn read(
-    app: &App,
+    call: &PaidCall,
+    lineup: &Lineup<'_>,
     files: Vec<File>,
-    pdf_files: PdfFiles,
+    field: &'static str,
 ) -> Result<Documents, Refusal> {
     if files.is_empty() {
         return Ok(Documents::default());
     }
-    let turn = READERS.acquire().await.map_err(Refusal::internal)?;
-    let read = app.tasks.spawn_blocking(move || {
-        // Kept until the work is done, even if the caller does not wait for it.
-        let _turn = turn;
-        let mut budget = Budget::default();
-        let read = |file: File| (file.place, file.read(&mut budget, pdf_files));
-        Documents(files.into_iter().map(read).collect())
-    });
-    read.await.map_err(Refusal::internal)
+    if FILES_MAX < files.len() {
+        let mut faults = Faults::default();
+        faults.at([field]).push(format!("A request may have at most {FILES_MAX} files"));
+        return Err(Refusal::invalid(&faults));
+    }
+    let pdf_files = PdfFiles::wanted_by(lineup);
+    // Together they may have megabytes, and whoever else is served here would wait for them.
+    let opened = call.app.tasks.spawn_blocking(move || Opened::of(files, pdf_files));
+    let Opened { mut documents, unread, lengths, bytes } =
+        opened.await.map_err(Refusal::internal)?;
+    let count = lengths.len();
+    let texts = if count == 0 {
+        Vec::new()
+    } else {
+        let request = Request { lengths };
+        let read = reader::ask(call.app.reader.as_ref(), call.reads_for(), request, bytes.into());
+        match read.await {
+            Ok((outcome, bytes)) => outcome.split(&bytes),
+            Err(Fault::TooMuch { .. }) => vec![Err(TOO_MUCH.to_owned()); count],
+            Err(Fault::Busy) => return Err(Refusal::busy(BUSY)),
+            Err(fault @ Fault::Unavailable { .. }) => return Err(Refusal::unavailable(fault)),
+        }
+    };
+    for ((place, url), text) in unread.into_iter().zip(texts) {
+        let reading = Reading::of(text);
+        documents.0.insert(
+            place,
+            Ok(match url {
+                Some(url) => Document::PdfAndText(url, reading),
+                None => Document::Read(reading),
+            }),
+        );
+    }
+    Ok(documents)
 }
+
+const TOO_MUCH: &str =
+    "Reading it takes too long, alone or together with the other files; send a part of it.";
+const BUSY: &str =
+    "Too many documents are waiting to be read. Please try again shortly, or send fewer at once.";
 
 impl Documents {
     /// The document as a part of the prompt for a model that reads documents itself or does not, or
@@ -158,24 +189,52 @@ impl File {
         let is_inline = matches!(media::source(file_data), Ok(Source::Inline(_)));
         is_inline.then(|| File { place, data_url: std::mem::take(file_data) })
     }
+}
 
-    fn read(self, budget: &mut Budget, pdf_files: PdfFiles) -> Result<Document, String> {
-        let Ok(Source::Inline(inline)) = media::source(&self.data_url) else {
+/// Documents out of their base64: what is done with already, and what must be read.
+#[derive(Default)]
+struct Opened {
+    documents: Documents,
+    /// With the data URL of a PDF, for models that read it themselves.
+    unread: Vec<(Place, Option<String>)>,
+    lengths: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Opened {
+    fn of(files: Vec<File>, pdf_files: PdfFiles) -> Opened {
+        let mut opened = Opened::default();
+        for file in files {
+            let place = file.place;
+            if let Some(done) = opened.open(file, pdf_files).transpose() {
+                opened.documents.0.insert(place, done);
+            }
+        }
+        opened
+    }
+
+    /// Nothing if it must be read.
+    fn open(&mut self, file: File, pdf_files: PdfFiles) -> Result<Option<Document>, String> {
+        let Ok(Source::Inline(inline)) = media::source(&file.data_url) else {
             return Err(told("file", "Send it as a data URL in base64."));
         };
         let bytes = Inline::bytes(&inline).map_err(|fault| told("file", fault))?;
         let url = match (inline.media_type == PDF, documents::is_pdf(&bytes)) {
-            (true, true) => self.data_url,
+            (true, true) => Some(file.data_url),
             (true, false) => return Err(told("file", "It is not a PDF.")),
             // Models are told what it is, whatever the caller took it for.
             (false, _) if bytes.starts_with(b"%PDF-") => {
-                format!("data:{PDF};base64,{}", inline.base64)
+                Some(format!("data:{PDF};base64,{}", inline.base64))
             }
-            (false, _) => return Ok(Document::Read(Reading::of(&bytes, budget))),
+            (false, _) => None,
         };
-        Ok(match pdf_files {
-            PdfFiles::PassedOn => Document::Pdf(url),
-            PdfFiles::Read => Document::PdfAndText(url, Reading::of(&bytes, budget)),
-        })
+        let url = match (url, pdf_files) {
+            (Some(url), PdfFiles::PassedOn) => return Ok(Some(Document::Pdf(url))),
+            (url, _) => url,
+        };
+        self.unread.push((file.place, url));
+        self.lengths.push(bytes.len());
+        self.bytes.extend_from_slice(&bytes);
+        Ok(None)
     }
 }

@@ -3,54 +3,54 @@
 use std::sync::Arc;
 
 use domain::catalogue::{
-    Capability, Catalogue, Country, Model, ModelSpec, ModelType, Resolved, TextSpec, Unresolved,
+    Capability, Catalogue, Model, ModelSpec, ModelType, Resolved, TextSpec, Unresolved,
 };
 use engine::ChatRequest;
-use moment::Timestamp;
-use shape::{Faults, Step};
+use schema_check::Faults;
 
 use crate::app::App;
-use crate::endpoints::models::get::refuse_model;
+use crate::paid::PaidCall;
 use crate::paid_chat::Candidate;
 use crate::refusal::Refusal;
+use crate::refusal::model::refuse_model;
 
 pub(super) struct Lineup<'a> {
     pub(super) first: Resolved<'a>,
-    /// With their places in the caller's list.
-    fallbacks: Vec<(usize, Resolved<'a>)>,
+    fallbacks: Vec<Resolved<'a>>,
 }
 
 impl<'a> Lineup<'a> {
-    /// A model that is offline, or not for the caller's country, is passed over as long as there is
-    /// another.
+    /// A model that is offline, or not for the caller's country or key, is passed over as long as
+    /// there is another.
     pub(super) fn resolve<'b>(
+        call: &PaidCall,
         catalogue: &'a Catalogue,
         asked: &str,
         fallbacks: impl Iterator<Item = &'b str>,
-        (now, country): (Timestamp, Option<Country>),
     ) -> Result<Lineup<'a>, Refusal> {
-        let resolve = |name| {
-            let resolved = catalogue.resolve(name, ModelType::Text, now);
-            resolved.and_then(|it| it.served_in(country))
-        };
+        let resolve = |name| call.find(catalogue, name, ModelType::Text);
         let mut found = Vec::new();
-        for (index, name) in fallbacks.enumerate() {
+        for name in fallbacks {
             match resolve(name) {
-                Ok(resolved) => found.push((index, resolved)),
-                Err(Unresolved::Offline { .. } | Unresolved::Restricted { .. }) => {}
+                Ok(resolved) => found.push(resolved),
+                Err(unresolved) if is_passed_over(&unresolved) => {}
                 Err(unresolved) => return Err(refuse_model(unresolved)),
             }
         }
         let first = match resolve(asked) {
             Ok(resolved) => resolved,
-            Err(Unresolved::Offline { .. } | Unresolved::Restricted { .. })
-                if !found.is_empty() =>
-            {
-                found.remove(0).1
-            }
+            Err(unresolved) if is_passed_over(&unresolved) && !found.is_empty() => found.remove(0),
             Err(unresolved) => return Err(refuse_model(unresolved)),
         };
+        call.note_standing(first.model);
         Ok(Lineup { first, fallbacks: found })
+    }
+
+    /// Refuses, before hosts are looked up and documents read, whoever cannot go on anyway.
+    pub(super) fn refuse_if_hopeless(&self, call: &PaidCall) -> Result<(), Refusal> {
+        let model = self.first.model;
+        let least = model.text().map(|text| text.price.most(1, 1)).unwrap_or_default();
+        call.refuse_if_hopeless(model, least)
     }
 
     /// The model asked for, with the request as `fit` gives it, if it can take it at all.
@@ -63,38 +63,59 @@ impl<'a> Lineup<'a> {
         candidate.map_err(|faults| Refusal::invalid(&faults))
     }
 
+    /// A model that cannot take the request is left out: it was only to be fallen back on.
     pub(super) fn other_candidates(
         &self,
         app: &App,
         fit: impl Fn(&TextSpec) -> Result<ChatRequest, Faults>,
-    ) -> Result<Vec<Candidate>, Refusal> {
-        let mut faults = Faults::default();
-        let mut others = Vec::new();
-        for (index, resolved) in &self.fallbacks {
+    ) -> Result<Others, Refusal> {
+        let mut others = Others::default();
+        for resolved in &self.fallbacks {
             match prepare(app, resolved.model, &fit)? {
-                Ok(candidate) => others.push(candidate),
-                Err(found) => {
-                    let place = [Step::from("fallbacks"), Step::from(*index), Step::from("model")];
-                    faults.at(place).push(format!("Cannot take this request: {found}"));
-                }
+                Ok(candidate) => others.candidates.push(candidate),
+                Err(_) => others.left_out.push(resolved.model.id.clone()),
             }
         }
-        faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
         Ok(others)
     }
 
     /// Whether every model that may answer is able to do this.
     pub(super) fn all_have(&self, capability: Capability) -> bool {
-        let fallbacks = self.fallbacks.iter().map(|(_, resolved)| resolved);
-        let mut all = std::iter::once(&self.first).chain(fallbacks);
+        let mut all = std::iter::once(&self.first).chain(&self.fallbacks);
         all.all(|it| it.model.text().is_some_and(|text| text.has(capability)))
     }
 
     /// The entry of whichever model answered.
     pub(super) fn answered_by(&self, model: &Arc<Model>) -> Resolved<'a> {
-        let fallbacks = self.fallbacks.iter().map(|(_, resolved)| resolved);
-        let mut all = std::iter::once(&self.first).chain(fallbacks);
+        let mut all = std::iter::once(&self.first).chain(&self.fallbacks);
         all.find(|it| it.model.id == model.id).unwrap_or(&self.first).clone()
+    }
+}
+
+/// The models to fall back on.
+#[derive(Default)]
+pub(super) struct Others {
+    pub(super) candidates: Vec<Candidate>,
+    /// The ids of those that cannot take the request.
+    left_out: Vec<String>,
+}
+
+impl Others {
+    /// The header that names whoever was left out.
+    pub(super) fn left_out(&self) -> Option<String> {
+        (!self.left_out.is_empty()).then(|| self.left_out.join(", "))
+    }
+}
+
+/// Nothing is wrong with the request, and another model may answer it.
+fn is_passed_over(unresolved: &Unresolved) -> bool {
+    match unresolved {
+        Unresolved::Offline { .. }
+        | Unresolved::Restricted { .. }
+        | Unresolved::NotPrivate { .. } => true,
+        Unresolved::NotFound { .. } | Unresolved::WrongType { .. } | Unresolved::Gone { .. } => {
+            false
+        }
     }
 }
 

@@ -5,66 +5,65 @@ mod item;
 mod missing;
 mod reply;
 mod request;
-mod teller;
+mod sse_encoder;
 mod tools;
 mod turns;
 
-use domain::catalogue::TextSpec;
+use domain::catalogue::{TextSpec, Tier};
+use domain::limits::tiers::LimitClass;
 use wire::responses::{Response, ResponseRequest};
 
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
-use crate::endpoints::document::{self, PdfFiles};
+use crate::endpoints::document;
 use crate::endpoints::inference_body::InferenceBody;
 use crate::endpoints::lineup::Lineup;
 use crate::endpoints::responses::reply::Frame;
-use crate::endpoints::responses::teller::ResponseTeller;
+use crate::endpoints::responses::sse_encoder::ResponseSseEncoder;
 use crate::model_headers;
-use crate::paid_chat::{Opened, Order, Work};
+use crate::paid::PaidCall;
+use crate::paid_chat::{Extras, Opened, Order, RouteNotes, Work};
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::Answer;
-use crate::reply::sse::{Events, KEEP_ALIVE, Told};
+use crate::reply::sse::{Events, KEEP_ALIVE, WholeOrStream};
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/responses", create_response)
         .tag("Chat")
         .summary("Answer a conversation given as items")
-        .limited_by_model()
-        .experimental()
-        .refuses(403, "The model is not available in the caller's country")
-        .refuses(404, "There is no such model or character; the message names the nearest")
-        .refuses(410, "The model was removed and nothing answers in its place")
-        .refuses(422, "The content is against the policy of the model's provider")
-        .refuses(504, "The answer took too long")
+        .paid()
+        .usually(LimitClass::Text(Tier::L))
         .build()
 }
 
 async fn create_response(
     app: Shared,
     call: Call<Customer, InferenceBody<ResponseRequest>>,
-) -> Result<Told<Response>, Refusal> {
-    let (Customer(holder), InferenceBody(mut body)) = (call.caller, call.input);
+) -> Result<WholeOrStream<Response>, Refusal> {
+    let (call, InferenceBody(mut body)) = PaidCall::of(&app, call);
     let streams = body.stream == Some(true);
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| it.model.as_str());
-    let lineup = Lineup::resolve(&catalogue, &body.model, fallbacks, (call.now, call.country))?;
+    let lineup = Lineup::resolve(&call, &catalogue, &body.model, fallbacks)?;
+    turns::normalise(&mut body.input);
+    if turns::addresses(&body.input).next().is_some() {
+        lineup.refuse_if_hopeless(&call)?;
+    }
     let hosts = app.settings.hosts.judge(turns::addresses(&body.input), call.now).await;
     let files = turns::taken(&mut body.input);
-    let documents = document::read(&app, files, PdfFiles::wanted_by(&lineup)).await?;
+    let documents = document::read(&call, &lineup, files, "input").await?;
     let sent = turns::Sent { hosts: &hosts, documents: &documents };
     let translated = request::translate(body, &app.settings.system_prompt, &sent)?;
     let fit = |text: &TextSpec| gates::fit(&translated.chat, &translated.stand_ins, text);
-    let order = Order {
-        holder,
-        request_id: call.request_id.clone(),
-        prompt_field: "input",
-        first: lineup.first_candidate(&app, fit)?,
-        others: lineup.other_candidates(&app, fit)?,
-    };
-    let work = Work::begin(&app, order, &call.standing)?;
+    let first = lineup.first_candidate(&app, fit)?;
+    let others = lineup.other_candidates(&app, fit)?;
+    let left_out = others.left_out();
+    let (others, extras) = (others.candidates, Extras::default());
+    let order = Order { prompt_field: "input", first, others, extras };
+    let work = Work::begin(&call, order)?;
     let frame = Frame {
         request_id: call.request_id.clone(),
         created: call.now.seconds(),
@@ -73,26 +72,34 @@ async fn create_response(
         strips_thoughts: translated.strips_thoughts,
     };
     if streams {
-        return stream(work, &lineup, frame).await;
+        return stream(work, &lineup, frame, left_out.as_deref()).await;
     }
     let answered = work.answer().await?;
     let remaining = payment::balance_remaining(&answered.settled.receipt);
     let model = lineup.answered_by(&answered.model);
+    let notes = answered.notes.clone();
     let answer = Answer::new(reply::whole(frame, answered));
+    let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
-    Ok(Told::Whole(model_headers::write(answer, &model)))
+    Ok(WholeOrStream::Whole(model_headers::write(answer, &model)))
 }
 
-async fn stream(work: Work, lineup: &Lineup<'_>, frame: Frame) -> Result<Told<Response>, Refusal> {
-    let remaining = work.balance_after_hold();
+async fn stream(
+    work: Work,
+    lineup: &Lineup<'_>,
+    frame: Frame,
+    left_out: Option<&str>,
+) -> Result<WholeOrStream<Response>, Refusal> {
+    let remaining = work.balance_before();
     let mut flow = work.stream();
     // The status can still tell of a failure until the first keep-alive is due.
-    let model = match flow.opened(KEEP_ALIVE).await? {
-        Opened::By(model) => lineup.answered_by(&model),
-        Opened::NotYet => lineup.first.clone(),
+    let (model, notes) = match flow.opened(KEEP_ALIVE).await? {
+        Opened::By(model, notes) => (lineup.answered_by(&model), notes),
+        Opened::NotYet => (lineup.first.clone(), RouteNotes::default()),
     };
     let frame = Frame { model: model.model.id.clone(), ..frame };
-    let answer = Answer::new(Events::of(flow, ResponseTeller::new(frame)));
+    let answer = Answer::new(Events::of(flow, ResponseSseEncoder::new(frame)));
+    let answer = model_headers::write_notes(answer, &notes, left_out);
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
-    Ok(Told::Stream(model_headers::write(answer, &model)))
+    Ok(WholeOrStream::Stream(model_headers::write(answer, &model)))
 }

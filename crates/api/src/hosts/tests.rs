@@ -1,5 +1,9 @@
 //! Names that point inward, that nobody knows, and that take too long.
 
+use std::io;
+
+use futures_util::future::BoxFuture;
+
 use super::*;
 
 const NOW: Timestamp = Timestamp::from_ms(1_000_000);

@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use http_body::Body as _;
 use http_body_util::BodyExt;
 
+use crate::input::metered::Pace;
 use crate::refusal::Refusal;
 
 /// How much of a body is read, and how patiently.
@@ -17,17 +18,34 @@ use crate::refusal::Refusal;
 pub struct BodyLimits {
     pub bytes_max: usize,
     pub pause_max: Duration,
+    /// How fast the whole must come.
+    pub(crate) pace: Pace,
 }
 
 impl BodyLimits {
     /// The specification's cap for JSON, for a caller who has shown a good credential.
-    pub const TRUSTED: BodyLimits =
-        BodyLimits { bytes_max: 35 * 1024 * 1024, pause_max: Duration::from_secs(30) };
+    pub const TRUSTED: BodyLimits = BodyLimits {
+        bytes_max: 35 * 1024 * 1024,
+        pause_max: Duration::from_secs(30),
+        // A line of a megabit sends the largest body in five minutes.
+        pace: Pace {
+            start: Duration::from_secs(20),
+            bytes_per_s_min: 16 * 1024,
+            total_max: Duration::from_secs(300),
+        },
+    };
 
-    /// For a caller whose credential is missing or bad. Its body is read only to tell malformed
-    /// JSON from a missing credential, which takes no more than this.
-    pub const STRANGER: BodyLimits =
-        BodyLimits { bytes_max: 64 * 1024, pause_max: Duration::from_secs(10) };
+    /// For a caller without a proven credential, wherever it calls. Where one is missing, the body is
+    /// read only to tell malformed JSON from that; what anyone may send takes no more than this.
+    pub const STRANGER: BodyLimits = BodyLimits {
+        bytes_max: 64 * 1024,
+        pause_max: Duration::from_secs(10),
+        pace: Pace {
+            start: Duration::from_secs(10),
+            bytes_per_s_min: 4 * 1024,
+            total_max: Duration::from_secs(20),
+        },
+    };
 }
 
 /// Reads a whole body into memory. Most come in one piece, which is handed on as it is.

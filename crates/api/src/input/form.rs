@@ -7,9 +7,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use bytes::{Bytes, BytesMut};
 use multer::{Constraints, Field, Multipart, SizeLimit};
+use schema_check::Shape;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
-use shape::Shape;
 
 use crate::input::{BodyLimits, Input, Rejected, query};
 use crate::operation::Operation;
@@ -72,7 +72,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Form<T> {
 
     fn check(raw: RawForm) -> Result<Form<T>, Rejected> {
         let fields = Shape::of::<T>().coerce(raw.pairs);
-        Ok(Form { fields: shape::parse(fields)?, files: raw.files })
+        Ok(Form { fields: schema_check::parse(fields)?, files: raw.files })
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {

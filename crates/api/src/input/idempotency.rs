@@ -4,9 +4,9 @@ use axum::body::Body;
 use axum::http::HeaderName;
 use axum::http::request::Parts;
 use rpc::idempotency::{BadIdempotencyKey, IdempotencyKey};
+use schema_check::Faults;
 use schemars::SchemaGenerator;
 use serde_json::json;
-use shape::Faults;
 
 use crate::input::{BodyLimits, Input, Rejected};
 use crate::operation::Operation;

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
+use bytes::Bytes;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -11,6 +12,9 @@ use serde_json::Value;
 use crate::input::{BodyLimits, Input, Rejected, body, query};
 use crate::operation::{Operation, ParameterPlace};
 use crate::refusal::Refusal;
+
+/// From here on a body takes about a millisecond to parse and check.
+pub(crate) const LARGE_BYTES: usize = 256 * 1024;
 
 /// A JSON body that has passed its published schema.
 #[derive(Debug)]
@@ -22,11 +26,11 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Json<T> {
     async fn read(parts: &mut Parts, body: Body, limits: BodyLimits) -> Result<Value, Refusal> {
         check_content_type(&parts.headers)?;
         let bytes = body::read(&parts.headers, body, limits).await?;
-        serde_json::from_slice(&bytes).map_err(|_| Refusal::not_json())
+        parse(bytes).await
     }
 
     fn check(raw: Value) -> Result<Json<T>, Rejected> {
-        Ok(Json(shape::parse(raw)?))
+        Ok(Json(schema_check::parse(raw)?))
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
@@ -51,11 +55,11 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for QueryOrJson<T>
             return query::read::<T>(parts);
         }
         check_content_type(&parts.headers)?;
-        serde_json::from_slice(&bytes).map_err(|_| Refusal::not_json())
+        parse(bytes).await
     }
 
     fn check(raw: Value) -> Result<QueryOrJson<T>, Rejected> {
-        Ok(QueryOrJson(shape::parse(raw)?))
+        Ok(QueryOrJson(schema_check::parse(raw)?))
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
@@ -64,6 +68,20 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for QueryOrJson<T>
         operation.make_parameters_optional();
         describe_refusals(operation, generator);
     }
+}
+
+/// Parses a body: a large one on a thread of its own, so that nobody else waits for it.
+async fn parse(bytes: Bytes) -> Result<Value, Refusal> {
+    let is_large = LARGE_BYTES <= bytes.len();
+    let parse = move || serde_json::from_slice(&bytes).map_err(|_| Refusal::not_json());
+    if is_large { apart(parse).await? } else { parse() }
+}
+
+/// Runs work for a large body on a thread of its own.
+pub(crate) async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    tokio::task::spawn_blocking(work).await.map_err(Refusal::internal)
 }
 
 pub(super) fn describe_refusals(operation: &mut Operation, generator: &mut SchemaGenerator) {

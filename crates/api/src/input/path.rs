@@ -3,10 +3,10 @@
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
+use schema_check::Shape;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use shape::Shape;
 
 use crate::input::{BodyLimits, Input, Rejected, query};
 use crate::operation::{Operation, ParameterPlace};
@@ -29,7 +29,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Path<T> {
     }
 
     fn check(raw: Value) -> Result<Path<T>, Rejected> {
-        Ok(Path(shape::parse(raw)?))
+        Ok(Path(schema_check::parse(raw)?))
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {

@@ -2,10 +2,10 @@
 
 use axum::body::Body;
 use axum::http::request::Parts;
+use schema_check::Shape;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use shape::Shape;
 use url::form_urlencoded;
 
 use crate::input::{BodyLimits, Input, Rejected};
@@ -24,7 +24,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Query<T> {
     }
 
     fn check(raw: Value) -> Result<Query<T>, Rejected> {
-        Ok(Query(shape::parse(raw)?))
+        Ok(Query(schema_check::parse(raw)?))
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::{ChatChunk, ChoiceDelta, FinishReason, TokenMeter, Usage};
 
 use super::Candidate;
-use super::believe::{Report, Used};
+use super::credible_usage::{Report, Used};
 
 /// The estimate may count a text a fifth too high, and an engine that keeps to the bound must not
 /// be cut short for it.

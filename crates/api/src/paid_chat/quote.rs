@@ -6,7 +6,7 @@ use domain::pricing::TokenPrice;
 use engine::{ChatRequest, prompt_tokens};
 use money::{Cost, Means};
 
-use super::Candidate;
+use super::{Candidate, Extras};
 
 /// The length of an answer that neither its caller nor its model bounds.
 const ANSWER_TOKENS_DEFAULT: u64 = 32_768;
@@ -132,15 +132,15 @@ impl Quote {
 
 /// How much to hold: enough for whichever model answers. Where the caller set no bound, less will
 /// do, and the answer ends when the money does: nobody asked for all that the model would give.
-pub(super) fn want(first: &Candidate, others: &[Candidate]) -> Want {
+pub(super) fn want(first: &Candidate, others: &[Candidate], extras: &Extras) -> Want {
     let own = first.quote.most(&first.price);
     let most = others.iter().map(|it| it.quote.most(&it.price)).fold(own, Cost::or_more);
     if first.quote.is_bounded && most == own {
-        return Want::Exactly(own);
+        return Want::Exactly(extras.plus(own));
     }
     let least =
         if first.quote.is_bounded { own } else { first.quote.least(&first.price).or_less(own) };
-    Want::UpTo { least, most }
+    Want::UpTo { least: extras.plus(least), most: extras.plus(most) }
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use domain::catalogue::Capability;
 use engine::Usage;
 use ledger::Charge;
 
-use super::Candidate;
-use super::believe::{Used, billed};
+use super::credible_usage::{Used, billed};
+use super::{Candidate, Extras};
+use crate::paid::HeldFunds;
 use crate::payment;
-use crate::purse::Purse;
 use crate::refusal::inference::Failure;
 
 /// What an answer came to.
@@ -19,26 +19,28 @@ pub(crate) struct Settled {
 }
 
 /// Remembers what an enclave calls its answer, so that it can be asked to sign for it.
-pub(super) fn note_name(purse: &Purse, candidate: &Candidate, name: Option<&str>) {
+pub(super) fn note_name(funds: &HeldFunds, candidate: &Candidate, name: Option<&str>) {
     let is_attested =
         candidate.model.text().is_some_and(|text| text.has(Capability::TeeAttestation));
     if let (true, Some(name)) = (is_attested, name) {
-        purse.app.engines.answer_names.note(purse.request_id.as_str(), name.to_owned());
+        funds.app.engines.answer_names.note(funds.request_id.as_str(), name.to_owned());
     }
 }
 
 /// Charges for what was produced, and waits until that is durable. Nothing produced costs nothing.
 pub(super) async fn settle(
-    purse: Purse,
+    funds: HeldFunds,
     candidate: &Candidate,
     used: Used,
+    extras: Extras,
 ) -> Result<Settled, Failure> {
     let billed = billed(&used, &candidate.quote);
     let usage = billed.unwrap_or_default();
-    let charge = |details| match billed {
-        Some(usage) => payment::token_charge(&candidate.model, &candidate.price, usage, details),
-        None => Charge::default(),
-    };
-    let receipt = purse.pay(usage.total(), charge).await?;
+    let charge = billed.map_or_else(Charge::default, |usage| {
+        let mut charge = payment::token_charge(&candidate.model, &candidate.price, usage);
+        charge.lines.extend(extras.lines);
+        charge
+    });
+    let receipt = funds.pay(usage.total(), charge).await?;
     Ok(Settled { usage, receipt })
 }

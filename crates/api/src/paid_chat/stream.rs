@@ -17,11 +17,11 @@ use super::gather::{Behind, TOGETHER_MAX, gather};
 use super::meter::Meter;
 use super::settle::{Settled, note_name, settle};
 use super::silence::Silence;
-use super::{Candidate, Work, nobody_left};
-use crate::purse::Purse;
+use super::{Candidate, Extras, RouteNotes, Work, nobody_left};
+use crate::paid::HeldFunds;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
-use crate::transport::RequestId;
+use crate::transport::{RequestId, for_same_request};
 
 /// Steps that may wait for a slow listener before the engine is slowed down too: what comes
 /// together, and who answers.
@@ -35,7 +35,7 @@ const DRAIN_MAX: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(crate) enum Step {
     /// The model has begun to answer.
-    Opened(Arc<Model>),
+    Opened(Arc<Model>, RouteNotes),
     Chunk(ChatChunk),
     /// The answer is whole, and its charge is durable. Nothing follows.
     Done(Box<Settled>),
@@ -52,7 +52,7 @@ pub(crate) struct Flow {
 
 /// Whether an answer has begun.
 pub(crate) enum Opened {
-    By(Arc<Model>),
+    By(Arc<Model>, RouteNotes),
     /// Not yet; it may still fail.
     NotYet,
 }
@@ -61,22 +61,22 @@ impl Work {
     /// Asks the models in turn, until one begins to answer.
     pub(crate) fn stream(self) -> Flow {
         let (sender, steps) = mpsc::channel(STEPS_WAITING_MAX);
-        let request_id = self.purse.request_id.clone();
+        let request_id = self.funds.request_id.clone();
         let prompt_field = self.prompt_field;
-        let tasks = self.purse.app.tasks.clone();
-        tasks.spawn(async move {
-            let Work { candidates, purse, .. } = self;
-            run(&candidates, purse, sender).await;
-        });
+        let tasks = self.funds.app.tasks.clone();
+        tasks.spawn(for_same_request(async move {
+            let Work { candidates, funds, extras, .. } = self;
+            run(&candidates, funds, extras, sender).await;
+        }));
         Flow { request_id, prompt_field, steps }
     }
 }
 
 impl Flow {
     /// Waits for the answer to begin, but not for ever: a failure in time has a status of its own.
-    pub(crate) async fn opened(&mut self, patience: Duration) -> Result<Opened, Refusal> {
-        match timeout(patience, self.next()).await {
-            Ok(Step::Opened(model)) => Ok(Opened::By(model)),
+    pub(crate) async fn opened(&mut self, wait_max: Duration) -> Result<Opened, Refusal> {
+        match timeout(wait_max, self.next()).await {
+            Ok(Step::Opened(model, notes)) => Ok(Opened::By(model, notes)),
             Ok(Step::Failed(failure)) => Err(self.refuse(failure)),
             Ok(Step::Chunk(_) | Step::Done(_)) => Err(self.refuse(Failure::Lost)),
             Err(_) => Ok(Opened::NotYet),
@@ -104,29 +104,29 @@ impl Flow {
     }
 }
 
-async fn run(candidates: &[Candidate], purse: Purse, sender: Sender<Step>) {
+async fn run(candidates: &[Candidate], funds: HeldFunds, extras: Extras, sender: Sender<Step>) {
     let opened = tokio::select! {
-        opened = open(candidates, &purse) => opened,
-        () = sender.closed() => return purse.release(),
+        opened = open(candidates, &funds, &extras) => opened,
+        () = sender.closed() => return funds.release(),
     };
     let (candidate, answer_max, stream) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            purse.release();
+            funds.release();
             let _ = sender.send(Step::Failed(Failure::Engine(error))).await;
             return;
         }
     };
     let mut reading = Reading {
-        model: Some(Arc::clone(&candidate.model)),
+        candidate: Some(candidate),
         meter: Meter::new(candidate, answer_max),
         sender: &sender,
         bills_after_hangup: false,
         name: None,
     };
-    let end = reading.read(stream, &purse).await;
-    note_name(&purse, candidate, reading.name.as_deref());
-    let settled = settle(purse, candidate, reading.meter.used()).await;
+    let end = reading.read(stream, &funds).await;
+    note_name(&funds, candidate, reading.name.as_deref());
+    let settled = settle(funds, candidate, reading.meter.used(), extras).await;
     let last = match (end, settled) {
         (End::Unheard, _) => return,
         (End::Whole, Ok(settled)) => Step::Done(Box::new(settled)),
@@ -139,11 +139,13 @@ async fn run(candidates: &[Candidate], purse: Purse, sender: Sender<Step>) {
 /// The first candidate that begins to answer, with the bound that it was given.
 async fn open<'a>(
     candidates: &'a [Candidate],
-    purse: &Purse,
+    funds: &HeldFunds,
+    extras: &Extras,
 ) -> Result<(&'a Candidate, Option<u64>, ChatStream), EngineError> {
     let mut failure = nobody_left();
     for candidate in candidates {
-        let Some(request) = candidate.within(purse.funds()) else { continue };
+        let means = extras.taken_from(funds.means());
+        let Some(request) = candidate.within(means) else { continue };
         let answer_max = request.completion_tokens_max;
         match candidate.engine.stream(request).await {
             Ok(stream) => return Ok((candidate, answer_max, stream)),
@@ -154,10 +156,19 @@ async fn open<'a>(
     Err(failure)
 }
 
+/// A pool says first which of its routes it took.
+fn notes(candidate: &Candidate, taken: &[ChatEvent]) -> RouteNotes {
+    let served = taken.iter().find_map(|event| match event {
+        ChatEvent::Served(served) => Some(served),
+        _ => None,
+    });
+    RouteNotes::of(candidate, served)
+}
+
 struct Reading<'a> {
     /// Who answers, until that is told: with the first words, so that they are one write with the
     /// head of the reply.
-    model: Option<Arc<Model>>,
+    candidate: Option<&'a Candidate>,
     meter: Meter,
     sender: &'a Sender<Step>,
     bills_after_hangup: bool,
@@ -174,7 +185,7 @@ enum End {
 }
 
 impl Reading<'_> {
-    async fn read(&mut self, mut stream: ChatStream, purse: &Purse) -> End {
+    async fn read(&mut self, mut stream: ChatStream, funds: &HeldFunds) -> End {
         let mut silence = Silence::from(Instant::now());
         let mut taken = Vec::new();
         let sender = self.sender;
@@ -182,11 +193,12 @@ impl Reading<'_> {
         loop {
             let behind = tokio::select! {
                 biased;
-                () = &mut hung_up => return self.unheard(taken.drain(..), stream, purse).await,
+                () = &mut hung_up => return self.unheard(taken.drain(..), stream, funds).await,
                 behind = gather(&mut stream, &mut taken) => behind,
             };
-            if let Some(model) = self.model.take() {
-                let _ = sender.send(Step::Opened(model)).await;
+            if let Some(candidate) = self.candidate.take() {
+                let (model, notes) = (Arc::clone(&candidate.model), notes(candidate, &taken));
+                let _ = sender.send(Step::Opened(model, notes)).await;
             }
             let mut events = taken.drain(..);
             let now = Instant::now();
@@ -199,7 +211,7 @@ impl Reading<'_> {
                 let is_over = self.meter.is_over();
                 let told = if is_over { self.meter.closing() } else { chunk };
                 if !self.tell(told).await {
-                    return self.unheard(events, stream, purse).await;
+                    return self.unheard(events, stream, funds).await;
                 }
                 if is_over {
                     return End::Whole;
@@ -229,22 +241,22 @@ impl Reading<'_> {
         &mut self,
         events: impl Iterator<Item = ChatEvent>,
         stream: ChatStream,
-        purse: &Purse,
+        funds: &HeldFunds,
     ) -> End {
         events.for_each(|event| {
             self.note(event);
         });
-        self.drain(stream, purse).await;
+        self.drain(stream, funds).await;
         End::Unheard
     }
 
     /// Nobody listens. Stops the engine, unless it would be paid for the whole answer anyway:
     /// then its own count is worth waiting for, within bounds.
-    async fn drain(&mut self, mut stream: ChatStream, purse: &Purse) {
+    async fn drain(&mut self, mut stream: ChatStream, funds: &HeldFunds) {
         if !self.bills_after_hangup {
             return;
         }
-        let Ok(_place) = purse.app.engines.drains.try_acquire() else { return };
+        let Ok(_place) = funds.app.engines.drains.try_acquire() else { return };
         let deadline = Instant::now() + DRAIN_MAX;
         while let Ok(Some(Ok(event))) = timeout_at(deadline, stream.next()).await {
             self.note(event);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use domain::catalogue::Model;
 use engine::{ChatAnswer, TokenMeter};
 
-use super::believe::{Report, Used};
+use super::credible_usage::{Report, Used};
 use super::settle::{Settled, note_name, settle};
-use super::{Candidate, Work, nobody_left};
+use super::{Candidate, Extras, RouteNotes, Work, nobody_left};
 use crate::outlasting::Outlasting;
-use crate::purse::Purse;
+use crate::paid::HeldFunds;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
 
@@ -17,6 +17,7 @@ use crate::refusal::inference::Failure;
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) model: Arc<Model>,
+    pub(crate) notes: RouteNotes,
     pub(crate) answer: ChatAnswer,
     pub(crate) settled: Settled,
 }
@@ -24,25 +25,37 @@ pub(crate) struct Answered {
 impl Work {
     /// Asks the models in turn. The work goes on, and is paid, even if nobody waits for it.
     pub(crate) async fn answer(self) -> Result<Answered, Refusal> {
-        let (tasks, request_id) = (self.purse.app.tasks.clone(), self.purse.request_id.clone());
+        let (tasks, request_id) = (self.funds.app.tasks.clone(), self.funds.request_id.clone());
         let prompt_field = self.prompt_field;
-        let Work { candidates, purse, .. } = self;
-        let outcome = Outlasting::new(&tasks, async move { run(&candidates, purse).await }).await;
+        let Work { candidates, funds, extras, .. } = self;
+        let outcome =
+            Outlasting::new(&tasks, async move { run(&candidates, funds, extras).await }).await;
         outcome.map_err(|failure| failure.into_refusal(&request_id, prompt_field))
     }
 }
 
-async fn run(candidates: &[Candidate], purse: Purse) -> Result<Answered, Failure> {
+async fn run(
+    candidates: &[Candidate],
+    funds: HeldFunds,
+    extras: Extras,
+) -> Result<Answered, Failure> {
     let mut failure = nobody_left();
     for candidate in candidates {
-        let Some(request) = candidate.within(purse.funds()) else { continue };
+        let means = extras.taken_from(funds.means());
+        let Some(request) = candidate.within(means) else { continue };
         let answer_max = request.completion_tokens_max;
         match candidate.engine.answer(request).await {
             Ok(answer) => {
-                note_name(&purse, candidate, answer.upstream_id.as_deref());
+                note_name(&funds, candidate, answer.upstream_id.as_deref());
                 let used = used(candidate, &answer, answer_max);
-                let settled = settle(purse, candidate, used).await?;
-                return Ok(Answered { model: Arc::clone(&candidate.model), answer, settled });
+                let settled = settle(funds, candidate, used, extras).await?;
+                let notes = RouteNotes::of(candidate, answer.served.as_ref());
+                return Ok(Answered {
+                    model: Arc::clone(&candidate.model),
+                    notes,
+                    answer,
+                    settled,
+                });
             }
             Err(error) => {
                 let may_go_on = error.may_fail_over();
@@ -53,7 +66,7 @@ async fn run(candidates: &[Candidate], purse: Purse) -> Result<Answered, Failure
             }
         }
     }
-    purse.release();
+    funds.release();
     Err(Failure::Engine(failure))
 }
 

@@ -2,8 +2,9 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use wire::errors::{AudioRejection, ContentPolicyError, ContentPolicyFault};
+use wire::errors::{AudioRejection, ContentPolicyError, ContentPolicyFault, GenerationFailed};
 
+use crate::collect::NotRetrieved;
 use crate::refusal::render::Rendered;
 use crate::refusal::{Refusal, to_value};
 
@@ -12,6 +13,59 @@ use crate::refusal::{Refusal, to_value};
 pub enum VideoRefusal {
     Policy { message: String, credits_refunded: bool, recommended_model: Option<String> },
     Standard(Refusal),
+}
+
+impl From<NotRetrieved> for VideoRefusal {
+    fn from(refused: NotRetrieved) -> VideoRefusal {
+        match refused {
+            NotRetrieved::Refused(refusal) => refusal.into(),
+            NotRetrieved::Failed(failure) if failure.is_policy() => VideoRefusal::Policy {
+                message: policy_words(failure.message),
+                credits_refunded: true,
+                recommended_model: failure.recommended_model,
+            },
+            NotRetrieved::Failed(failure) => Refusal::generation_failed(failure.message).into(),
+        }
+    }
+}
+
+impl From<NotRetrieved> for AudioRefusal {
+    fn from(refused: NotRetrieved) -> AudioRefusal {
+        match refused {
+            NotRetrieved::Refused(refusal) => refusal.into(),
+            NotRetrieved::Failed(failure) if failure.is_policy() => AudioRefusal::Rejected {
+                message: policy_words(failure.message),
+                suggested_prompt: failure.suggested_prompt,
+            },
+            NotRetrieved::Failed(failure) => Refusal::generation_failed(failure.message).into(),
+        }
+    }
+}
+
+fn policy_words(message: String) -> String {
+    if message.is_empty() {
+        return "The prompt is against the content policy of the model's provider.".to_owned();
+    }
+    message
+}
+
+impl Refusal {
+    /// 500 for a job that ended without a result. Its money went back, and asking again changes
+    /// nothing.
+    fn generation_failed(message: String) -> Refusal {
+        let error = format!("{message} Your credits were refunded.");
+        let code = "GENERATION_FAILED";
+        let body = to_value(&GenerationFailed { error, code, credits_refunded: true });
+        Refusal::with_body(StatusCode::INTERNAL_SERVER_ERROR, "Generation failed", body)
+    }
+
+    /// 416: a part of a file that has no such part.
+    pub(crate) fn no_such_bytes(bytes: u64) -> Refusal {
+        let message = format!("The file has {bytes} bytes.");
+        let status = StatusCode::RANGE_NOT_SATISFIABLE;
+        Refusal::standard(status, "Range not satisfiable", message, None)
+            .header("content-range", &format!("bytes */{bytes}"))
+    }
 }
 
 /// A refusal of queued audio: its prompt was rejected, or in the standard envelope.

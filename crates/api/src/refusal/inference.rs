@@ -30,6 +30,17 @@ const TIMED_OUT: &str = "The request took too long to complete and was timed-out
      inference requests, use the streaming API by setting `stream=true` in your request.";
 const POLICY: &str = "Your prompt violates the content policy of the service or the model provider";
 
+impl std::fmt::Display for Failure {
+    /// For the log: without what an engine said to the caller.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Engine(error) => write!(f, "{error}"),
+            Failure::Unrecorded(error) => write!(f, "the charge was not recorded: {error}"),
+            Failure::Lost => f.write_str("the work ended without a word"),
+        }
+    }
+}
+
 impl Failure {
     /// For an answer that has not begun. `field` is what holds the prompt.
     pub(crate) fn into_refusal(self, request_id: &RequestId, field: &'static str) -> Refusal {
@@ -77,8 +88,8 @@ impl Failure {
     pub(crate) fn into_event(self, request_id: &RequestId) -> InferenceError {
         tracing::warn!(
             http.request_id = request_id.as_str(),
-            error = ?self,
-            "a stream ended with an error"
+            error = %self,
+            "a stream ended with an error: {self}"
         );
         let (message, kind, code) = match &self {
             Failure::Engine(EngineError::Rejected { message }) => {

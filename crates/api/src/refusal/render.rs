@@ -21,7 +21,13 @@ pub(crate) struct Rendered {
     pub(crate) cause: Option<BoxError>,
     /// Asking what things cost is no failure of the caller's.
     pub(crate) is_discovery: bool,
+    /// The money does not last, as these words say. A wallet is told how to top up, too.
+    pub(crate) shortfall: Option<Shortfall>,
 }
+
+/// Marks a response to a caller who has too little money.
+#[derive(Debug, Clone)]
+pub(crate) struct Shortfall(pub(crate) String);
 
 /// Marks a response that does not count as the caller's failure.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +35,15 @@ pub(crate) struct Discovery;
 
 impl Rendered {
     pub(crate) fn new(status: StatusCode, reason: &'static str, body: Value) -> Rendered {
-        Rendered { status, reason, body, headers: Vec::new(), cause: None, is_discovery: false }
+        Rendered {
+            status,
+            reason,
+            body,
+            headers: Vec::new(),
+            cause: None,
+            is_discovery: false,
+            shortfall: None,
+        }
     }
 }
 
@@ -47,6 +61,9 @@ impl IntoResponse for Rendered {
         response.extensions_mut().insert(ReasonPhrase::from_static(self.reason.as_bytes()));
         if self.is_discovery {
             response.extensions_mut().insert(Discovery);
+        }
+        if let Some(shortfall) = self.shortfall {
+            response.extensions_mut().insert(shortfall);
         }
         response
     }

@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
-use lanes::Patience;
+use lanes::IdleTimer;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const COMMENT: &[u8] = b": keep-alive\n\n";
 
 /// An answer that is whole, or a stream.
-pub(crate) enum Told<T> {
+pub(crate) enum WholeOrStream<T> {
     Whole(Answer<T>),
     Stream(Answer<Events>),
 }
@@ -32,15 +32,15 @@ pub(crate) enum Told<T> {
 pub(crate) struct Events(Body);
 
 /// Turns the steps of an answer into the events that one API's clients read.
-pub(crate) trait Teller: Send + 'static {
+pub(crate) trait SseEncoder: Send + 'static {
     /// Appends events. The steps end with `Done` or `Failed`, and so must the events.
     fn tell(&mut self, step: Step, events: &mut Vec<u8>);
 }
 
 impl Events {
-    pub(crate) fn of(flow: Flow, teller: impl Teller) -> Events {
-        let patience = Patience::new(KEEP_ALIVE);
-        let mut telling = Telling { flow, teller, patience, is_over: false };
+    pub(crate) fn of(flow: Flow, sse_encoder: impl SseEncoder) -> Events {
+        let idle_timer = IdleTimer::new(KEEP_ALIVE);
+        let mut telling = Telling { flow, sse_encoder, idle_timer, is_over: false };
         let events = stream::poll_fn(move |context| {
             telling.poll_next(context).map(|events| events.map(Ok::<Bytes, Infallible>))
         });
@@ -84,12 +84,12 @@ fn end_event(events: &mut Vec<u8>, start: usize) {
 
 struct Telling<T> {
     flow: Flow,
-    teller: T,
-    patience: Patience,
+    sse_encoder: T,
+    idle_timer: IdleTimer,
     is_over: bool,
 }
 
-impl<T: Teller> Telling<T> {
+impl<T: SseEncoder> Telling<T> {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if self.is_over {
             return Poll::Ready(None);
@@ -103,24 +103,24 @@ impl<T: Teller> Telling<T> {
         }
         let is_silent = events.is_empty() && !self.is_over;
         if is_silent {
-            ready!(self.patience.poll_over(context));
+            ready!(self.idle_timer.poll_over(context));
             events.extend_from_slice(COMMENT);
         }
-        self.patience.calm();
+        self.idle_timer.calm();
         Poll::Ready(Some(events.into()))
     }
 
     fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
         self.is_over = matches!(step, Step::Done(_) | Step::Failed(_));
-        self.teller.tell(step, events);
+        self.sse_encoder.tell(step, events);
     }
 }
 
-impl<T: Serialize + JsonSchema + Send> Reply for Told<T> {
+impl<T: Serialize + JsonSchema + Send> Reply for WholeOrStream<T> {
     fn into_response(self) -> Result<Response, Refusal> {
         let answer = match self {
-            Told::Whole(answer) => return answer.into_response(),
-            Told::Stream(answer) => answer,
+            WholeOrStream::Whole(answer) => return answer.into_response(),
+            WholeOrStream::Stream(answer) => answer,
         };
         let Events(body) = answer.body;
         let mut response = respond(body, answer.headers, "text/event-stream");

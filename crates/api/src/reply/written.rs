@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use schemars::SchemaGenerator;
-use wire::audio::{Transcription, VerboseTranscription};
+use wire::audio::{Transcription, VerboseTranscription, VideoTranscript};
 
 use super::{Answer, Reply, respond};
 use crate::operation::Operation;
@@ -29,6 +29,28 @@ impl Reply for Written {
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
         operation.reply::<Transcription>(generator);
         operation.reply::<VerboseTranscription>(generator);
+        operation.text_reply("text/plain");
+    }
+}
+
+/// What is said in a video.
+pub(crate) enum VideoWritten {
+    Json(Answer<VideoTranscript>),
+    Text(Answer<String>),
+}
+
+impl Reply for VideoWritten {
+    fn into_response(self) -> Result<Response, Refusal> {
+        match self {
+            VideoWritten::Json(answer) => answer.into_response(),
+            VideoWritten::Text(answer) => {
+                Ok(respond(answer.body.into(), answer.headers, "text/plain; charset=utf-8"))
+            }
+        }
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.reply::<VideoTranscript>(generator);
         operation.text_reply("text/plain");
     }
 }

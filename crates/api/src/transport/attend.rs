@@ -16,9 +16,10 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either};
 use tower::{Layer, Service};
 
-use super::RequestId;
 use super::dress::Dress;
 use super::tally::Tally;
+use super::unread::Unread;
+use super::{RequestId, for_request};
 use crate::app::Shared;
 use crate::refusal::Refusal;
 use crate::version::VERSION;
@@ -55,7 +56,8 @@ pub(super) struct Attended<S> {
 
 impl Attend {
     pub(super) fn new(app: &Shared) -> Attend {
-        let host_name = HeaderValue::from_str(&app.settings.host_name).ok();
+        let host_name = Some(&app.settings.host_name).filter(|name| !name.is_empty());
+        let host_name = host_name.and_then(|name| HeaderValue::from_str(name).ok());
         let (app, dress, tally) = (app.clone(), Dress::new(), Tally::new());
         Attend { shared: Arc::new(Attendance { app, dress, tally, host_name }) }
     }
@@ -82,8 +84,9 @@ where
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, mut request: Request) -> Self::Future {
+    fn call(&mut self, request: Request) -> Self::Future {
         let started = Instant::now();
+        let (mut request, unread) = Unread::follow(request);
         let shared = Arc::clone(&self.shared);
         let id = RequestId(entropy::request_id(shared.app.entropy.as_ref()));
         let method = request.method().clone();
@@ -98,10 +101,14 @@ where
             Either::Right(shared.dress.call(self.inner.clone(), request))
         };
         Box::pin(async move {
-            let mut response = match AssertUnwindSafe(work).catch_unwind().await {
+            let work = for_request(id.clone(), AssertUnwindSafe(work).catch_unwind());
+            let mut response = match work.await {
                 Ok(Ok(response)) => response,
                 Err(panic) => after_panic(panic.as_ref(), &id),
             };
+            if let Some(unread) = unread {
+                unread.settle(&mut response, &shared.app.tasks).await;
+            }
             shared.write_headers(response.headers_mut(), &id, is_plain);
             let route = route.as_ref().map_or(UNMATCHED, MatchedPath::as_str);
             let (status, elapsed) = (response.status().as_u16(), started.elapsed());

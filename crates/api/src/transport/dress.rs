@@ -43,7 +43,9 @@ impl Dress {
     }
 }
 
-/// Sound is small already, and one that is streamed must not wait in a compressor.
+/// Sound and videos are small already, and one that is streamed must not wait in a compressor.
 fn is_worth_it() -> impl Predicate {
-    DefaultPredicate::new().and(NotForContentType::const_new("audio/"))
+    DefaultPredicate::new()
+        .and(NotForContentType::const_new("audio/"))
+        .and(NotForContentType::const_new("video/"))
 }

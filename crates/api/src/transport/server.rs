@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use axum::http::Version;
+use axum::http::header::HOST;
+use axum::response::IntoResponse;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -16,7 +19,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
+use super::addresses::{Addresses, Place};
+use super::idle::{IDLE_MAX, UnderWay};
+use super::unparsed::Unparsed;
+use super::write_timeout::WriteTimeout;
 use crate::origin::Peer;
+use crate::refusal::Refusal;
 
 /// Beyond this many, new connections wait in the kernel's queue.
 const CONNECTIONS_MAX: usize = 16_384;
@@ -29,9 +37,9 @@ const HTTP2_STREAMS_MAX: u32 = 256;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves `router` until `stop`, then lets answers under way end, for at most `grace`. Each
-/// connection gets a seat in one of the `lanes`.
+/// connection gets a seat in one of the `lanes`, if its address has a place left.
 pub async fn serve(
-    listener: TcpListener,
+    (listener, addresses): (TcpListener, Arc<Addresses>),
     router: Router,
     (lanes, tasks): (Arc<Lanes>, TaskTracker),
     stop: CancellationToken,
@@ -43,10 +51,11 @@ pub async fn serve(
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            accepted = accept(&listener, &connections) => accepted,
+            accepted = accept(&listener, &connections, &addresses) => accepted,
         };
         match accepted {
-            Ok((stream, peer, permit)) => {
+            Ok(None) => tracing::debug!("an address has all the connections that it may have"),
+            Ok(Some((stream, peer, permit))) => {
                 let (seat, watcher, router) = (lanes.seat(), graceful.watcher(), router.clone());
                 let lane = seat.runtime().clone();
                 let attended = seat.gather(attend(stream, peer, router, watcher));
@@ -77,51 +86,77 @@ async fn attend(stream: std::net::TcpStream, peer: Peer, router: Router, watcher
             return;
         }
     };
-    let heard = CancellationToken::new();
-    let connection = watcher.watch(connect(stream, peer, router, heard.clone()));
+    let (heard, under_way) = (CancellationToken::new(), UnderWay::new());
+    let connection = connect(stream, peer, router, (heard.clone(), under_way.clone()));
+    let connection = watcher.watch(connection);
     tokio::select! {
         biased;
         ended = connection => if let Err(error) = ended {
             tracing::debug!(error = %error, "a connection ended early: {error}");
         },
-        () = silence(heard) => tracing::debug!("a connection asked for nothing"),
+        () = silence(heard, under_way) => tracing::debug!("a connection asked for nothing"),
     }
 }
 
 /// Ends if no request has come in time. Until the first bytes tell HTTP/1.1 from HTTP/2, neither
 /// protocol's own timeout runs, and a silent connection would keep its place for ever.
-async fn silence(heard: CancellationToken) {
+/// Later on, that of HTTP/1.1 does, and for HTTP/2 we look ourselves.
+async fn silence(heard: CancellationToken, under_way: UnderWay) {
     if tokio::time::timeout(HEADERS_TIMEOUT, heard.cancelled()).await.is_ok() {
-        std::future::pending::<()>().await;
+        under_way.idle(IDLE_MAX).await;
     }
 }
 
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
-) -> std::io::Result<(std::net::TcpStream, Peer, OwnedSemaphorePermit)> {
+    addresses: &Arc<Addresses>,
+) -> std::io::Result<Option<(std::net::TcpStream, Peer, (OwnedSemaphorePermit, Place))>> {
     let permit = Arc::clone(connections).acquire_owned().await.map_err(std::io::Error::other)?;
     let (stream, peer) = listener.accept().await?;
+    let Some(place) = addresses.place(peer.ip()) else { return Ok(None) };
     // Tokens of a stream are small packets; each must leave at once.
     stream.set_nodelay(true)?;
     // The lane that serves it registers it with its own event loop.
-    Ok((stream.into_std()?, Peer(peer), permit))
+    Ok(Some((stream.into_std()?, Peer(peer), (permit, place))))
+}
+
+/// RFC 9112: a request without a host, or with two, is refused. Whatever stands before us may have
+/// read the other one.
+fn has_one_host<B>(request: &hyper::Request<B>) -> bool {
+    let count = request.headers().get_all(HOST).iter().count();
+    match request.version() {
+        Version::HTTP_11 => count == 1,
+        _ => count <= 1,
+    }
 }
 
 fn connect(
     stream: TcpStream,
     peer: Peer,
     router: Router,
-    heard: CancellationToken,
+    (heard, under_way): (CancellationToken, UnderWay),
 ) -> impl hyper_util::server::graceful::GracefulConnection<
     Error = Box<dyn std::error::Error + Send + Sync>,
 > {
     let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+        let asked = under_way.begin(request.version());
         heard.cancel();
+        let is_well_named = has_one_host(&request);
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(peer);
         // A router is always ready.
-        router.clone().call(request)
+        let answered = router.clone().call(request);
+        async move {
+            if !is_well_named {
+                return Ok(Refusal::bad_host().into_response());
+            }
+            let response = answered.await?;
+            Ok::<_, std::convert::Infallible>(match asked {
+                Some(asked) => asked.lasting(response),
+                None => response,
+            })
+        }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
@@ -134,5 +169,6 @@ fn connect(
         .max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX))
         .max_concurrent_streams(HTTP2_STREAMS_MAX)
         .keep_alive_interval(Some(HEADERS_TIMEOUT));
+    let stream = Unparsed::new(WriteTimeout::new(stream));
     builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned()
 }

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use access::wallets::{self, NonceRefused};
 use access::{Holder, Proof};
 use axum::http::{HeaderMap, HeaderName};
+use domain::limits::tiers::Allowed;
+use domain::limits::window::Subject;
 use moment::Timestamp;
-use settle::TopUpRefused;
+use payments::TopUpRefused;
 use wallet::{ContractCheck, SignIn, SignInRefusal, SignedIn, Verdict, verify_sign_in};
 
 use crate::app::App;
 use crate::caller::{Arrival, Principal};
+use crate::refusal::Refusal;
 use crate::refusal::render::BoxError;
+use crate::standing;
 
 /// The legacy name is accepted during migration.
 static HEADERS: [HeaderName; 2] =
@@ -23,7 +27,29 @@ pub(crate) enum SignInFailed {
     Refused(SignInRefusal),
     /// Whether the sign-in is good could not be found out.
     Unknowable(BoxError),
+    /// Too many came from where this one did.
+    TooMany(Refusal),
+    /// The account is frozen.
+    Frozen,
 }
+
+impl SignInFailed {
+    /// The refusal of a sign-in. `refuse` says no to one that is not good.
+    pub(crate) fn into_refusal(self, refuse: impl FnOnce(SignInRefusal) -> Refusal) -> Refusal {
+        match self {
+            SignInFailed::Refused(refusal) => refuse(refusal),
+            SignInFailed::Unknowable(cause) => Refusal::unavailable(cause),
+            SignInFailed::TooMany(refusal) => refusal,
+            SignInFailed::Frozen => Refusal::frozen(),
+        }
+    }
+}
+
+/// Sign-ins a minute from one address. Each takes a signature's check and a durable write, whoever
+/// signs, and wallets cost nothing. Who needs more than this has a use for a key.
+const SIGN_INS_A_MINUTE: u64 = 1_200;
+/// And those of contract wallets, which take two questions to a chain's node.
+const CONTRACT_CHECKS_A_MINUTE: u64 = 60;
 
 impl From<SignInRefusal> for SignInFailed {
     fn from(refusal: SignInRefusal) -> SignInFailed {
@@ -42,24 +68,44 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
     let now = arrival.now;
     let header = header(arrival.headers).ok_or(SignInRefusal::InvalidPayload)?;
     let sign_in = SignIn::decode(header)?;
+    admit(app, arrival, "sign-in", SIGN_INS_A_MINUTE)?;
     let signed_in = match verify_sign_in(&app.wallets.rules, &sign_in, now)? {
         Verdict::Verified(signed_in) => signed_in,
         Verdict::NeedsContractCheck(unconfirmed) => {
             // Whoever guesses is not worth a question to the chain.
             let blocked = app.failures.blocked_until(&Principal::Address(arrival.address), now);
-            if blocked.is_some()
-                || !is_confirmed(app, &unconfirmed.check).await.map_err(unknowable)?
-            {
+            if blocked.is_some() {
+                return Err(SignInRefusal::InvalidSignature.into());
+            }
+            admit(app, arrival, "contract", CONTRACT_CHECKS_A_MINUTE)?;
+            if !is_confirmed(app, &unconfirmed.check).await.map_err(unknowable)? {
                 return Err(SignInRefusal::InvalidSignature.into());
             }
             unconfirmed.confirmed_by_contract()
         }
     };
     let wallet = signed_in.wallet;
-    use_nonce(app, signed_in, now).await?;
     let store = app.store.as_ref();
+    // A read is cheaper than a durable write.
     let owner = wallets::owner(store, wallet, now).await.map_err(unknowable)?;
+    if owner.frozen.is_some() {
+        return Err(SignInFailed::Frozen);
+    }
+    use_nonce(app, signed_in, now).await?;
     Ok(Arc::new(Holder { proof: Proof::Wallet(wallet), owner }))
+}
+
+/// Counts against an address, before anything is done that costs more than counting.
+fn admit(
+    app: &App,
+    arrival: &Arrival<'_>,
+    what: &'static str,
+    a_minute: u64,
+) -> Result<(), SignInFailed> {
+    let subject = Subject::new(arrival.address, what);
+    let allowed = Allowed { requests: a_minute, tokens: None };
+    let admitted = app.limiter.admit(subject, allowed, 0, arrival.now);
+    admitted.map(drop).map_err(|exceeded| SignInFailed::TooMany(standing::too_fast(&exceeded)))
 }
 
 /// The store decides; whatever it has seen just now need not be asked for again.

@@ -29,6 +29,15 @@ pub(crate) async fn run(
         args::Accounts::Link { name, wallet, listing } => {
             report(operator, Operation::LinkWallet { name, wallet }, listing).await
         }
+        args::Accounts::Unlink { name, wallet, listing } => {
+            report(operator, Operation::UnlinkWallet { name, wallet }, listing).await
+        }
+        args::Accounts::Freeze { name, listing } => {
+            report(operator, Operation::FreezeAccount { name }, listing).await
+        }
+        args::Accounts::Unfreeze { name, listing } => {
+            report(operator, Operation::UnfreezeAccount { name }, listing).await
+        }
         args::Accounts::Show { name, listing } => {
             report(operator, Operation::ShowAccount { name }, listing).await
         }
@@ -73,7 +82,11 @@ fn print_account(account: &AccountReport) -> Result<(), Failure> {
     ))?;
     print_line(&format!("  keys        {keys}"))?;
     print_line(&format!("  tier        {}", line.tier))?;
-    print_line(&format!("  created     {}", line.created_at))
+    print_line(&format!("  created     {}", line.created_at))?;
+    match &line.frozen_at {
+        Some(since) => print_line(&format!("  frozen      since {since}")),
+        None => Ok(()),
+    }
 }
 
 fn balances(balances: &Balances) -> String {

@@ -21,7 +21,15 @@ pub(crate) async fn run(operator: &mut Operator<'_>, command: args::Keys) -> Res
             let Reply::Keys(keys) = reply else { return Err(unexpected()) };
             if listing.json { print_json(&keys) } else { print_keys(&keys) }
         }
-        args::Keys::Revoke { id, listing } => {
+        args::Keys::Revoke { id: None, account, listing, .. } => {
+            let reply = operator.perform(Operation::RevokeAllKeys { account }).await?;
+            let Reply::Keys(keys) = reply else { return Err(unexpected()) };
+            if listing.json {
+                return print_json(&keys);
+            }
+            print_line(&format!("revoked {} keys", keys.len()))
+        }
+        args::Keys::Revoke { id: Some(id), listing, .. } => {
             let reply = operator.perform(Operation::RevokeKey { id }).await?;
             let Reply::RevokedKey(key) = reply else { return Err(unexpected()) };
             if listing.json {

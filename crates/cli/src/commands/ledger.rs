@@ -7,7 +7,7 @@ use ledger::CSV_HEADER;
 use crate::args::{self, ExportFormat};
 use crate::failure::Failure;
 use crate::operator::{Operator, unexpected};
-use crate::output::{print, print_json, print_line};
+use crate::output::{Listing, print, print_json, print_line};
 
 pub(crate) async fn run(
     operator: &mut Operator<'_>,
@@ -16,7 +16,59 @@ pub(crate) async fn run(
     match command {
         args::Ledger::Verify(listing) => verify(operator, *listing).await,
         args::Ledger::Export { format } => export(operator, *format).await,
+        args::Ledger::Refund { charge, amount, reason, listing } => {
+            let (charge, reason) = (*charge, reason.clone());
+            let amount = amount.map(|amount| amount.to_string());
+            let operation = Operation::RefundCharge { charge, amount, reason };
+            refund(operator, operation, *listing).await
+        }
+        args::Ledger::Audit(listing) => audit(operator, *listing).await,
     }
+}
+
+async fn refund(
+    operator: &mut Operator<'_>,
+    operation: Operation,
+    listing: args::Listing,
+) -> Result<(), Failure> {
+    let Reply::Refunded(refund) = operator.perform(operation).await? else {
+        return Err(unexpected());
+    };
+    if listing.json {
+        return print_json(&refund);
+    }
+    for (words, sums) in [("given back", &refund.returned), ("had expired", &refund.lapsed)] {
+        for (currency, amount) in sums {
+            print_line(&format!("{amount} {currency} {words}"))?;
+        }
+    }
+    print_line(&format!("entry {}", refund.refund))
+}
+
+/// Page by page as the journal is, but in one table: there are few of these.
+async fn audit(operator: &mut Operator<'_>, listing: args::Listing) -> Result<(), Failure> {
+    let (mut lines, mut after_seq) = (Vec::new(), 0);
+    loop {
+        let reply = operator.perform(Operation::AuditLedger { after_seq }).await?;
+        let Reply::Audit(page) = reply else { return Err(unexpected()) };
+        lines.extend(page.rows);
+        let Some(next) = page.next_seq else { break };
+        after_seq = next;
+    }
+    if listing.json {
+        return print_json(&lines);
+    }
+    let mut table = Listing::new(&["TIME", "BY", "COMMAND", "SUBJECT", "DETAIL"]);
+    for line in &lines {
+        table.row([
+            (&line.at).into(),
+            (&line.by).into(),
+            (&line.action).into(),
+            (&line.subject).into(),
+            (&line.detail).into(),
+        ]);
+    }
+    table.print()
 }
 
 async fn verify(operator: &mut Operator<'_>, listing: args::Listing) -> Result<(), Failure> {

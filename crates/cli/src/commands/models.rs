@@ -89,6 +89,7 @@ fn type_of(files: &ModelFiles) -> Option<&'static str> {
         Kind::Embedding => Some("embedding"),
         Kind::Transcription => Some("asr"),
         Kind::Speech => Some("tts"),
+        Kind::Image => Some("image"),
         Kind::Library => None,
     }
 }

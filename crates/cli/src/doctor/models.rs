@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use config::sections::engine as section;
+use config::sections::log::Log;
 use weights::{Kind, State, manifest};
 
 use super::Finding;
@@ -15,9 +16,9 @@ const MEGABYTE: u64 = 1_000_000;
 pub(crate) fn check(
     surroundings: &Surroundings,
     engine: Engine,
-    section: &section::Engine,
+    sections: (&section::Engine, &Log),
 ) -> Vec<Finding> {
-    let local = match Local::of(engine, surroundings, section) {
+    let local = match Local::of(engine, surroundings, sections) {
         Ok(Some(local)) => local,
         Ok(None) => return vec![Finding::ok("built-in models", "none in use")],
         Err(failure) => {

@@ -2,7 +2,7 @@
 
 use config::sections::x402::X402;
 use moment::{Clock, SystemClock};
-use settle::Remedy;
+use payments::Remedy;
 
 use super::Finding;
 use crate::payments::{Counter, till};
@@ -21,7 +21,7 @@ pub(super) async fn check(section: &X402) -> Vec<Finding> {
     findings.into_iter().map(finding).collect()
 }
 
-fn finding(found: settle::Finding) -> Finding {
+fn finding(found: payments::Finding) -> Finding {
     match found.remedy {
         Remedy::None => Finding::ok(found.about, found.found),
         Remedy::Advised(fix) => Finding::warning(found.about, found.found, fix),

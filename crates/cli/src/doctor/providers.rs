@@ -38,7 +38,9 @@ async fn answer(client: &Client, provider: &Provider) -> Vec<Finding> {
         return vec![Finding::ok(check, "runs on this machine")];
     };
     let url = match provider.kind {
-        ProviderKind::OpenAi | ProviderKind::Anthropic => format!("{base_url}/models"),
+        ProviderKind::OpenAi | ProviderKind::Anthropic | ProviderKind::Kokoro => {
+            format!("{base_url}/models")
+        }
         _ => base_url.clone(),
     };
     let mut request = client.get(&url);
@@ -46,6 +48,9 @@ async fn answer(client: &Client, provider: &Provider) -> Vec<Finding> {
         request = match provider.kind {
             ProviderKind::Anthropic => {
                 request.header("x-api-key", key.expose()).header("anthropic-version", "2023-06-01")
+            }
+            ProviderKind::Fal => {
+                request.header(header::AUTHORIZATION, format!("Key {}", key.expose()))
             }
             _ => request.bearer_auth(key.expose()),
         };

@@ -2,7 +2,7 @@
 
 use config::read::Config;
 use config::sections::scrape::{Chromium, Scrape};
-use config::sections::search::Search;
+use config::sections::search::SearchService;
 use futures_util::future::join_all;
 use reqwest::Client;
 
@@ -27,10 +27,10 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
 
 /// The setting and the URL of each service.
 fn named(config: &Config) -> Vec<(&'static str, &str)> {
-    let search = match &config.search {
-        Search::Searxng { url, .. } => Some(url.as_str()),
-        Search::Brave { url, .. } | Search::Tavily { url, .. } => url.as_deref(),
-        Search::Off => None,
+    let search = match &config.search.service {
+        SearchService::Searxng { url, .. } => Some(url.as_str()),
+        SearchService::Brave { url, .. } | SearchService::Tavily { url, .. } => url.as_deref(),
+        SearchService::Off => None,
     };
     search.map(|url| ("search.url", url)).into_iter().collect()
 }

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use api::proxy::ChainShelf;
 use control::service::Service;
+use control::stakes::{StakeReader, StakesRead};
 use metrics_exporter_prometheus::PrometheusHandle;
 use store::write::{Group, Write};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// What expired is moved, and a full disk is tried again.
 const TEND_EVERY: Duration = Duration::from_secs(1);
@@ -30,8 +32,27 @@ const USAGE_ROWS_PRUNED_MAX: usize = 5_000;
 /// A node that was moved to another chain is noticed within this time.
 const CHECK_CHAINS_EVERY: Duration = Duration::from_secs(300);
 
+/// A new day is noticed within this time, and stakes that could not be read are read again.
+const LOOK_AT_STAKES_EVERY: Duration = Duration::from_secs(300);
+
+/// Starts what the service does with its own state, by itself.
+pub(crate) fn start(
+    service: &Arc<Service>,
+    (keep_usage_days, stakes): (Option<i64>, Option<Arc<dyn StakeReader>>),
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) {
+    tasks.spawn(keep(Arc::clone(service), stop.clone()));
+    if let Some(days) = keep_usage_days {
+        tasks.spawn(prune_usage(Arc::clone(service), days, stop.clone()));
+    }
+    if let Some(stakes) = stakes {
+        tasks.spawn(read_stakes(Arc::clone(service), stakes, stop.clone()));
+    }
+}
+
 /// Tends the ledger, reconciles it and notes uses of keys until `stop`.
-pub(crate) async fn keep(service: Arc<Service>, stop: CancellationToken) {
+async fn keep(service: Arc<Service>, stop: CancellationToken) {
     let mut tend = steady(TEND_EVERY);
     let mut note = steady(NOTE_EVERY);
     let mut reconcile = steady(RECONCILE_EVERY);
@@ -77,15 +98,45 @@ pub(crate) async fn watch_chains(chains: Arc<ChainShelf>, stop: CancellationToke
     }
 }
 
+/// Reads what wallets have staked, at once and when a new day has begun, until `stop`. A round that
+/// left something unread is made again.
+async fn read_stakes(service: Arc<Service>, stakes: Arc<dyn StakeReader>, stop: CancellationToken) {
+    let mut look = steady(LOOK_AT_STAKES_EVERY);
+    let mut day_read = None;
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = look.tick() => {}
+        }
+        let today = service.clock.now().day();
+        if day_read == Some(today) {
+            continue;
+        }
+        let read = tokio::select! {
+            () = stop.cancelled() => return,
+            read = service.read_stakes(stakes.as_ref()) => read,
+        };
+        match read {
+            Ok(StakesRead { changed, unread }) => {
+                tracing::info!(changed, unread, "stakes were read: {changed} changed");
+                day_read = (unread == 0).then_some(today);
+            }
+            Err(error) => tracing::warn!(%error, "stakes were not read: {error}"),
+        }
+    }
+}
+
 /// Drops usage rows that are older than the operator wants to keep, until `stop`.
-pub(crate) async fn prune_usage(service: Arc<Service>, days: i64, stop: CancellationToken) {
+async fn prune_usage(service: Arc<Service>, days: i64, stop: CancellationToken) {
     let mut prune = steady(PRUNE_EVERY);
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             _ = prune.tick() => {}
         }
-        let before_day = service.clock.now().day() - days;
+        // A clock that jumped would have all of it thought old.
+        let Some(now) = service.ledger.pruning_time() else { continue };
+        let before_day = now.day() - days;
         let write = Write::PruneUsage { before_day, rows_max: USAGE_ROWS_PRUNED_MAX };
         if let Err(error) = service.store.commit(Group::of(write)).await {
             tracing::warn!(%error, "old usage rows were not dropped: {error}");
@@ -110,6 +161,7 @@ async fn tend_ledger(service: &Service) {
     }
     let status = service.ledger.status();
     gauge("ledger_running", f64::from(u8::from(status.is_running)));
+    gauge("ledger_clock_trusted", f64::from(u8::from(status.is_clock_trusted)));
     gauge("ledger_open_holds", count(status.open_holds));
     gauge("ledger_oldest_hold_seconds", status.oldest_hold.unwrap_or_default().as_secs_f64());
     gauge("ledger_unwritten_groups", count(status.unwritten_groups));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use api::admin::EngineReport;
 use api::app::Shared;
+use api::transport::addresses::Addresses;
 use api::transport::server::serve;
 use config::sections::server::Server;
 use lanes::Lanes;
@@ -26,6 +27,8 @@ pub(crate) struct Listeners {
     pub(crate) api_address: SocketAddr,
     api: TcpListener,
     admin: TcpListener,
+    /// How many connections each address has.
+    addresses: Arc<Addresses>,
     /// How long answers under way may go on after the stop.
     grace: Duration,
 }
@@ -34,8 +37,12 @@ impl Listeners {
     pub(crate) async fn bind(server: &Server) -> Result<Listeners, Failure> {
         let api = bind("listen", server.listen).await?;
         let admin = bind("admin_listen", server.admin_listen).await?;
-        let grace = server.shutdown_grace;
-        Ok(Listeners { api_address: api.local_addr()?, api, admin, grace })
+        let (grace, proxies) = (server.shutdown_grace, server.trusted_proxies.clone());
+        let addresses = Addresses::new(
+            server.connections_per_address,
+            Arc::new(move |address| proxies.iter().any(|range| range.contains(address))),
+        );
+        Ok(Listeners { api_address: api.local_addr()?, api, admin, addresses, grace })
     }
 
     /// Starts serving both, as tasks that end after `stop`: the API in the lanes, the operator's
@@ -59,8 +66,10 @@ impl Listeners {
             metrics.render()
         });
         let admin = api::admin::router(Arc::clone(&app), render, engine);
-        let listeners =
-            [(self.admin, admin, Arc::new(Lanes::here())), (self.api, api::router(app), lanes)];
+        let listeners = [
+            ((self.admin, Addresses::unbounded()), admin, Arc::new(Lanes::here())),
+            ((self.api, self.addresses), api::router(app), lanes),
+        ];
         for (listener, router, lanes) in listeners {
             let place = (lanes, tasks.clone());
             tasks.spawn(serve(listener, router, place, stop.clone(), self.grace));

@@ -1,6 +1,7 @@
 //! The log: lines for people on a terminal, JSON otherwise, always on standard error.
 
 mod gathered;
+mod human;
 mod json;
 
 use std::fmt::Display;
@@ -12,6 +13,7 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use self::gathered::{Gathered, LastLines, ToGathered};
+use self::human::HumanLines;
 use self::json::JsonLines;
 use crate::bar::WIPE;
 use crate::failure::Failure;
@@ -36,7 +38,9 @@ pub(crate) fn start(log: &Log) -> Result<LastLines, Failure> {
     }
     let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let (is_terminal, wipes) = (io::stderr().is_terminal(), is_watched(log));
-    let lines = lines.with_writer(move || Line { wipes }).with_ansi(is_terminal && !is_plain);
+    let has_colours = is_terminal && !is_plain;
+    let lines = lines.with_writer(move || Line { wipes }).with_ansi(has_colours);
+    let lines = lines.event_format(HumanLines::new(has_colours));
     lines.finish().try_init().map_err(|error| Failure::Failed(cannot_start(&error)))?;
     Ok(LastLines::none())
 }

@@ -11,6 +11,8 @@ pub(crate) struct Welcome {
     pub(crate) first_key: Option<String>,
     /// Whether the operator chose that key, and so knows it.
     pub(crate) is_key_chosen: bool,
+    /// The token of a link into the console that works once.
+    pub(crate) link: Option<String>,
 }
 
 impl Welcome {
@@ -29,6 +31,11 @@ impl Welcome {
             }
             text.push_str(&format!(
                 "try it: curl -H \"Authorization: Bearer {shown}\" http://{address}/api/v1/models\n"
+            ));
+        }
+        if let Some(token) = &self.link {
+            text.push_str(&format!(
+                "console, this link signs in once: http://{address}/#/sign-in/{token}\n"
             ));
         }
         text.push_str(&format!("listening on http://{}\n", self.address));
@@ -52,7 +59,9 @@ mod tests {
     #[track_caller]
     fn check(address: &str, first_key: Option<&str>, is_key_chosen: bool, expected: &str) {
         let first_key = first_key.map(str::to_owned);
-        let welcome = Welcome { address: address.parse().unwrap(), first_key, is_key_chosen };
+        let link = first_key.is_some().then(|| "T".to_owned());
+        let address = address.parse().unwrap();
+        let welcome = Welcome { address, first_key, is_key_chosen, link };
         assert_eq!(welcome.to_text(), expected);
     }
 
@@ -64,6 +73,7 @@ mod tests {
             false,
             "ADMIN key, shown only now: K\n\
              try it: curl -H \"Authorization: Bearer K\" http://127.0.0.1:80/api/v1/models\n\
+             console, this link signs in once: http://127.0.0.1:80/#/sign-in/T\n\
              listening on http://0.0.0.0:80\n",
         );
     }
@@ -75,7 +85,9 @@ mod tests {
             Some("K"),
             true,
             "try it: curl -H \"Authorization: Bearer $TOLLGATE_ADMIN_KEY\" \
-             http://127.0.0.1:80/api/v1/models\nlistening on http://127.0.0.1:80\n",
+             http://127.0.0.1:80/api/v1/models\n\
+             console, this link signs in once: http://127.0.0.1:80/#/sign-in/T\n\
+             listening on http://127.0.0.1:80\n",
         );
     }
 

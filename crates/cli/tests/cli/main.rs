@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
 
 mod accounts;
+mod backup;
 mod basics;
 mod configuration;
 mod doctor;
@@ -10,4 +11,5 @@ mod harness;
 mod keys;
 mod ledger;
 mod models;
+mod reader;
 mod serve;

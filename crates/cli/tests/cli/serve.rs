@@ -23,6 +23,26 @@ fn the_first_start_shows_an_admin_key_that_works_and_later_ones_do_not() {
 }
 
 #[test]
+fn a_machine_without_root_certificates_serves() {
+    let home = Home::with_config(
+        "[[provider]]\nid = \"plain\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n",
+    );
+    let home = home.variable("SSL_CERT_FILE", "/nowhere").variable("SSL_CERT_DIR", "/nowhere");
+    assert!(home.serve().stop().success());
+}
+
+#[test]
+fn a_database_in_use_names_the_data_directory_of_its_service() {
+    let home = Home::new();
+    let _running = home.serve();
+    let database = home.data_dir().join("tollgate.db");
+    let other = Home::with_config(&format!("[store]\nurl = \"sqlite:{}\"\n", database.display()));
+    let holder = home.data_dir().canonicalize().unwrap().display().to_string();
+    let said = format!("--data-dir {holder}");
+    other.fails(&["keys", "list"], 3, &["in use by the service whose data directory is", &said]);
+}
+
+#[test]
 fn a_chosen_admin_key_works_and_is_not_shown() {
     let secret = "the-operators-own-secret";
     let home = Home::new().variable("TOLLGATE_ADMIN_KEY", secret);

@@ -18,7 +18,8 @@ const VOICES: Key = Key::with_default("voices", Kind::Texts, "[]", "Voices calle
 const DEFAULT_VOICE: Key = Key::optional(
     "default_voice",
     Kind::Text,
-    "The voice when callers name none; the first unless given.",
+    "The voice when callers name none; `af_sky` if a speech model has it, and else the first, \
+     unless given.",
 );
 const FORMATS: Key = Key::with_default(
     "formats",
@@ -132,8 +133,17 @@ pub(super) fn asr(reader: &Reader<'_>) -> Option<AsrSpec> {
     Some(AsrSpec { price: price::asr_price(reader)? })
 }
 
+/// The voice that the API names for requests that name none.
+const USUAL_VOICE: &str = "af_sky";
+
+fn with_usual_voice(voices: Choices<String>) -> Choices<String> {
+    let usual = Choices::with_default(voices.options().to_vec(), &USUAL_VOICE.to_owned());
+    usual.unwrap_or(voices)
+}
+
 pub(super) fn tts(reader: &Reader<'_>) -> Option<TtsSpec> {
     let voices = text_choices(reader, "voices", "default_voice");
+    let voices = if reader.has("default_voice") { voices } else { voices.map(with_usual_voice) };
     let formats = word_choices(reader, "formats", "default_format");
     let custom_voice_id = reader.flag("custom_voice_id");
     let voice_cloning = reader.table("voice_cloning", CLONING_KEYS).and_then(|it| cloning(&it));

@@ -1,6 +1,7 @@
 //! What `[[model]]` says about models of every type.
 
 use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 
 use domain::catalogue::{
     Deprecation, Model, ModelSpec, ModelType, Named, Privacy, Route, Successor,
@@ -9,6 +10,7 @@ use domain::catalogue::{
 use super::value::word;
 use crate::fault::did_you_mean;
 use crate::key::{Form, Key, Kind, Section};
+use crate::origin::Origin;
 use crate::reader::Reader;
 
 const WEIGHT: Kind = Kind::Integer { least: 1, most: 1_000_000 };
@@ -29,6 +31,13 @@ pub(super) const KEYS: &[Key] = &[
         "The first route's share of the load, next to the weights in `also`.",
     ),
     Key::optional("also", Kind::Tables, "Further routes, for failover and weighted balancing."),
+    Key::optional(
+        "workflow",
+        Kind::Path,
+        "What a provider of kind `comfyui` is to do: a file with a workflow in API format, relative \
+         to this one. `{{prompt}}`, `{{negative_prompt}}`, `{{seed}}`, `{{width}}`, `{{height}}`, \
+         `{{steps}}`, `{{cfg_scale}}`, `{{image}}` and others in it are filled in.",
+    ),
     Key::required("price", Kind::Table, "What it costs; one shape per type."),
     Key::optional("name", Kind::Text, "The name people read; the id unless given."),
     Key::optional("description", Kind::Text, "A sentence for the listing."),
@@ -136,6 +145,7 @@ pub(super) fn read(
         ["traits", "aliases", "model_sets", "region_restrictions"].map(|key| reader.texts(key));
     let deprecation = deprecation(reader);
     let routes = routes(reader, id.as_deref(), providers);
+    let workflow = workflow(reader);
     let [offline, beta, uncensored] = flags;
     let [traits, aliases, model_sets, region_restrictions] = lists;
     Some(Model {
@@ -155,6 +165,7 @@ pub(super) fn read(
         region_restrictions: region_restrictions?,
         deprecation,
         routes,
+        workflow,
         spec: spec?,
     })
 }
@@ -176,6 +187,14 @@ fn deprecation(reader: &Reader<'_>) -> Option<Deprecation> {
         }
     };
     Some(Deprecation { starts_at, date: date?, removes_at: removes_at?, successor })
+}
+
+/// Relative to the file that names it.
+fn workflow(reader: &Reader<'_>) -> Option<PathBuf> {
+    let path = reader.path("workflow")?;
+    let Origin::File { path: file, .. } = reader.origin_of("workflow") else { return Some(path) };
+    let folder = Path::new(&**file).parent().unwrap_or(Path::new(""));
+    Some(folder.join(path))
 }
 
 fn routes(reader: &Reader<'_>, id: Option<&str>, providers: &[&str]) -> Vec<Route> {

@@ -28,7 +28,7 @@ pub const SECTION: Section = Section {
             "fetch",
             Kind::Flag,
             "true",
-            "Fetches the built-in models that are offered without being asked for, about 400 MB, \
+            "Fetches the built-in models that are offered without being asked for, about 430 MB, \
              when the service starts. Otherwise `tollgate models pull` fetches them.",
         ),
         Key::with_default(
@@ -36,6 +36,13 @@ pub const SECTION: Section = Section {
             Kind::Path,
             "\"models\"",
             "Where weights are kept, relative to the data directory.",
+        ),
+        Key::optional(
+            "llama_library",
+            Kind::Path,
+            "A llama.cpp library (`libllama.so`) of your own, such as one built for a GPU, with its \
+             parts beside it; relative to the data directory. Otherwise the one that is fetched \
+             with the text models.",
         ),
         Key::with_default(
             "threads",
@@ -84,6 +91,8 @@ pub struct Engine {
     pub fetch: bool,
     /// Relative to the data directory.
     pub models_dir: PathBuf,
+    /// Relative to the data directory.
+    pub llama_library: Option<PathBuf>,
     /// None: one per core.
     pub threads: Option<usize>,
     /// None: never.
@@ -108,6 +117,7 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Engine> {
         _ => Local::Auto,
     });
     let models_dir = reader.path("models_dir");
+    let llama_library = reader.path("llama_library");
     let threads = reader.integer("threads").and_then(|threads| usize::try_from(threads).ok());
     let idle_unload = reader.seconds("idle_unload_s");
     let fetch = reader.flag("fetch");
@@ -119,6 +129,7 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Engine> {
         local: local?,
         fetch: fetch?,
         models_dir: models_dir?,
+        llama_library,
         threads: threads.filter(|threads| 0 < *threads),
         idle_unload: idle_unload.filter(|idle| !idle.is_zero()),
         memory_max_mb: memory.filter(|memory| 0 < *memory),

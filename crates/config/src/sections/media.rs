@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::HTTP;
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
@@ -9,12 +10,22 @@ pub const SECTION: Section = Section {
     name: "media",
     form: Form::One,
     doc: "Where generated images, sound and video wait for their owner.",
-    keys: &[Key::with_default(
-        "url",
-        Kind::Url(&["file:", "s3://"]),
-        "\"file:media\"",
-        "`file:` and a directory, relative to the data directory, or `s3://bucket/prefix`.",
-    )],
+    keys: &[
+        Key::with_default(
+            "url",
+            Kind::Url(&["file:", "s3://"]),
+            "\"file:media\"",
+            "`file:` and a directory, relative to the data directory, or `s3://bucket/prefix`. The \
+             credentials for S3 are the environment's: AWS_ACCESS_KEY_ID and its relatives, or what \
+             the machine's role gives.",
+        ),
+        Key::optional(
+            "endpoint",
+            Kind::Url(HTTP),
+            "Where S3 is served if not by Amazon, such as \"http://127.0.0.1:9000\".",
+        ),
+        Key::optional("region", Kind::Text, "The region of the bucket."),
+    ],
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +35,8 @@ pub enum Media {
     S3 {
         bucket: String,
         prefix: String,
+        endpoint: Option<String>,
+        region: Option<String>,
     },
 }
 
@@ -31,7 +44,17 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Media> {
     let url = reader.url("url")?;
     if let Some(place) = url.strip_prefix("s3://") {
         let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
-        return Some(Media::S3 { bucket: bucket.to_owned(), prefix: prefix.to_owned() });
+        return Some(Media::S3 {
+            bucket: bucket.to_owned(),
+            prefix: prefix.to_owned(),
+            endpoint: reader.url("endpoint").map(|url| url.trim_end_matches('/').to_owned()),
+            region: reader.text("region"),
+        });
+    }
+    for key in ["endpoint", "region"] {
+        if reader.has(key) {
+            reader.fault(key, format!("`{key}` in [media] is for `s3://` only"));
+        }
     }
     let directory = url.strip_prefix("file:").unwrap_or_default();
     if directory.is_empty() {

@@ -53,6 +53,14 @@ pub const SECTION: Section = Section {
              they see fit.",
         ),
         Key::with_default(
+            "cache_system_prompt",
+            Kind::Flag,
+            "true",
+            "Whether system prompts for the kind `anthropic` are marked as worth caching, unless \
+             the caller marks something itself. What is written to the cache and read from it is \
+             billed at the model's prices for that.",
+        ),
+        Key::with_default(
             "timeout_s",
             Kind::Seconds { least: 1, most: DAY_S },
             "600",
@@ -109,6 +117,8 @@ pub struct Provider {
     pub dialect: Dialect,
     /// For providers of kind `anthropic`.
     pub thinking: Thinking,
+    /// For providers of kind `anthropic`.
+    pub cache_system_prompt: bool,
     /// For a whole answer.
     pub timeout: Duration,
     /// Before the first event of a stream, and between two.
@@ -203,6 +213,7 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Provider> {
         "adaptive" => Thinking::Adaptive,
         _ => Thinking::Budget,
     });
+    let cache_system_prompt = reader.flag("cache_system_prompt");
     let timeout = reader.seconds("timeout_s");
     let stream_timeout = reader.seconds("stream_timeout_s");
     let connect_timeout = reader.seconds("connect_timeout_s");
@@ -220,6 +231,7 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Provider> {
         api_key,
         dialect: dialect?,
         thinking: thinking?,
+        cache_system_prompt: cache_system_prompt?,
         timeout: timeout?,
         stream_timeout: stream_timeout?,
         connect_timeout: connect_timeout?,
@@ -238,7 +250,12 @@ fn check_kind(reader: &Reader<'_>, kind: Option<ProviderKind>) {
                        \"http://127.0.0.1:8000/v1\"";
         reader.fault("base_url", message);
     }
-    for (key, only) in [("dialect", ProviderKind::OpenAi), ("thinking", ProviderKind::Anthropic)] {
+    let particular = [
+        ("dialect", ProviderKind::OpenAi),
+        ("thinking", ProviderKind::Anthropic),
+        ("cache_system_prompt", ProviderKind::Anthropic),
+    ];
+    for (key, only) in particular {
         if reader.has(key) && kind != only {
             let message =
                 format!("`{key}` in [[provider]] is for the kind \"{}\" only", only.name());

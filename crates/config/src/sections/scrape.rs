@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use money::{Per, Price};
+
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
@@ -18,6 +20,31 @@ pub const SECTION: Section = Section {
              or the full path of the program.",
         ),
         Key::with_default(
+            "sandbox",
+            Kind::Flag,
+            "true",
+            "Whether the browser confines itself. It does not do so as root: there it runs only \
+             with `false`, which is for containers.",
+        ),
+        Key::with_default(
+            "respect_robots",
+            Kind::Flag,
+            "true",
+            "Whether pages are left alone that a site's robots.txt closes to programs.",
+        ),
+        Key::with_default(
+            "price_usd",
+            Kind::Decimal,
+            "\"0.01\"",
+            "What a page costs, in USD; what fails costs nothing.",
+        ),
+        Key::with_default(
+            "document_price_usd",
+            Kind::Decimal,
+            "\"0.01\"",
+            "What the text of a file costs, in USD.",
+        ),
+        Key::with_default(
             "allow_private_addresses",
             Kind::Flag,
             "false",
@@ -29,6 +56,10 @@ pub const SECTION: Section = Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scrape {
     pub chromium: Chromium,
+    pub sandbox: bool,
+    pub respect_robots: bool,
+    pub price: Price,
+    pub document_price: Price,
     pub allow_private_addresses: bool,
 }
 
@@ -41,8 +72,19 @@ pub enum Chromium {
 
 pub(crate) fn read(reader: &Reader<'_>) -> Option<Scrape> {
     let chromium = reader.text("chromium").and_then(|written| chromium(reader, written));
+    let (sandbox, respect_robots) = (reader.flag("sandbox"), reader.flag("respect_robots"));
+    let one = |text: &str| Price::parse(text, Per::One);
+    let price = reader.decimal("price_usd", one);
+    let document_price = reader.decimal("document_price_usd", one);
     let allow_private_addresses = reader.flag("allow_private_addresses");
-    Some(Scrape { chromium: chromium?, allow_private_addresses: allow_private_addresses? })
+    Some(Scrape {
+        chromium: chromium?,
+        sandbox: sandbox?,
+        respect_robots: respect_robots?,
+        price: price?,
+        document_price: document_price?,
+        allow_private_addresses: allow_private_addresses?,
+    })
 }
 
 fn chromium(reader: &Reader<'_>, written: String) -> Option<Chromium> {

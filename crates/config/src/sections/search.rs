@@ -1,5 +1,7 @@
 //! `[search]`: who answers when a model looks something up.
 
+use money::{Per, Price};
+
 use super::HTTP;
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
@@ -16,6 +18,12 @@ pub const SECTION: Section = Section {
             "\"off\"",
             "The search service.",
         ),
+        Key::with_default(
+            "price_usd",
+            Kind::Decimal,
+            "\"0.01\"",
+            "What a search costs, in USD; what fails or finds nothing in a chat costs nothing.",
+        ),
         Key::optional("url", Kind::Url(HTTP), "Where it answers; SearXNG needs it."),
         Key::optional(
             "api_key",
@@ -26,7 +34,13 @@ pub const SECTION: Section = Section {
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Search {
+pub struct Search {
+    pub service: SearchService,
+    pub price: Price,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SearchService {
     Off,
     Searxng { url: String, api_key: Option<Secret> },
     Brave { url: Option<String>, api_key: Secret },
@@ -34,6 +48,12 @@ pub enum Search {
 }
 
 pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Search> {
+    let price = reader.decimal("price_usd", |text| Price::parse(text, Per::One));
+    let service = service(reader, vault);
+    Some(Search { service: service?, price: price? })
+}
+
+fn service(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<SearchService> {
     let provider = reader.choice("provider");
     let url = reader.url("url").map(|url| url.trim_end_matches('/').to_owned());
     let api_key = vault.secret(reader, "api_key");
@@ -41,14 +61,14 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Search> {
     let needed = match provider {
         "searxng" => "url",
         "brave" | "tavily" => "api_key",
-        _ => return Some(Search::Off),
+        _ => return Some(SearchService::Off),
     };
     if !reader.has(needed) {
         reader.fault("provider", format!("`{needed}` is missing in [search]: {provider} needs it"));
     }
     match provider {
-        "searxng" => Some(Search::Searxng { url: url?, api_key }),
-        "brave" => Some(Search::Brave { url, api_key: api_key? }),
-        _ => Some(Search::Tavily { url, api_key: api_key? }),
+        "searxng" => Some(SearchService::Searxng { url: url?, api_key }),
+        "brave" => Some(SearchService::Brave { url, api_key: api_key? }),
+        _ => Some(SearchService::Tavily { url, api_key: api_key? }),
     }
 }

@@ -34,7 +34,8 @@ pub const SECTION: Section = Section {
             "domains",
             Kind::Texts,
             "[\"localhost:8080\"]",
-            "The hosts that wallet sign-in messages may name.",
+            "The hosts that wallet sign-in messages may name, beside that of `public_url`, which alone \
+             counts if this is not set. With https:// before it, a message must say so too.",
         ),
         Key::with_default(
             "trusted_proxies",
@@ -48,6 +49,26 @@ pub const SECTION: Section = Section {
             "The header in which those proxies name the caller's country in two letters, such as \
              `cf-ipcountry`. Without it, `region_restrictions` of models are shown and hold nobody \
              back.",
+        ),
+        Key::optional(
+            "host_name",
+            Kind::Text,
+            "What answers carry as `x-service-host-name`, for telling nodes apart. Without it, the \
+             machine's own name in development, and no such header otherwise.",
+        ),
+        Key::with_default(
+            "connections_per_address",
+            Kind::Integer { least: 1, most: 16_384 },
+            "512",
+            "How many connections one address may have open, an IPv6 network of 64 bits counting as \
+             one. Trusted proxies are not bounded.",
+        ),
+        Key::with_default(
+            "bodies_max_mb",
+            Kind::Integer { least: 64, most: 1_048_576 },
+            "512",
+            "The memory that the bodies of all requests under way may take; half of it for one \
+             caller. More is answered with 503.",
         ),
         Key::with_default(
             "shutdown_grace_s",
@@ -67,6 +88,10 @@ pub struct Server {
     pub trusted_proxies: Vec<AddressRange>,
     /// In lower case.
     pub country_header: Option<String>,
+    pub host_name: Option<String>,
+    pub connections_per_address: usize,
+    /// The memory that the bodies of all requests under way may take.
+    pub bodies_bytes_max: usize,
     pub shutdown_grace: Duration,
 }
 
@@ -112,9 +137,14 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
     let listen = reader.address("listen");
     let admin_listen = reader.address("admin_listen");
     let public_url = reader.url("public_url").map(|url| url.trim_end_matches('/').to_owned());
-    let domains = reader.texts("domains");
+    // What the documentation shows is for trying things out, and not for a service with a name.
+    let is_only_named = public_url.is_some() && !reader.has("domains");
+    let domains = reader.texts("domains").map(|it| if is_only_named { Vec::new() } else { it });
     let trusted_proxies = trusted_proxies(reader);
     let country_header = country_header(reader);
+    let host_name = reader.text("host_name");
+    let connections_per_address = reader.integer("connections_per_address");
+    let bodies_max_mb = reader.integer("bodies_max_mb");
     let shutdown_grace = reader.seconds("shutdown_grace_s");
     // Port 0 asks for any free port, so the same words can mean two listeners.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
@@ -127,6 +157,9 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
         domains: domains?,
         trusted_proxies,
         country_header,
+        host_name,
+        connections_per_address: usize::try_from(connections_per_address?).ok()?,
+        bodies_bytes_max: usize::try_from(bodies_max_mb?).ok()?.saturating_mul(1 << 20),
         shutdown_grace: shutdown_grace?,
     })
 }

@@ -83,6 +83,7 @@ fn the_listing_of_settings_shows_no_secret() {
         provider.p.api_key = ***
         provider.p.dialect = "vllm"
         provider.p.thinking = "budget"
+        provider.p.cache_system_prompt = true
         provider.p.timeout_s = 600
         provider.p.stream_timeout_s = 120
         provider.p.connect_timeout_s = 5

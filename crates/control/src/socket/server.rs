@@ -13,7 +13,9 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::descent::descends_from;
 use super::{Answer, OPERATION_BYTES_MAX};
+use crate::actor::Actor;
 use crate::operation::{Operation, OperationError};
 use crate::service::Service;
 
@@ -96,10 +98,20 @@ async fn accept(
 ) -> io::Result<(UnixStream, tokio::sync::OwnedSemaphorePermit)> {
     let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
     let (stream, _) = listener.accept().await?;
+    if let Some(peer) = stream.peer_cred()?.pid().and_then(|pid| u32::try_from(pid).ok())
+        && peer != 0
+        && descends_from(peer, std::process::id())
+    {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("the process {peer} was started by this service"),
+        ));
+    }
     Ok((stream, place))
 }
 
 async fn attend(stream: UnixStream, service: &Service) -> io::Result<()> {
+    let by = Actor::with_uid(stream.peer_cred()?.uid());
     let mut stream = BufReader::new(stream);
     loop {
         let mut line = Vec::new();
@@ -114,7 +126,7 @@ async fn attend(stream: UnixStream, service: &Service) -> io::Result<()> {
             return Err(io::Error::from(io::ErrorKind::InvalidData));
         }
         let answer = match serde_json::from_slice::<Operation>(&line) {
-            Ok(operation) => match service.perform(operation).await {
+            Ok(operation) => match service.perform(&by, operation).await {
                 Ok(reply) => Answer::Done(Box::new(reply)),
                 Err(error) => Answer::Error(error),
             },

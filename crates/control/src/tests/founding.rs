@@ -24,7 +24,7 @@ async fn a_start_that_died_half_way_is_made_good() {
     let owner = scene.service.account("default").await.unwrap();
     let entry = crate::founding::STARTING_CREDIT;
     let usd = money::Currency::Usd;
-    scene.service.grant(entry, owner.id, usd, Nano::from_units(10)).await.unwrap();
+    scene.service.grant(entry, owner.id, (usd, Nano::from_units(10)), Vec::new()).await.unwrap();
     let scene = scene.restarted().await;
     scene.service.found(Some(Nano::from_units(10))).await.unwrap();
     assert_eq!(scene.show("default").await.line.balances["USD"], "10");

@@ -84,6 +84,43 @@ async fn a_key_with_wrong_terms_is_refused() {
 }
 
 #[tokio::test]
+async fn all_keys_of_an_account_are_revoked_at_once() {
+    let scene = Scene::founded().await;
+    scene.perform(Operation::CreateAccount { name: "other".into() }).await.unwrap();
+    for account in ["default", "default", "other"] {
+        let key = NewKey { account: account.into(), ..new_key() };
+        scene.perform(Operation::CreateKey(key)).await.unwrap();
+    }
+    let account = Some("default".to_owned());
+    let revoked = scene.perform(Operation::RevokeAllKeys { account }).await.unwrap();
+    let Reply::Keys(revoked) = revoked else { panic!("{revoked:?}") };
+    assert_eq!(revoked.len(), 2);
+    assert_eq!(list(&scene, None).await.len(), 1);
+    scene.perform(Operation::RevokeAllKeys { account: None }).await.unwrap();
+    assert_eq!(list(&scene, None).await, []);
+}
+
+#[tokio::test]
+async fn accounts_are_frozen_and_wallets_unlinked() {
+    let scene = Scene::founded().await;
+    let name = || "default".to_owned();
+    let wallet = || "0x00000000000000000000000000000000000000aa".to_owned();
+    let unlink = || Operation::UnlinkWallet { name: name(), wallet: wallet() };
+    scene.refusal(unlink()).await;
+    scene.perform(Operation::LinkWallet { name: name(), wallet: wallet() }).await.unwrap();
+    scene.perform(unlink()).await.unwrap();
+    scene.refusal(unlink()).await;
+    let frozen = scene.perform(Operation::FreezeAccount { name: name() }).await.unwrap();
+    let Reply::Account(frozen) = frozen else { panic!("{frozen:?}") };
+    assert!(frozen.line.frozen_at.is_some());
+    let thawed = scene.perform(Operation::UnfreezeAccount { name: name() }).await.unwrap();
+    let Reply::Account(thawed) = thawed else { panic!("{thawed:?}") };
+    assert_eq!(thawed.line.frozen_at, None);
+    scene.refusal(Operation::FreezeAccount { name: "nobody".into() }).await;
+    scene.refusal(Operation::FreezeAccount { name: wallet() }).await;
+}
+
+#[tokio::test]
 async fn names_of_accounts_are_plain_and_unique() {
     let scene = Scene::founded().await;
     let create = |name: &str| Operation::CreateAccount { name: name.to_owned() };

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Scene;
+use crate::actor::Actor;
 use crate::operation::{Operation, OperationError};
 use crate::reply::Reply;
 use crate::socket;
@@ -60,7 +61,8 @@ async fn an_operation_over_the_socket_answers_as_it_does_here() {
         Operation::Ping,
     ];
     for operation in operations {
-        let here = listening.service.perform(operation.clone()).await.unwrap();
+        let here =
+            listening.service.perform(&Actor::of_this_process(), operation.clone()).await.unwrap();
         let there = client.perform(&operation).await.unwrap();
         assert_eq!(there, here);
     }

@@ -4,10 +4,11 @@ use hashbrown::HashMap;
 use moment::Timestamp;
 use uuid::Version;
 
-use crate::account::{Account, LotKey};
+use crate::account::{Account, LotKey, LotTag};
+use crate::allowance::AllowanceKind;
 use crate::id::EntryId;
 use crate::record::{Transfer, TransferCode};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{LotRow, Snapshot};
 use crate::violation::{Invariant, Violation};
 
 /// When each lot expires, of those that do.
@@ -41,6 +42,27 @@ impl Expiries {
         let words = format!("entry {entry}: {code} of {lot}, which expires {expires_at}");
         Err(Invariant::NoSpendAfterExpiry.broken(words))
     }
+}
+
+/// Whether a lot expires when its name says. That of a grant was chosen, and is written nowhere else.
+pub(super) fn check(row: &LotRow) -> Result<(), Violation> {
+    let LotRow { lot, expires_at, .. } = row;
+    let named = match lot.tag {
+        LotTag::Main => None,
+        LotTag::Day(day) => Some(AllowanceKind::DiemDaily.ends_at(day)),
+        LotTag::Month(month) => Some(AllowanceKind::BundledMonthly.ends_at(month)),
+        LotTag::Grant(_) if expires_at.is_some() => return Ok(()),
+        LotTag::Grant(_) => Some(Timestamp::MAX),
+    };
+    if *expires_at == named {
+        return Ok(());
+    }
+    let words = match (expires_at, lot.tag) {
+        (None, _) => format!("{lot} expires by its name, and its row says never"),
+        (Some(at), LotTag::Main) => format!("{lot} never expires, and its row says {at}"),
+        (Some(at), _) => format!("{lot} does not expire when its name says: its row says {at}"),
+    };
+    Err(Invariant::NoSpendAfterExpiry.broken(words))
 }
 
 impl EntryId {

@@ -1,6 +1,7 @@
 //! One entry of the catalogue: what every model has, whatever it makes.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 use moment::Timestamp;
 
@@ -35,6 +36,8 @@ pub struct Model {
     pub deprecation: Option<Deprecation>,
     /// Engines that run the model; the first is tried first.
     pub routes: Vec<Route>,
+    /// The file with what ComfyUI is to do, for models that run there.
+    pub workflow: Option<PathBuf>,
     pub spec: ModelSpec,
 }
 

@@ -67,6 +67,11 @@ pub enum Unresolved {
     Offline { id: String },
     #[error("Model {id} is not available in your region ({country})")]
     Restricted { id: String, country: String },
+    #[error(
+        "Model {id} is not private, and this API key is for private models only (modelPrivacy \
+         {wanted})"
+    )]
+    NotPrivate { id: String, wanted: &'static str },
 }
 
 impl Catalogue {

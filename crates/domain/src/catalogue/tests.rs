@@ -109,6 +109,7 @@ fn model(id: &str, spec: ModelSpec) -> Model {
             upstream_id: id.to_owned(),
             weight: NonZeroU32::MIN,
         }],
+        workflow: None,
         spec,
     }
 }

@@ -10,12 +10,22 @@ use moment::Timestamp;
 const FAILURES_MAX: usize = 20;
 const WINDOW: Duration = Duration::from_secs(30);
 const BLOCK: Duration = Duration::from_secs(30);
-/// Beyond this many principals, those whose failures are all old are forgotten.
-const PRINCIPALS_SWEPT: usize = 50_000;
+/// Of how many principals failures are remembered. Beyond it, the one that failed first is
+/// forgotten: whoever has so many addresses to call from needs no more attempts from each.
+const PRINCIPALS_MAX: usize = 100_000;
+/// How many of the oldest are looked at for every failure, so that none of them pays for all.
+const LOOKED_AT: usize = 4;
 
 /// Remembers recent failures of each principal: a key, a wallet, or else an address.
 pub struct Failures<P> {
-    records: Mutex<HashMap<P, Record>>,
+    table: Mutex<Table<P>>,
+}
+
+#[derive(Debug)]
+struct Table<P> {
+    records: HashMap<P, Record>,
+    /// Every principal once, by when it was last looked at.
+    order: VecDeque<(Timestamp, P)>,
 }
 
 #[derive(Debug, Default)]
@@ -26,30 +36,52 @@ struct Record {
 
 impl<P> Default for Failures<P> {
     fn default() -> Failures<P> {
-        Failures { records: Mutex::default() }
+        Failures { table: Mutex::new(Table { records: HashMap::new(), order: VecDeque::new() }) }
     }
 }
 
-impl<P: Eq + Hash> Failures<P> {
+impl<P: Eq + Hash + Clone> Failures<P> {
     /// Until when the principal is blocked, if it is.
     pub fn blocked_until(&self, principal: &P, now: Timestamp) -> Option<Timestamp> {
-        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.get(principal)?.blocked_until.filter(|until| now < *until)
+        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.records.get(principal)?.blocked_until.filter(|until| now < *until)
     }
 
     /// Counts one failure. Answers given while blocked are not failures and must not be counted,
     /// or the block would never end.
     pub fn count(&self, principal: P, now: Timestamp) {
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        if PRINCIPALS_SWEPT < records.len() {
-            records.retain(|_, record| record.is_live(now));
-        }
-        let record = records.entry(principal).or_default();
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.forget_old(now);
+        let Table { records, order } = &mut *table;
+        let record = records.entry(principal).or_insert_with_key(|principal| {
+            order.push_back((now, principal.clone()));
+            Record::default()
+        });
         record.times.retain(|time| now < time.plus(WINDOW));
         record.times.push_back(now);
         if FAILURES_MAX < record.times.len() {
             record.times.clear();
             record.blocked_until = Some(now.plus(BLOCK));
+        }
+    }
+}
+
+impl<P: Eq + Hash + Clone> Table<P> {
+    /// A few of the oldest: more than are added, so that the table shrinks as fast as it grows.
+    fn forget_old(&mut self, now: Timestamp) {
+        for _ in 0..LOOKED_AT {
+            let is_full = PRINCIPALS_MAX <= self.records.len();
+            let is_due = self.order.front().is_some_and(|(seen, _)| seen.plus(WINDOW) <= now);
+            if !is_full && !is_due {
+                return;
+            }
+            let Some((_, principal)) = self.order.pop_front() else { return };
+            let is_live = self.records.get(&principal).is_some_and(|it| it.is_live(now));
+            if is_live && !is_full {
+                self.order.push_back((now, principal));
+            } else {
+                self.records.remove(&principal);
+            }
         }
     }
 }
@@ -105,5 +137,33 @@ mod tests {
             failures.count("key", at(31));
         }
         assert_eq!(failures.blocked_until(&"key", at(31)), None);
+    }
+
+    #[test]
+    fn the_table_is_bounded_and_old_principals_go_as_fast_as_new_ones_come() {
+        let failures = Failures::default();
+        for number in 0..PRINCIPALS_MAX * 2 {
+            failures.count(number, at(0));
+        }
+        let size = || failures.table.lock().unwrap().records.len();
+        assert!(size() <= PRINCIPALS_MAX);
+        for number in 0..PRINCIPALS_MAX / 2 {
+            failures.count(usize::MAX - number % 2, at(100));
+        }
+        assert_eq!(size(), 2);
+        assert_eq!(failures.table.lock().unwrap().order.len(), 2);
+    }
+
+    #[test]
+    fn whoever_is_blocked_stays_blocked_while_others_are_forgotten() {
+        let failures = Failures::default();
+        failures.count(0, at(0));
+        for _ in 0..21 {
+            failures.count(0, at(29));
+        }
+        for number in 1..1_000 {
+            failures.count(number, at(31));
+        }
+        assert_eq!(failures.blocked_until(&0, at(32)), Some(at(59)));
     }
 }

@@ -16,12 +16,21 @@ use crate::limits::tiers::Allowed;
 
 const WINDOW_MS: i64 = 60_000;
 const SHARDS: usize = 64;
-/// A shard that holds more windows than this drops those that have ended.
+/// A shard that holds more windows than this drops those that have ended, now and then: looking at
+/// all of them for every request would make each pay for all.
 const SHARD_WINDOWS_SWEPT: usize = 4096;
+const SWEEP_MS: i64 = 5_000;
 
 /// Counts for every subject that called within the last minute.
 pub struct Limiter {
-    shards: Vec<Mutex<HashMap<Subject, Window>>>,
+    shards: Vec<Mutex<Shard>>,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    windows: HashMap<Subject, Window>,
+    /// Not before this moment.
+    next_sweep_ms: i64,
 }
 
 /// Whom and what a limit counts: an account (or an address) together with a model or a class.
@@ -101,10 +110,11 @@ impl Limiter {
     ) -> Result<Admission, Exceeded> {
         let number = subject.window(now);
         let mut shard = self.shard(subject);
-        if SHARD_WINDOWS_SWEPT < shard.len() {
-            shard.retain(|other, window| other.window(now) <= window.number);
+        if SHARD_WINDOWS_SWEPT < shard.windows.len() && shard.next_sweep_ms <= now.ms() {
+            shard.next_sweep_ms = now.ms() + SWEEP_MS;
+            shard.windows.retain(|other, window| other.window(now) <= window.number);
         }
-        let window = shard.entry(subject).or_default();
+        let window = shard.windows.entry(subject).or_default();
         if window.number != number {
             *window = Window { number, ..Window::default() };
         }
@@ -126,7 +136,7 @@ impl Limiter {
     /// Replaces the reserved tokens by those really used, in the window that admitted them.
     pub fn correct(&self, admission: Admission, tokens_used: u64) {
         let mut shard = self.shard(admission.subject);
-        let Some(window) = shard.get_mut(&admission.subject) else { return };
+        let Some(window) = shard.windows.get_mut(&admission.subject) else { return };
         if window.number == admission.window {
             window.tokens = window.tokens.saturating_sub(admission.tokens_reserved) + tokens_used;
         }
@@ -135,12 +145,12 @@ impl Limiter {
     /// Where a subject stands, without counting anything.
     pub fn standing(&self, subject: Subject, allowed: Allowed, now: Timestamp) -> Standing {
         let number = subject.window(now);
-        let known = self.shard(subject).get(&subject).copied();
+        let known = self.shard(subject).windows.get(&subject).copied();
         let window = known.filter(|window| window.number == number);
         window.unwrap_or(Window { number, ..Window::default() }).standing(subject, allowed, now)
     }
 
-    fn shard(&self, subject: Subject) -> MutexGuard<'_, HashMap<Subject, Window>> {
+    fn shard(&self, subject: Subject) -> MutexGuard<'_, Shard> {
         let index = usize::try_from(subject.0 % SHARDS as u64).unwrap_or(0);
         // A panic while counting leaves numbers, not broken structure: go on with them.
         self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
@@ -166,6 +176,14 @@ impl Standing {
 }
 
 impl Exceeded {
+    /// What the log of refusals calls it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Exceeded::Requests(_) => "RPM",
+            Exceeded::Tokens(_) => "TPM",
+        }
+    }
+
     pub fn standing(&self) -> &Standing {
         match self {
             Exceeded::Requests(standing) | Exceeded::Tokens(standing) => standing,

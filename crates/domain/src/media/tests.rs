@@ -223,3 +223,33 @@ proptest! {
         let _ = check_video(&text);
     }
 }
+
+#[test]
+fn what_parsers_read_differently_is_refused_and_the_rest_is_sent_on_as_it_was_read() {
+    for url in [
+        "http://1.1.1.1\\@169.254.169.254/latest",
+        "https://example.com\\.evil.org/",
+        "https://exam\tple.com/",
+        "https://exam\nple.com/",
+        " https://example.com/",
+        "https://example.com/a b.png",
+        "https://example.com/\u{a0}",
+        "https://example.com/\u{7f}",
+    ] {
+        let fault = "Its URL must not have spaces, control characters or backslashes.";
+        assert_eq!(told(url), fault, "{url:?}");
+    }
+    assert_eq!(told("http://168.63.129.16/machine"), PRIVATE);
+    assert_eq!(told("http://168.63.129.17/"), "");
+    for (sent, passed_on) in [
+        ("HTTPS://EXAMPLE.COM:443/A.PNG", "https://example.com/A.PNG"),
+        ("http://0x01010101/", "http://1.1.1.1/"),
+        ("https://bücher.example.org/ü", "https://xn--bcher-kva.example.org/%C3%BC"),
+        ("data:image/png;base64,AA==", "data:image/png;base64,AA=="),
+        ("http://10.0.0.1/%zz", "http://10.0.0.1/%zz"),
+    ] {
+        let mut text = sent.to_owned();
+        normalise(&mut text);
+        assert_eq!(text, passed_on);
+    }
+}

@@ -12,6 +12,7 @@ pub(crate) enum Kind {
     Embedding,
     Transcription,
     Speech,
+    Image,
 }
 
 /// A model on disk.
@@ -31,6 +32,7 @@ impl Kind {
             Kind::Embedding => "embedding",
             Kind::Transcription => "asr",
             Kind::Speech => "tts",
+            Kind::Image => "image",
         }
     }
 
@@ -40,6 +42,7 @@ impl Kind {
             weights::Kind::Embedding => Some(Kind::Embedding),
             weights::Kind::Transcription => Some(Kind::Transcription),
             weights::Kind::Speech => Some(Kind::Speech),
+            weights::Kind::Image => Some(Kind::Image),
             weights::Kind::Library => None,
         }
     }

@@ -1,21 +1,27 @@
 //! A model in memory, of whichever kind.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine_onnx::Runtime;
 use engine_onnx::embedding::Embedder;
+use engine_onnx::pictor::Painter;
 use engine_onnx::speech::{self, Speaker};
 use engine_onnx::transcription::{self, Transcriber};
-use engine_text::{Settings, TextModel, Weights};
+use engine_text::{Library, Settings, TextModel, Weights};
+use weights::Missing;
 
-use super::{Found, Kind, Limits};
+use super::{Found, Kind, Limits, Places};
 use crate::refusal::Refusal;
 
 /// The entry of the manifest with the library that runs ONNX graphs.
 const ONNX_LIBRARY: &str = "onnxruntime";
+/// The one with the library that runs text models.
+const LLAMA_LIBRARY: &str = "llama-cpp";
 /// The entry whose files every voice needs to read English.
 const LANGUAGE: &str = "tts-hibari";
+/// The entry whose model reads the prompts of pictures.
+const PROMPTS: &str = "all-minilm-l6-v2";
 
 /// Cheap to clone; the last clone gives the memory back.
 #[derive(Clone)]
@@ -30,6 +36,7 @@ pub(crate) enum Model {
     Embedding(Arc<Embedder>),
     Transcription(Arc<Transcriber>),
     Speech(Arc<Speaker>),
+    Image(Arc<Painter>),
 }
 
 impl std::fmt::Debug for Loaded {
@@ -50,6 +57,7 @@ impl Loaded {
             Model::Embedding(model) => Arc::strong_count(model),
             Model::Transcription(model) => Arc::strong_count(model),
             Model::Speech(model) => Arc::strong_count(model),
+            Model::Image(model) => Arc::strong_count(model),
         };
         holders == 1
     }
@@ -58,12 +66,13 @@ impl Loaded {
 /// Reads a model from disk; `make_room` is asked before its memory is taken.
 pub(crate) fn load(
     found: &Found,
-    models_dir: &Path,
+    places: &Places,
     limits: &Limits,
     make_room: impl FnOnce(u64) -> Result<(), Refusal>,
 ) -> Result<Loaded, Refusal> {
+    let models_dir = &places.models_dir;
     if found.kind == Kind::Text {
-        return load_text(found, limits, make_room);
+        return load_text(found, places, limits, make_room);
     }
     let memory_bytes = graph_memory_bytes(found, folder_bytes(&found.path));
     make_room(memory_bytes)?;
@@ -73,13 +82,14 @@ pub(crate) fn load(
 
 fn load_text(
     found: &Found,
+    places: &Places,
     limits: &Limits,
     make_room: impl FnOnce(u64) -> Result<(), Refusal>,
 ) -> Result<Loaded, Refusal> {
     // llama.cpp ends the whole process at some files that make no sense.
     weights::gguf::read(&found.path)
         .map_err(|error| broken(format!("{} is broken: {error}", found.path.display())))?;
-    let weights = Weights::open(&found.path).map_err(broken)?;
+    let weights = Weights::open(llama(places)?, &found.path).map_err(broken)?;
     let settings = Settings {
         threads: limits.threads,
         parallel: limits.parallel,
@@ -108,6 +118,11 @@ fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Mod
             let model = Transcriber::load(runtime, folder, kind).map_err(broken)?;
             Ok(Model::Transcription(Arc::new(model)))
         }
+        Kind::Image => {
+            let prompts = weights::folder(models_dir, PROMPTS);
+            let model = Painter::load(runtime, &prompts).map_err(broken)?;
+            Ok(Model::Image(Arc::new(model)))
+        }
         Kind::Speech | Kind::Text => {
             let kind = if is_kokoro(found) { speech::Kind::Kokoro } else { speech::Kind::Hibari };
             let language = weights::folder(models_dir, LANGUAGE);
@@ -130,6 +145,8 @@ fn graph_memory_bytes(found: &Found, files_bytes: u64) -> u64 {
         Kind::Transcription => (2, 192),
         // Many texts go through it together.
         Kind::Embedding => (2, 416),
+        // Its weights are in the program, and widened to four bytes a number.
+        Kind::Image => (0, 640),
         Kind::Speech | Kind::Text => (2, 144),
     };
     files_bytes.saturating_mul(factor).saturating_add(working_mb << 20)
@@ -144,11 +161,29 @@ fn is_kokoro(found: &Found) -> bool {
 }
 
 fn runtime(models_dir: &Path, limits: &Limits) -> Result<Runtime, Refusal> {
-    let folder = weights::installed(models_dir, ONNX_LIBRARY).map_err(broken)?;
-    let entry = weights::manifest().model(ONNX_LIBRARY);
-    let file = entry.and_then(|entry| entry.files.first());
-    let file = file.ok_or_else(|| broken("the manifest names no ONNX library"))?;
-    Runtime::load(&folder.join(&file.name), limits.threads).map_err(broken)
+    Runtime::load(&library(models_dir, ONNX_LIBRARY)?, limits.threads).map_err(broken)
+}
+
+/// The operator's own library, or the one that is fetched with the models.
+fn llama(places: &Places) -> Result<&'static Library, Refusal> {
+    let path = match &places.llama_library {
+        Some(path) => path.clone(),
+        None => library(&places.models_dir, LLAMA_LIBRARY)?,
+    };
+    Library::load(&path).map_err(broken)
+}
+
+/// The first file of an entry is the library itself; its parts are listed after it.
+fn library(models_dir: &Path, id: &str) -> Result<PathBuf, Refusal> {
+    let folder = weights::verified(models_dir, id).map_err(|missing| match missing {
+        Missing::NotFetched { .. } => {
+            Refusal::unavailable("model_not_fetched", missing.to_string())
+        }
+        other => broken(other),
+    })?;
+    let file = weights::manifest().model(id).and_then(|entry| entry.files.first());
+    let file = file.ok_or_else(|| broken("the manifest names no library"))?;
+    Ok(folder.join(&file.name))
 }
 
 /// Voices lie in a folder of their own, and are read piece by piece.

@@ -4,8 +4,6 @@
 //! operators, which an export from a training framework does not.
 
 mod graph;
-mod onnx;
-mod weights;
 
 use std::fs;
 use std::path::Path;
@@ -14,14 +12,14 @@ use ort::session::Session;
 use ort::value::TensorRef;
 use serde::Deserialize;
 
-use self::weights::Weights;
 use super::{EmbeddingError, pooling};
 use crate::runtime::{Error as RuntimeError, Runtime};
+use crate::tensors::Tensors;
 
 /// The half-size file is preferred where both are there; both compute in 32 bits.
 const WEIGHT_FILES: [&str; 2] = ["model.fp16.safetensors", "model.safetensors"];
 
-pub(super) struct Bert {
+pub(crate) struct Bert {
     session: Session,
     config: Config,
 }
@@ -37,7 +35,7 @@ struct Config {
 }
 
 impl Bert {
-    pub(super) fn load(runtime: &Runtime, folder: &Path) -> Result<Bert, EmbeddingError> {
+    pub(crate) fn load(runtime: &Runtime, folder: &Path) -> Result<Bert, EmbeddingError> {
         let file = folder.join("config.json");
         let text = fs::read(&file).map_err(|error| unreadable(&file, &error))?;
         let config: Config =
@@ -45,24 +43,39 @@ impl Bert {
         let candidates = WEIGHT_FILES.map(|it| folder.join(it));
         let file = candidates.iter().find(|it| it.exists()).unwrap_or(&candidates[0]);
         let bytes = fs::read(file).map_err(|error| unreadable(file, &error))?;
-        let weights = Weights::parse(&bytes).map_err(|cause| unreadable(file, &cause))?;
+        let weights = Tensors::parse(&bytes).map_err(|cause| unreadable(file, &cause))?;
         let model = graph::build(&config, &weights).map_err(|cause| unreadable(file, &cause))?;
         let session = runtime.builder()?.commit_from_memory(&model);
         let session = session.map_err(RuntimeError::from)?;
         Ok(Bert { session, config })
     }
 
-    pub(super) fn tokens_max(&self) -> usize {
+    pub(crate) fn tokens_max(&self) -> usize {
         self.config.max_position_embeddings
     }
 
-    pub(super) fn dimensions(&self) -> usize {
+    pub(crate) fn dimensions(&self) -> usize {
         self.config.hidden_size
     }
 
     /// One vector per input; the inputs are padded to the longest of them.
-    pub(super) fn embed(&mut self, inputs: &[&[i32]]) -> Result<Vec<Vec<f32>>, RuntimeError> {
+    pub(crate) fn embed(&mut self, inputs: &[&[i32]]) -> Result<Vec<Vec<f32>>, RuntimeError> {
+        let dimensions = self.config.hidden_size;
         let longest = inputs.iter().map(|it| it.len()).max().unwrap_or(0);
+        let states = self.states(inputs, longest)?;
+        let rows = states.chunks_exact(longest * dimensions);
+        let vectors = rows.zip(inputs);
+        Ok(vectors
+            .map(|(row, input)| pooling::mean_normalised(row, dimensions, input.len()))
+            .collect())
+    }
+
+    /// One vector per token, for every input as many as the longest has.
+    pub(crate) fn states(
+        &mut self,
+        inputs: &[&[i32]],
+        longest: usize,
+    ) -> Result<Vec<f32>, RuntimeError> {
         let shape = [inputs.len(), longest];
         let mut ids = vec![0_i32; inputs.len() * longest];
         let mut mask = vec![0_i32; inputs.len() * longest];
@@ -78,12 +91,7 @@ impl Bert {
             graph::MASK => TensorRef::from_array_view((shape, mask.as_slice()))?,
         })?;
         let (_, states) = outputs[graph::OUTPUT].try_extract_tensor::<f32>()?;
-        let dimensions = self.config.hidden_size;
-        let rows = states.chunks_exact(longest * dimensions);
-        let vectors = rows.zip(inputs);
-        Ok(vectors
-            .map(|(row, input)| pooling::mean_normalised(row, dimensions, input.len()))
-            .collect())
+        Ok(states.to_vec())
     }
 }
 

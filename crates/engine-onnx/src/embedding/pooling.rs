@@ -1,7 +1,7 @@
 //! From a vector per token to a vector per input.
 
 /// The mean of the first `tokens` vectors, scaled to length one.
-pub(super) fn mean_normalised(vectors: &[f32], dimensions: usize, tokens: usize) -> Vec<f32> {
+pub(crate) fn mean_normalised(vectors: &[f32], dimensions: usize, tokens: usize) -> Vec<f32> {
     let mut mean = vec![0.0; dimensions];
     for vector in vectors.chunks_exact(dimensions).take(tokens) {
         for (sum, value) in mean.iter_mut().zip(vector) {

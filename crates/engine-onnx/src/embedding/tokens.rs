@@ -9,7 +9,7 @@ use super::{EmbeddingError, Overflow};
 /// The longest word that a WordPiece tokenizer looks up has 100 characters of up to four bytes.
 const BYTES_PER_TOKEN_MAX: usize = 400;
 
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     tokenizer: Tokenizer,
     vocabulary: u32,
     /// The marks that stand before and after every input.
@@ -19,7 +19,7 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    pub(super) fn load(folder: &Path, tokens_max: usize) -> Result<Tokens, EmbeddingError> {
+    pub(crate) fn load(folder: &Path, tokens_max: usize) -> Result<Tokens, EmbeddingError> {
         let file = folder.join("tokenizer.json");
         let failed = |cause: &str| EmbeddingError::Failed(format!("{}: {cause}", file.display()));
         let mut tokenizer =
@@ -32,11 +32,11 @@ impl Tokens {
         Ok(Tokens { tokenizer, vocabulary, first, last, tokens_max })
     }
 
-    pub(super) fn tokens_max(&self) -> usize {
+    pub(crate) fn tokens_max(&self) -> usize {
         self.tokens_max
     }
 
-    pub(super) fn encode(
+    pub(crate) fn encode(
         &self,
         index: usize,
         input: &str,
@@ -60,7 +60,7 @@ impl Tokens {
     }
 
     /// Puts the marks around tokens, and cuts or refuses what is too long.
-    pub(super) fn wrap(
+    pub(crate) fn wrap(
         &self,
         index: usize,
         ids: &[u32],

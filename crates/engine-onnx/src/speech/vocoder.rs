@@ -9,7 +9,7 @@ use realfft::num_complex::Complex32;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 
 use super::SAMPLE_RATE_HZ;
-use super::noise::Noise;
+use crate::noise::Noise;
 
 /// What the graph gives: magnitudes as logarithms, [`BINS`] rows of one value for each frame, and
 /// the pitch of each frame, 0 where there is none.

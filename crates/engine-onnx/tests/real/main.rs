@@ -4,6 +4,7 @@
 
 mod embedding;
 mod models;
+mod pictor;
 mod round_trip;
 mod speech;
 mod transcription;

@@ -36,7 +36,13 @@ pub(crate) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
         tool_calls: gathered.tool_calls,
     };
     let usage = message.usage.and_then(Counts::usage);
-    Ok(ChatAnswer { served: None, upstream_id: message.id, choices: vec![choice], usage })
+    Ok(ChatAnswer {
+        served: None,
+        upstream_id: message.id,
+        choices: vec![choice],
+        prompt_logprobs: None,
+        usage,
+    })
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,6 @@
 //! The blocks that a turn is made of when we write one.
 
-use engine::{Content, EngineError, Part, PartKind, ToolCall};
+use engine::{CacheControl, Content, EngineError, Part, PartKind, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -102,5 +102,12 @@ fn source(url: &str) -> Result<Source<'_>, EngineError> {
     match inline.split_once(";base64,") {
         Some((media_type, data)) => Ok(Source::Base64 { media_type, data }),
         None => Err(rejected("A data URL must be of the form data:<type>;base64,<data>")),
+    }
+}
+
+/// Marks the last block as worth caching, and with it all that comes before.
+pub(super) fn mark_last(blocks: &mut [Block<'_>]) {
+    if let Some(Block::Text { cache_control, .. }) = blocks.last_mut() {
+        *cache_control = Some(CacheMark::of(CacheControl::FiveMinutes));
     }
 }

@@ -9,13 +9,15 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Thinking;
-use super::blocks::Block;
+use super::blocks::{self, Block};
 use super::turns::{Turn, conversation};
+use crate::dropped;
 
 /// What is the same for all requests to one model.
 pub(crate) struct Writer<'a> {
     pub(crate) model: &'a str,
     pub(crate) thinking: Thinking,
+    pub(crate) caches_system_prompt: bool,
     pub(crate) completion_tokens_max: u64,
 }
 
@@ -33,7 +35,10 @@ impl Writer<'_> {
             return Err(rejected("This model does not give logprobs"));
         }
         let max_tokens = request.completion_tokens_max.unwrap_or(self.completion_tokens_max);
-        let (system, messages) = conversation(&request.messages)?;
+        let (mut system, messages) = conversation(&request.messages)?;
+        if self.caches_system_prompt && !engine::marks_cache(&request.messages) {
+            blocks::mark_last(&mut system);
+        }
         let (thinking, effort) = self.thinking(request, max_tokens)?;
         // While it thinks, the model must be left its own way of drawing tokens.
         let sampling = if thinking.is_some() { None } else { Some(&request.sampling) };
@@ -212,6 +217,39 @@ fn budget_tokens(effort: Effort, max_tokens: u64) -> Result<u64, EngineError> {
     };
     let share = max_tokens.saturating_mul(percent) / 100;
     Ok(share.clamp(BUDGET_TOKENS_MIN, max_tokens - 1))
+}
+
+/// What this protocol has no words for, of what was asked. While the model thinks, it must be left
+/// its own way of drawing tokens.
+pub(super) fn dropped(request: &ChatRequest) -> Vec<String> {
+    let (sampling, reasoning) = (&request.sampling, &request.reasoning);
+    let is_wanted = reasoning.enabled == Some(true) || reasoning.effort.is_some();
+    let thinks = is_wanted && !reasoning.is_off();
+    let absent = [
+        ("temperature", thinks && sampling.temperature.is_some()),
+        ("top_p", thinks && sampling.top_p.is_some()),
+        ("top_k", thinks && sampling.top_k.is_some()),
+        ("min_p", sampling.min_p.is_some()),
+        ("min_temp", sampling.temperature_min.is_some()),
+        ("max_temp", sampling.temperature_max.is_some()),
+        ("frequency_penalty", is_set(sampling.frequency_penalty)),
+        ("presence_penalty", is_set(sampling.presence_penalty)),
+        ("repetition_penalty", sampling.repetition_penalty.is_some()),
+        ("seed", sampling.seed.is_some()),
+        ("stop_token_ids", !request.stop_token_ids.is_empty()),
+        ("reasoning.summary", reasoning.summary.is_some()),
+        ("verbosity", request.verbosity.is_some()),
+        ("prompt_cache_key", request.prompt_cache_key.is_some()),
+        ("prompt_cache_retention", request.prompt_cache_retention.is_some()),
+    ];
+    let ours = absent.into_iter().filter(|(_, is_asked)| *is_asked);
+    let ours = ours.map(|(name, _)| name.to_owned());
+    ours.chain(dropped::unknown(&request.rest)).collect()
+}
+
+/// A penalty of zero is none.
+fn is_set(penalty: Option<f64>) -> bool {
+    penalty.is_some_and(|penalty| penalty != 0.0)
 }
 
 pub(super) fn rejected(message: &str) -> EngineError {

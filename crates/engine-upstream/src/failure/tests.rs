@@ -7,12 +7,22 @@ use super::*;
 #[track_caller]
 fn check(status: u16, body: &Value, expected: &str) {
     let failure = Failure::from_answer(status, None, body.to_string().as_bytes());
-    assert_eq!(failure.into_error().to_string(), expected);
+    assert_eq!(told(&failure.into_error()), expected);
 }
 
 #[track_caller]
 fn check_event(event: &Value, expected: &str) {
-    assert_eq!(Failure::from_value(event).into_error().to_string(), expected);
+    assert_eq!(told(&Failure::from_value(event).into_error()), expected);
+}
+
+/// With what is said to the caller alone.
+fn told(error: &EngineError) -> String {
+    match error {
+        EngineError::Rejected { message }
+        | EngineError::ContextOverflow { message }
+        | EngineError::ContentPolicy { message } => format!("{error}: {message}"),
+        _ => error.to_string(),
+    }
 }
 
 #[test]
@@ -29,9 +39,9 @@ fn the_message_is_found_in_every_shape() {
 
 #[test]
 fn a_body_that_is_not_json_is_its_own_message() {
-    let failure = Failure::from_answer(502, None, b"<h1>Bad\tGateway</h1>\n");
-    let expected = "the engine gave a bad answer: status 502: <h1>Bad Gateway</h1>";
-    assert_eq!(failure.into_error().to_string(), expected);
+    let failure = Failure::from_answer(422, None, b"<h1>Bad\tGateway</h1>\n");
+    let expected = "the engine rejected the request: <h1>Bad Gateway</h1>";
+    assert_eq!(told(&failure.into_error()), expected);
 }
 
 #[test]
@@ -59,11 +69,11 @@ fn a_policy_refusal_is_told_apart() {
 #[test]
 fn our_own_key_and_credit_are_the_operators_matter() {
     for status in [301, 401, 402, 403, 404] {
-        let expected = format!("the engine is misconfigured: status {status}: bad key");
+        let expected = format!("the engine is misconfigured: status {status}");
         check(status, &json!({"error": {"message": "bad key"}}), &expected);
     }
     let no_credit = json!({"error": {"message": "pay", "code": "insufficient_quota"}});
-    check(429, &no_credit, "the engine is misconfigured: status 429: pay");
+    check(429, &no_credit, "the engine is misconfigured: status 429 (insufficient_quota)");
 }
 
 #[test]
@@ -86,7 +96,7 @@ fn an_event_without_a_status_is_understood_by_its_words() {
     let invalid = json!({"error": {"type": "invalid_request_error", "message": "no"}});
     check_event(&invalid, "the engine rejected the request: no");
     let unknown = json!({"error": {"message": "CUDA out of memory"}});
-    check_event(&unknown, "the engine gave a bad answer: status 500: CUDA out of memory");
+    check_event(&unknown, "the engine gave a bad answer: status 500");
 }
 
 #[test]
@@ -103,4 +113,33 @@ fn retry_after_is_read_from_either_header_and_bounded() {
 fn long_messages_are_cut() {
     let failure = Failure::from_answer(400, None, "é".repeat(5000).as_bytes());
     assert_eq!(failure.message.chars().count(), MESSAGE_CHARS_MAX + 1);
+}
+
+#[test]
+fn what_an_upstream_writes_is_not_logged_and_its_keys_are_not_told() {
+    let body = json!({"error": {
+        "message": "Incorrect API key sk-proj-12ab34: your prompt was 'my secret plan'",
+        "code": "invalid_api_key",
+    }});
+    check(401, &body, "the engine is misconfigured: status 401 (invalid_api_key)");
+    let failure = Failure::from_answer(400, None, body.to_string().as_bytes());
+    let error = failure.into_error();
+    assert_eq!(error.to_string(), "the engine rejected the request");
+    let shown = "Incorrect API key […]: your prompt was 'my secret plan'";
+    assert_eq!(error, EngineError::Rejected { message: shown.to_owned() });
+    let odd = json!({"error": {"message": "no", "code": "my secret plan"}});
+    check(500, &odd, "the engine gave a bad answer: status 500");
+    for (said, kept) in [
+        ("Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.x", "Bearer […]"),
+        (
+            "model qwen2.5-0.5b-instruct-q4_k_m is not there",
+            "model qwen2.5-0.5b-instruct-q4_k_m is not there",
+        ),
+        (
+            "at most 4096 tokens; 'max_completion_tokens' is 100000",
+            "at most 4096 tokens; 'max_completion_tokens' is 100000",
+        ),
+    ] {
+        assert_eq!(without_secrets(said), kept);
+    }
 }

@@ -26,7 +26,8 @@ pub(crate) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
         return Err(bad_answer("it has no choices"));
     }
     let usage = answer.usage.as_deref().and_then(usage::read);
-    Ok(ChatAnswer { served: None, upstream_id: answer.id, choices, usage })
+    let prompt_logprobs = answer.prompt_logprobs;
+    Ok(ChatAnswer { served: None, upstream_id: answer.id, choices, prompt_logprobs, usage })
 }
 
 #[derive(Deserialize)]
@@ -35,6 +36,7 @@ struct AnswerBody<'a> {
     object: Option<String>,
     #[serde(borrow)]
     choices: Option<Vec<ChoiceBody<'a>>>,
+    prompt_logprobs: Option<Box<RawValue>>,
     usage: Option<Box<RawValue>>,
     error: Option<Value>,
 }

@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use super::message::MessageBody;
 use super::reasoning::ReasoningBody;
 use super::tools::{ToolBody, tools};
-use crate::quirks::{OutputCap, Quirks};
+use crate::dropped;
+use crate::quirks::{OutputCap, Quirks, ReasoningStyle};
 
 pub(crate) fn whole(
     request: &ChatRequest,
@@ -228,6 +229,28 @@ pub(super) fn extensions(request: &ChatRequest) -> ExtensionsBody<'_> {
         stop_token_ids: &request.stop_token_ids,
         rest: rest.filter(|(name, _)| !OUR_FIELDS.contains(name) && *name != ours_too).collect(),
     }
+}
+
+/// What a server with these quirks is not told, of what was asked.
+pub(crate) fn dropped(request: &ChatRequest, quirks: Quirks) -> Vec<String> {
+    let (sampling, reasoning) = (&request.sampling, &request.reasoning);
+    let is_strict = !quirks.takes_extensions;
+    let tells_summary = quirks.reasoning == ReasoningStyle::Object;
+    let absent = [
+        ("top_k", is_strict && sampling.top_k.is_some()),
+        ("min_p", is_strict && sampling.min_p.is_some()),
+        ("min_temp", is_strict && sampling.temperature_min.is_some()),
+        ("max_temp", is_strict && sampling.temperature_max.is_some()),
+        ("repetition_penalty", is_strict && sampling.repetition_penalty.is_some()),
+        ("stop_token_ids", is_strict && !request.stop_token_ids.is_empty()),
+        ("reasoning.summary", !tells_summary && reasoning.summary.is_some()),
+    ];
+    let ours = absent.into_iter().filter(|(_, is_asked)| *is_asked);
+    let mut names: Vec<String> = ours.map(|(name, _)| name.to_owned()).collect();
+    if is_strict {
+        names.extend(dropped::unknown(&request.rest));
+    }
+    names
 }
 
 fn format(format: &ResponseFormat) -> Option<FormatBody<'_>> {

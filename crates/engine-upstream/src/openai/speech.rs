@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::{EngineError, Phase, SoundStream, SpeechEngine, SpeechRequest};
+use engine::{EngineError, Phase, SoundStream, SpeechEngine, SpeechRequest, VoiceSample};
 use futures_util::future::BoxFuture;
 use futures_util::stream;
-use outbound::{Answer, Pieces};
-use serde::Serialize;
+use outbound::{Answer, Content, FormFile, Pieces};
+use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::failure::Failure;
@@ -21,9 +21,21 @@ const SOUND_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// One speech model behind one OpenAI-style server.
 pub(crate) struct OpenAiSpeech {
     pub(crate) endpoint: Endpoint,
+    /// Where recordings of voices go.
+    pub(crate) voices: Endpoint,
     pub(crate) model: String,
     pub(crate) quirks: Quirks,
 }
+
+/// A voice that a server has learned; some call its name otherwise.
+#[derive(Deserialize)]
+struct Learned {
+    #[serde(alias = "voice_id", alias = "voice")]
+    id: String,
+}
+
+/// Longer names are no names.
+const VOICE_BYTES_MAX: usize = 256;
 
 impl SpeechEngine for OpenAiSpeech {
     fn speak(
@@ -39,6 +51,22 @@ impl SpeechEngine for OpenAiSpeech {
                 Ok(outcome) => outcome,
                 Err(_) => Err(EngineError::Timeout { phase: Phase::FirstEvent }),
             }
+        })
+    }
+
+    fn clone_voice(&self, sample: Arc<VoiceSample>) -> BoxFuture<'_, Result<String, EngineError>> {
+        Box::pin(async move {
+            let fields = [("model", self.model.clone()), ("name", sample.name.clone())];
+            let name = format!("sample.{}", sample.kind.extension);
+            let (mime, bytes) = (sample.kind.mime, sample.sound.clone());
+            let files = [("audio_sample", FormFile { name: &name, mime, bytes })];
+            let answer = self.voices.ask_with(Content::form_of_files(&fields, &files)).await?;
+            let learned: Learned = serde_json::from_slice(&answer)
+                .map_err(|error| bad_answer(format!("it is not a voice: {error}")))?;
+            if learned.id.is_empty() || VOICE_BYTES_MAX < learned.id.len() {
+                return Err(bad_answer("its voice has no name"));
+            }
+            Ok(learned.id)
         })
     }
 }
@@ -85,7 +113,7 @@ pub(crate) fn write(
 }
 
 /// Waits for the first bytes, then hands out the stream.
-async fn open(answer: Answer, patience: Duration) -> Result<SoundStream, EngineError> {
+async fn open(answer: Answer, wait_max: Duration) -> Result<SoundStream, EngineError> {
     if is_text(&answer) {
         return Err(told_instead(&read_whole(answer).await?));
     }
@@ -95,7 +123,7 @@ async fn open(answer: Answer, patience: Duration) -> Result<SoundStream, EngineE
         return Err(bad_answer("it has no sound"));
     };
     let rest = stream::unfold(reading, move |mut reading| async move {
-        let item = reading.next_within(patience).await?;
+        let item = reading.next_within(wait_max).await?;
         Some((item, reading))
     });
     Ok(Box::pin(futures_util::StreamExt::chain(stream::iter([Ok(first)]), rest)))
@@ -117,11 +145,11 @@ struct Reading {
 }
 
 impl Reading {
-    async fn next_within(&mut self, patience: Duration) -> Option<Result<Bytes, EngineError>> {
+    async fn next_within(&mut self, wait_max: Duration) -> Option<Result<Bytes, EngineError>> {
         if self.is_over {
             return None;
         }
-        let outcome = match timeout(patience, self.next()).await {
+        let outcome = match timeout(wait_max, self.next()).await {
             Ok(outcome) => outcome,
             Err(_) => Err(EngineError::Timeout { phase: Phase::NextEvent }),
         };

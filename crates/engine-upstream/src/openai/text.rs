@@ -52,7 +52,8 @@ pub(super) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
         return Err(bad_answer("it has no choices"));
     }
     let usage = answer.usage.as_deref().and_then(usage::read);
-    Ok(ChatAnswer { served: None, upstream_id: answer.id, choices, usage })
+    let prompt_logprobs = None;
+    Ok(ChatAnswer { served: None, upstream_id: answer.id, choices, prompt_logprobs, usage })
 }
 
 #[derive(Serialize)]

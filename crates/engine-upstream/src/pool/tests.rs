@@ -57,6 +57,7 @@ impl ChatEngine for Scripted {
         Box::pin(async move {
             match self.next() {
                 None => Ok(ChatAnswer {
+                    prompt_logprobs: None,
                     served: None,
                     upstream_id: None,
                     choices: Vec::new(),

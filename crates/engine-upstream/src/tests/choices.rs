@@ -22,7 +22,7 @@ fn three() -> Arc<ChatRequest> {
 }
 
 fn chat(stub: &Stub) -> Arc<dyn ChatEngine> {
-    stub.upstream_with(Protocol::OpenAi(Quirks::OLLAMA), patient()).chat("m", 100)
+    stub.upstream_with(Protocol::OpenAi(Quirks::OLLAMA), patient()).chat("m", 100).unwrap()
 }
 
 #[tokio::test]

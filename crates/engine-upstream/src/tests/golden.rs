@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::{ChatEvent, ChatRequest, EngineError};
+use engine::{CacheControl, ChatEvent, ChatRequest, Content, EngineError, Message, Part, PartKind};
 use expect_test::expect_file;
 
 use super::{requests, tell};
@@ -90,7 +90,12 @@ pub(super) fn decode<D: Decoder>(
 pub(super) type Written = Result<Vec<u8>, EngineError>;
 
 fn providers(request: &ChatRequest) -> Vec<(&'static str, Written)> {
-    let anthropic = |thinking| Writer { model: "claude", thinking, completion_tokens_max: 8192 };
+    let anthropic = |thinking| Writer {
+        model: "claude",
+        thinking,
+        caches_system_prompt: true,
+        completion_tokens_max: 8192,
+    };
     vec![
         ("vllm", openai::write_whole(request, "m", Quirks::VLLM)),
         ("openai", openai::write_streamed(request, "m", Quirks::OPENAI)),
@@ -116,6 +121,29 @@ fn a_bound_that_may_exceed_the_context_is_told_only_to_engines_that_end_there() 
         assert_eq!(bound(true, quirks), None, "{quirks:?}");
     }
     assert_eq!(bound(true, Quirks::BUILT_IN), Some(100));
+}
+
+#[test]
+fn a_system_prompt_is_marked_as_worth_caching_unless_its_caller_marks_something() {
+    let mark = |caches_system_prompt, chat: &ChatRequest| {
+        let writer = Writer {
+            model: "claude",
+            thinking: Thinking::Budget,
+            caches_system_prompt,
+            completion_tokens_max: 8192,
+        };
+        let body: serde_json::Value = serde_json::from_slice(&writer.whole(chat).unwrap()).unwrap();
+        body["system"][0]["cache_control"]["type"].clone()
+    };
+    let mut chat = requests::user("Hello");
+    let content = Content::Text("Be brief.".to_owned());
+    chat.messages.insert(0, Message::System { content, name: None });
+    assert_eq!(mark(true, &chat), "ephemeral");
+    assert_eq!(mark(false, &chat), serde_json::Value::Null, "the operator turned it off");
+    let kind = PartKind::Text("Look here.".to_owned());
+    let parts = vec![Part { kind, cache: Some(CacheControl::FiveMinutes) }];
+    chat.messages.push(Message::User { content: Content::Parts(parts), name: None });
+    assert_eq!(mark(true, &chat), serde_json::Value::Null, "the caller knows better");
 }
 
 pub(super) fn pretty(body: Written) -> String {

@@ -145,7 +145,8 @@ async fn what_is_no_sound_is_a_failure() {
 #[test]
 fn a_protocol_without_sound_says_so() {
     let stub = Stub::saying("");
-    let protocol = Protocol::Anthropic(crate::Thinking::Budget);
+    let protocol =
+        Protocol::Anthropic { thinking: crate::Thinking::Budget, caches_system_prompt: true };
     let upstream = stub.upstream_with(protocol, patient());
     let told = upstream.speech("m").err().map(|error| error.to_string());
     let expected = "provider stub: its protocol has no speech; use a provider of kind openai";

@@ -44,7 +44,7 @@ const EVENTS: [&str; 4] = [
 
 /// The text and how it ended, or the failure that ended it.
 async fn stream(stub: &Stub) -> Result<(String, Option<FinishReason>), EngineError> {
-    let mut stream = stub.upstream().chat("m", 16).stream(request()).await?;
+    let mut stream = stub.upstream().chat("m", 16).unwrap().stream(request()).await?;
     let (mut text, mut finish) = (String::new(), None);
     while let Some(event) = stream.next().await {
         if let ChatEvent::Chunk(chunk) = event? {
@@ -62,7 +62,7 @@ async fn a_text_goes_to_its_own_endpoint_as_it_stands() {
     let answer = r#"{"id":"t1","choices":[{"index":0,"text":"a, b)","finish_reason":"length"}],
         "usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7}}"#;
     let stub = Stub::saying(reply("200 OK", answer));
-    let answer = stub.upstream().chat("m", 16).answer(request()).await.unwrap();
+    let answer = stub.upstream().chat("m", 16).unwrap().answer(request()).await.unwrap();
     assert_eq!(answer.choices[0].content.as_deref(), Some("a, b)"));
     assert_eq!(answer.choices[0].finish, FinishReason::Length);
     assert_eq!(answer.usage.unwrap().completion(), 2);
@@ -84,7 +84,7 @@ async fn several_texts_go_as_a_list_to_servers_that_give_several_choices() {
         (tokens.clone(), r#"{"model":"m","prompt":[[1,2],[3]],"n":2}"#),
         (tokens[..1].to_vec(), r#"{"model":"m","prompt":[1,2],"n":2}"#),
     ] {
-        let answer = stub.upstream().chat("m", 16).answer(several(texts)).await.unwrap();
+        let answer = stub.upstream().chat("m", 16).unwrap().answer(several(texts)).await.unwrap();
         assert_eq!(answer.choices.len(), 4);
         assert_eq!(body(stub.next_seen()), expected);
     }
@@ -97,7 +97,7 @@ async fn several_texts_go_one_by_one_to_servers_that_give_one_choice() {
     let stub =
         Stub::saying(reply("200 OK", &json!({"choices": [choice], "usage": usage}).to_string()));
     let upstream = stub.upstream_with(Protocol::OpenAi(Quirks::OLLAMA), patient());
-    let answer = upstream.chat("m", 16).answer(several(words())).await.unwrap();
+    let answer = upstream.chat("m", 16).unwrap().answer(several(words())).await.unwrap();
     let indexes: Vec<u32> = answer.choices.iter().map(|it| it.index).collect();
     assert_eq!(indexes, [0, 1, 2, 3]);
     let usage = answer.usage.unwrap();
@@ -115,7 +115,7 @@ async fn several_texts_go_one_by_one_to_the_built_in_engine_with_all_their_choic
     let answer = json!({"choices": [choice(1, "y"), choice(0, "x")], "usage": usage});
     let stub = Stub::saying(reply("200 OK", &answer.to_string()));
     let upstream = stub.upstream_with(Protocol::OpenAi(Quirks::BUILT_IN), patient());
-    let answer = upstream.chat("m", 16).answer(several(words())).await.unwrap();
+    let answer = upstream.chat("m", 16).unwrap().answer(several(words())).await.unwrap();
     let told = answer.choices.iter().map(|it| (it.index, it.content.as_deref().unwrap()));
     assert_eq!(told.collect::<Vec<_>>(), [(0, "x"), (1, "y"), (2, "x"), (3, "y")]);
     let usage = answer.usage.unwrap();
@@ -135,7 +135,7 @@ async fn streams_of_several_texts_are_woven_with_all_their_choices() {
     let events: Vec<&str> = events.iter().map(String::as_str).chain(["[DONE]"]).collect();
     let stub = Stub::saying(sse(&events));
     let upstream = stub.upstream_with(Protocol::OpenAi(Quirks::BUILT_IN), patient());
-    let mut stream = upstream.chat("m", 16).stream(several(words())).await.unwrap();
+    let mut stream = upstream.chat("m", 16).unwrap().stream(several(words())).await.unwrap();
     let mut texts = vec![String::new(); 4];
     while let Some(event) = stream.next().await {
         let ChatEvent::Chunk(chunk) = event.unwrap() else { continue };
@@ -167,7 +167,10 @@ async fn a_stream_that_is_cut_before_its_finish_is_an_error_wherever_it_is_cut()
 #[tokio::test]
 async fn a_protocol_without_plain_texts_says_so() {
     let stub = Stub::saying(reply("200 OK", "{}"));
-    let upstream = stub.upstream_with(Protocol::Anthropic(Thinking::Budget), patient());
-    let outcome = upstream.chat("m", 16).answer(request()).await;
+    let upstream = stub.upstream_with(
+        Protocol::Anthropic { thinking: Thinking::Budget, caches_system_prompt: true },
+        patient(),
+    );
+    let outcome = upstream.chat("m", 16).unwrap().answer(request()).await;
     assert!(matches!(outcome, Err(EngineError::Rejected { .. })), "{outcome:?}");
 }

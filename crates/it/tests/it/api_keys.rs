@@ -69,7 +69,7 @@ async fn a_change_touches_only_what_it_names() {
     assert_eq!(changed["data"]["consumptionLimits"]["usd"], 5.0);
     assert_eq!(changed["data"]["expiresAt"], "2030-01-01T00:00:00.000Z");
 
-    let clear = json!({"id": made["id"], "expiresAt": "", "consumptionLimit": {}});
+    let clear = json!({"id": made["id"], "expiresAt": "", "consumptionLimit": {"usd": null}});
     let cleared = app.admin().patch("/api_keys", &clear).await.ok();
     assert_eq!(cleared["data"]["expiresAt"], Value::Null);
     assert_eq!(cleared["data"]["consumptionLimits"]["usd"], Value::Null);
@@ -146,4 +146,82 @@ async fn a_refusal_for_going_too_fast_is_in_the_log_under_both_paths() {
         assert_eq!(log["data"][0]["modelId"], "endpoint:api/v1/api_keys");
         assert_eq!(log["data"][0]["rateLimitType"], "RPM");
     }
+}
+
+/// A caller with a key of this privacy.
+async fn private(app: &TestApp, privacy: &str) -> testkit::client::Client {
+    let body = json!({"apiKeyType": "INFERENCE", "description": "x", "modelPrivacy": privacy});
+    let made = app.create_key(&body).await;
+    assert_eq!(made["modelPrivacy"], privacy);
+    app.anonymous().bearer(made["apiKey"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn a_key_for_private_models_opens_no_others() {
+    let app = TestApp::start().await;
+    let chat =
+        |model: &str| json!({"model": model, "messages": [{"role": "user", "content": "x"}]});
+    let input = json!({"model": "text-embedding-bge-m3", "input": "x"});
+    let text = private(&app, "PRIVATE_TEXT").await;
+    text.post("/chat/completions", &chat("kimi-k3")).await.expect(expect![[r#"403 {"error":"Model kimi-k3 is not private, and this API key is for private models only (modelPrivacy PRIVATE_TEXT)","code":"MODEL_PRIVACY_RESTRICTED"}"#]]);
+    assert_eq!(
+        text.post("/responses", &json!({"model": "kimi-k3", "input": "x"})).await.status,
+        403
+    );
+    assert_eq!(
+        text.post("/completions", &json!({"model": "kimi-k3", "prompt": "x"})).await.status,
+        403
+    );
+    assert_eq!(text.post("/chat/completions", &chat("llama-3.3-70b")).await.status, 200);
+    assert_ne!(text.post("/embeddings", &input).await.status, 403, "no text model");
+    let only = private(&app, "PRIVATE_ONLY").await;
+    assert_eq!(only.post("/embeddings", &input).await.status, 403);
+    let speech = json!({"model": "tts-kokoro", "input": "x"});
+    assert_eq!(only.post("/audio/speech", &speech).await.status, 403);
+    let mut fallen_back = chat("kimi-k3");
+    fallen_back["fallbacks"] = json!([{"model": "llama-3.3-70b"}]);
+    let reply = only.post("/chat/completions", &fallen_back).await;
+    assert_eq!(reply.ok()["model"], "llama-3.3-70b", "a private model answers instead");
+}
+
+#[tokio::test]
+async fn a_keys_privacy_is_shown_and_can_be_changed() {
+    let app = TestApp::start().await;
+    let body = json!({"apiKeyType": "INFERENCE", "description": "x"});
+    let made = app.create_key(&body).await;
+    assert_eq!(made["modelPrivacy"], "ALL");
+    let path = format!("/api_keys/{}", made["id"].as_str().unwrap());
+    assert_eq!(app.admin().get(&path).await.ok()["data"]["modelPrivacy"], "ALL");
+    let change = json!({"id": made["id"], "modelPrivacy": "PRIVATE_ONLY"});
+    app.admin().patch("/api_keys", &change).await.ok();
+    assert_eq!(app.admin().get(&path).await.ok()["data"]["modelPrivacy"], "PRIVATE_ONLY");
+    let unchanged = json!({"id": made["id"], "description": "y", "modelPrivacy": null});
+    app.admin().patch("/api_keys", &unchanged).await.ok();
+    assert_eq!(app.admin().get(&path).await.ok()["data"]["modelPrivacy"], "PRIVATE_ONLY");
+    let unknown = json!({"id": made["id"], "modelPrivacy": "SOME"});
+    assert_eq!(app.admin().patch("/api_keys", &unknown).await.status, 400);
+}
+
+#[tokio::test]
+async fn null_clears_a_limit_and_an_expiry_and_is_absent_elsewhere() {
+    let app = TestApp::start().await;
+    let body = json!({"apiKeyType": "INFERENCE", "description": "x", "limitPeriod": "MONTH",
+        "expiresAt": "2027-01-01", "consumptionLimit": {"usd": 5, "diem": 7}});
+    let made = app.create_key(&body).await;
+    let change = async |mut change: serde_json::Value| {
+        change["id"] = made["id"].clone();
+        app.admin().patch("/api_keys", &change).await.ok()["data"].clone()
+    };
+    let shown = change(json!({"consumptionLimit": {"usd": null}, "description": null,
+        "limitPeriod": null}))
+    .await;
+    assert_eq!(shown["consumptionLimits"], json!({"usd": null, "diem": 7.0, "vcu": null}));
+    assert_eq!(shown["description"], "x");
+    assert_eq!(shown["limitPeriod"], "MONTH");
+    assert_eq!(shown["expiresAt"], "2027-01-01T00:00:00.000Z");
+    let shown = change(json!({"consumptionLimit": {"usd": 3}})).await;
+    assert_eq!(shown["consumptionLimits"], json!({"usd": 3.0, "diem": 7.0, "vcu": null}));
+    let shown = change(json!({"consumptionLimit": null, "expiresAt": null})).await;
+    assert_eq!(shown["consumptionLimits"], json!({"usd": null, "diem": null, "vcu": null}));
+    assert_eq!(shown["expiresAt"], json!(null));
 }

@@ -7,7 +7,7 @@ use testkit::app::TestApp;
 #[tokio::test]
 async fn the_balance_is_what_was_credited_less_what_was_charged() {
     let app = TestApp::start().await;
-    app.admin().get("/billing/balance").await.expect(expect![[r#"200 {"canConsume":true,"consumptionCurrency":"USD","balances":{"diem":0.0,"usd":10.0,"bundledCredits":0.0,"vcu":0.0},"diemEpochAllocation":0.0}"#]]);
+    app.admin().get("/billing/balance").await.expect(expect![[r#"200 {"canConsume":true,"consumptionCurrency":"USD","balances":{"diem":0.0,"usd":10.0,"bundledCredits":0.0,"earnedCredits":0.0,"vcu":0.0},"diemEpochAllocation":0.0}"#]]);
     app.charge("1.25").await;
     let balance = app.admin().get("/billing/balance").await.ok();
     assert_eq!(balance["balances"]["usd"], 8.75);

@@ -2,6 +2,8 @@
 //!
 //! The list below has an entry for each operation of the document; one that is missing fails.
 
+mod media;
+
 use axum::http::Method;
 use serde_json::{Value, json};
 use testkit::app::TestApp;
@@ -9,7 +11,10 @@ use testkit::client::{Client, TestReply};
 use testkit::wallet::TestWallet;
 
 use crate::embeddings::embedder::{Embedder, embed_with};
-use crate::{completions, speech, tee, transcriptions};
+use crate::{
+    audio_queue, characters, completions, image_tools, images, speech, tee, transcriptions,
+    video_queue, voices,
+};
 
 /// How to call one operation well and badly. `{key}` in a path or body stands for a key's id,
 /// `{wallet}` for a wallet's address, and `{signature}` for what the wallet signed: the `{token}`.
@@ -47,6 +52,10 @@ fn speak(input: Value) -> Sent {
 
 fn transcribe(file: &'static [u8]) -> Sent {
     Sent { method: Method::POST, path: transcriptions::PATH, body: Content::File(file) }
+}
+
+fn upload(path: &'static str, file: &'static [u8]) -> Sent {
+    Sent { method: Method::POST, path, body: Content::File(file) }
 }
 
 fn chat(messages: Value) -> Sent {
@@ -102,6 +111,10 @@ fn web3_key(signature: &str) -> Sent {
 
 fn examples() -> Vec<Example> {
     let mut examples = inference();
+    examples.extend(media::queues());
+    examples.extend(media::pictures());
+    examples.extend(media::augment_examples());
+    examples.extend(media::character_examples());
     examples.extend(models());
     examples.extend(api_keys());
     examples.extend(billing());
@@ -126,6 +139,16 @@ fn inference() -> Vec<Example> {
             "create_transcription",
             transcribe(transcriptions::TONE),
             Some(transcribe(b"no sound")),
+        ),
+        example(
+            "create_video_transcription",
+            upload("/video/transcriptions", transcriptions::TONE),
+            Some(upload("/video/transcriptions", b"no sound")),
+        ),
+        example(
+            "create_voice",
+            upload(voices::PATH, transcriptions::TONE),
+            Some(upload(voices::PATH, b"no sound")),
         ),
     ]
 }
@@ -242,9 +265,25 @@ async fn check(example: &Example, operation: &Value) {
     if *id == "create_speech" {
         app.upstream.play(speech::mp3());
     }
-    if *id == "create_transcription" {
+    if *id == "create_voice" {
+        app.upstream.play(voices::learned());
+    }
+    if ["create_transcription", "create_video_transcription"].contains(id) {
         app.upstream.play(transcriptions::hello());
     }
+    let is_painted = ["generate_image", "create_image", "edit_image", "multi_edit_image"];
+    let is_varied = ["create_image_edit", "create_image_variation"];
+    if is_painted.contains(id) || is_varied.contains(id) {
+        app.upstream.play(images::made(512, 512));
+    }
+    if ["upscale_image", "remove_image_background"].contains(id) {
+        image_tools::paint_with(&app);
+    }
+    if id.contains("character") {
+        characters::add(&app, "Mara", json!({})).await;
+    }
+    app.site.put("/page", "text/markdown", "# A page");
+    app.site.put_results(json!([]));
     if *id == "create_embedding" {
         embed_with(&app, Embedder::counting());
     }
@@ -255,6 +294,10 @@ async fn check(example: &Example, operation: &Value) {
         "top_up_wallet" => app.anonymous().with("payment-signature", payment),
         "get_wallet_balance" | "list_wallet_transactions" => app.signed_in(&wallet),
         _ => app.admin(),
+    };
+    let made = Made::of(&app, id).await;
+    let call = async |app: &TestApp, client: &Client, sent: &Sent, key: &str| {
+        call(app, client, sent, (key, &made)).await
     };
     let reply = call(&app, &caller(&payment), good, key).await;
     assert_eq!(reply.status, 200, "{id}: {}", reply.text());
@@ -288,16 +331,47 @@ async fn app_for(operation: &str) -> TestApp {
             app.upstream.play(script());
             app
         }
+        "download_media" | "revoke_media" => video_queue::private().await,
+        "remove_image_background" => image_tools::app().await,
+        "create_voice" => voices::app().await,
         _ => TestApp::start().await,
     }
 }
 
-async fn call(app: &TestApp, client: &Client, sent: &Sent, key: &str) -> TestReply {
+/// Jobs that were queued and done, for operations that are about one.
+#[derive(Default)]
+struct Made {
+    music: String,
+    video: String,
+    link: String,
+}
+
+impl Made {
+    async fn of(app: &TestApp, operation: &str) -> Made {
+        if !["_audio", "_video", "_media"].iter().any(|it| operation.ends_with(it)) {
+            return Made::default();
+        }
+        let music = audio_queue::queue(&app.admin()).await;
+        let (video, link) = video_queue::queue(&app.admin()).await;
+        app.run_jobs().await;
+        Made { music, video, link: link.unwrap_or_default() }
+    }
+}
+
+async fn call(
+    app: &TestApp,
+    client: &Client,
+    sent: &Sent,
+    (key, made): (&str, &Made),
+) -> TestReply {
     let wallet = TestWallet::evm(1);
     let token = app.anonymous().get("/api_keys/generate_web3_key").await.ok();
     let token = token["data"]["token"].as_str().unwrap();
     let fill = |text: &str| {
         text.replace("{key}", key)
+            .replace("{music}", &made.music)
+            .replace("{video}", &made.video)
+            .replace("{link}", &made.link)
             .replace("{wallet}", &wallet.address())
             .replace("{token}", token)
             .replace("{signature}", &wallet.sign(token))

@@ -41,7 +41,8 @@ async fn a_call_is_answered_and_its_cost_is_told() {
     assert_eq!(reply.header("x-service-rpc-cost-usd"), "0.00001250");
     assert_eq!(reply.header("x-request-id").len(), 32);
     assert_eq!(reply.header("x-balance-remaining"), "9.9999875");
-    for absent in ["x-ratelimit-limit", "x-ratelimit-limit-requests", "idempotent-replayed"] {
+    assert_eq!(reply.header("x-ratelimit-limit-requests"), "100");
+    for absent in ["x-ratelimit-limit", "idempotent-replayed"] {
         assert_eq!(reply.header(absent), "", "{absent}");
     }
     assert_eq!(app.spent().await.to_string(), "0.0000125");

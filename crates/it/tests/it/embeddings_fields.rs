@@ -112,3 +112,19 @@ async fn what_is_wrong_is_told_at_its_field() {
     assert!(app.upstream.seen().is_empty());
     assert_eq!(app.spent().await.nanos(), 0);
 }
+
+#[tokio::test]
+async fn too_many_tokens_are_refused_as_that_and_not_as_a_long_array() {
+    let app = TestApp::start().await;
+    let told = async |input: Value| {
+        let body = json!({"model": EMBEDDING_MODEL, "input": input});
+        let reply = app.admin().post(PATH, &body).await;
+        assert_eq!(reply.status, 400);
+        reply.json()["details"]["input"].clone()
+    };
+    let message = "Input text exceeds the maximum token limit of 8192 tokens";
+    assert_eq!(told(json!(vec![1; 8193])).await["_errors"], json!([message]));
+    assert_eq!(told(json!([vec![1; 8193]])).await["0"]["_errors"], json!([message]));
+    let entries = told(json!(vec![1; 2049])).await["_errors"][0].to_string();
+    assert!(entries.contains("at most 2048 entries"), "{entries}");
+}

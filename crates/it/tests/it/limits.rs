@@ -84,3 +84,112 @@ async fn the_balance_shown_is_no_more_than_the_keys_own_limit_leaves() {
     let reply = caller.get("/api_keys/rate_limits").await;
     assert_eq!(reply.header("x-service-balance-usd"), "2.5");
 }
+
+const NAMES: [&str; 6] = [
+    "x-ratelimit-limit-requests",
+    "x-ratelimit-remaining-requests",
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-limit-tokens",
+    "x-ratelimit-remaining-tokens",
+    "x-ratelimit-reset-tokens",
+];
+
+#[tokio::test]
+async fn refusals_say_where_the_caller_stands_too() {
+    let app = TestApp::start().await;
+    let chat =
+        |model: &str| json!({"model": model, "messages": [{"role": "user", "content": "x"}]});
+    let poor = app.another_account("poor").await;
+    let cases = [
+        (400, app.admin().post("/chat/completions", &json!({"model": "qwen3:4b"})).await),
+        (404, app.admin().post("/chat/completions", &chat("no-such-model")).await),
+        (410, app.admin().post("/chat/completions", &chat("gpt-j-6b")).await),
+        (402, poor.post("/chat/completions", &chat("qwen3:4b")).await),
+    ];
+    for (status, reply) in cases {
+        assert_eq!(reply.status, status);
+        for name in NAMES {
+            assert!(reply.headers.contains_key(name), "{status}: {name}");
+        }
+    }
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"});
+    let inference = app.inference().await;
+    let cases = [
+        (401, inference.get("/api_keys").await),
+        (404, inference.get("/models/no-such-model").await),
+        (200, inference.post("/crypto/rpc/ethereum-mainnet", &body).await),
+        (400, inference.post("/crypto/rpc/nowhere", &body).await),
+    ];
+    for (status, reply) in &cases {
+        assert_eq!(reply.status, *status, "{}", reply.text());
+        if *status != 404 {
+            for name in &NAMES[..3] {
+                assert!(reply.headers.contains_key(*name), "{status}: {name}");
+            }
+        }
+    }
+    assert_eq!(cases[2].1.header("x-ratelimit-remaining-requests"), "99");
+}
+
+#[tokio::test]
+async fn a_request_that_is_refused_for_its_fields_names_the_limits_of_its_model() {
+    let app = TestApp::start().await;
+    let body = json!({"model": "qwen3:4b", "messages": [{"role": "user", "content": "x"}],
+        "logprobs": true});
+    let reply = app.admin().post("/chat/completions", &body).await;
+    assert_eq!(reply.status, 400);
+    assert_eq!(reply.header("x-ratelimit-limit-requests"), "500", "of a model of size XS");
+    assert_eq!(reply.header("x-ratelimit-remaining-requests"), "500", "it did not count");
+}
+
+#[tokio::test]
+async fn every_429_says_when_requests_are_taken_again() {
+    let app = TestApp::start().await;
+    for _ in 0..21 {
+        app.admin().get("/api_keys/unknown").await;
+    }
+    let blocked = app.admin().get("/api_keys").await;
+    assert_eq!(blocked.status, 429);
+    let resets: i64 = blocked.header("x-ratelimit-reset-requests").parse().unwrap();
+    assert_eq!(resets, app.clock.now_s() + 30);
+    let log = app.inference().await;
+    assert_eq!(log.get("/api_keys/rate_limits").await.status, 200);
+    app.settle_tasks().await;
+    app.clock.advance_s(30);
+    let log = app.admin().get("/api_keys/rate_limit_logs").await.ok();
+    assert_eq!(log["data"][0]["rateLimitType"], "FAILED_REQUESTS");
+    assert_eq!(log["data"][0]["modelId"], "endpoint:api/v1/api_keys");
+}
+
+#[tokio::test]
+async fn the_log_names_the_proxy_without_its_network() {
+    let app = TestApp::start().await;
+    let caller = app.admin();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"});
+    for _ in 0..100 {
+        caller.post("/crypto/rpc/ethereum-mainnet", &body).await;
+    }
+    assert_eq!(caller.post("/crypto/rpc/ethereum-mainnet", &body).await.status, 429);
+    app.settle_tasks().await;
+    let log = app.admin().get("/api_keys/rate_limit_logs").await.ok();
+    assert_eq!(log["data"][0]["modelId"], "endpoint:api/v1/crypto/rpc");
+}
+
+#[tokio::test]
+async fn paths_and_methods_that_there_are_not_count_as_failures() {
+    let app = TestApp::start().await;
+    let send = async |method: &str, path: &str| {
+        let method = method.parse().unwrap();
+        app.admin().send_raw(method, path, axum::body::Body::empty()).await
+    };
+    for index in 0..21 {
+        let (method, path, status) =
+            if index % 2 == 0 { ("GET", "/nowhere", 404) } else { ("PUT", "/api/v1/models", 405) };
+        assert_eq!(send(method, path).await.status, status);
+    }
+    let blocked = send("GET", "/nowhere").await;
+    assert_eq!(blocked.status, 429);
+    let resets: i64 = blocked.header("x-ratelimit-reset-requests").parse().unwrap();
+    assert_eq!(resets, app.clock.now_s() + 30);
+    assert_eq!(app.admin().get("/api_keys").await.status, 429, "the key is blocked everywhere");
+}

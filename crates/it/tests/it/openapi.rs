@@ -1,5 +1,7 @@
 //! The document: fresh, served, and complete.
 
+use axum::body::Body;
+use axum::http::Method;
 use expect_test::expect_file;
 use testkit::app::TestApp;
 
@@ -37,4 +39,16 @@ fn every_operation_says_what_it_is() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), count, "operation ids are unique");
+}
+
+#[tokio::test]
+async fn the_document_is_there_in_yaml_too() {
+    let app = TestApp::start().await;
+    let path = "/api/v1/doc/api/swagger.yaml";
+    let reply = app.anonymous().send_raw(Method::GET, path, Body::empty()).await;
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.header("content-type"), "application/yaml");
+    let text = reply.text();
+    assert!(text.starts_with("\"openapi\": \"3.1.0\"\n"), "{}", &text[..80]);
+    assert!(text.contains("\n  \"/chat/completions\":\n    \"post\":\n"));
 }

@@ -114,7 +114,7 @@ async fn the_upstream_gets_the_conversation_as_turns() {
         "tools": [
             {"type": "function", "name": "w", "parameters": {"type": "object"}, "strict": true},
             {"type": "function", "function": {"name": "v"}},
-            {"type": "code_interpreter", "container": {"type": "auto"}},
+            {"type": "image_generation", "size": "auto"},
         ],
         "tool_choice": {"type": "function", "name": "w"},
         "truncation": "auto",
@@ -354,7 +354,7 @@ fn said(response: &Value) -> String {
 async fn thoughts_in_the_text_are_left_out_for_those_who_ask() {
     let app = TestApp::start().await;
     let answer = json!({"content": "<think>hm</think>\n\nYes. <thin", "reasoning": "Aloud."});
-    let left_out = "reasoning: \"Aloud.\"\nmessage: \"Yes. <thin\"\n";
+    let left_out = "message: \"Yes. <thin\"\n";
     let whole = "reasoning: \"Aloud.\"\nmessage: \"<think>hm</think>\\n\\nYes. <thin\"\n";
     for (options, expected) in [
         (json!({"strip_thinking_response": true}), left_out),

@@ -42,7 +42,7 @@ async fn every_field_reaches_an_upstream_that_takes_it() {
         "tools": [
             {"type": "function", "name": "w", "description": "d", "parameters": {"type": "object"}, "strict": true},
             {"type": "function", "function": {"name": "v"}},
-            {"type": "code_interpreter"}, {"type": "file_search"}, {"type": "computer_use_preview"},
+            {"type": "image_generation"},
         ],
         "tool_choice": {"type": "function", "function": {"name": "v"}},
         "parallel_tool_calls": false,
@@ -236,4 +236,50 @@ async fn what_is_wrong_is_told_at_its_field() {
     let unknown = json!({"service_parameters": {"character_slug": "nobody"}});
     assert_eq!(app.admin().post(PATH, &ask(&unknown)).await.status, 404);
     assert!(app.upstream.seen().is_empty());
+}
+
+#[tokio::test]
+async fn tools_that_other_services_run_are_refused_and_not_forgotten() {
+    let app = TestApp::start().await;
+    let body = json!({"model": "qwen3:4b", "input": "x", "tools": [
+        {"type": "file_search", "vector_store_ids": ["v"], "ranking_options": {"score_threshold": 0.5}},
+        {"type": "code_interpreter", "container": {"type": "auto"}},
+        {"type": "computer_use_preview", "display_width": 1, "display_height": 1},
+    ]});
+    let reply = app.admin().post("/responses", &body).await;
+    assert_eq!(reply.status, 400);
+    let tools = &reply.json()["details"]["tools"];
+    for (index, words) in
+        ["stores no files", "runs no code", "operates no computer"].iter().enumerate()
+    {
+        let told = tools[index.to_string()]["type"]["_errors"][0].as_str().unwrap();
+        assert!(told.contains(words), "{told}");
+    }
+    let body = json!({"model": "qwen3:4b", "input": "x", "tools": [
+        {"type": "x_search", "allowed_x_handles": vec!["a"; 11], "from_date": "yesterday"},
+        {"type": "web_search", "search_context_size": "huge"},
+    ]});
+    let reply = app.admin().post("/responses", &body).await;
+    let tools = &reply.json()["details"]["tools"];
+    assert!(tools["0"]["allowed_x_handles"]["_errors"][0].is_string(), "{}", reply.text());
+    assert!(tools["0"]["from_date"]["_errors"][0].is_string(), "{}", reply.text());
+    assert!(tools["1"]["search_context_size"]["_errors"][0].is_string(), "{}", reply.text());
+}
+
+#[tokio::test]
+async fn what_was_answered_before_can_be_sent_back_as_it_came() {
+    let app = TestApp::start().await;
+    let input = json!([
+        {"type": "reasoning", "id": "rs_1", "status": "completed", "encrypted_content": "x",
+            "summary": [{"type": "summary_text", "text": "hm"}]},
+        {"type": "message", "id": "msg_1", "status": "completed", "role": "assistant",
+            "content": [{"type": "output_text", "text": "Hi", "annotations": []}]},
+        {"role": "user", "content": "And?"},
+    ]);
+    let reply = app.admin().post("/responses", &json!({"model": "qwen3:4b", "input": input})).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(reply.json()["output"][0]["content"][0]["annotations"], json!([]));
+    let wrong = json!([{"role": "user", "content": "x", "status": "elsewhere"}]);
+    let reply = app.admin().post("/responses", &json!({"model": "qwen3:4b", "input": wrong})).await;
+    assert_eq!(reply.status, 400);
 }

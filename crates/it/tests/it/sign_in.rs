@@ -16,7 +16,7 @@ fn chat() -> Value {
     json!({"model": "default_code", "messages": [{"role": "user", "content": "Hi"}]})
 }
 
-async fn ask(client: &Client) -> TestReply {
+pub(crate) async fn ask(client: &Client) -> TestReply {
     client.post("/chat/completions", &chat()).await
 }
 

@@ -63,7 +63,14 @@ async fn a_proof_is_fetched_from_the_enclave_and_its_bindings_are_checked() {
     let app = app().await;
     app.upstream.play(report());
     let proof = app.anonymous().get(ATTESTATION).await.ok();
-    assert_eq!(proof["verified"], true);
+    // The stub's quote is signed by nobody.
+    assert_eq!(proof["verified"], false);
+    let checked = &proof["server_verification"];
+    assert_eq!(checked["tdx"]["valid"], false);
+    assert!(checked["tdx"]["error"].as_str().unwrap().contains("not checked"), "{checked}");
+    assert_eq!(checked["nvidia"]["valid"], false);
+    assert_eq!(checked["verificationDurationMs"], 0, "the clock of the tests stands still");
+    assert_eq!(checked["signingAddressBinding"]["bound"], true);
     assert_eq!(proof["signing_address"], format!("0x{ADDRESS}"));
     assert_eq!(proof["signing_key"], "04ab");
     assert_eq!(proof["server_verification"]["nonceBinding"]["method"], "raw");
@@ -181,4 +188,18 @@ async fn a_caller_may_decline_encryption_for_a_plain_chat_in_the_enclave() {
     reply.rest().await;
     assert!(!app.upstream.heads()[0].contains("x-client-pub-key"));
     app.spent().await;
+}
+
+#[tokio::test]
+async fn whoever_asks_for_encryption_is_not_served_in_plain_text() {
+    let app = app().await;
+    let mut body = ask("plain words");
+    body["service_parameters"] = json!({"enable_e2ee": true});
+    let reply = app.admin().post(CHAT, &body).await;
+    assert_eq!(reply.status, 400);
+    let message = "Encryption needs the headers X-Service-TEE-Client-Pub-Key, \
+                   X-Service-TEE-Model-Pub-Key and X-Service-TEE-Signing-Algo; send them, or `false`";
+    let details = &reply.json()["details"]["service_parameters"]["enable_e2ee"]["_errors"];
+    assert_eq!(details[0], message);
+    assert!(app.upstream.seen().is_empty());
 }

@@ -321,3 +321,30 @@ async fn a_stranger_is_told_how_to_pay_however_large_the_file() {
         assert_eq!(reply.json()["code"], "AUTHENTICATION_REQUIRED");
     }
 }
+
+#[tokio::test]
+async fn characters_share_the_time_of_their_word() {
+    let app = TestApp::start().await;
+    app.upstream.play(verbose());
+    let reply = send(&app, &[("timestamps", "true")]).await.ok();
+    let characters = reply["timestamps"]["char"].as_array().unwrap().clone();
+    assert_eq!(characters.len(), 10);
+    assert_eq!(characters[0], json!({"char": "H", "start": 0.0, "end": 0.1}));
+    assert_eq!(characters[9]["end"], 1.2);
+    app.upstream.play(verbose());
+    let fields = [("timestamp_granularities[]", "char")];
+    let timestamps = send(&app, &fields).await.ok()["timestamps"].clone();
+    assert!(timestamps["char"].is_array() && timestamps["segment"].is_null(), "{timestamps}");
+}
+
+#[tokio::test]
+async fn a_model_without_times_says_so_and_costs_nothing() {
+    let app = TestApp::start().await;
+    app.upstream.play(hello());
+    let reply = send(&app, &[("timestamps", "true")]).await;
+    assert_eq!(reply.status, 400, "{}", reply.text());
+    assert!(reply.text().contains("does not tell when things were said"), "{}", reply.text());
+    assert_eq!(app.spent().await.nanos(), 0);
+    app.upstream.play(Script::json(200, &json!({"text": ""})));
+    assert_eq!(send(&app, &[("timestamps", "true")]).await.status, 200, "silence has no times");
+}

@@ -2,6 +2,9 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
+use store::owner::OwnerKind;
+use store::wallet::WalletLink;
+use store::write::{Group, Write};
 use testkit::app::TestApp;
 use testkit::client::TestReply;
 use testkit::wallet::TestWallet;
@@ -105,4 +108,51 @@ async fn each_fault_is_told_apart() {
         Could not verify wallet signature"#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(make(&app, &good).await.status, 200, "none of these used the token up");
+}
+
+#[tokio::test]
+async fn a_linked_wallet_makes_inference_keys_only() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    let link = WalletLink {
+        kind: OwnerKind::Evm,
+        address: wallet.name(),
+        owner: app.owner(),
+        at: app.app.clock.now(),
+    };
+    app.app.store.commit(Group::of(Write::LinkWallet(link))).await.unwrap();
+    let admin = request(&wallet, &token(&app).await);
+    make(&app, &admin).await.expect(expect![[
+        r#"400 {"error":"This wallet is linked to an account, and can only make INFERENCE keys"}"#
+    ]]);
+    let mut inference = request(&wallet, &token(&app).await);
+    inference["apiKeyType"] = json!("INFERENCE");
+    assert_eq!(make(&app, &inference).await.status, 200);
+}
+
+#[tokio::test]
+async fn nobody_comes_in_by_a_frozen_account() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    let owner = app.fund(&wallet, "5").await;
+    let made = make(&app, &request(&wallet, &token(&app).await)).await.ok()["data"].clone();
+    let caller = app.anonymous().bearer(made["apiKey"].as_str().unwrap());
+    let freeze = async |since| {
+        app.app.store.commit(Group::of(Write::Freeze { owner, since })).await.unwrap();
+        app.app.keys.forget_all();
+    };
+    freeze(Some(app.app.clock.now())).await;
+    let chat = json!({"model": "kimi-k3", "messages": [{"role": "user", "content": "Hi"}]});
+    for refused in [
+        caller.get("/billing/balance").await,
+        caller.post("/chat/completions", &chat).await,
+        app.signed_in(&wallet).post("/chat/completions", &chat).await,
+        make(&app, &request(&wallet, &token(&app).await)).await,
+    ] {
+        assert_eq!(refused.status, 401, "{}", refused.text());
+        assert!(refused.text().contains("frozen"), "{}", refused.text());
+    }
+    freeze(None).await;
+    assert_eq!(caller.get("/billing/balance").await.ok()["balances"]["usd"], 5.0);
+    assert_eq!(app.signed_in(&wallet).post("/chat/completions", &chat).await.status, 200);
 }

@@ -97,11 +97,11 @@ async fn a_charge_is_given_back_once_also_long_after() {
     let hold = world.ledger.hold(through(1), exactly(600)).unwrap();
     let charge = world.ledger.settle(hold, cost(600)).await.unwrap().charge;
     let world = world.restart().await;
-    let refunded = world.ledger.refund(charge, "refund", Vec::new()).await.unwrap();
+    let refunded = world.ledger.refund(charge, None, "refund", Vec::new()).await.unwrap();
     let Refunded::Now(refund) = refunded else { panic!("{refunded:?}") };
     assert_eq!(refund.remaining.usd, nanos(1_000));
     for world in [world.restart().await] {
-        let again = world.ledger.refund(charge, "refund", Vec::new()).await.unwrap();
+        let again = world.ledger.refund(charge, None, "refund", Vec::new()).await.unwrap();
         assert_eq!(again, Refunded::Before);
         world.expect_usd(1_000);
         assert_eq!(world.used().await, 0);
@@ -114,7 +114,8 @@ async fn what_was_never_charged_cannot_be_given_back() {
     let world = world().await;
     world.top_up(1, 1_000).await;
     for number in [1, 2] {
-        let error = world.ledger.refund(entry(number), "refund", Vec::new()).await.unwrap_err();
+        let error =
+            world.ledger.refund(entry(number), None, "refund", Vec::new()).await.unwrap_err();
         let is_unknown = matches!(error, LedgerError::Rejected(Rejection::NoSuchCharge));
         assert!(is_unknown, "{error}");
     }
@@ -139,4 +140,39 @@ async fn more_rows_are_written_with_the_money_or_not_at_all() {
     world.ledger.tend().await.unwrap();
     world.expect_usd(1_000);
     world.expect_sound().await;
+}
+
+#[tokio::test]
+async fn part_of_a_charge_is_given_back_once_and_counts_for_its_model() {
+    let world = world().await;
+    world.top_up(1, 10_000).await;
+    let hold = world.ledger.hold(through(1), exactly(2_000)).unwrap();
+    let charge = world.ledger.settle(hold, cost(1_000)).await.unwrap().charge;
+    for wrong in [0, -5, 1_001] {
+        let refused = world.ledger.refund(charge, Some(nanos(wrong)), "too much", vec![]).await;
+        let error = refused.unwrap_err();
+        assert!(matches!(error, LedgerError::Rejected(Rejection::InvalidAmount)), "{error}");
+    }
+    let refunded = world.ledger.refund(charge, Some(nanos(300)), "slow", vec![]).await.unwrap();
+    assert!(matches!(refunded, Refunded::Now(_)));
+    world.expect_usd(9_300);
+    for amount in [Some(nanos(300)), Some(nanos(700)), None] {
+        let again = world.ledger.refund(charge, amount, "again", vec![]).await.unwrap();
+        assert_eq!(again, Refunded::Before);
+    }
+    world.expect_usd(9_300);
+    let rows = world.usage().await;
+    let last = rows.last().unwrap();
+    assert_eq!((last.sku.as_str(), last.amount), ("refund", nanos(-300)));
+    assert_eq!((last.model.as_str(), last.notes.as_str()), ("llama", "slow"));
+    assert_eq!(last.details.request_id, "0a1b");
+    let today = world.store.usage_by_model(
+        owner(1),
+        store::usage::Days { first: rows[0].at.day(), last: rows[0].at.day() },
+    );
+    let today = today.await.unwrap();
+    assert_eq!(today.iter().map(|it| it.amount.nanos()).sum::<i64>(), 700, "{today:?}");
+    world.expect_sound().await;
+    let world = world.restart().await;
+    assert_eq!(world.ledger.refund(charge, None, "again", vec![]).await.unwrap(), Refunded::Before);
 }

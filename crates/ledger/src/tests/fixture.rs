@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, Network, OwnerId, Payer, Rules, Want};
-use domain::access::KeyKind;
+use domain::access::{KeyKind, ModelPrivacy};
 use domain::entropy::Entropy;
 use domain::secret::SecretDigest;
 use moment::{ManualClock, Timestamp};
@@ -80,6 +80,7 @@ pub(crate) async fn add_owner(store: &dyn Store, number: u8) {
         name: format!("owner-{number}"),
         tier: "default".into(),
         created,
+        frozen: None,
     };
     store.commit(Group::of(Write::AddOwner(owner))).await.unwrap();
     add_key(store, number, number).await;
@@ -98,6 +99,7 @@ pub(crate) async fn add_key(store: &dyn Store, of_owner: u8, number: u8) {
             limit_diem: None,
             limit_period: LimitPeriod::Epoch,
             expires: None,
+            model_privacy: ModelPrivacy::All,
         },
         created: Timestamp::parse(NOON).unwrap(),
         last_used: None,
@@ -182,7 +184,8 @@ pub(crate) fn settled(number: u128, amount: Nano) -> Vec<Write> {
     };
     let credit = ClaimCredit { entry: entry(number), amount };
     let step = ClaimStep::Credit { transaction: format!("0x{number:x}"), credit };
-    vec![Write::OpenClaim(claim), Write::AdvanceClaim { claim: id, step, at }]
+    let from = ClaimState::Verified;
+    vec![Write::OpenClaim(claim), Write::AdvanceClaim { claim: id, from, step, at }]
 }
 
 impl World {

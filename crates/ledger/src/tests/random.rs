@@ -126,7 +126,7 @@ impl Days {
 
     async fn refund(&mut self) {
         let Some(charge) = self.charges.pop() else { return };
-        self.world.ledger.refund(charge, "refund", Vec::new()).await.unwrap();
+        self.world.ledger.refund(charge, None, "refund", Vec::new()).await.unwrap();
     }
 
     /// What the disk gives back is what memory had, but for the holds of requests.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use credits::{AllowanceKind, HoldId, LimitPeriod};
+use domain::access::ModelPrivacy;
 use expect_test::{Expect, expect};
 use moment::Timestamp;
 use money::Currency;
@@ -139,7 +140,8 @@ async fn i6_daily_sums_that_do_not_add_up() {
     let sql = "UPDATE usage_daily SET amount = amount + 7";
     check(&world, sql, expect![[r#"
         I6 a charge is its bill broken: owner 01010101-0101-0101-0101-010101010101: the journal less the daily sums of usage is -7 nano USD
-        I6 a charge is its bill broken: day 2026-11-15: the journal less the daily sums of usage is -7 nano USD"#]]).await;
+        I6 a charge is its bill broken: day 2026-11-15: the journal less the daily sums of usage is -7 nano USD
+        I6 a charge is its bill broken: usage of 01010101010101010101010101010101 on 2026-11-15, USD key 81818181818181818181818181818181 llama llama-output-mtoken: its rows are 20 with 10500 units and 10500 nano, its daily sum has 20 with 10500 and 10507"#]]).await;
 }
 
 #[tokio::test]
@@ -147,7 +149,7 @@ async fn i7_more_given_back_than_was_charged() {
     let world = busy_world().await;
     let hold = world.ledger.hold(wallet(), exactly(600)).unwrap();
     let charge = world.ledger.settle(hold, cost(600)).await.unwrap().charge;
-    world.ledger.refund(charge, "refund", Vec::new()).await.unwrap();
+    world.ledger.refund(charge, None, "refund", Vec::new()).await.unwrap();
     let sql = "UPDATE transfer SET amount = amount + 5 WHERE code = 7; \
                UPDATE account SET credits = credits + 5 WHERE name = 'main'; \
                UPDATE account SET debits = debits + 5 WHERE name = 'revenue'; \
@@ -186,6 +188,7 @@ async fn i8_a_limit_that_is_lowered_later_is_not_held_against_a_key() {
         limit_diem: None,
         limit_period: LimitPeriod::Lifetime,
         expires: None,
+        model_privacy: ModelPrivacy::All,
     };
     let at = Timestamp::parse(NOON).unwrap().plus(Duration::from_secs(1));
     let change = Write::ChangeKey { owner: owner(1), key: key(1), settings, at };
@@ -299,4 +302,49 @@ async fn i14_an_allowance_that_nobody_set() {
     check(&world, "UPDATE allowance SET amount = 900", expect!["I14 the rows follow from the journal broken: DiemDaily of 01010101-0101-0101-0101-010101010101: 0.0000005 was set and period Some(20772) opened, the row has Some((Nano { nanos: 900 }, Some(20772)))"]).await;
     tamper(&world, "UPDATE allowance SET amount = 500, opened_period = 1");
     expect!["I14 the rows follow from the journal broken: DiemDaily of 01010101-0101-0101-0101-010101010101: 0.0000005 was set and period Some(20772) opened, the row has Some((Nano { nanos: 500 }, Some(1)))"].assert_eq(&told(&world).await);
+}
+
+#[tokio::test]
+async fn i6_daily_sums_that_are_moved_between_keys_models_or_units() {
+    let world = busy_world().await;
+    let sql = "UPDATE usage_daily SET model = 'other', units = units + 1";
+    assert_eq!(told(&world).await, "");
+    tamper(&world, sql);
+    let told = told(&world).await;
+    assert_eq!(told.matches("I6").count(), 2, "{told}");
+    assert!(told.contains("other llama-output-mtoken: its rows are 0 with 0 units"), "{told}");
+}
+
+#[tokio::test]
+async fn i6_rows_of_usage_that_are_not_where_they_are_looked_for() {
+    let world = busy_world().await;
+    let sql = "UPDATE usage_placed SET through_seq = 3; \
+               INSERT INTO usage_place SELECT owner, at_ms, seq, currency FROM usage \
+               WHERE seq IN (1, 2); \
+               INSERT INTO usage_place SELECT owner, at_ms, 99, currency FROM usage WHERE seq = 1";
+    check(
+        &world,
+        sql,
+        expect![[r#"
+        I6 a charge is its bill broken: row 3 of usage is not where its owner's rows are looked for
+        I6 a charge is its bill broken: row 99 of usage is looked for where it is not"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn i6_credits_of_the_proxy_that_its_rows_do_not_come_to() {
+    let world = busy_world().await;
+    let sql = "INSERT INTO rpc_spent SELECT at_ms / 900000, owner, 7 FROM usage WHERE seq = 1";
+    check(&world, sql, expect!["I6 a charge is its bill broken: the proxy's credits of 01010101010101010101010101010101 from 2026-11-15 12:00:00: rows of usage come to 0, the sum has 7"]).await;
+}
+
+#[tokio::test]
+async fn i11_a_lot_whose_row_says_another_expiry_than_its_name() {
+    let world = busy_world().await;
+    let sql = "UPDATE account SET expires_ms = 5 WHERE name = 'main'";
+    assert_eq!(told(&world).await, "");
+    tamper(&world, sql);
+    let told = told(&world).await;
+    assert!(told.contains("never expires, and its row says 1970"), "{told}");
 }

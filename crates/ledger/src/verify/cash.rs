@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use credits::{Account, EntryId, Invariant, SystemKind, Transfer, TransferCode, Violation};
 use money::Nano;
-use store::evidence::{CreditedClaim, Evidence, MissingClaim};
+use store::evidence::{CreditedClaim, Evidence, MissingClaim, ReceivedClaim};
 
 /// The payments that the journal has not told of yet, and the sums of both by network.
 pub(super) struct CashAudit {
@@ -21,7 +21,8 @@ impl CashAudit {
             *differences.entry(claim.network.clone()).or_default() += nanos(claim.amount);
         }
         let unbooked = evidence.credited.iter().map(|claim| (claim.entry, claim.clone())).collect();
-        let violations = evidence.missing.iter().map(missing).collect();
+        let missing = evidence.missing.iter().map(missing);
+        let violations = missing.chain(evidence.received.iter().map(received)).collect();
         CashAudit { unbooked, differences, violations }
     }
 
@@ -67,6 +68,16 @@ fn missing(claim: &MissingClaim) -> Violation {
     let entry = entry.0;
     let words = format!(
         "entry {entry}: {amount} came in by {transaction}, which {network} does not show since {since}"
+    );
+    Invariant::Cash.broken(words)
+}
+
+fn received(claim: &ReceivedClaim) -> Violation {
+    let ReceivedClaim { claim, network, transaction, amount, since } = claim;
+    let id: String = claim.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    let words = format!(
+        "payment pay_{id}: {amount} came in by {transaction} on {network}, found {since}, and is \
+         not credited: the payment had failed"
     );
     Invariant::Cash.broken(words)
 }

@@ -6,7 +6,7 @@ use flacenc::config;
 use flacenc::error::{Verified, Verify};
 use flacenc::source::{Fill, FrameBuf};
 
-use super::{EncodeError, pcm};
+use super::{Channels, EncodeError, pcm};
 
 const FORMAT: &str = "flac";
 const BLOCK_SAMPLES: usize = 4_096;
@@ -22,25 +22,33 @@ pub(super) struct Flac {
     header: Vec<u8>,
     waiting: Vec<i32>,
     frames: usize,
+    channels: usize,
 }
 
 impl Flac {
-    pub(super) fn new(sample_rate: u32, samples: Option<u64>) -> Result<Flac, EncodeError> {
+    /// `samples` counts those of one channel.
+    pub(super) fn new(
+        sample_rate: u32,
+        samples: Option<u64>,
+        channels: Channels,
+    ) -> Result<Flac, EncodeError> {
         if sample_rate == 0 || SAMPLE_RATE_MAX < sample_rate {
             return Err(EncodeError::SampleRate { format: FORMAT, sample_rate });
         }
         let config = config::Encoder::default().into_verified().map_err(|(_, it)| failed(it))?;
-        let info = StreamInfo::new(sample_rate as usize, 1, SAMPLE_BITS).map_err(failed)?;
-        let header = header(sample_rate, samples.map_or(0, padded));
-        Ok(Flac { config, info, header, waiting: Vec::new(), frames: 0 })
+        let count = usize::from(channels.count());
+        let info = StreamInfo::new(sample_rate as usize, count, SAMPLE_BITS).map_err(failed)?;
+        let header = header(sample_rate, samples.map_or(0, padded), channels);
+        Ok(Flac { config, info, header, waiting: Vec::new(), frames: 0, channels: count })
     }
 
     pub(super) fn push(&mut self, samples: &[f32]) -> Result<Vec<u8>, EncodeError> {
         let mut bytes = std::mem::take(&mut self.header);
         self.waiting.extend(samples.iter().map(|it| i32::from(pcm::integer(*it))));
-        let whole = self.waiting.len() / BLOCK_SAMPLES * BLOCK_SAMPLES;
+        let block = BLOCK_SAMPLES * self.channels;
+        let whole = self.waiting.len() / block * block;
         let blocks: Vec<i32> = self.waiting.drain(..whole).collect();
-        for block in blocks.chunks(BLOCK_SAMPLES) {
+        for block in blocks.chunks(block) {
             self.append_frame(block, &mut bytes)?;
         }
         Ok(bytes)
@@ -50,7 +58,7 @@ impl Flac {
         let mut bytes = std::mem::take(&mut self.header);
         let mut last = std::mem::take(&mut self.waiting);
         if !last.is_empty() {
-            let length = padded(last.len() as u64) as usize;
+            let length = padded((last.len() / self.channels) as u64) as usize * self.channels;
             last.resize(length, 0);
             self.append_frame(&last, &mut bytes)?;
         }
@@ -58,7 +66,8 @@ impl Flac {
     }
 
     fn append_frame(&mut self, block: &[i32], bytes: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let mut buffer = FrameBuf::with_size(1, block.len()).map_err(failed)?;
+        let mut buffer =
+            FrameBuf::with_size(self.channels, block.len() / self.channels).map_err(failed)?;
         buffer.fill_interleaved(block).map_err(failed)?;
         let config = &self.config;
         let frame = flacenc::encode_fixed_size_frame(config, &buffer, self.frames, &self.info);
@@ -78,7 +87,7 @@ fn padded(samples: u64) -> u64 {
 
 /// The mark and the STREAMINFO block (RFC 9639, section 8.2); zero stands for what is not known:
 /// the sizes of frames, the number of samples of a sound under way, the checksum.
-fn header(sample_rate: u32, samples: u64) -> Vec<u8> {
+fn header(sample_rate: u32, samples: u64, channels: Channels) -> Vec<u8> {
     const LAST_BLOCK_STREAMINFO: u8 = 0x80;
     const STREAMINFO_BYTES: u8 = 34;
     const CHECKSUM_BYTES: usize = 16;
@@ -86,6 +95,7 @@ fn header(sample_rate: u32, samples: u64) -> Vec<u8> {
     let block = (BLOCK_SAMPLES as u16).to_be_bytes();
     // Twenty bits of rate, three of channels less one, five of bits less one, the samples.
     let packed = (u64::from(sample_rate) << 44)
+        | ((u64::from(channels.count()) - 1) << 41)
         | ((SAMPLE_BITS as u64 - 1) << SAMPLES_BITS)
         | (samples & ((1 << SAMPLES_BITS) - 1));
     let mut header = b"fLaC".to_vec();

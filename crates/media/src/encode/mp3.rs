@@ -1,46 +1,61 @@
 //! MP3 through LAME, at a constant bitrate, so that no header has to be corrected at the end.
 
-use mp3lame_encoder::{Bitrate, Builder, Encoder, FlushGap, Mode, MonoPcm, Quality};
+use mp3lame_encoder::{
+    Bitrate, Builder, Encoder, FlushGap, InterleavedPcm, Mode, MonoPcm, Quality,
+};
 
-use super::EncodeError;
+use super::{Channels, EncodeError};
 
 const FORMAT: &str = "mp3";
 /// MPEG-1 and MPEG-2; lower rates would need MPEG-2.5, which not every player knows.
 const SAMPLE_RATES: [u32; 6] = [16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
 /// Transparent for one voice, and allowed at every rate above.
 const BITRATE: Bitrate = Bitrate::Kbps96;
+/// The same for music in two channels.
+const STEREO_BITRATE: Bitrate = Bitrate::Kbps192;
 /// What LAME asks for when it gives out its last frames.
 const FLUSH_BYTES: usize = 7_200;
 
-pub(super) struct Mp3(Encoder);
+pub(super) struct Mp3 {
+    encoder: Encoder,
+    channels: Channels,
+}
 
 impl Mp3 {
-    pub(super) fn new(sample_rate: u32) -> Result<Mp3, EncodeError> {
+    pub(super) fn new(sample_rate: u32, channels: Channels) -> Result<Mp3, EncodeError> {
+        let (mode, bitrate) = match channels {
+            Channels::One => (Mode::Mono, BITRATE),
+            Channels::Two => (Mode::JointStereo, STEREO_BITRATE),
+        };
         if !SAMPLE_RATES.contains(&sample_rate) {
             return Err(EncodeError::SampleRate { format: FORMAT, sample_rate });
         }
         let builder = Builder::new().ok_or_else(|| failed("out of memory"))?;
         let encoder = builder
-            .with_num_channels(1)
+            .with_num_channels(channels.count() as u8)
             .and_then(|it| it.with_sample_rate(sample_rate))
-            .and_then(|it| it.with_mode(Mode::Mono))
-            .and_then(|it| it.with_brate(BITRATE))
+            .and_then(|it| it.with_mode(mode))
+            .and_then(|it| it.with_brate(bitrate))
             .and_then(|it| it.with_quality(Quality::Good))
             .and_then(|it| it.with_to_write_vbr_tag(false))
             .and_then(Builder::build);
-        Ok(Mp3(encoder.map_err(failed)?))
+        Ok(Mp3 { encoder: encoder.map_err(failed)?, channels })
     }
 
     pub(super) fn push(&mut self, samples: &[f32]) -> Result<Vec<u8>, EncodeError> {
         let sane: Vec<f32> = samples.iter().map(|it| sane(*it)).collect();
         let mut bytes = Vec::with_capacity(mp3lame_encoder::max_required_buffer_size(sane.len()));
-        self.0.encode_to_vec(MonoPcm(&sane), &mut bytes).map_err(failed)?;
+        match self.channels {
+            Channels::One => self.encoder.encode_to_vec(MonoPcm(&sane), &mut bytes),
+            Channels::Two => self.encoder.encode_to_vec(InterleavedPcm(&sane), &mut bytes),
+        }
+        .map_err(failed)?;
         Ok(bytes)
     }
 
     pub(super) fn finish(mut self) -> Result<Vec<u8>, EncodeError> {
         let mut bytes = Vec::with_capacity(FLUSH_BYTES);
-        self.0.flush_to_vec::<FlushGap>(&mut bytes).map_err(failed)?;
+        self.encoder.flush_to_vec::<FlushGap>(&mut bytes).map_err(failed)?;
         Ok(bytes)
     }
 }

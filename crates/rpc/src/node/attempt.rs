@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::Nodes;
 use super::pool::Pool;
 use super::send::{self, Failure, Sent};
-use crate::flights::Boarding;
+use crate::single_flight::Boarding;
 
 /// Longer bodies are rarely the same, and would be kept twice for nothing.
 const SHARED_BYTES_MAX: usize = 64 * 1024;

@@ -4,7 +4,7 @@ use credits::{
     Account, EntryId, HoldId, KeyId, LimitPeriod, LotKey, LotTag, Network, OwnerId, Record,
     SystemAccount, SystemKind, Transfer, TransferCode,
 };
-use domain::access::KeyKind;
+use domain::access::{KeyKind, ModelPrivacy};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
 use money::{Currency, Nano, Per, Price};
@@ -48,6 +48,7 @@ pub(crate) fn owner(number: u8) -> Owner {
         name: format!("owner-{number}"),
         tier: "default".into(),
         created: at(0),
+        frozen: None,
     }
 }
 
@@ -65,6 +66,7 @@ pub(crate) fn key(number: u8) -> ApiKey {
             limit_diem: None,
             limit_period: LimitPeriod::Month,
             expires: None,
+            model_privacy: ModelPrivacy::All,
         },
         created: at(0),
         last_used: None,

@@ -6,6 +6,7 @@ use crate::conformance::fixture::{add_key, at, done, key, key_id, owner, owner_i
 use crate::error::StoreError;
 use crate::key::{ApiKey, KeySettings};
 use crate::write::Write;
+use domain::access::ModelPrivacy;
 use domain::secret::SecretDigest;
 use money::Nano;
 
@@ -42,6 +43,7 @@ async fn changed(store: &dyn Store) {
         limit_usd: None,
         limit_diem: Some(Nano::from_units(2)),
         expires: Some(at(5)),
+        model_privacy: ModelPrivacy::PrivateOnly,
         ..key(1).settings
     };
     let change = |owner| Write::ChangeKey {

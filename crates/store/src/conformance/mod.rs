@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use crate::Store;
 
+mod characters;
 mod claims;
 mod evidence;
 pub(crate) mod fixture;
@@ -33,6 +34,7 @@ pub fn cases() -> Vec<Case> {
         journal::CASES,
         usage::CASES,
         rpc::CASES,
+        characters::CASES,
         claims::CASES,
         evidence::CASES,
         wallets::CASES,

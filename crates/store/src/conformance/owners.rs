@@ -13,6 +13,7 @@ pub(crate) const CASES: Cases = &[
     ("names are unique within a kind of owner", |store| Box::pin(unique(store))),
     ("owners are listed by name, a page at a time", |store| Box::pin(listed(store))),
     ("the tier of an owner can be changed", |store| Box::pin(tier(store))),
+    ("an owner can be frozen and thawed", |store| Box::pin(frozen(store))),
     ("only the last fifty refusals of each owner are kept", |store| Box::pin(hits(store))),
     ("a setting is added once and can be replaced", |store| Box::pin(settings(store))),
 ];
@@ -40,6 +41,20 @@ async fn listed(store: &dyn Store) {
     assert_eq!(first, [owner(1), owner(2), owner(3)]);
     let rest = store.list_owners(OwnerKind::Account, "owner-3", 3).await.expect("asked");
     assert_eq!(rest, [owner(4)]);
+}
+
+async fn frozen(store: &dyn Store) {
+    done(store, vec![Write::AddOwner(owner(1))]).await;
+    let freeze = |number, since| Write::Freeze { owner: owner_id(number), since };
+    done(store, vec![freeze(1, Some(at(7)))]).await;
+    let frozen = Owner { frozen: Some(at(7)), ..owner(1) };
+    assert_eq!(store.owner(owner_id(1)).await.expect("asked"), Some(frozen.clone()));
+    let listed = store.list_owners(OwnerKind::Account, "", 3).await.expect("asked");
+    assert_eq!(listed, [frozen]);
+    done(store, vec![freeze(1, None)]).await;
+    assert_eq!(store.owner(owner_id(1)).await.expect("asked"), Some(owner(1)));
+    let error = refused(store, vec![freeze(2, None)]).await;
+    assert!(matches!(error, StoreError::Missing(_)), "{error}");
 }
 
 async fn tier(store: &dyn Store) {

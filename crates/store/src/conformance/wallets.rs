@@ -19,6 +19,7 @@ pub(crate) const CASES: Cases = &[
     ("expired nonces are dropped, a few at a time", |store| Box::pin(dropped(store))),
     ("an owner can be added without asking whether it is there", |store| Box::pin(ensured(store))),
     ("a linked wallet finds the account that it spends from", |store| Box::pin(linked(store))),
+    ("a wallet is unlinked from its own account only", |store| Box::pin(unlinked(store))),
     ("a wallet with an owner of its own is not linked", |store| Box::pin(taken(store))),
     ("a statement tells what was left after each line", |store| Box::pin(stated(store))),
     ("a statement is read a page at a time", |store| Box::pin(paged(store))),
@@ -76,6 +77,28 @@ async fn linked(store: &dyn Store) {
     assert_eq!(store.find_owner(OwnerKind::Solana, WALLET).await.expect("asked"), None);
     let error = refused(store, vec![link(2)]).await;
     assert!(matches!(error, StoreError::Duplicate(_)), "{error}");
+    // Somebody who looked before the link was made would give it a balance that nobody finds.
+    let own = Owner { kind: OwnerKind::Evm, name: WALLET.into(), ..owner(3) };
+    let error = refused(store, vec![Write::EnsureOwner(own)]).await;
+    assert!(matches!(error, StoreError::Missing(_)), "{error}");
+    done(store, vec![Write::EnsureOwner(owner(1))]).await;
+    let links = store.wallet_links(OwnerKind::Evm, "", 10).await.expect("asked");
+    let told: Vec<_> = links.iter().map(|it| (it.address.as_str(), it.owner)).collect();
+    assert_eq!(told, [(WALLET, owner_id(1))]);
+    assert_eq!(store.wallet_links(OwnerKind::Evm, WALLET, 10).await.expect("asked"), []);
+    assert_eq!(store.wallet_links(OwnerKind::Solana, "", 10).await.expect("asked"), []);
+}
+
+async fn unlinked(store: &dyn Store) {
+    done(store, vec![Write::AddOwner(owner(1)), Write::AddOwner(owner(2)), link(1)]).await;
+    let (kind, address) = (OwnerKind::Evm, WALLET.to_owned());
+    let unlink =
+        |number| Write::UnlinkWallet { kind, address: address.clone(), owner: owner_id(number) };
+    let error = refused(store, vec![unlink(2)]).await;
+    assert!(matches!(error, StoreError::Missing(_)), "{error}");
+    done(store, vec![unlink(1)]).await;
+    assert_eq!(store.find_owner(OwnerKind::Evm, WALLET).await.expect("asked"), None);
+    done(store, vec![link(2)]).await;
 }
 
 async fn taken(store: &dyn Store) {

@@ -5,7 +5,8 @@ use moment::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::claim::{
-    CLAIMS_MAX, Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, CreditedSum, SentPayment,
+    CLAIMS_MAX, Claim, ClaimCredit, ClaimId, ClaimPlace, ClaimSpan, ClaimState, ClaimStep,
+    CreditedSum, ReceivedPayment, SentPayment,
 };
 use crate::error::StoreError;
 use crate::sqlite::columns::{id_or_none, nano, nano_or_none, parsed, time, time_or_none};
@@ -43,54 +44,78 @@ pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), Fault> 
     Err(Fault::Refused(StoreError::Duplicate("this payment is claimed".to_owned())))
 }
 
+/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim that
+/// was sent since is not failed by somebody who saw it before.
 pub(crate) fn advance(
     connection: &Connection,
-    id: ClaimId,
+    (id, from): (ClaimId, ClaimState),
     step: &ClaimStep,
     at: Timestamp,
 ) -> Result<(), Fault> {
-    let (id, at_ms) = (id.0, at.ms());
+    let refused = || Fault::Refused(StoreError::Missing("no such payment waits for this step"));
+    if !step.is_allowed_from(from) {
+        return Err(refused());
+    }
+    let (id, at_ms, from) = (id.0, at.ms(), from.name());
     let changed = match step {
         ClaimStep::Submit(sent) => {
-            let sql = "UPDATE claim SET state = 'SUBMITTED', transaction_id = ?3, raw = ?4, \
-                       sequence = ?5, since_block = ?6, sent_ms = ?2, changed_ms = ?2 \
-                       WHERE id = ?1 AND state = 'VERIFIED'";
+            let sql = "UPDATE claim SET state = 'SUBMITTED', transaction_id = ?4, raw = ?5, \
+                       sequence = ?6, since_block = ?7, sent_ms = ?2, changed_ms = ?2 \
+                       WHERE id = ?1 AND state = ?3";
             let SentPayment { transaction, raw, sequence, since_block, replaced: _ } = sent;
-            let values = params![id, at_ms, transaction, raw, sequence, since_block];
+            let values = params![id, at_ms, from, transaction, raw, sequence, since_block];
             connection.prepare_cached(sql)?.execute(values)?
         }
         ClaimStep::Replace(sent) => {
-            let sql = "UPDATE claim SET transaction_id = ?3, raw = ?4, replaced = ?5, \
+            let sql = "UPDATE claim SET transaction_id = ?4, raw = ?5, replaced = ?6, \
                        sent_ms = ?2, changed_ms = ?2 \
-                       WHERE id = ?1 AND state IN ('SUBMITTED', 'UNKNOWN') AND sequence = ?6";
+                       WHERE id = ?1 AND state = ?3 AND sequence = ?7";
             let replaced = sent.replaced.join(" ");
-            let values = params![id, at_ms, sent.transaction, sent.raw, replaced, sent.sequence];
+            let SentPayment { transaction, raw, sequence, .. } = sent;
+            let values = params![id, at_ms, from, transaction, raw, replaced, sequence];
             connection.prepare_cached(sql)?.execute(values)?
         }
         ClaimStep::LoseSight { transaction } => {
             let sql = "UPDATE claim SET state = 'UNKNOWN', \
-                       transaction_id = coalesce(?3, transaction_id), changed_ms = ?2 \
-                       WHERE id = ?1 AND state IN ('SUBMITTED', 'UNKNOWN')";
-            connection.prepare_cached(sql)?.execute(params![id, at_ms, transaction])?
+                       transaction_id = coalesce(?4, transaction_id), changed_ms = ?2 \
+                       WHERE id = ?1 AND state = ?3";
+            connection.prepare_cached(sql)?.execute(params![id, at_ms, from, transaction])?
         }
         ClaimStep::Credit { transaction, credit } => {
-            let sql = "UPDATE claim SET state = 'CREDITED', transaction_id = ?3, entry = ?4, \
-                       credited_nano = ?5, reason = NULL, changed_ms = ?2 \
-                       WHERE id = ?1 AND state IN ('VERIFIED', 'SUBMITTED', 'UNKNOWN')";
+            drop_received(connection, ClaimId(id))?;
+            let sql = "UPDATE claim SET state = 'CREDITED', transaction_id = ?4, entry = ?5, \
+                       credited_nano = ?6, reason = NULL, changed_ms = ?2 \
+                       WHERE id = ?1 AND state = ?3";
             let (entry, nanos) = (credit.entry.0.as_bytes(), credit.amount.nanos());
-            let values = params![id, at_ms, transaction, entry, nanos];
+            let values = params![id, at_ms, from, transaction, entry, nanos];
             connection.prepare_cached(sql)?.execute(values)?
         }
         ClaimStep::Fail { reason } => {
-            let sql = "UPDATE claim SET state = 'FAILED', reason = ?3, changed_ms = ?2 \
-                       WHERE id = ?1 AND state IN ('VERIFIED', 'SUBMITTED', 'UNKNOWN')";
-            connection.prepare_cached(sql)?.execute(params![id, at_ms, reason])?
+            let sql = "UPDATE claim SET state = 'FAILED', reason = ?4, changed_ms = ?2 \
+                       WHERE id = ?1 AND state = ?3";
+            connection.prepare_cached(sql)?.execute(params![id, at_ms, from, reason])?
         }
     };
-    if changed == 1 {
-        return Ok(());
-    }
-    Err(Fault::Refused(StoreError::Missing("no such payment waits for this step")))
+    if changed == 1 { Ok(()) } else { Err(refused()) }
+}
+
+pub(crate) fn note_received(
+    connection: &Connection,
+    id: ClaimId,
+    received: &ReceivedPayment,
+    at: Timestamp,
+) -> Result<(), Fault> {
+    let sql = "INSERT INTO received_claim (claim, transaction_id, amount_nano, since_ms) \
+               SELECT id, ?2, ?3, ?4 FROM claim WHERE id = ?1 AND state = 'FAILED' \
+               ON CONFLICT (claim) DO NOTHING";
+    let ReceivedPayment { transaction, amount } = received;
+    connection.prepare_cached(sql)?.execute(params![id.0, transaction, amount.nanos(), at.ms()])?;
+    Ok(())
+}
+
+pub(crate) fn drop_received(connection: &Connection, id: ClaimId) -> Result<(), Fault> {
+    connection.prepare_cached("DELETE FROM received_claim WHERE claim = ?1")?.execute([id.0])?;
+    Ok(())
 }
 
 pub(crate) fn drop_failed(
@@ -99,7 +124,8 @@ pub(crate) fn drop_failed(
     rows_max: usize,
 ) -> Result<(), Fault> {
     let sql = "DELETE FROM claim WHERE id IN (SELECT id FROM claim \
-               WHERE state = 'FAILED' AND changed_ms < ?1 ORDER BY changed_ms LIMIT ?2)";
+               WHERE state = 'FAILED' AND changed_ms < ?1 \
+               AND id NOT IN (SELECT claim FROM received_claim) ORDER BY changed_ms LIMIT ?2)";
     connection.prepare_cached(sql)?.execute(params![before.ms(), rows_max])?;
     Ok(())
 }
@@ -135,17 +161,50 @@ pub(crate) fn note_found(connection: &Connection, id: ClaimId) -> Result<(), Fau
     Ok(())
 }
 
-pub(crate) fn credited_between(
+/// In the order of the last step, and after a place in it: there is an index for each state that is
+/// asked for, which the query must name.
+pub(crate) fn changed_within(
     connection: &Connection,
-    after: Timestamp,
-    until: Timestamp,
+    span: ClaimSpan,
+    beyond: Option<ClaimPlace>,
 ) -> rusqlite::Result<Vec<Claim>> {
+    let state = span.state.name();
     let sql = format!(
-        "SELECT {COLUMNS} FROM claim WHERE state = 'CREDITED' AND ?1 < changed_ms \
-         AND changed_ms <= ?2 ORDER BY changed_ms LIMIT ?3"
+        "SELECT {COLUMNS} FROM claim WHERE state = '{state}' AND changed_ms <= ?1 \
+         AND (?2, ?3) < (changed_ms, id) ORDER BY changed_ms, id LIMIT ?4"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_map(params![after.ms(), until.ms(), CLAIMS_MAX], claim_at)?.collect()
+    // Without a place, it begins behind every claim of the moment before.
+    let last_of_all = ClaimPlace { changed: span.after, id: ClaimId([0xFF; 20]) };
+    let ClaimPlace { changed, id } = beyond.unwrap_or(last_of_all);
+    statement
+        .query_map(params![span.until.ms(), changed.ms(), id.0, CLAIMS_MAX], claim_at)?
+        .collect()
+}
+
+/// Newest first.
+pub(crate) fn list(
+    connection: &Connection,
+    state: Option<ClaimState>,
+    limit: usize,
+) -> rusqlite::Result<Vec<Claim>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM claim WHERE ?1 IS NULL OR state = ?1 \
+         ORDER BY created_ms DESC, id LIMIT ?2"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let state = state.map(ClaimState::name);
+    statement.query_map(params![state, limit.min(CLAIMS_MAX)], claim_at)?.collect()
+}
+
+pub(crate) fn received(connection: &Connection) -> rusqlite::Result<Vec<Claim>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM claim JOIN received_claim ON claim.id = received_claim.claim \
+         ORDER BY since_ms LIMIT ?1"
+    )
+    .replace("transaction_id", "claim.transaction_id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map([CLAIMS_MAX], claim_at)?.collect()
 }
 
 pub(crate) fn missing(connection: &Connection) -> rusqlite::Result<Vec<Claim>> {

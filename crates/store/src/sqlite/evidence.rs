@@ -4,17 +4,19 @@ use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, OwnerId};
 use money::Currency;
 use rusqlite::{Connection, Row, params};
 
+use crate::claim::ClaimId;
 use crate::evidence::{
-    AllowanceSet, CreditedClaim, Evidence, LimitedKey, MissingClaim, USAGE_MARKS_MAX, UsageMark,
-    UsagePart, UsageSum,
+    AllowanceSet, CreditedClaim, Evidence, LimitedKey, MissingClaim, ReceivedClaim,
+    USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
 };
 use crate::sqlite::columns::{allowance, id, nano, nano_or_none, parsed, time};
 use crate::sqlite::load::trial_balance;
+use crate::sqlite::recount::miscounts;
 use crate::sqlite::schema;
 use crate::sqlite::usage::pruned_before_day;
 
 /// Faults that are told; a damaged database has more than anyone reads.
-const FAULTS_MAX: usize = 100;
+pub(crate) const FAULTS_MAX: usize = 100;
 
 pub(crate) fn evidence(connection: &Connection) -> rusqlite::Result<Evidence> {
     let last_seq = "SELECT coalesce(max(seq), 0) FROM usage";
@@ -27,6 +29,8 @@ pub(crate) fn evidence(connection: &Connection) -> rusqlite::Result<Evidence> {
         limited_keys: limited_keys(connection)?,
         credited: credited(connection)?,
         missing: missing(connection)?,
+        received: received(connection)?,
+        miscounts: miscounts(connection)?,
         faults: faults(connection)?,
     })
 }
@@ -115,6 +119,23 @@ fn missing(connection: &Connection) -> rusqlite::Result<Vec<MissingClaim>> {
             network: row.get(0)?,
             transaction: row.get(1)?,
             entry: id(row, 2).map(EntryId)?,
+            amount: nano(row, 3)?,
+            since: time(row, 4)?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn received(connection: &Connection) -> rusqlite::Result<Vec<ReceivedClaim>> {
+    let sql = "SELECT claim.id, network, received_claim.transaction_id, amount_nano, since_ms \
+               FROM claim JOIN received_claim ON claim.id = received_claim.claim \
+               ORDER BY since_ms, id";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| {
+        Ok(ReceivedClaim {
+            claim: ClaimId(row.get(0)?),
+            network: row.get(1)?,
+            transaction: row.get(2)?,
             amount: nano(row, 3)?,
             since: time(row, 4)?,
         })

@@ -22,12 +22,25 @@ pub(crate) fn trial_balance(connection: &Connection) -> rusqlite::Result<Books> 
     read_all(connection, "")
 }
 
+/// The accounts alone. Those that were closed are read only if the journal has moved them since.
+pub(crate) fn changed_books(connection: &Connection, after_seq: i64) -> rusqlite::Result<Books> {
+    let mut books = Books { last_seq: last_seq(connection)?, ..Books::default() };
+    read_accounts(connection, "WHERE is_closed = 0", &mut books)?;
+    let touched = format!(
+        "WHERE is_closed = 1 AND id IN (SELECT debit FROM transfer WHERE {after_seq} < seq \
+         UNION SELECT credit FROM transfer WHERE {after_seq} < seq)"
+    );
+    read_accounts(connection, &touched, &mut books)?;
+    Ok(books)
+}
+
+fn last_seq(connection: &Connection) -> rusqlite::Result<i64> {
+    let sql = "SELECT coalesce(max(seq), 0) FROM transfer";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
 fn read_all(connection: &Connection, which_accounts: &str) -> rusqlite::Result<Books> {
-    let last_seq = "SELECT coalesce(max(seq), 0) FROM transfer";
-    let mut books = Books {
-        last_seq: connection.query_row(last_seq, [], |row| row.get(0))?,
-        ..Books::default()
-    };
+    let mut books = Books { last_seq: last_seq(connection)?, ..Books::default() };
     read_accounts(connection, which_accounts, &mut books)?;
     let snapshot = &mut books.snapshot;
     snapshot.allowances = read_allowances(connection)?;

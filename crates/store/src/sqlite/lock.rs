@@ -1,6 +1,7 @@
 //! One process owns a database: a lock file beside it says so, and dies with the process.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
@@ -31,6 +32,22 @@ impl Lock {
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }
+}
+
+/// Longer than the path of any directory.
+const HOLDER_BYTES_MAX: u64 = 16 * 1024;
+
+/// Writes into the lock file who holds it, for whoever finds the database in use.
+pub fn note_holder(database: &Path, data_dir: &Path) -> std::io::Result<()> {
+    std::fs::write(beside(database), data_dir.as_os_str().as_encoded_bytes())
+}
+
+/// The data directory of the process that noted itself last; none if nobody did.
+pub fn holder(database: &Path) -> Option<PathBuf> {
+    let mut text = String::new();
+    let file = File::open(beside(database)).ok()?;
+    file.take(HOLDER_BYTES_MAX).read_to_string(&mut text).ok()?;
+    (!text.is_empty()).then(|| PathBuf::from(text))
 }
 
 fn beside(database: &Path) -> PathBuf {

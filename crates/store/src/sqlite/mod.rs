@@ -5,21 +5,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use moment::Timestamp;
 use rusqlite::Connection;
 
-use credits::{EntryId, KeyId, OwnerId};
-use domain::secret::SecretDigest;
-use moment::Timestamp;
-
-use crate::claim::{Claim, ClaimId, CreditedSum};
+use crate::backup::BackedUp;
 use crate::error::StoreError;
-use crate::evidence::{Evidence, UsageMark};
-use crate::idempotency::{AnswerKey, Kept};
-use crate::journal::{Books, Entry};
-use crate::key::ApiKey;
-use crate::limit_hit::LimitHit;
-use crate::owner::{Owner, OwnerKind};
-use crate::rpc::{SentTransaction, SpentCredits};
 use crate::sqlite::charge_log::left_over::open_posted;
 use crate::sqlite::charge_log::{ChargeLog, Pending};
 use crate::sqlite::fault::refusal;
@@ -28,26 +18,30 @@ use crate::sqlite::queue::Queue;
 use crate::sqlite::readers::Readers;
 use crate::sqlite::session::begin_log_again;
 use crate::sqlite::writer::{QUIET, Writer};
-use crate::statement::Statement;
-use crate::usage::{
-    Days, KeyUsage, ModelUsage, PageRequest, UsageFilter, UsagePage, UsagePlace, UsageRow,
-};
 use crate::write::Group;
 use crate::{Answer, Commit, Store};
 
 mod accounts;
+mod answers;
+mod audit;
+mod backup;
+mod characters;
 mod charge_log;
 mod claims;
 mod columns;
 mod evidence;
 mod fault;
+mod jobs;
 mod journal;
 mod load;
 mod lock;
+mod media;
 mod owners;
 mod posting;
 mod queue;
 mod readers;
+mod recount;
+pub mod restore;
 mod rpc;
 mod schema;
 mod session;
@@ -57,6 +51,8 @@ mod usage;
 mod usage_tail;
 mod wallets;
 mod writer;
+
+pub use self::lock::{holder, note_holder};
 
 #[cfg(test)]
 mod tests;
@@ -100,6 +96,7 @@ pub enum Durability {
 
 #[derive(Debug)]
 pub struct Sqlite {
+    path: PathBuf,
     queue: Arc<Queue>,
     pending: Arc<Pending>,
     readers: Arc<Readers>,
@@ -117,6 +114,7 @@ impl Sqlite {
     /// Charges in the log wait until nothing came for `quiet`, unless somebody asks for them.
     fn open_with(options: &Options, quiet: Duration) -> Result<Sqlite, StoreError> {
         let lock = Lock::take(&options.path)?;
+        backup::admit(&options.path)?;
         create_private(&options.path)?;
         let mut connection = open_writer(options).map_err(refusal)?;
         schema::migrate(&mut connection)?;
@@ -131,7 +129,8 @@ impl Sqlite {
             .name("store-writer".into())
             .spawn(move || writer::run(writer, taken))
             .map_err(|error| StoreError::Failed(format!("cannot start the writer: {error}")))?;
-        Ok(Sqlite { queue, pending, readers, writer: Some(writer), _lock: lock })
+        let path = options.path.clone();
+        Ok(Sqlite { path, queue, pending, readers, writer: Some(writer), _lock: lock })
     }
 
     fn ask<T: Send + 'static>(
@@ -178,134 +177,19 @@ impl Store for Sqlite {
         self.queue.len()
     }
 
-    fn load(&self) -> Answer<'_, Books> {
-        self.ask_posted(load::open_books)
-    }
-
-    fn owner(&self, id: OwnerId) -> Answer<'_, Option<Owner>> {
-        self.ask(move |connection| owners::owner(connection, id))
-    }
-
-    fn find_owner<'a>(&'a self, kind: OwnerKind, name: &'a str) -> Answer<'a, Option<Owner>> {
-        let name = name.to_owned();
-        self.ask(move |connection| owners::find_owner(connection, kind, &name))
-    }
-
-    fn list_owners<'a>(
-        &'a self,
-        kind: OwnerKind,
-        after: &'a str,
-        limit: usize,
-    ) -> Answer<'a, Vec<Owner>> {
-        let after = after.to_owned();
-        self.ask(move |connection| owners::list_owners(connection, kind, &after, limit))
-    }
-
-    fn find_key(&self, digest: SecretDigest) -> Answer<'_, Option<(ApiKey, Owner)>> {
-        self.ask(move |connection| owners::find_key(connection, &digest))
-    }
-
-    fn key(&self, owner: OwnerId, key: KeyId) -> Answer<'_, Option<ApiKey>> {
-        self.ask(move |connection| owners::key(connection, owner, key))
-    }
-
-    fn list_keys(&self, owner: OwnerId) -> Answer<'_, Vec<ApiKey>> {
-        self.ask(move |connection| owners::list_keys(connection, owner))
-    }
-
-    fn limit_hits(&self, owner: OwnerId) -> Answer<'_, Vec<LimitHit>> {
-        self.ask(move |connection| owners::limit_hits(connection, owner))
+    fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> Answer<'a, BackedUp> {
+        let (from, to) = (self.path.clone(), to.to_owned());
+        Box::pin(async move {
+            // What is in the charge log is posted before a group of nothing is written.
+            self.queue.push(Group::default()).await?;
+            let written = tokio::task::spawn_blocking(move || backup::write(&from, &to, at)).await;
+            written.map_err(|error| StoreError::Failed(error.to_string()))?
+        })
     }
 
     fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
         let name = name.to_owned();
         self.ask(move |connection| owners::setting(connection, &name))
-    }
-
-    fn usage_page(&self, filter: UsageFilter, page: PageRequest) -> Answer<'_, UsagePage> {
-        self.ask_posted(move |connection| usage::page(connection, &filter, page))
-    }
-
-    fn usage_after(
-        &self,
-        filter: UsageFilter,
-        after: Option<UsagePlace>,
-        limit: usize,
-    ) -> Answer<'_, Vec<(UsagePlace, UsageRow)>> {
-        self.ask_posted(move |connection| usage::rows_after(connection, &filter, after, limit))
-    }
-
-    fn usage_by_model(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<ModelUsage>> {
-        self.ask_posted(move |connection| usage::by_model(connection, owner, days))
-    }
-
-    fn usage_by_key(&self, owner: OwnerId, days: Days) -> Answer<'_, Vec<KeyUsage>> {
-        self.ask_posted(move |connection| usage::by_key(connection, owner, days))
-    }
-
-    fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> Answer<'_, Statement> {
-        self.ask_posted(move |connection| statement::statement(connection, owner, skip, size))
-    }
-
-    fn kept_answer(&self, key: AnswerKey) -> Answer<'_, Kept> {
-        self.ask(move |connection| rpc::kept_answer(connection, &key))
-    }
-
-    fn sent_transactions<'a>(&'a self, hash: &'a str) -> Answer<'a, Vec<SentTransaction>> {
-        let hash = hash.to_owned();
-        self.ask(move |connection| rpc::sent_transactions(connection, &hash))
-    }
-
-    fn spent_credits(&self, since: Timestamp) -> Answer<'_, Vec<SpentCredits>> {
-        self.ask_posted(move |connection| rpc::spent_credits(connection, since))
-    }
-
-    fn claim(&self, id: ClaimId) -> Answer<'_, Option<Claim>> {
-        self.ask(move |connection| claims::claim(connection, id))
-    }
-
-    fn unfinished_claims(&self) -> Answer<'_, Vec<Claim>> {
-        self.ask(claims::unfinished)
-    }
-
-    fn claims_credited_between(
-        &self,
-        after: Timestamp,
-        until: Timestamp,
-    ) -> Answer<'_, Vec<Claim>> {
-        self.ask(move |connection| claims::credited_between(connection, after, until))
-    }
-
-    fn missing_claims(&self) -> Answer<'_, Vec<Claim>> {
-        self.ask(claims::missing)
-    }
-
-    fn credited_claims(&self) -> Answer<'_, Vec<CreditedSum>> {
-        self.ask(claims::credited)
-    }
-
-    fn journal(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<Entry>> {
-        self.ask_posted(move |connection| journal::entries_after(connection, after_seq, limit))
-    }
-
-    fn transfers(&self, entry: EntryId) -> Answer<'_, Vec<Entry>> {
-        self.ask_posted(move |connection| journal::entries_of(connection, entry))
-    }
-
-    fn is_recorded(&self, entry: EntryId) -> Answer<'_, bool> {
-        self.ask_posted(move |connection| journal::is_recorded(connection, entry))
-    }
-
-    fn trial_balance(&self) -> Answer<'_, Books> {
-        self.ask_posted(load::trial_balance)
-    }
-
-    fn evidence(&self) -> Answer<'_, Evidence> {
-        self.ask_posted(evidence::evidence)
-    }
-
-    fn usage_marks(&self, after_seq: i64, limit: usize) -> Answer<'_, Vec<UsageMark>> {
-        self.ask_posted(move |connection| evidence::usage_marks(connection, after_seq, limit))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Owners, their keys, settings and refusals by rate limits: the rows and the questions.
 
 use credits::{KeyId, LimitPeriod, OwnerId};
-use domain::access::KeyKind;
+use domain::access::{KeyKind, ModelPrivacy};
 use domain::secret::SecretDigest;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -12,11 +12,13 @@ use crate::owner::{Owner, OwnerKind};
 use crate::sqlite::columns::{id, id_or_none, nano_or_none, parsed, time, time_or_none};
 use crate::sqlite::writer::Fault;
 
-const OWNER_COLUMNS: &str = "owner.id, owner.kind, owner.name, owner.tier, owner.created_ms";
+const OWNER_COLUMNS: &str = "owner.id, owner.kind, owner.name, owner.tier, owner.created_ms, \
+     owner.frozen_ms";
 const KEY_COLUMNS: &str = "api_key.id, api_key.owner, api_key.digest, api_key.last6, api_key.kind, \
      api_key.description, api_key.limit_usd, api_key.limit_diem, api_key.limit_period, \
-     api_key.expires_ms, api_key.created_ms, api_key.last_used_ms, api_key.revoked_ms";
-const KEY_COLUMN_COUNT: usize = 13;
+     api_key.expires_ms, api_key.created_ms, api_key.last_used_ms, api_key.revoked_ms, \
+     api_key.model_privacy";
+const KEY_COLUMN_COUNT: usize = 14;
 
 pub(crate) fn add_owner(connection: &Connection, owner: &Owner) -> Result<(), Fault> {
     let sql = "INSERT INTO owner (id, kind, name, tier, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -33,6 +35,16 @@ pub(crate) fn add_owner(connection: &Connection, owner: &Owner) -> Result<(), Fa
 pub(crate) fn set_tier(connection: &Connection, owner: OwnerId, tier: &str) -> Result<(), Fault> {
     let sql = "UPDATE owner SET tier = ?2 WHERE id = ?1";
     let changed = connection.prepare_cached(sql)?.execute(params![owner.0.as_bytes(), tier])?;
+    one_row(changed, "there is no such owner")
+}
+
+pub(crate) fn freeze(
+    connection: &Connection,
+    owner: OwnerId,
+    since_ms: Option<i64>,
+) -> Result<(), Fault> {
+    let sql = "UPDATE owner SET frozen_ms = ?2 WHERE id = ?1";
+    let changed = connection.prepare_cached(sql)?.execute(params![owner.0.as_bytes(), since_ms])?;
     one_row(changed, "there is no such owner")
 }
 
@@ -53,8 +65,8 @@ pub(crate) fn add_key(
     }
     let sql = "INSERT INTO api_key (id, owner, digest, last6, kind, description, limit_usd, \
                limit_diem, limit_period, expires_ms, created_ms, last_used_ms, revoked_ms, \
-               limits_since_ms) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?11)";
+               limits_since_ms, model_privacy) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?11, ?14)";
     connection.prepare_cached(sql)?.execute(params![
         key.id.0.as_bytes(),
         key.owner.0.as_bytes(),
@@ -69,6 +81,7 @@ pub(crate) fn add_key(
         key.created.ms(),
         key.last_used.map(|used| used.ms()),
         key.revoked.map(|revoked| revoked.ms()),
+        key.settings.model_privacy.name(),
     ])?;
     Ok(())
 }
@@ -80,7 +93,7 @@ pub(crate) fn change_key(
     at_ms: i64,
 ) -> Result<(), Fault> {
     let sql = "UPDATE api_key SET description = ?3, limit_usd = ?4, limit_diem = ?5, \
-               limit_period = ?6, expires_ms = ?7, \
+               limit_period = ?6, expires_ms = ?7, model_privacy = ?9, \
                limits_since_ms = CASE WHEN limit_usd IS ?4 AND limit_diem IS ?5 \
                    AND limit_period = ?6 THEN limits_since_ms ELSE ?8 END \
                WHERE id = ?2 AND owner = ?1 AND revoked_ms IS NULL";
@@ -93,6 +106,7 @@ pub(crate) fn change_key(
         settings.limit_period.name(),
         settings.expires.map(|expires| expires.ms()),
         at_ms,
+        settings.model_privacy.name(),
     ])?;
     one_row(changed, "the owner has no such key")
 }
@@ -252,6 +266,7 @@ fn owner_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Owner> {
         name: row.get(first + 2)?,
         tier: row.get(first + 3)?,
         created: time(row, first + 4)?,
+        frozen: time_or_none(row, first + 5)?,
     })
 }
 
@@ -268,6 +283,7 @@ fn key_at(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
             limit_diem: nano_or_none(row, 7)?,
             limit_period: parsed(row, 8, LimitPeriod::from_name)?,
             expires: time_or_none(row, 9)?,
+            model_privacy: parsed(row, 13, ModelPrivacy::parse)?,
         },
         created: time(row, 10)?,
         last_used: time_or_none(row, 11)?,

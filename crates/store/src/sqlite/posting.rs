@@ -6,8 +6,12 @@ use rusqlite::{CachedStatement, Connection, params};
 
 use crate::error::StoreError;
 use crate::sqlite::accounts::AccountRows;
+use crate::sqlite::audit;
+use crate::sqlite::characters;
 use crate::sqlite::claims;
 use crate::sqlite::columns::{allowance_name, units_of};
+use crate::sqlite::jobs;
+use crate::sqlite::media;
 use crate::sqlite::owners;
 use crate::sqlite::rpc;
 use crate::sqlite::sums::Sums;
@@ -102,6 +106,9 @@ impl<'batch> Posting<'batch> {
             Write::AddOwner(owner) => owners::add_owner(connection, owner),
             Write::EnsureOwner(owner) => wallets::ensure_owner(connection, owner),
             Write::SetTier { owner, tier } => owners::set_tier(connection, *owner, tier),
+            Write::Freeze { owner, since } => {
+                owners::freeze(connection, *owner, since.map(|since| since.ms()))
+            }
             Write::AddKey { key, active_keys_max } => {
                 owners::add_key(connection, key, *active_keys_max)
             }
@@ -121,6 +128,9 @@ impl<'batch> Posting<'batch> {
                 wallets::drop_expired_nonces(connection, *now, *rows_max)
             }
             Write::LinkWallet(link) => wallets::link_wallet(connection, link),
+            Write::UnlinkWallet { kind, address, owner } => {
+                wallets::unlink_wallet(connection, (*kind, address), *owner)
+            }
             Write::KeepAnswer { key, answer } => rpc::keep_answer(connection, key, answer),
             Write::DropExpiredAnswers { now, rows_max } => {
                 rpc::drop_expired_answers(connection, *now, *rows_max)
@@ -130,16 +140,19 @@ impl<'batch> Posting<'batch> {
                 rpc::name_transaction(connection, request_id, hash)
             }
             Write::OpenClaim(claim) => claims::open(connection, claim),
-            Write::AdvanceClaim { claim, step, at } => {
-                claims::advance(connection, *claim, step, *at)
+            Write::AdvanceClaim { claim, from, step, at } => {
+                claims::advance(connection, (*claim, *from), step, *at)
             }
+            Write::NoteReceivedClaim { claim, received, at } => {
+                claims::note_received(connection, *claim, received, *at)
+            }
+            Write::DropReceivedClaim(claim) => claims::drop_received(connection, *claim),
             Write::NoteMissingClaim { claim, at } => claims::note_missing(connection, *claim, *at),
             Write::NoteFoundClaim(claim) => claims::note_found(connection, *claim),
             Write::DropFailedClaims { before, rows_max } => {
                 claims::drop_failed(connection, *before, *rows_max)
             }
-            Write::AddSetting { name, value } => owners::add_setting(connection, name, value),
-            Write::PutSetting { name, value } => owners::put_setting(connection, name, value),
+            other => write_elsewhere(connection, other),
         }
     }
 
@@ -304,4 +317,28 @@ fn prune_usage(connection: &Connection, before_day: i64, rows_max: usize) -> Res
     let rows = format!("DELETE FROM usage WHERE seq IN (SELECT seq FROM ({oldest}))");
     connection.prepare_cached(&rows)?.execute(params![before_ms, rows_max])?;
     Ok(())
+}
+
+/// What touches neither balances nor sums: everything beside the journal, usage, owners, keys,
+/// wallets, calls to chains and claims.
+fn write_elsewhere(connection: &Connection, write: &Write) -> Result<(), Fault> {
+    match write {
+        Write::AddAudit(entry) => audit::add(connection, entry),
+        Write::Job(write) => jobs::write(connection, write),
+        Write::Media(write) => media::write(connection, write),
+        Write::AddCharacter { character, content } => {
+            characters::add(connection, character, content)
+        }
+        Write::ChangeCharacter { character, content } => {
+            characters::change(connection, character, content)
+        }
+        Write::RemoveCharacter(id) => characters::remove(connection, *id),
+        Write::PutReview(review) => characters::put_review(connection, review),
+        Write::NoteCharacterUse { character, owner, at } => {
+            characters::note_use(connection, (*character, *owner), at.ms())
+        }
+        Write::AddSetting { name, value } => owners::add_setting(connection, name, value),
+        Write::PutSetting { name, value } => owners::put_setting(connection, name, value),
+        _ => unreachable!("the caller writes all others"),
+    }
 }

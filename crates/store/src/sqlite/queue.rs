@@ -80,7 +80,7 @@ impl Queue {
 
     /// Waits for work, for ever or for so long, and takes all of it, leaving `emptied` in its place
     /// so that the list need not grow anew while others wait to push.
-    pub(crate) fn take(&self, emptied: &mut Vec<Waiting>, patience: Option<Duration>) -> Taken {
+    pub(crate) fn take(&self, emptied: &mut Vec<Waiting>, wait_max: Option<Duration>) -> Taken {
         let mut state = self.lock();
         loop {
             if !state.waiting.is_empty() {
@@ -91,11 +91,11 @@ impl Queue {
                 return Taken::End;
             }
             self.is_writer_asleep.store(true, Ordering::SeqCst);
-            let Some(patience) = patience else {
+            let Some(wait_max) = wait_max else {
                 state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let waited = self.filled.wait_timeout(state, patience);
+            let waited = self.filled.wait_timeout(state, wait_max);
             let (woken, waited) = waited.unwrap_or_else(PoisonError::into_inner);
             state = woken;
             if waited.timed_out() && state.waiting.is_empty() && !state.is_closed {

@@ -9,10 +9,10 @@ use crate::rpc::{SENT_TRANSACTIONS_MAX, SentTransaction, SpentCredits};
 use crate::sqlite::columns::{id, time};
 use crate::sqlite::writer::Fault;
 
-const QUARTER_MS: i64 = 15 * 60 * 1000;
+pub(crate) const QUARTER_MS: i64 = 15 * 60 * 1000;
 
 /// Two days of sums are kept, for questions about one.
-const SPENT_QUARTERS_KEPT: i64 = 2 * 96;
+pub(crate) const SPENT_QUARTERS_KEPT: i64 = 2 * 96;
 
 /// Replaces what is under the key, so that the charge which it goes with is never refused for it.
 pub(crate) fn keep_answer(

@@ -9,7 +9,7 @@ use crate::sqlite::fault::refusal;
 
 /// Step `n` of this list brings a database from version `n` to `n + 1`. Steps that were released
 /// are never edited: a change is a new step.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 19] = [
     include_str!("../../migrations/0001_create_owners.sql"),
     include_str!("../../migrations/0002_create_journal.sql"),
     include_str!("../../migrations/0003_create_usage.sql"),
@@ -24,10 +24,15 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("../../migrations/0012_find_constants_without_a_table.sql"),
     include_str!("../../migrations/0013_log_charges_in_a_file.sql"),
     include_str!("../../migrations/0014_sum_rpc_credits.sql"),
+    include_str!("../../migrations/0015_audit_operators.sql"),
+    include_str!("../../migrations/0016_keep_model_privacy.sql"),
+    include_str!("../../migrations/0017_freeze_owners.sql"),
+    include_str!("../../migrations/0018_create_jobs.sql"),
+    include_str!("../../migrations/0019_create_characters.sql"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.
-const APPLICATION_ID: i32 = 0x546F_6C6C;
+pub(crate) const APPLICATION_ID: i32 = 0x546F_6C6C;
 
 /// Brings the database to the newest version, all steps in one transaction.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {

@@ -1,10 +1,12 @@
 //! Tests of what is particular to SQLite: the file, its lock, its versions and a full disk.
 
+use moment::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
 use crate::conformance::{self, Case};
+use crate::questions::*;
 use crate::write::Write;
 
 fn directory() -> TempDir {
@@ -120,7 +122,7 @@ async fn credits_that_an_earlier_release_charged_are_counted() {
     let minutes: Vec<_> = counted.iter().map(|it| it.at.since(first).as_secs() / 60).collect();
     assert_eq!(minutes, [0, 0, 15, 15, 2 * 24 * 60], "what is older than two days is dropped");
     drop(store);
-    let before = "DROP TABLE rpc_spent; \
+    let before = "DROP TABLE rpc_spent; DROP TABLE audit; DROP TABLE received_claim; \
                   CREATE INDEX usage_of_rpc ON usage (at_ms) WHERE sku GLOB 'crypto-rpc-*'; \
                   PRAGMA user_version = 13";
     Connection::open(database_in(directory.path())).unwrap().execute_batch(before).unwrap();
@@ -215,4 +217,106 @@ fn a_price_is_for_one_for_a_thousand_or_for_a_million_units() {
     let fine: String =
         connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(fine, "ok");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_under_writes_has_all_that_was_acknowledged_before_it_and_opens_elsewhere() {
+    let directory = directory();
+    let store = std::sync::Arc::new(Sqlite::open(&scratch(&directory)).unwrap());
+    for number in 0..200 {
+        store.commit(setting(&format!("before-{number}"), 3000)).await.unwrap();
+    }
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (writing, until) = (std::sync::Arc::clone(&store), std::sync::Arc::clone(&stop));
+    let mut writes = tokio::task::JoinSet::new();
+    writes.spawn(async move {
+        let mut written = 0;
+        while !until.load(std::sync::atomic::Ordering::SeqCst) {
+            writing.commit(setting(&format!("during-{written}"), 3000)).await.unwrap();
+            written += 1;
+        }
+        written
+    });
+    let target = directory.path().join("backups.db");
+    let at = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
+    let made = store.backup(&target, at).await.unwrap();
+    assert_eq!(made.bytes, std::fs::metadata(&target).unwrap().len());
+    stop.store(true, std::sync::atomic::Ordering::SeqCst);
+    assert!(0 < writes.join_next().await.unwrap().unwrap());
+    let again = store.backup(&target, at).await.unwrap_err();
+    assert!(matches!(again, StoreError::Unsuitable(_)), "{again}");
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let restored = Sqlite::open(&Options::scratch(&target)).unwrap();
+    for number in 0..200 {
+        let found = restored.setting(&format!("before-{number}")).await.unwrap();
+        assert_eq!(found.map(|value| value.len()), Some(3000));
+    }
+    assert_eq!(restored.evidence().await.unwrap().faults, Vec::<String>::new());
+    let made_at = restored.setting(restore::RESTORED_FROM).await.unwrap().unwrap();
+    assert_eq!(made_at, b"2026-11-15T12:00:00.000Z");
+    let trail = restored.audit_after(0, 10).await.unwrap();
+    assert_eq!(trail.len(), 1);
+    drop(restored);
+    // From then on it is a database like any other.
+    assert_eq!(Sqlite::open(&Options::scratch(&target)).unwrap().queued(), 0);
+}
+
+#[tokio::test]
+async fn a_backup_is_not_opened_beside_files_of_another_database() {
+    use crate::sqlite::charge_log::file::{LogFile, path_beside};
+    let directory = directory();
+    let store = Sqlite::open(&scratch(&directory)).unwrap();
+    let target = directory.path().join("copy.db");
+    store.backup(&target, Timestamp::from_ms(0)).await.unwrap();
+    let log = path_beside(&target);
+    let mut foreign = LogFile::open(&log, Durability::Off, 7).unwrap();
+    assert!(foreign.append(b"somebody else's").unwrap());
+    let refused = Sqlite::open(&Options::scratch(&target)).unwrap_err().to_string();
+    assert!(refused.contains("copy.db-charges beside it belongs to another"), "{refused}");
+    std::fs::remove_file(&log).unwrap();
+    let wal = directory.path().join("copy.db-wal");
+    std::fs::write(&wal, b"not its own").unwrap();
+    let refused = Sqlite::open(&Options::scratch(&target)).unwrap_err().to_string();
+    assert!(refused.contains("copy.db-wal beside it belongs to another"), "{refused}");
+    std::fs::remove_file(&wal).unwrap();
+    assert!(Sqlite::open(&Options::scratch(&target)).is_ok());
+}
+
+#[tokio::test]
+async fn a_backup_is_put_in_place_of_a_database_that_is_kept() {
+    use crate::sqlite::restore::Staged;
+    let (here, there) = (directory(), directory());
+    let store = Sqlite::open(&scratch(&here)).unwrap();
+    store.commit(setting("of the backup", 1)).await.unwrap();
+    let backup = here.path().join("backup");
+    store.backup(&backup, Timestamp::from_ms(0)).await.unwrap();
+    let database = database_in(there.path());
+    let other = Sqlite::open(&Options::scratch(&database)).unwrap();
+    other.commit(setting("of the other", 1)).await.unwrap();
+    let in_use = Staged::copy(&backup, &database).unwrap_err();
+    assert!(matches!(in_use, StoreError::InUse { .. }), "{in_use}");
+    drop(other);
+    let none = Staged::copy(&database, &database).unwrap_err().to_string();
+    assert!(none.contains("was not written by `tollgate backup`"), "{none}");
+    let staged = Staged::copy(&backup, &database).unwrap();
+    let refused = staged.put_in_place(false, Timestamp::from_ms(5)).unwrap_err().to_string();
+    assert!(refused.contains("is there already"), "{refused}");
+    let staged = Staged::copy(&backup, &database).unwrap();
+    // Looked over, as whoever restores does, and closed again.
+    drop(Sqlite::open(&Options::scratch(staged.path())).unwrap());
+    let kept = staged.put_in_place(true, Timestamp::from_ms(5)).unwrap();
+    let names: Vec<_> = kept.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+    for name in ["tollgate.db.before-5", "tollgate.db-charges.before-5"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let restored = Sqlite::open(&Options::scratch(&database)).unwrap();
+    assert!(restored.setting("of the backup").await.unwrap().is_some());
+    assert!(restored.setting("of the other").await.unwrap().is_none());
+    let left = std::fs::read_dir(there.path())
+        .unwrap()
+        .filter_map(|it| it.unwrap().file_name().into_string().ok());
+    assert!(left.into_iter().all(|name| !name.contains("restoring")));
 }

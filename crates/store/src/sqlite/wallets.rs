@@ -1,10 +1,12 @@
 //! Nonces and links of wallets: the rows.
 
+use credits::OwnerId;
 use moment::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::error::StoreError;
-use crate::owner::Owner;
+use crate::owner::{Owner, OwnerKind};
+use crate::sqlite::columns::{id, time};
 use crate::sqlite::writer::Fault;
 use crate::wallet::{UsedNonce, WalletLink};
 
@@ -27,8 +29,15 @@ pub(crate) fn drop_expired_nonces(
     Ok(())
 }
 
-/// Adds an owner unless it is there, so that what comes with it is never refused for it.
+/// Adds an owner unless it is there. A wallet that was linked to an account meanwhile gets none of
+/// its own: whoever wanted one looks again whose balance it is.
 pub(crate) fn ensure_owner(connection: &Connection, owner: &Owner) -> Result<(), Fault> {
+    let linked = "SELECT EXISTS (SELECT 1 FROM wallet_link WHERE kind = ?1 AND address = ?2 \
+                  AND owner <> ?3)";
+    let key = params![owner.kind.name(), owner.name, owner.id.0.as_bytes()];
+    if connection.prepare_cached(linked)?.query_row(key, |row| row.get(0))? {
+        return Err(Fault::Refused(StoreError::Missing("the wallet spends an account's balance")));
+    }
     let sql = "INSERT INTO owner (id, kind, name, tier, created_ms) VALUES (?1, ?2, ?3, ?4, ?5) \
                ON CONFLICT DO NOTHING";
     connection.prepare_cached(sql)?.execute(params![
@@ -39,6 +48,23 @@ pub(crate) fn ensure_owner(connection: &Connection, owner: &Owner) -> Result<(),
         owner.created.ms()
     ])?;
     Ok(())
+}
+
+pub(crate) fn unlink_wallet(
+    connection: &Connection,
+    (kind, address): (OwnerKind, &str),
+    owner: OwnerId,
+) -> Result<(), Fault> {
+    let sql = "DELETE FROM wallet_link WHERE kind = ?1 AND address = ?2 AND owner = ?3";
+    let removed = connection.prepare_cached(sql)?.execute(params![
+        kind.name(),
+        address,
+        owner.0.as_bytes()
+    ])?;
+    if removed == 1 {
+        return Ok(());
+    }
+    Err(Fault::Refused(StoreError::Missing("the wallet is not linked to this account")))
 }
 
 /// A wallet with an owner of its own has, or had, money of its own: linking would hide it.
@@ -56,4 +82,20 @@ pub(crate) fn link_wallet(connection: &Connection, link: &WalletLink) -> Result<
     }
     let duplicate = format!("the wallet {} has a balance of its own", link.address);
     Err(Fault::Refused(StoreError::Duplicate(duplicate)))
+}
+
+pub(crate) fn links(
+    connection: &Connection,
+    kind: OwnerKind,
+    after: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<WalletLink>> {
+    let sql = "SELECT address, owner, at_ms FROM wallet_link WHERE kind = ?1 AND ?2 < address \
+               ORDER BY address LIMIT ?3";
+    let mut statement = connection.prepare_cached(sql)?;
+    let link = |row: &Row<'_>| {
+        let owner = id(row, 1).map(OwnerId)?;
+        Ok(WalletLink { kind, address: row.get(0)?, owner, at: time(row, 2)? })
+    };
+    statement.query_map(params![kind.name(), after, limit], link)?.collect()
 }

@@ -12,6 +12,8 @@ path = sys.argv[1]
 folder = os.path.dirname(path)
 with open(os.path.join(folder, "starts"), "a") as starts:
     starts.write(f"{os.getpid()}\n")
+with open(os.path.join(folder, "environment"), "w") as environment:
+    environment.write(" ".join(sorted(os.environ)))
 if os.path.exists(os.path.join(folder, "fail")):
     sys.exit(7)
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -50,6 +52,7 @@ impl Stage {
         let plan = Plan {
             program: "python3".into(),
             arguments: vec!["-c".into(), CHILD.into(), socket.clone().into()],
+            environment: vec![("PATH".into(), std::env::var_os("PATH").unwrap_or_default())],
             socket,
         };
         let (status, stop) = (StatusCell::default(), CancellationToken::new());
@@ -98,6 +101,9 @@ fn kill(process: u32) {
 async fn an_engine_that_answers_is_up_and_ends_with_us() {
     let stage = Stage::start(|_| ());
     let status = stage.until(|status| status.state == ProcessState::Up).await;
+    let environment = std::fs::read_to_string(stage.folder.path().join("environment")).unwrap();
+    let ours = environment.split(' ').filter(|name| !["LC_CTYPE", "PATH"].contains(name));
+    assert_eq!(ours.count(), 0, "it has nothing but what it was given: {environment}");
     assert_eq!(status.models, [crate::LoadedModel { id: "a".to_owned(), memory_bytes: 5 }]);
     assert_eq!(status.restarts, 0);
     assert!(0 < status.memory_bytes.unwrap());
@@ -132,7 +138,12 @@ async fn an_engine_that_never_starts_is_tried_ever_less_often() {
 async fn a_program_that_is_not_there_is_told_and_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("nothing");
-    let plan = Plan { program, arguments: Vec::new(), socket: folder.path().join("s") };
+    let plan = Plan {
+        program,
+        arguments: Vec::new(),
+        environment: Vec::new(),
+        socket: folder.path().join("s"),
+    };
     let (status, stop) = (StatusCell::default(), CancellationToken::new());
     let mut supervisor = tokio::task::JoinSet::new();
     supervisor.spawn(supervise(plan, status.clone(), Box::new(|| 0), stop.clone()));

@@ -89,3 +89,30 @@ fn a_file_that_ends_the_process_does_so_twice_and_not_for_ever() {
     engine.post_ok(CHAT, &deadly);
     engine.end();
 }
+
+#[test]
+fn a_library_that_cannot_be_used_is_told_and_ends_nothing() {
+    let folder = with_copies(&["mine"]);
+    let library = folder.path().join("libllama.so");
+    std::fs::write(&library, "no library at all, but long enough to be looked at".repeat(4))
+        .unwrap();
+    let engine = Engine::start_with(folder.path(), &["--llama-library", library.to_str().unwrap()]);
+    let process = engine.process.id();
+    let (status, told) = engine.post(CHAT, &chat_with("mine", "Hello."));
+    assert_eq!(status, 404, "{told}");
+    assert!(told.contains("model_broken") && told.contains("cannot load the llama.cpp library"));
+    assert_eq!(engine.get("/health")["models"][0]["state"], "broken");
+    assert_eq!(engine.process.id(), process);
+    engine.end();
+}
+
+#[test]
+fn a_file_whose_library_is_not_fetched_says_how_to_fetch_it() {
+    let folder = with_copies(&["mine"]);
+    std::fs::remove_file(folder.path().join("llama-cpp")).unwrap();
+    let engine = Engine::start(folder.path());
+    let (status, told) = engine.post(CHAT, &chat_with("mine", "Hello."));
+    assert_eq!(status, 503, "{told}");
+    assert!(told.contains("tollgate models pull llama-cpp"), "{told}");
+    engine.end();
+}

@@ -179,9 +179,11 @@ pub(crate) fn gguf() -> PathBuf {
     files.into_iter().find(|path| path.extension() == Some(OsStr::new("gguf"))).unwrap()
 }
 
-/// A models directory in which the small text model has these names.
+/// A models directory in which the small text model has these names, and its library.
 pub(crate) fn with_copies(names: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
+    let library = "llama-cpp";
+    std::os::unix::fs::symlink(models_dir().join(library), folder.path().join(library)).unwrap();
     for name in names {
         let link = folder.path().join(format!("{name}.gguf"));
         std::os::unix::fs::symlink(gguf(), link).unwrap();

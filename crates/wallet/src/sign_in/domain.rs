@@ -1,32 +1,55 @@
 //! Whether a sign-in names one of our own sites.
 
-/// Whether a domain, with or without scheme and path, is one of ours. A port counts only where
-/// both sides name one: older clients leave theirs out.
+/// Whether a domain, with or without scheme and path, is one of ours. Older clients leave our port
+/// out; another one is another site. Ours may say their scheme, and then no other will do.
 pub(super) fn is_ours(domains: &[String], named: &str) -> bool {
-    let scheme_free = without_scheme(named).unwrap_or(named);
-    let host = authority(scheme_free);
-    domains.iter().any(|domain| is_same_site(domain, host))
+    let (scheme, rest) = split_scheme(named);
+    let host = authority(rest);
+    domains.iter().any(|domain| {
+        let (our_scheme, our_host) = split_scheme(domain);
+        let is_same_scheme = scheme.is_none() || our_scheme.is_none() || scheme == our_scheme;
+        is_same_scheme && is_same_site((our_scheme, our_host), (scheme, host))
+    })
 }
 
 /// Whether the origin of a URI is one of ours. What merely begins like it is not.
 pub(super) fn is_uri_ours(domains: &[String], uri: &str) -> bool {
-    without_scheme(uri).is_some() && is_ours(domains, uri)
+    split_scheme(uri).0.is_some() && is_ours(domains, uri)
 }
 
-fn without_scheme(uri: &str) -> Option<&str> {
-    uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    Http,
+    Https,
+}
+
+fn split_scheme(uri: &str) -> (Option<Scheme>, &str) {
+    if let Some(rest) = uri.strip_prefix("https://") {
+        return (Some(Scheme::Https), rest);
+    }
+    match uri.strip_prefix("http://") {
+        Some(rest) => (Some(Scheme::Http), rest),
+        None => (None, uri),
+    }
 }
 
 fn authority(uri: &str) -> &str {
     uri.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
-fn is_same_site(ours: &str, named: &str) -> bool {
+type Site<'a> = (Option<Scheme>, &'a str);
+
+fn is_same_site((our_scheme, ours): Site<'_>, (scheme, named): Site<'_>) -> bool {
     let (our_host, our_port) = split_port(ours);
     let (named_host, named_port) = split_port(named);
     let is_same_port = match (our_port, named_port) {
         (Some(our_port), Some(named_port)) => our_port == named_port,
-        _ => true,
+        (None, Some(port)) => match scheme.or(our_scheme) {
+            Some(Scheme::Http) => port == "80",
+            Some(Scheme::Https) => port == "443",
+            None => port == "80" || port == "443",
+        },
+        (_, None) => true,
     };
     our_host.eq_ignore_ascii_case(named_host) && is_same_port
 }
@@ -36,5 +59,31 @@ fn split_port(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, Some(port)),
         _ => (authority, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(ours: &str, named: &str, expected: bool) {
+        assert_eq!(is_ours(&[ours.to_owned()], named), expected, "{ours} and {named}");
+    }
+
+    #[test]
+    fn another_port_or_scheme_is_another_site() {
+        check("example.com", "example.com", true);
+        check("example.com", "example.com:443", true);
+        check("example.com", "example.com:4444", false);
+        check("example.com", "http://example.com:443/", false);
+        check("example.com:8080", "example.com", true);
+        check("example.com:8080", "example.com:8081", false);
+        check("https://example.com", "example.com", true);
+        check("https://example.com", "https://example.com/a", true);
+        check("https://example.com", "http://example.com/a", false);
+        check("https://example.com", "example.com:80", false);
+        check("https://[::1]", "https://[::1]:443/", true);
+        check("example.com", "example.com.evil.org", false);
     }
 }

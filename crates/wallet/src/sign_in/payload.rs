@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::message::{AccountKind, SignInMessage, Statement};
 use super::refusal::SignInRefusal;
 use crate::encoding::json_header;
-use crate::network::{Network, parse_chain_id};
+use crate::network::{Network, SolanaCluster, parse_chain_id};
 
 /// A sign-in as its client sent it. Nothing in it has been verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Written {
             statement: statement.map_or(without_statement, Statement::Text),
             uri: required(&self.uri)?,
             version: required(&self.version)?,
-            chain_id: Some(network.reference()),
+            chain_id: Some(self.chain_reference(network)),
             nonce: self.nonce.clone(),
             issued_at: required(&self.issued_at)?,
             expiration_time: self.expiration_time.clone(),
@@ -101,16 +101,27 @@ impl Written {
         }
         Ok((message, text))
     }
+
+    /// How the signed text names the chain: wallets whose own sign-in writes `mainnet` have signed
+    /// that word.
+    fn chain_reference(&self, network: Network) -> String {
+        let written = self.chain_id.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let reference = written.strip_prefix("solana:").unwrap_or(written);
+        match SolanaCluster::parse_signed(reference) {
+            Some(cluster) if network == Network::Solana(cluster) => reference.to_owned(),
+            _ => network.reference(),
+        }
+    }
 }
 
-/// 8453, "8453", "eip155:8453" or "solana:5eykt…".
+/// 8453, "8453", "eip155:8453", "solana:5eykt…", or one of the names of Solana's own sign-in.
 fn read_chain_id(chain_id: &Value) -> Result<Network, SignInRefusal> {
     let evm = |chain_id: u64| Network::Evm { chain_id };
     if let Some(number) = chain_id.as_u64() {
         return Ok(evm(number));
     }
     let text = chain_id.as_str().ok_or(SignInRefusal::InvalidChainId)?;
-    if let Some(network) = parse_chain_id(text).map(evm).or_else(|| Network::parse(text)) {
+    if let Some(network) = parse_chain_id(text).map(evm).or_else(|| Network::parse_signed(text)) {
         return Ok(network);
     }
     let is_of_another_family = text.contains(':') && !text.starts_with("eip155:");

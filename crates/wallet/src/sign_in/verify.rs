@@ -125,9 +125,13 @@ fn named_network(message: &SignInMessage) -> Result<Network, SignInRefusal> {
     let Some(written) = &message.chain_id else {
         return Ok(evm(CHAIN_ID_UNSAID));
     };
+    let named = match message.account_kind {
+        AccountKind::Solana => Network::parse_signed(written),
+        AccountKind::Ethereum => SolanaCluster::parse(written).map(Network::Solana),
+    };
     parse_chain_id(written)
         .map(evm)
-        .or_else(|| SolanaCluster::parse(written).map(Network::Solana))
+        .or(named)
         .or_else(|| Network::parse(written))
         .ok_or(SignInRefusal::InvalidChainId)
 }

@@ -16,7 +16,7 @@ use crate::{
 const SECRET: TokenSecret = TokenSecret([3; 32]);
 
 fn token() -> String {
-    mint_token(&SECRET, [9; 16], now())
+    mint_token(&SECRET, "example.com", [9; 16], now())
 }
 
 fn judge(token: &str, now: Timestamp) -> Result<Verdict<Web3Key>, Web3KeyFault> {
@@ -51,14 +51,17 @@ fn a_token_reads_as_a_jwt() {
     assert_eq!(parts[0], br#"{"alg":"HS256","typ":"JWT"}"#);
     assert_eq!(
         String::from_utf8_lossy(&parts[1]),
-        r#"{"purpose":"generate_web3_key","jti":"0x09090909090909090909090909090909","iat":1794705500,"exp":1794706400}"#
+        r#"{"purpose":"generate_web3_key","aud":"example.com","jti":"0x09090909090909090909090909090909","iat":1794705500,"exp":1794706400}"#
     );
     assert_eq!(parts[2].len(), 32);
 }
 
 #[test]
 fn tokens_of_others_and_changed_ones_are_refused() {
-    check(&mint_token(&TokenSecret([4; 32]), [9; 16], now()), "JWT signature is invalid");
+    check(
+        &mint_token(&TokenSecret([4; 32]), "example.com", [9; 16], now()),
+        "JWT signature is invalid",
+    );
     let token = token();
     let (signed, code) = token.rsplit_once('.').unwrap();
     let (header, payload) = signed.split_once('.').unwrap();
@@ -86,7 +89,7 @@ fn token_with(claims: &str) -> String {
 
 #[test]
 fn claims_must_be_those_of_a_key_and_whole() {
-    let good = r#"{"purpose":"generate_web3_key","jti":"0x09090909090909090909090909090909","iat":1794705500,"exp":1794706400}"#;
+    let good = r#"{"purpose":"generate_web3_key","aud":"example.com","jti":"0x09090909090909090909090909090909","iat":1794705500,"exp":1794706400}"#;
     assert_eq!(token_with(good), token());
     for claims in [
         good.replace("generate_web3_key", "sign_in"),

@@ -63,7 +63,14 @@ fn the_default_set_is_small_and_complete() {
         let defaults: Vec<&ModelFiles> = manifest.models().filter(|model| model.default).collect();
         let bytes: u64 = defaults.iter().map(|model| model.bytes()).sum();
         assert!(bytes <= DEFAULT_BYTES_MAX, "{bytes} bytes on {platform}");
-        let kinds = [Kind::Text, Kind::Embedding, Kind::Transcription, Kind::Speech, Kind::Library];
+        let kinds = [
+            Kind::Text,
+            Kind::Embedding,
+            Kind::Transcription,
+            Kind::Speech,
+            Kind::Image,
+            Kind::Library,
+        ];
         for kind in kinds {
             assert!(defaults.iter().any(|model| model.kind == kind), "no {kind:?} on {platform}");
         }
@@ -79,6 +86,14 @@ fn a_library_is_listed_for_its_platform_only() {
     let library = manifest.model("onnxruntime").unwrap();
     assert_eq!(library.files.len(), 1);
     assert_eq!(library.files[0].name, "libonnxruntime.so");
+}
+
+#[test]
+fn a_library_that_is_not_published_here_keeps_nobody_from_the_weights() {
+    let manifest = committed().for_platform("plan9-mips");
+    let ids: Vec<&str> =
+        manifest.with_needs("smollm2-135m").iter().map(|model| model.id.as_str()).collect();
+    assert_eq!(ids, ["smollm2-135m"]);
 }
 
 #[test]

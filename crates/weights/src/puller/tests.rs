@@ -112,8 +112,7 @@ async fn without_a_network_the_error_names_every_source() {
     let sources = Sources::start().await.offline();
     let error = sources.puller().pull("talker").await.unwrap_err();
     expect![[r#"
-        library could not be fetched: no source has lib.so
-          <directory>/library/lib.so is not there
+        talker could not be fetched: no source has model.bin
           127.0.0.1 cannot be reached"#]]
     .assert_eq(&sources.told(&error));
 }

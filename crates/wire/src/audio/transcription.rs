@@ -15,13 +15,14 @@ pub struct TranscriptionRequest {
     pub model: Option<String>,
     /// `json` unless said.
     pub response_format: Option<TranscriptionFormat>,
-    /// Tells when each segment and each word was said, as far as the model knows.
+    /// Tells when each segment, word and character was said, as far as the model knows. A model that
+    /// knows no times at all answers 400.
     pub timestamps: Option<bool>,
     /// The language that is spoken, as an ISO 639-1 code; the model listens for it unless said.
     #[schemars(length(min = 2, max = 8))]
     pub language: Option<String>,
     /// Which times are wanted, as OpenAI's clients say it.
-    #[schemars(length(max = 2))]
+    #[schemars(length(max = 3))]
     pub timestamp_granularities: Option<Vec<Granularity>>,
     /// Words that are likely to be said.
     #[schemars(length(max = 4096))]
@@ -52,6 +53,8 @@ pub enum TranscriptionFormat {
 pub enum Granularity {
     Word,
     Segment,
+    /// Spread evenly over the time of each word.
+    Char,
 }
 
 /// What was said.
@@ -72,6 +75,16 @@ pub struct Timestamps {
     pub word: Option<Vec<WordTime>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Vec<SegmentTime>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub char: Option<Vec<CharTime>>,
+}
+
+/// When a character was said.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CharTime {
+    pub char: String,
+    pub start: f64,
+    pub end: f64,
 }
 
 /// When a word was said.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{CompletionRole, Cost, FinishReason, TokenUsage, ToolKind};
+use super::{CompletionRole, Cost, EffectiveParameters, FinishReason, TokenUsage, ToolKind};
 
 /// A chunk. `C` is the array of choices: [`ChunkChoice`]s, or JSON that is passed on as it came.
 #[derive(Debug, Serialize)]
@@ -18,6 +18,9 @@ pub struct ChatChunk<'a, C> {
     pub usage: Option<TokenUsage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What was found on the web, for those who want it in the stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_parameters: Option<&'a EffectiveParameters>,
 }
 
 /// What one choice gained.

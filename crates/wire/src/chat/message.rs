@@ -1,7 +1,7 @@
 //! The turns of a chat as callers send them.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{CalledFunction, ToolKind};
@@ -29,7 +29,7 @@ pub enum Message {
         name: Option<String>,
         reasoning_content: Option<String>,
         /// Signed or encrypted thoughts, as they came.
-        reasoning_details: Option<Vec<Map<String, Value>>>,
+        reasoning_details: Option<Vec<ReasoningDetail>>,
         thought_signature: Option<String>,
         tool_calls: Option<Vec<MessageToolCall>>,
     },
@@ -38,6 +38,29 @@ pub enum Message {
         content: MessageContent,
         tool_call_id: String,
     },
+}
+
+/// A signed or encrypted thought, as an answer brought it. All of it is sent back to the engine.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ReasoningDetail {
+    /// Such as `reasoning.text`, `reasoning.summary` or `reasoning.encrypted`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What only its maker can read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// Whose form it has, such as `anthropic-claude-v1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+    /// Members that only its maker knows, such as `signature`.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }
 
 /// Plain text, or parts.

@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 /// Something the model may call.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Tool {
+    /// Accepted and discarded: calls have ids of their own.
+    #[schemars(length(max = 256))]
+    pub id: Option<String>,
     #[serde(rename = "type")]
     pub kind: ToolKind,
     pub function: Function,

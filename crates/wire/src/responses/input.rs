@@ -36,6 +36,10 @@ pub struct FunctionCall {
     pub name: String,
     /// JSON as the model wrote it.
     pub arguments: String,
+    /// Accepted and discarded.
+    pub id: Option<String>,
+    /// Accepted and discarded.
+    pub status: Option<PastStatus>,
 }
 
 /// What a called function returned.
@@ -47,6 +51,8 @@ pub struct FunctionCallOutput {
     pub call_id: String,
     /// A text, or any JSON, which the model gets as text.
     pub output: Value,
+    /// Accepted and discarded.
+    pub status: Option<PastStatus>,
 }
 
 /// What the model thought before; it is left out.
@@ -54,6 +60,30 @@ pub struct FunctionCallOutput {
 pub struct PastReasoning {
     #[serde(rename = "type")]
     pub kind: ReasoningKind,
+    pub id: Option<String>,
+    pub status: Option<PastStatus>,
+    /// What was shown of it.
+    pub summary: Option<Vec<PastSummary>>,
+    /// What only its maker can read.
+    pub encrypted_content: Option<String>,
+}
+
+/// A piece of what the model thought before.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct PastSummary {
+    /// `summary_text`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    pub text: Option<String>,
+}
+
+/// How far an item was when it was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PastStatus {
+    InProgress,
+    Completed,
+    Incomplete,
 }
 
 /// An item that would have to be stored; it is left out.
@@ -71,6 +101,10 @@ pub struct InputMessage {
     pub kind: Option<MessageKind>,
     pub role: InputRole,
     pub content: InputContent,
+    /// Accepted and discarded.
+    pub id: Option<String>,
+    /// Accepted and discarded.
+    pub status: Option<PastStatus>,
 }
 
 /// Who speaks.

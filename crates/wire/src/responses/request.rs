@@ -88,7 +88,8 @@ pub enum ResponseTextFormat {
 /// Something the model may call. A function's members stand here, or under `function`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ResponseTool {
-    /// `function`, `web_search`, `x_search`, or a kind that is left out.
+    /// `function`, `web_search`, `x_search`, or a kind that is left out. `file_search`,
+    /// `code_interpreter` and `computer_use_preview` are refused.
     #[serde(rename = "type")]
     #[schemars(length(min = 1))]
     pub kind: String,
@@ -99,6 +100,65 @@ pub struct ResponseTool {
     pub parameters: Option<Map<String, Value>>,
     pub strict: Option<bool>,
     pub function: Option<Function>,
+    /// Of a web search: how much of what it finds the model reads.
+    pub search_context_size: Option<SearchContextSize>,
+    /// Of a web search: where the user is.
+    pub user_location: Option<UserLocation>,
+    /// Of a search of X: whose posts.
+    #[schemars(length(max = 10))]
+    pub allowed_x_handles: Option<Vec<String>>,
+    /// Of a search of X: whose posts are left out.
+    #[schemars(length(max = 10))]
+    pub excluded_x_handles: Option<Vec<String>>,
+    /// Of a search of X: from which day on.
+    #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}"))]
+    pub from_date: Option<String>,
+    /// Of a search of X: up to which day.
+    #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}"))]
+    pub to_date: Option<String>,
+    /// Of a search of X: whether pictures are looked at.
+    pub enable_image_understanding: Option<bool>,
+    /// Of a search of X: whether videos are looked at.
+    pub enable_video_understanding: Option<bool>,
+    /// Of a search of files, which is refused: nothing is stored.
+    pub vector_store_ids: Option<Vec<String>>,
+    #[schemars(range(min = 1, max = 50))]
+    pub max_num_results: Option<u32>,
+    pub ranking_options: Option<RankingOptions>,
+}
+
+/// How much of what a search finds is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchContextSize {
+    Low,
+    Medium,
+    High,
+}
+
+/// Roughly where a user is.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct UserLocation {
+    /// `approximate`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    #[schemars(length(max = 128))]
+    pub city: Option<String>,
+    #[schemars(length(max = 128))]
+    pub region: Option<String>,
+    /// Two letters.
+    #[schemars(length(max = 2))]
+    pub country: Option<String>,
+    #[schemars(length(max = 64))]
+    pub timezone: Option<String>,
+}
+
+/// How what is found in files is ordered.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct RankingOptions {
+    pub ranker: Option<String>,
+    #[schemars(range(min = 0, max = 1))]
+    pub score_threshold: Option<f64>,
 }
 
 /// Whether and what the model must call.

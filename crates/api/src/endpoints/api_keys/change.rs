@@ -1,6 +1,6 @@
 //! `PATCH /api_keys`: other words, limits or another expiry for a key.
 
-use shape::Faults;
+use schema_check::Faults;
 use store::key::KeySettings;
 use wire::api_keys::{ApiKeyChange, ApiKeyChanged};
 
@@ -9,6 +9,7 @@ use crate::call::Call;
 use crate::caller::Admin;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::api_keys::detail::{RecentUsage, detail};
+use crate::endpoints::api_keys::terms::Limits;
 use crate::endpoints::api_keys::{find, refuse_write, terms};
 use crate::input::Json;
 use crate::refusal::Refusal;
@@ -33,15 +34,18 @@ async fn update_api_key(
     let mut faults = Faults::default();
     let mut changed: KeySettings = key.settings.clone();
     if let Some(wanted) = &change.consumption_limit {
-        let limits = terms::limits(wanted, &mut faults);
+        let before = Limits { usd: changed.limit_usd, diem: changed.limit_diem };
+        let limits = terms::changed(before, wanted.as_ref(), &mut faults);
         (changed.limit_usd, changed.limit_diem) = (limits.usd, limits.diem);
     }
     if let Some(expires_at) = &change.expires_at {
+        let expires_at = expires_at.as_deref().unwrap_or_default();
         changed.expires = terms::expiry(expires_at, call.now, &mut faults);
     }
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
     changed.description = change.description.unwrap_or(changed.description);
     changed.limit_period = change.limit_period.map_or(changed.limit_period, terms::period);
+    changed.model_privacy = change.model_privacy.map_or(changed.model_privacy, terms::privacy);
 
     app.keys.change(&key, changed.clone()).await.map_err(|error| refuse_write(error, UNKNOWN))?;
     key.settings = changed;

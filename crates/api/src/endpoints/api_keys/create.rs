@@ -4,7 +4,7 @@ use credits::OwnerId;
 use domain::access::KeyKind;
 use domain::limits::tiers::LimitClass;
 use moment::Timestamp;
-use shape::Faults;
+use schema_check::Faults;
 use store::error::StoreError;
 use store::key::KeySettings;
 use wire::api_keys::{ApiKeyType, LimitPeriod, MintedApiKey, NewApiKey, NewApiKeyReply};
@@ -57,6 +57,7 @@ pub(super) async fn make(
         limit_diem: limits.diem,
         limit_period: terms::period(wanted.limit_period.unwrap_or(LimitPeriod::Epoch)),
         expires,
+        model_privacy: terms::privacy(wanted.model_privacy.unwrap_or_default()),
     };
     let (key, secret) = app.keys.create(owner, kind, settings).await.map_err(refuse_creation)?;
     let data = MintedApiKey {
@@ -66,6 +67,7 @@ pub(super) async fn make(
         limit_period: detail::period(key.settings.limit_period),
         expires_at: key.settings.expires.map(|expires| expires.to_string()),
         id: key.id.0.to_string(),
+        model_privacy: detail::privacy(key.settings.model_privacy),
         description: key.settings.description,
     };
     Ok(Answer::new(NewApiKeyReply { success: true, data }))

@@ -1,7 +1,7 @@
 //! A key as its owner sees it.
 
 use credits::{KeyId, KeyTerms, LimitClass, LimitPeriod, OwnerId};
-use domain::access::KeyKind;
+use domain::access::{KeyKind, ModelPrivacy};
 use moment::Timestamp;
 use money::{Currency, Nano};
 use store::key::ApiKey;
@@ -45,6 +45,7 @@ pub(super) fn detail(app: &App, key: &ApiKey, usage: &RecentUsage) -> wire::ApiK
         api_key_type: kind(key.kind),
         consumption_limits: limits(key),
         limit_period: period(key.settings.limit_period),
+        model_privacy: privacy(key.settings.model_privacy),
         created_at: key.created.to_string(),
         description: key.settings.description.clone(),
         expires_at: key.settings.expires.map(|expires| expires.to_string()),
@@ -76,6 +77,14 @@ pub(super) fn period(period: LimitPeriod) -> wire::LimitPeriod {
         LimitPeriod::Epoch => wire::LimitPeriod::Epoch,
         LimitPeriod::Month => wire::LimitPeriod::Month,
         LimitPeriod::Lifetime => wire::LimitPeriod::Lifetime,
+    }
+}
+
+pub(super) fn privacy(privacy: ModelPrivacy) -> wire::ModelPrivacy {
+    match privacy {
+        ModelPrivacy::All => wire::ModelPrivacy::All,
+        ModelPrivacy::PrivateText => wire::ModelPrivacy::PrivateText,
+        ModelPrivacy::PrivateOnly => wire::ModelPrivacy::PrivateOnly,
     }
 }
 

@@ -1,34 +1,54 @@
 //! What a caller writes about a key's limits and expiry, read into the terms that are kept.
 
 use credits::LimitPeriod;
+use domain::access::ModelPrivacy;
 use moment::Timestamp;
 use money::Nano;
-use shape::Faults;
+use schema_check::Faults;
 use wire::api_keys as wire;
 
 /// Limits in USD and in DIEM; none is no limit.
+#[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) usd: Option<Nano>,
     pub(super) diem: Option<Nano>,
 }
 
-/// Reads limits exactly: `0.1` is a tenth, not the nearest double to it.
 pub(super) fn limits(limits: &wire::ConsumptionLimits, faults: &mut Faults) -> Limits {
-    let mut read = |field: &'static str, value: Option<f64>| {
-        let value = value?;
-        // A double prints as its shortest decimal, which is what the caller wrote.
-        match Nano::parse(&value.to_string()) {
-            Ok(amount) => Some(amount),
-            Err(error) => {
-                faults.at(["consumptionLimit", field]).push(error.to_string());
-                None
-            }
-        }
-    };
+    let mut read = |field, value: Option<f64>| amount(field, value?, faults);
     let usd = read("usd", limits.usd);
     let vcu = read("vcu", limits.vcu);
     let diem = read("diem", limits.diem).or(vcu);
     Limits { usd, diem }
+}
+
+/// The limits after a change: null clears one, and what is absent stays.
+pub(super) fn changed(
+    before: Limits,
+    changes: Option<&wire::LimitChanges>,
+    faults: &mut Faults,
+) -> Limits {
+    let Some(changes) = changes else { return Limits { usd: None, diem: None } };
+    let mut read = |field, change: Option<Option<f64>>, before: Option<Nano>| match change {
+        None => before,
+        Some(None) => None,
+        Some(Some(value)) => amount(field, value, faults),
+    };
+    let usd = read("usd", changes.usd, before.usd);
+    let diem = read("vcu", changes.vcu, before.diem);
+    Limits { usd, diem: read("diem", changes.diem, diem) }
+}
+
+/// Reads an amount exactly: `0.1` is a tenth, not the nearest double to it.
+fn amount(field: &'static str, value: f64, faults: &mut Faults) -> Option<Nano> {
+    // A double prints as its shortest decimal, which is what the caller wrote.
+    match Nano::parse(&value.to_string()) {
+        Ok(amount) => Some(amount),
+        Err(error) => {
+            faults.at(["consumptionLimit", field]).push(error.to_string());
+            None
+        }
+    }
 }
 
 /// Reads an expiry: empty is never, and a moment that has passed is refused.
@@ -45,6 +65,14 @@ pub(super) fn expiry(text: &str, now: Timestamp, faults: &mut Faults) -> Option<
             .push("Must be YYYY-MM-DD, YYYY-MM-DDTHH:MM:SSZ, or empty for never"),
     }
     None
+}
+
+pub(super) fn privacy(privacy: wire::ModelPrivacy) -> ModelPrivacy {
+    match privacy {
+        wire::ModelPrivacy::All => ModelPrivacy::All,
+        wire::ModelPrivacy::PrivateText => ModelPrivacy::PrivateText,
+        wire::ModelPrivacy::PrivateOnly => ModelPrivacy::PrivateOnly,
+    }
 }
 
 pub(super) fn period(period: wire::LimitPeriod) -> LimitPeriod {

@@ -2,8 +2,9 @@
 
 use access::wallets::{self, NonceRefused};
 use domain::limits::tiers::LimitClass;
+use store::owner::OwnerKind;
 use wallet::{Verdict, WalletAddress, Web3Key, Web3KeyFault, mint_token, verify_web3_key};
-use wire::api_keys::{NewApiKey, NewApiKeyReply};
+use wire::api_keys::{ApiKeyType, NewApiKey, NewApiKeyReply};
 use wire::wallets::{NewWeb3Key, Web3Token, Web3TokenReply};
 
 use crate::app::{App, Shared};
@@ -40,7 +41,9 @@ async fn get_web3_token(
 ) -> Result<Answer<Web3TokenReply>, Refusal> {
     let mut id = [0; 16];
     app.entropy.fill(&mut id);
-    let token = mint_token(&app.wallets.token_secret, id, call.now);
+    let public_url = app.settings.public_url.as_str();
+    let domain = public_url.split_once("://").map_or(public_url, |(_, rest)| rest);
+    let token = mint_token(&app.wallets.token_secret, domain, id, call.now);
     Ok(Answer::new(Web3TokenReply { success: true, data: Web3Token { token } }))
 }
 
@@ -62,12 +65,23 @@ async fn create_web3_key(
     })?;
     let owner = wallets::owner_with_row(store, wallet, call.now).await;
     let owner = owner.map_err(Refusal::unavailable)?;
+    if owner.frozen.is_some() {
+        return Err(Refusal::frozen());
+    }
+    // Linking a wallet lets it spend, and not rule: an ADMIN key could revoke the operator's own.
+    let is_linked = owner.kind == OwnerKind::Account;
+    if is_linked && wanted.api_key_type == ApiKeyType::Admin {
+        return Err(bad_request(
+            "This wallet is linked to an account, and can only make INFERENCE keys",
+        ));
+    }
     let wanted = NewApiKey {
         api_key_type: wanted.api_key_type,
         description: wanted.description.unwrap_or_else(|| DESCRIPTION_UNSAID.to_owned()),
         consumption_limit: wanted.consumption_limit,
         limit_period: wanted.limit_period,
         expires_at: wanted.expires_at,
+        model_privacy: wanted.model_privacy,
     };
     create::make(&app, owner.id, wanted, call.now).await
 }

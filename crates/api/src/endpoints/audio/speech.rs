@@ -10,7 +10,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use credits::{AMOUNT_MAX, Want};
 use domain::catalogue::{Catalogue, ModelSpec, ModelType, Resolved, Unresolved};
-use moment::Timestamp;
+use domain::limits::tiers::LimitClass;
+use domain::voices::{self, Tie};
 use wire::audio::SpeechRequest;
 
 use self::job::Job;
@@ -19,11 +20,11 @@ use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::inference_body::InferenceBody;
-use crate::endpoints::models::get::refuse_model;
 use crate::model_headers;
+use crate::paid::PaidCall;
 use crate::payment;
-use crate::purse::{Errand, Purse};
 use crate::refusal::Refusal;
+use crate::refusal::model::refuse_model;
 use crate::refusal::sound::refuse_speech;
 use crate::reply::Answer;
 use crate::reply::sound::{Sound, Spoken};
@@ -37,12 +38,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/audio/speech", create_speech)
         .tag("Audio")
         .summary("Speak a text")
-        .limited_by_model()
-        .refuses(403, "The model is not available in the caller's country")
-        .refuses(404, "There is no such model; the message names the nearest")
-        .refuses(410, "The model was removed and nothing answers in its place")
-        .refuses(422, "The content is against the policy of the model's provider")
-        .refuses(504, "The model took too long")
+        .paid()
+        .usually(LimitClass::Audio)
         .build()
 }
 
@@ -50,37 +47,34 @@ async fn create_speech(
     app: Shared,
     call: Call<Customer, InferenceBody<SpeechRequest>>,
 ) -> Result<Spoken, Refusal> {
-    let (Customer(holder), InferenceBody(body)) = (call.caller, call.input);
+    let (call, InferenceBody(body)) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
-    let resolved = resolve(&catalogue, body.model.as_deref(), call.now);
-    let resolved = resolved.and_then(|it| it.served_in(call.country)).map_err(refuse_model)?;
+    let resolved = resolve(&call, &catalogue, body.model.as_deref()).map_err(refuse_model)?;
+    call.note_standing(resolved.model);
     let model = Arc::clone(resolved.model);
     let ModelSpec::Tts(spec) = &model.spec else {
         return Err(Refusal::internal("a speech model without its specification"));
     };
     let engine = app.engines.speech(&model)?;
     let streams = body.streaming == Some(true);
-    let request = Arc::new(request::fit(body, &model.id, spec)?);
+    let tie = Tie { owner: call.holder.owner.id.0, model: &model.id };
+    let seal = |text: &str| app.keys.seal(text);
+    let cloned = |handle: &str| voices::name_of(tie, handle, call.now, &seal);
+    let request = Arc::new(request::fit(body, &model.id, spec, &cloned)?);
     let characters = u64::try_from(request.input.chars().count()).unwrap_or(u64::MAX);
 
-    let errand = Errand {
-        holder: &holder,
-        model: &model,
-        request_id: &call.request_id,
-        standing: &call.standing,
-    };
     let want = Want::Exactly(spec.price.cost(characters).capped(AMOUNT_MAX));
-    let purse = Purse::open(&app, errand, 0, want)?;
-    let held = purse.balance_after_hold();
-    let rate = spec.price;
-    let job = Job { purse, model: Arc::clone(&model), rate, engine, characters };
+    let funds = call.hold(&model, 0, want)?;
+    let held = funds.balance_after_hold();
+    let charge = job::charge(&model, spec.price, characters);
+    let job = Job { funds, engine, charge };
     let format = request.format;
     let spoken = if streams {
         let flow = job.stream(request).await;
         flow.map(|flow| (flow.into_body(), held))
     } else {
         let whole = job.whole(request).await;
-        whole.map(|(sound, receipt)| (Body::from(sound), payment::balance_remaining(&receipt)))
+        whole.map(|paid| (Body::from(paid.output), payment::balance_remaining(&paid.receipt)))
     };
     let (body, remaining) =
         spoken.map_err(|failure| refuse_speech(failure, streams, &call.request_id))?;
@@ -90,11 +84,11 @@ async fn create_speech(
 }
 
 fn resolve<'a>(
+    call: &PaidCall,
     catalogue: &'a Catalogue,
     asked: Option<&str>,
-    now: Timestamp,
 ) -> Result<Resolved<'a>, Unresolved> {
-    let find = |name: &str| catalogue.resolve(name, ModelType::Tts, now);
+    let find = |name: &str| call.find(catalogue, name, ModelType::Tts);
     match asked {
         Some(name) => find(name),
         None => match find(MODEL_DEFAULT) {

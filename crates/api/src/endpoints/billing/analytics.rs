@@ -3,7 +3,7 @@
 mod totals;
 
 use moment::Timestamp;
-use shape::Faults;
+use schema_check::Faults;
 use store::usage::Days;
 use wire::billing::{Analytics, AnalyticsQuery};
 

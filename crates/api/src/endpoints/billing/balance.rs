@@ -39,6 +39,7 @@ async fn get_balance(
             diem: balances.diem.as_f64(),
             usd: balances.usd.as_f64(),
             bundled_credits: balances.bundled.as_f64(),
+            earned_credits: 0.0,
             vcu: balances.vcu.as_f64(),
         },
         diem_epoch_allocation: app.ledger.allocation(owner, AllowanceKind::DiemDaily).as_f64(),

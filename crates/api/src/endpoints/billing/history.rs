@@ -16,7 +16,7 @@ use crate::endpoints::billing::{currency, range};
 use crate::input::Query;
 use crate::refusal::Refusal;
 use crate::reply::{Answer, Csv, Table};
-use shape::Faults;
+use schema_check::Faults;
 
 const ROWS_DEFAULT: u32 = 1000;
 

@@ -12,7 +12,14 @@ use crate::operation::Operation;
 use crate::refusal::Refusal;
 
 #[derive(Debug)]
-pub(super) struct ChatBody(pub(super) ChatCompletionRequest);
+pub(super) struct ChatBody {
+    pub(super) request: ChatCompletionRequest,
+    /// A character may bring a model of its own, and only then may the caller name none.
+    pub(super) names_model: bool,
+}
+
+/// Whichever model the operator calls so.
+const MODEL_DEFAULT: &str = "default";
 
 impl Input for ChatBody {
     type Raw = Value;
@@ -23,7 +30,12 @@ impl Input for ChatBody {
 
     fn check(mut raw: Value) -> Result<ChatBody, Rejected> {
         compat::rewrite(&mut raw);
-        Ok(ChatBody(shape::parse(raw)?))
+        let names_model = raw.get("model").is_some_and(|it| !it.is_null());
+        let has_character = raw["service_parameters"]["character_slug"].is_string();
+        if !names_model && has_character {
+            raw["model"] = Value::from(MODEL_DEFAULT);
+        }
+        Ok(ChatBody { request: schema_check::parse(raw)?, names_model })
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {

@@ -1,13 +1,17 @@
 //! A whole answer in the words of the specification.
 
 use engine::Choice;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 use wire::chat::{
     AnswerText, CalledFunction, ChatCompletion, ChatCompletionChoice, CompletionMessage,
-    CompletionRole, CompletionToolCall, EffectiveParameters, FinishReason, ToolKind,
+    CompletionRole, CompletionToolCall, EffectiveParameters, FinishReason, StopReason, ToolKind,
+    WebSearchCitation,
 };
 
-use super::teller::Frame;
-use super::thoughts;
+use super::sse_encoder::Frame;
+use super::{encrypted, thoughts};
+use crate::endpoints::citations;
 use crate::paid_chat::Answered;
 use crate::payment;
 
@@ -17,13 +21,24 @@ pub(super) fn completion(
     parameters: EffectiveParameters,
 ) -> ChatCompletion {
     let strips = parameters.strip_thinking_response || parameters.disable_thinking;
-    let choices = answered.answer.choices.into_iter().map(|choice| of_choice(choice, strips));
+    let sources = &parameters.web_search_citations;
+    let documents = parameters.return_search_results_as_documents && !sources.is_empty();
+    let documents = documents.then(|| citations::documents(sources));
+    let choices = answered.answer.choices.into_iter().map(|choice| {
+        let mut choice = of_choice(choice, strips, sources);
+        if let Some(documents) = &documents {
+            choice.message.tool_calls.insert(0, document_call(&frame.id, documents));
+        }
+        choice
+    });
+    let choices = choices.collect();
     ChatCompletion {
         id: frame.id,
         object: "chat.completion",
         created: frame.created,
         model: answered.model.id.clone(),
-        choices: choices.collect(),
+        choices,
+        prompt_logprobs: answered.answer.prompt_logprobs,
         usage: payment::token_usage(answered.settled.usage),
         cost: payment::cost(&answered.settled.receipt),
         service_parameters: parameters,
@@ -40,7 +55,49 @@ pub(super) fn finish_reason(finish: engine::FinishReason) -> FinishReason {
     }
 }
 
-fn of_choice(choice: Choice, strips: bool) -> ChatCompletionChoice {
+/// The two ways in which a text ends; another end has no reason of this kind.
+fn stop_reason(finish: engine::FinishReason) -> Option<StopReason> {
+    match finish {
+        engine::FinishReason::Stop => Some(StopReason::Stop),
+        engine::FinishReason::Length => Some(StopReason::Length),
+        engine::FinishReason::ToolCalls
+        | engine::FinishReason::ContentFilter
+        | engine::FinishReason::FunctionCall => None,
+    }
+}
+
+/// The record of the first token stands beside the list of all, for clients that look for it there.
+fn with_first_token(logprobs: Box<RawValue>) -> Box<RawValue> {
+    let Ok(mut all) = serde_json::from_str::<Map<String, Value>>(logprobs.get()) else {
+        return logprobs;
+    };
+    let first = all.get("content").and_then(|content| content.get(0)).cloned();
+    let Some(Value::Object(first)) = first else { return logprobs };
+    for name in ["token", "logprob", "bytes", "top_logprobs"] {
+        if let Some(value) = first.get(name) {
+            all.insert(name.to_owned(), value.clone());
+        }
+    }
+    to_raw_value(&all).unwrap_or(logprobs)
+}
+
+/// What was found, as a call of a tool that was carried out already.
+fn document_call(id: &str, documents: &str) -> CompletionToolCall {
+    CompletionToolCall {
+        id: format!("call_{id}"),
+        kind: ToolKind::Function,
+        function: CalledFunction {
+            name: citations::DOCUMENTS.to_owned(),
+            arguments: documents.to_owned(),
+        },
+        extra: Default::default(),
+    }
+}
+
+fn of_choice(choice: Choice, strips: bool, sources: &[WebSearchCitation]) -> ChatCompletionChoice {
+    let annotations = choice.content.as_deref().map(|text| citations::annotations(text, sources));
+    let hidden =
+        encrypted::placeholder(choice.reasoning.as_deref(), choice.reasoning_details.as_deref());
     let content = match (choice.content, choice.verbatim) {
         (Some(text), _) if strips => Some(AnswerText::Text(thoughts::strip(&text))),
         (Some(_), Some(verbatim)) => Some(AnswerText::Written(verbatim)),
@@ -55,16 +112,20 @@ fn of_choice(choice: Choice, strips: bool) -> ChatCompletionChoice {
     ChatCompletionChoice {
         index: choice.index,
         finish_reason: finish_reason(choice.finish),
-        logprobs: choice.logprobs,
+        logprobs: choice.logprobs.map(with_first_token),
         message: CompletionMessage {
             role: CompletionRole::Assistant,
             content,
-            reasoning_content: choice.reasoning,
-            reasoning_details: choice.reasoning_details,
+            name: None,
+            // Thoughts that stand beside the text are taken out with those in it.
+            reasoning_content: hidden.or(choice.reasoning).filter(|_| !strips),
+            reasoning_details: choice.reasoning_details.filter(|_| !strips),
             thought_signature: choice.thought_signature,
             refusal: choice.refusal,
             tool_calls: tool_calls.collect(),
+            tool_call_id: None,
+            annotations: annotations.unwrap_or_default(),
         },
-        stop_reason: None,
+        stop_reason: stop_reason(choice.finish),
     }
 }

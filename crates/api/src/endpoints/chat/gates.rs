@@ -1,7 +1,7 @@
 //! What a model must be able to do for a request: every fault at once, each at its field.
 
 use domain::catalogue::{Capability, TextSpec};
-use shape::{Faults, Step};
+use schema_check::{Faults, Step};
 use wire::chat::{ChatCompletionRequest, ContentPart, Message, MessageContent, ResponseFormat};
 
 /// Of one message.

@@ -5,7 +5,7 @@
 use std::fmt::Display;
 
 use domain::media;
-use shape::{Faults, Step};
+use schema_check::{Faults, Step};
 use wire::chat::{ContentPart, Message, MessageContent};
 
 use crate::endpoints::document::File;
@@ -24,6 +24,21 @@ pub(super) fn faults(messages: &[Message], hosts: &Judged) -> Faults {
         }
     }
     faults
+}
+
+/// Writes every address as it was judged, so that whoever fetches it reads the same.
+pub(super) fn normalise(messages: &mut [Message]) {
+    for message in messages {
+        let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
+        for part in parts {
+            match part {
+                ContentPart::ImageUrl { image_url, .. } => media::normalise(&mut image_url.url),
+                ContentPart::VideoUrl { video_url, .. } => media::normalise(&mut video_url.url),
+                ContentPart::File(part) => media::normalise(&mut part.file.file_data),
+                ContentPart::Text(_) | ContentPart::InputAudio { .. } => {}
+            }
+        }
+    }
 }
 
 /// Every picture, video and document of the user's, wherever it lies.

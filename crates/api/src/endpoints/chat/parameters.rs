@@ -1,6 +1,6 @@
 //! The options of this service: from the body and from behind the model's name.
 
-use shape::Faults;
+use schema_check::Faults;
 use wire::chat::{EffectiveParameters, SearchMode, ServiceParameters};
 
 use crate::refusal::Refusal;
@@ -14,37 +14,58 @@ pub(super) struct Encryption {
     pub(super) is_supported: bool,
 }
 
-/// The options in force. What stands behind the model's name wins.
-pub(super) fn effective(
-    sent: Option<&ServiceParameters>,
+/// What was sent in the body and behind the model's name, which wins.
+pub(super) fn sent(
+    body: Option<&ServiceParameters>,
     suffix: &[(&str, String)],
-    encryption: Encryption,
-) -> Result<EffectiveParameters, Refusal> {
+) -> Result<ServiceParameters, Refusal> {
     let mut faults = Faults::default();
-    let mut sent = sent.cloned().unwrap_or_default();
+    let mut sent = body.cloned().unwrap_or_default();
     for (key, value) in suffix {
         apply(&mut sent, key, value, &mut faults);
     }
-    refuse_what_is_missing(&sent, &mut faults);
+    faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+    Ok(sent)
+}
+
+/// What there is to search with, and whether the character would like to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Searching {
+    pub(super) is_possible: bool,
+    pub(super) character_wants: bool,
+}
+
+/// The options in force.
+pub(super) fn effective(
+    sent: ServiceParameters,
+    encryption: Encryption,
+    searching: Searching,
+) -> Result<EffectiveParameters, Refusal> {
+    let mut faults = Faults::default();
+    refuse_what_is_missing(&sent, searching.is_possible, &mut faults);
     let is_encrypted = encryption.is_asked && sent.enable_e2ee != Some(false);
     let wants_encryption = is_encrypted || sent.enable_e2ee == Some(true);
     if wants_encryption && !encryption.is_supported {
         let message = "End-to-end encryption is not supported by this model; send `false`";
         faults.at([FIELD, "enable_e2ee"]).push(message);
+    } else if wants_encryption && !encryption.is_asked {
+        // Whoever asks for encryption is never served in plain text.
+        let message = "Encryption needs the headers X-Service-TEE-Client-Pub-Key, \
+                       X-Service-TEE-Model-Pub-Key and X-Service-TEE-Signing-Algo; send them, or \
+                       `false`";
+        faults.at([FIELD, "enable_e2ee"]).push(message);
     }
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
-    if sent.character_slug.is_some() {
-        let message = "No character could be found from the provided character_slug";
-        return Err(Refusal::not_found("Character not found", message));
-    }
+    let by_character = searching.is_possible && searching.character_wants && !is_encrypted;
+    let usual = if by_character { SearchMode::Auto } else { SearchMode::Off };
     let is_on = |option: Option<bool>| option == Some(true);
     Ok(EffectiveParameters {
-        character_slug: None,
+        character_slug: sent.character_slug,
         strip_thinking_response: is_on(sent.strip_thinking_response),
         disable_thinking: is_on(sent.disable_thinking),
         enable_e2ee: is_encrypted,
-        enable_web_search: SearchMode::Off,
-        enable_web_scraping: false,
+        enable_web_search: sent.enable_web_search.unwrap_or(usual),
+        enable_web_scraping: is_on(sent.enable_web_scraping),
         enable_web_citations: is_on(sent.enable_web_citations),
         include_search_results_in_stream: is_on(sent.include_search_results_in_stream),
         return_search_results_as_documents: is_on(sent.return_search_results_as_documents),
@@ -88,14 +109,13 @@ fn apply(sent: &mut ServiceParameters, key: &str, value: &str, faults: &mut Faul
 }
 
 /// An option that this server cannot honour is refused, not quietly dropped.
-fn refuse_what_is_missing(sent: &ServiceParameters, faults: &mut Faults) {
+fn refuse_what_is_missing(sent: &ServiceParameters, can_search: bool, faults: &mut Faults) {
     let searches = sent.enable_web_search.is_some_and(|mode| mode != SearchMode::Off);
     let missing = [
-        (searches, "enable_web_search", "Web search is not set up on this server; send `off`"),
         (
-            sent.enable_web_scraping == Some(true),
-            "enable_web_scraping",
-            "Web scraping is not set up on this server; send `false`",
+            searches && !can_search,
+            "enable_web_search",
+            "Web search is not set up on this server; send `off`",
         ),
         (
             sent.enable_x_search == Some(true),

@@ -5,16 +5,18 @@ mod turns;
 
 use domain::catalogue::{Capability, TextSpec};
 use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, Seal};
-use shape::Faults;
+use schema_check::Faults;
 use wire::chat::{ChatCompletionRequest, EffectiveParameters};
 
 use super::{gates, seal};
 use crate::endpoints::document::Documents;
+use crate::endpoints::persona::Preamble;
 
 /// What the service adds to a caller's own words.
 pub(super) struct Service<'a> {
     pub(super) parameters: &'a EffectiveParameters,
-    pub(super) system_prompt: &'a str,
+    /// What stands before the conversation, and behind it.
+    pub(super) preamble: &'a Preamble,
     /// What is wrong with pictures and the like, whichever model gets them.
     pub(super) media_faults: &'a Faults,
     pub(super) documents: &'a Documents,
@@ -45,12 +47,11 @@ fn of(
     service: &Service<'_>,
     faults: &mut Faults,
 ) -> ChatRequest {
-    let Service { parameters, system_prompt, documents, seal, .. } = service;
+    let Service { parameters, preamble, documents, seal, .. } = service;
     let mut messages = turns::of(body, text, documents, faults);
     // An enclave would take our plain words for ciphertext.
-    let adds_prompt = parameters.include_service_system_prompt && seal.is_none();
-    if adds_prompt && !system_prompt.is_empty() {
-        prepend(system_prompt, &mut messages);
+    if seal.is_none() {
+        preamble_around(preamble, &mut messages);
     }
     let verbosity = body.verbosity.or(body.text.as_ref().and_then(|it| it.verbosity));
     ChatRequest {
@@ -71,7 +72,18 @@ fn of(
         prompt_cache_key: body.prompt_cache_key.clone(),
         prompt_cache_retention: body.prompt_cache_retention.map(|it| it.word().to_owned()),
         seal: seal.clone(),
+        dropped: useless(body, text),
         rest: body.rest.clone(),
+    }
+}
+
+fn preamble_around(preamble: &Preamble, messages: &mut Vec<Message>) {
+    if !preamble.system_prompt.is_empty() {
+        prepend(&preamble.system_prompt, messages);
+    }
+    if !preamble.last_words.is_empty() {
+        let content = Content::Text(preamble.last_words.clone());
+        messages.push(Message::System { content, name: None });
     }
 }
 
@@ -96,6 +108,19 @@ fn prepend(system_prompt: &str, messages: &mut Vec<Message>) {
 fn answer_max(body: &ChatCompletionRequest, text: &TextSpec) -> Option<u64> {
     let old = body.max_tokens.and_then(|it| u64::try_from(it).ok()).filter(|it| 0 < *it);
     body.max_completion_tokens.or(old.map(|it| it.min(gates::answer_tokens_max(text))))
+}
+
+/// What is asked of a model that does not think and has to do with thinking.
+fn useless(body: &ChatCompletionRequest, text: &TextSpec) -> Vec<String> {
+    if text.has(Capability::Reasoning) {
+        return Vec::new();
+    }
+    let asked = [
+        ("reasoning", body.reasoning.is_some()),
+        ("reasoning_effort", body.reasoning_effort.is_some()),
+    ];
+    let asked = asked.into_iter().filter(|(_, is_asked)| *is_asked);
+    asked.map(|(name, _)| name.to_owned()).collect()
 }
 
 /// A model that does not think is not told how to.

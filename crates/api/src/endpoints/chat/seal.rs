@@ -7,9 +7,9 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use engine::{SEAL_BYTES, Seal};
+use schema_check::{Faults, Step};
 use schemars::SchemaGenerator;
 use serde_json::json;
-use shape::{Faults, Step};
 use wire::chat::{ChatCompletionRequest, Message, MessageContent, SealError};
 
 use crate::input::{BodyLimits, Input, Rejected};

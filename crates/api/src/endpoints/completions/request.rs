@@ -2,7 +2,7 @@
 
 use domain::catalogue::{Capability, TextSpec};
 use engine::{ChatRequest, Logprobs, Message, Prompt, PromptText, Sampling};
-use shape::Faults;
+use schema_check::Faults;
 use wire::chat::Stop;
 use wire::completions::{self, CompletionRequest};
 

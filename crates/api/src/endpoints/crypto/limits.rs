@@ -1,4 +1,4 @@
-//! Requests per minute. The proxy tells of its limits only when one is reached.
+//! Requests per minute. The proxy's own headers tell of its limits only when one is reached.
 
 use std::time::Duration;
 
@@ -10,17 +10,26 @@ use rpc::in_flight::IN_FLIGHT_PER_OWNER_MAX;
 use rpc::window::CapReached;
 
 use crate::app::App;
+use crate::call::{StandingCell, counted};
 use crate::refusal::Refusal;
 use crate::refusal::proxy::Cap;
 
 /// Counts one request, however many calls are in it.
-pub(super) fn admit(app: &App, holder: &Holder, now: Timestamp) -> Result<(), Refusal> {
+pub(super) fn admit(
+    app: &App,
+    holder: &Holder,
+    standing: &StandingCell,
+    now: Timestamp,
+) -> Result<(), Refusal> {
     let (tier, class) = (app.tier(Some(holder)), LimitClass::CryptoRpc);
     let subject = Subject::new(holder.owner.id, class);
     let admitted = app.limiter.admit(subject, tier.allowed(class), 0, now);
+    standing.set(match &admitted {
+        Ok(admission) => admission.standing,
+        Err(exceeded) => *exceeded.standing(),
+    });
     admitted.map(|_| ()).map_err(|exceeded| {
-        let counted = format!("endpoint:api/v1{}", super::relay::PATH);
-        app.log_limit_hit(holder, tier, counted, &exceeded, now);
+        app.log_limit_hit(holder, tier, counted(super::relay::PATH), exceeded.kind(), now);
         let standing = exceeded.standing();
         let (limit, resets_in) = (standing.allowed.requests, standing.until_reset());
         let wait_s = resets_in.as_millis().div_ceil(1000);

@@ -1,19 +1,21 @@
 //! `POST /crypto/rpc/{network}`: passes JSON-RPC calls on to a chain's nodes.
 
+use domain::limits::tiers::LimitClass;
 use rpc::batch::{Batch, BatchRefusal};
 use rpc::idempotency::Fingerprint;
 use rpc::networks::Network;
-use shape::{Faults, Step};
+use schema_check::{Faults, Step};
 use wire::crypto::{RpcBody, RpcPath};
 
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::crypto::limits;
 use crate::endpoints::crypto::relayed::Relayed;
 use crate::endpoints::crypto::work::Work;
-use crate::endpoints::crypto::{keyed, limits};
 use crate::input::{Idempotency, Path, RawJson};
+use crate::keyed;
 use crate::refusal::Refusal;
 
 pub(super) const PATH: &str = "/crypto/rpc/{network}";
@@ -23,6 +25,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .tag("Crypto")
         .summary("Call a chain's nodes by JSON-RPC, one call or a batch of up to 100")
         .limited_by_itself()
+        .usually(LimitClass::CryptoRpc)
         .build()
 }
 
@@ -30,15 +33,15 @@ type Sent = (Path<RpcPath>, (Idempotency, RawJson<RpcBody>));
 
 async fn call_rpc(app: Shared, call: Call<Customer, Sent>) -> Result<Relayed, Refusal> {
     let Customer(holder) = call.caller;
-    limits::admit(&app, &holder, call.now)?;
+    limits::admit(&app, &holder, &call.standing, call.now)?;
     let (Path(path), (Idempotency(key), RawJson { bytes, .. })) = call.input;
     let network = Network::parse(&path.network).ok_or_else(|| unknown_network(&path.network))?;
     let batch = Batch::parse(network, &bytes).map_err(refuse)?;
     let work = Work { holder, batch, request_id: call.request_id };
-    let Some(key) = key else { return work.run_alone(&app).await };
+    let Some(key) = key else { return keyed::run_alone(&app, work).await.map(Relayed) };
     let path = format!("/crypto/rpc/{network}");
     let fingerprint = Fingerprint::of("POST", &path, &bytes);
-    keyed::run(&app, work, key, fingerprint).await
+    keyed::run(&app, work, key, fingerprint).await.map(Relayed)
 }
 
 fn unknown_network(slug: &str) -> Refusal {

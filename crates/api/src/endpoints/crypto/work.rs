@@ -5,7 +5,7 @@ use std::sync::Arc;
 use access::Holder;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
-use credits::Want;
+use credits::{OwnerId, Want};
 use ledger::{Charge, ChargeLine, HoldRefused, LedgerError};
 use moment::Timestamp;
 use money::{Per, Price, Rate};
@@ -19,10 +19,9 @@ use store::rpc::SentTransaction;
 use store::usage::UsageDetails;
 use store::write::{Group, Write};
 
-use crate::app::{App, Shared};
+use crate::app::App;
 use crate::endpoints::crypto::limits;
-use crate::endpoints::crypto::relayed::{Answered, Relayed};
-use crate::outlasting::Outlasting;
+use crate::keyed::{self, Also, Answered, KeyedWork};
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::HEADERS_USUAL;
@@ -55,20 +54,20 @@ pub(crate) enum Failed {
     Unrecorded(LedgerError),
 }
 
-/// What is to be written together with the charge.
-pub(super) type Also = Box<dyn FnOnce(&HeaderMap, &Bytes) -> Option<Write> + Send>;
-
-impl Work {
-    /// Runs to the end even if the caller hangs up: a node may have acted, and is to be paid for.
-    pub(super) async fn run_alone(self, app: &Shared) -> Result<Relayed, Refusal> {
-        let for_work = Arc::clone(app);
-        let work = async move { self.run(&for_work, Box::new(|_, _| None)).await };
-        let outcome = Outlasting::new(&app.tasks, work).await;
-        let answer = outcome.map_err(|failed| failed.into_refusal(app))?;
-        Ok(Relayed { answer, is_replay: false })
+/// It goes on if the caller hangs up: a node may have acted, and is to be paid for.
+impl KeyedWork for Work {
+    fn owner(&self) -> OwnerId {
+        self.holder.owner.id
     }
 
-    pub(super) async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, Failed> {
+    async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, keyed::Failed> {
+        let done = self.work(app, also).await;
+        done.map_err(|failed| keyed::Failed::new(move |app| failed.clone().into_refusal(app)))
+    }
+}
+
+impl Work {
+    async fn work(self, app: &App, also: Also) -> Result<Arc<Answered>, Failed> {
         let chains = app.proxy.chains.get();
         let network = self.batch.network();
         if !chains.nodes.serves(network) {
@@ -167,7 +166,7 @@ impl Work {
 }
 
 impl Failed {
-    pub(super) fn into_refusal(self, app: &App) -> Refusal {
+    fn into_refusal(self, app: &App) -> Refusal {
         match self {
             Failed::Crowded => limits::refuse_crowd(),
             Failed::Capped(reached) => limits::refuse_credits(reached, app.clock.now()),

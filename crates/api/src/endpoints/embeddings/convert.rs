@@ -5,18 +5,21 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::catalogue::EmbeddingSpec;
-use engine::{EmbeddingInput, EmbeddingRequest};
-use shape::{Faults, Step};
+use engine::{EmbeddingInput, EmbeddingRequest, Usage};
+use schema_check::{Faults, Step};
 use wire::embeddings as wire_embeddings;
 use wire_embeddings::{Embedding, EmbeddingList, EmbeddingUsage, EncodingFormat, Vector};
 
 use super::count::{Tokens, text_estimate};
-use super::job::Done;
+use crate::paid::Paid;
 use crate::payment;
 use crate::refusal::Refusal;
 
 /// The specification's bound for one input, where the model has no smaller one.
 const INPUT_TOKENS_MAX: u64 = 8192;
+
+/// The specification's bound for every array.
+const ENTRIES_MAX: usize = 2048;
 
 /// Checks what depends on the model, and counts.
 pub(super) fn request(
@@ -41,20 +44,25 @@ pub(super) fn request(
     Ok((Arc::new(EmbeddingRequest { input, dimensions }), tokens))
 }
 
-pub(super) fn reply(model: &str, done: Done, format: EncodingFormat) -> EmbeddingList {
-    let vectors = done.answer.vectors.into_iter().enumerate();
+pub(super) fn reply(
+    model: &str,
+    paid: Paid<(Vec<Vec<f32>>, Usage)>,
+    format: EncodingFormat,
+) -> EmbeddingList {
+    let (vectors, usage) = paid.output;
+    let vectors = vectors.into_iter().enumerate();
     let data = vectors.map(|(index, vector)| Embedding {
         embedding: write(vector, format),
         index,
         object: "embedding",
     });
-    let tokens = done.usage.prompt();
+    let tokens = usage.prompt();
     EmbeddingList {
         data: data.collect(),
         model: model.to_owned(),
         object: "list",
         usage: EmbeddingUsage { prompt_tokens: tokens, total_tokens: tokens },
-        cost: payment::cost(&done.receipt),
+        cost: payment::cost(&paid.receipt),
     }
 }
 
@@ -70,7 +78,17 @@ fn check_lengths(input: &wire_embeddings::EmbeddingInput, tokens_max: u64, fault
     };
     match input {
         wire_embeddings::EmbeddingInput::Text(text) => check(None, text_estimate(text)),
-        wire_embeddings::EmbeddingInput::Tokens(tokens) => check(None, length(tokens)),
+        wire_embeddings::EmbeddingInput::Tokens(tokens) => {
+            check(None, length(tokens));
+            let is_short = length(tokens) <= tokens_max;
+            if is_short && ENTRIES_MAX < tokens.len() {
+                let message = format!(
+                    "An array has at most {ENTRIES_MAX} entries; send more tokens of one input as \
+                     an array in an array"
+                );
+                faults.at(["input"]).push(message);
+            }
+        }
         wire_embeddings::EmbeddingInput::Texts(texts) => {
             for (index, text) in texts.iter().enumerate() {
                 check(Some(index), text_estimate(text));

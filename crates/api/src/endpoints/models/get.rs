@@ -1,6 +1,5 @@
 //! `GET /models/{id}`: one model, by its id or by any other name it answers to.
 
-use domain::catalogue::Unresolved;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use wire::models::Model;
@@ -13,6 +12,7 @@ use crate::endpoints::models::record::record;
 use crate::input::Path;
 use crate::model_headers;
 use crate::refusal::Refusal;
+use crate::refusal::model::refuse_model;
 use crate::reply::Answer;
 
 /// The path of one model.
@@ -41,16 +41,4 @@ async fn get_model(
     let resolved = catalogue.find(&path.id, call.now).map_err(refuse_model)?;
     let answer = Answer::new(record(resolved.model, call.now));
     Ok(model_headers::write(answer, &resolved))
-}
-
-/// What a caller is told when no model answers to the name it sent.
-pub(crate) fn refuse_model(unresolved: Unresolved) -> Refusal {
-    let message = unresolved.to_string();
-    match unresolved {
-        Unresolved::NotFound { .. } => Refusal::not_found("Model not found", message),
-        Unresolved::Gone { .. } => Refusal::gone(message),
-        Unresolved::WrongType { .. } => Refusal::bad_request("Invalid model specified", message),
-        Unresolved::Offline { .. } => Refusal::model_offline(message),
-        Unresolved::Restricted { .. } => Refusal::forbidden(message),
-    }
 }

@@ -2,7 +2,7 @@
 
 use domain::catalogue::{Capability, TextSpec};
 use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, ResponseFormat};
-use shape::{Faults, Step};
+use schema_check::{Faults, Step};
 
 use super::turns::StandIn;
 

@@ -1,12 +1,17 @@
 //! What this service cannot do is refused, not quietly dropped.
 
-use shape::{Faults, Step};
+use schema_check::{Faults, Step};
 use wire::chat::SearchMode;
 use wire::responses::ResponseRequest;
 
 const OPTIONS: &str = "service_parameters";
 const NO_SEARCH: &str = "Web search is not set up on this server; leave it out";
 const NO_X_SEARCH: &str = "X search is not set up on this server; leave it out";
+
+const NO_FILE_SEARCH: &str =
+    "This service stores no files to search in; send them with `input_file` parts";
+const NO_INTERPRETER: &str = "This service runs no code; offer a function of your own instead";
+const NO_COMPUTER: &str = "This service operates no computer; offer a function of your own instead";
 
 pub(super) fn check(body: &ResponseRequest, faults: &mut Faults) {
     if body.previous_response_id.is_some() {
@@ -25,6 +30,9 @@ pub(super) fn check(body: &ResponseRequest, faults: &mut Faults) {
         match tool.kind.as_str() {
             "web_search" | "web_search_preview" => faults.at(place).push(NO_SEARCH),
             "x_search" => faults.at(place).push(NO_X_SEARCH),
+            "file_search" => faults.at(place).push(NO_FILE_SEARCH),
+            "code_interpreter" => faults.at(place).push(NO_INTERPRETER),
+            "computer_use_preview" | "computer_use" => faults.at(place).push(NO_COMPUTER),
             _ => {}
         }
     }

@@ -65,10 +65,11 @@ impl Frame {
 pub(super) fn whole(frame: Frame, answered: Answered) -> Response {
     let frame = Frame { model: answered.model.id.clone(), ..frame };
     let mut choice = answered.answer.choices.into_iter().next();
-    if let Some(Choice { content: Some(text), .. }) = &mut choice
+    if let Some(choice) = &mut choice
         && frame.strips_thoughts
     {
-        *text = thoughts::strip(text);
+        choice.content = choice.content.as_deref().map(thoughts::strip);
+        choice.reasoning = None;
     }
     let finish = choice.as_ref().map_or(FinishReason::Stop, |choice| choice.finish);
     let status = last_status(finish);

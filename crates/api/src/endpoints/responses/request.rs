@@ -1,8 +1,8 @@
 //! From what a caller sent to what an engine is asked, and what the answer repeats of it.
 
 use engine::{ChatRequest, Effort, Reasoning, ResponseFormat, Sampling};
+use schema_check::Faults;
 use serde_json::value::to_raw_value;
-use shape::Faults;
 use wire::chat::{self, ReasoningOptions};
 use wire::responses::{ResponseRequest, ResponseTextFormat};
 

@@ -1,8 +1,8 @@
 //! The functions that a model may call.
 
 use engine::ToolChoice;
+use schema_check::{Faults, Step};
 use serde_json::value::to_raw_value;
-use shape::{Faults, Step};
 use wire::chat::{Function, ToolChoiceMode, ToolKind};
 use wire::responses::{EchoedTool, EchoedToolChoice, ResponseTool, ResponseToolChoice};
 

@@ -1,9 +1,9 @@
 //! From the items of a conversation to the turns of a chat.
 
-use domain::media::check_picture;
+use domain::media::{self, check_picture};
 use engine::{AssistantTurn, Content, Message, Part, PartKind, ToolCall};
+use schema_check::{Faults, Step};
 use serde_json::{Map, Value};
-use shape::{Faults, Step};
 use wire::chat::FileData;
 use wire::responses::{
     FunctionCall, ImageSource, Input, InputContent, InputFile, InputItem, InputMessage, InputPart,
@@ -66,6 +66,30 @@ pub(super) fn taken(input: &mut Input) -> Vec<File> {
         }
     }
     files
+}
+
+/// Writes every address as it was judged, so that whoever fetches it reads the same.
+pub(super) fn normalise(input: &mut Input) {
+    let Input::Items(items) = input else { return };
+    for item in items {
+        let InputItem::Message(message) = item else { continue };
+        let InputContent::Parts(parts) = &mut message.content else { continue };
+        for part in parts {
+            match part {
+                InputPart::InputImage { image_url, .. } | InputPart::ImageUrl { image_url } => {
+                    match image_url {
+                        ImageSource::Url(url) => media::normalise(url),
+                        ImageSource::Object(image) => media::normalise(&mut image.url),
+                    }
+                }
+                InputPart::InputFile(file) => {
+                    file.file_data.iter_mut().for_each(media::normalise);
+                    file.file_url.iter_mut().for_each(media::normalise);
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Every picture and document of the conversation, wherever it lies.

@@ -3,7 +3,7 @@
 use domain::catalogue::ModelType;
 use domain::limits::tiers::LimitClass;
 use engine::{Attestation, EngineError};
-use moment::Timestamp;
+use moment::Clock;
 use wire::tee::{AttestationQuery, AttestationReport};
 
 use super::{quote, require_enclave};
@@ -11,10 +11,10 @@ use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Anyone;
 use crate::endpoint::{Draft, Endpoint};
-use crate::endpoints::models::get::refuse_model;
 use crate::input::Query;
 use crate::model_headers;
 use crate::refusal::Refusal;
+use crate::refusal::model::refuse_model;
 use crate::reply::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -48,7 +48,7 @@ async fn get_attestation(
             }
         };
         let asked = Asked { model: &resolved.model.id, nonce: &query.nonce, routes: index + 1 };
-        let answer = Answer::new(report(attestation, &asked, call.now));
+        let answer = Answer::new(report(attestation, &asked, app.clock.as_ref()));
         return Ok(model_headers::write(answer, &resolved));
     }
     Err(Refusal::attestation_failed(failure))
@@ -61,10 +61,13 @@ struct Asked<'a> {
     routes: usize,
 }
 
-fn report(attestation: Attestation, asked: &Asked<'_>, now: Timestamp) -> AttestationReport {
-    let checked = quote::check(&attestation, asked.nonce, now);
+fn report(attestation: Attestation, asked: &Asked<'_>, clock: &dyn Clock) -> AttestationReport {
+    let started = clock.now();
+    let mut checked = quote::check(&attestation, asked.nonce, started);
+    let took_ms = clock.now().since(started).as_millis();
+    checked.verification_duration_ms = u64::try_from(took_ms).unwrap_or(u64::MAX);
     AttestationReport {
-        verified: checked.nonce_binding.bound && checked.signing_address_binding.bound,
+        verified: quote::is_verified(&checked),
         nonce: asked.nonce.to_owned(),
         model: asked.model.to_owned(),
         tee_provider: attestation.provider,

@@ -10,10 +10,10 @@ use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Anyone;
 use crate::endpoint::{Draft, Endpoint};
-use crate::endpoints::models::get::refuse_model;
 use crate::input::Query;
 use crate::model_headers;
 use crate::refusal::Refusal;
+use crate::refusal::model::refuse_model;
 use crate::reply::Answer;
 
 const HOW_TO_CHECK: &str = "Recover the signer of `text` (EIP-191) and compare it with the \

@@ -3,9 +3,9 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use domain::limits::tiers::LimitClass;
+use payments::{Settled, TopUpRefused};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
-use settle::{Settled, TopUpRefused};
 use wallet::Payment;
 use wire::errors::X402Error;
 use wire::wallets::{TopUpReply, TopUpRequired, ToppedUp};

@@ -10,10 +10,10 @@ use crate::refusal::inference::Failure;
 /// Writes a word for each step.
 struct Words;
 
-impl Teller for Words {
+impl SseEncoder for Words {
     fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
         let word = match step {
-            Step::Opened(_) => "",
+            Step::Opened(..) => "",
             Step::Chunk(_) => "chunk ",
             Step::Done(_) => "done ",
             Step::Failed(_) => "failed ",

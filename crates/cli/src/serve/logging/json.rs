@@ -5,12 +5,16 @@
 
 use std::fmt::{self, Write};
 
+use api::transport::with_current_request;
 use moment::{Clock, SystemClock};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
+
+/// The field that names a request.
+pub(super) const REQUEST_ID: &str = "http.request_id";
 
 pub(super) struct JsonLines;
 
@@ -26,47 +30,58 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let metadata = event.metadata();
-        let mut line = Line(String::with_capacity(512));
-        line.0.push_str(r#"{"timestamp":""#);
-        let _ = write!(line.0, "{}", SystemClock.now());
-        line.0.push_str(r#"","level":""#);
-        line.0.push_str(metadata.level().as_str());
-        line.0.push('"');
+        let mut line = Line { text: String::with_capacity(512), names_request: false };
+        line.text.push_str(r#"{"timestamp":""#);
+        let _ = write!(line.text, "{}", SystemClock.now());
+        line.text.push_str(r#"","level":""#);
+        line.text.push_str(metadata.level().as_str());
+        line.text.push('"');
         event.record(&mut line);
+        if !line.names_request {
+            with_current_request(|id| {
+                line.name(REQUEST_ID);
+                line.text(id);
+            });
+        }
         line.name("target");
         line.text(metadata.target());
-        line.0.push_str("}\n");
-        writer.write_str(&line.0)
+        line.text.push_str("}\n");
+        writer.write_str(&line.text)
     }
 }
 
 /// A line that is being written, its opening brace behind it.
-struct Line(String);
+struct Line {
+    text: String,
+    /// The event says itself for which request it is.
+    names_request: bool,
+}
 
 impl Line {
     /// Names stand in the program, and none has anything to escape.
     fn name(&mut self, name: &'static str) {
-        self.0.push_str(",\"");
-        self.0.push_str(name);
-        self.0.push_str("\":");
+        self.names_request |= name == REQUEST_ID;
+        self.text.push_str(",\"");
+        self.text.push_str(name);
+        self.text.push_str("\":");
     }
 
     fn text(&mut self, text: &str) {
-        self.0.push('"');
-        let _ = Escaped(&mut self.0).write_str(text);
-        self.0.push('"');
+        self.text.push('"');
+        let _ = Escaped(&mut self.text).write_str(text);
+        self.text.push('"');
     }
 
     fn shown(&mut self, field: &Field, value: fmt::Arguments<'_>) {
         self.name(field.name());
-        self.0.push('"');
-        let _ = Escaped(&mut self.0).write_fmt(value);
-        self.0.push('"');
+        self.text.push('"');
+        let _ = Escaped(&mut self.text).write_fmt(value);
+        self.text.push('"');
     }
 
     fn bare(&mut self, field: &Field, value: impl fmt::Display) {
         self.name(field.name());
-        let _ = write!(self.0, "{value}");
+        let _ = write!(self.text, "{value}");
     }
 }
 

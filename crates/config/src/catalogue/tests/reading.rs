@@ -144,3 +144,24 @@ fn a_deprecation_removes_on_its_date_unless_said() {
     assert_eq!(deprecation.removes_at, deprecation.date);
     assert_eq!(deprecation.successor, Successor::Suggested("qwen3:4b".to_owned()));
 }
+
+#[test]
+fn the_voice_of_the_specification_is_the_default_where_a_model_has_it() {
+    let voice = |more: &str| {
+        let model = only_model(&format!(
+            r#"
+            [[model]]
+            id = "speaker"
+            type = "tts"
+            provider = "main"
+            voices = ["af_alloy", "af_sky"]
+            {more}
+            price = {{ input_usd_per_million_characters = "1" }}
+            "#
+        ));
+        let ModelSpec::Tts(tts) = model.spec else { panic!("a speech model") };
+        tts.voices.default().cloned()
+    };
+    assert_eq!(voice("").as_deref(), Some("af_sky"));
+    assert_eq!(voice("default_voice = \"af_alloy\"").as_deref(), Some("af_alloy"));
+}

@@ -1,25 +1,19 @@
 //! The nodes of a BERT encoder.
 
 use super::Config;
-use super::onnx::{Attribute, Graph, Operator};
-use super::weights::{Matrix, Weights};
+use crate::onnx_file::{Attribute, Element, FUSED, Graph, Operator, STANDARD};
+use crate::tensors::{Matrix, Tensors};
 
 pub(super) const IDS: &str = "ids";
 pub(super) const SEGMENTS: &str = "segments";
 pub(super) const MASK: &str = "mask";
 pub(super) const OUTPUT: &str = "states";
 
-/// The runtime's own operators, beside those of the standard.
-const FUSED_DOMAIN: &str = "com.microsoft";
-const ONNX_DOMAIN: &str = "";
-const ONNX_OPSET: u64 = 17;
-const FUSED_OPSET: u64 = 1;
-
 /// The graph as an ONNX file.
-pub(super) fn build(config: &Config, weights: &Weights<'_>) -> Result<Vec<u8>, String> {
+pub(super) fn build(config: &Config, weights: &Tensors<'_>) -> Result<Vec<u8>, String> {
     let mut builder = Builder { config: *config, weights, graph: Graph::default() };
     for input in [IDS, SEGMENTS, MASK] {
-        builder.graph.input(input);
+        builder.graph.input(input, Element::Int32, &["inputs", "tokens"]);
     }
     builder.embeddings("layer.0")?;
     let layers = config.num_hidden_layers;
@@ -28,13 +22,13 @@ pub(super) fn build(config: &Config, weights: &Weights<'_>) -> Result<Vec<u8>, S
         let output = if is_last { OUTPUT.to_owned() } else { format!("layer.{}", layer + 1) };
         builder.layer(layer, &format!("layer.{layer}"), &output)?;
     }
-    builder.graph.output(OUTPUT);
-    Ok(builder.graph.file(&[(ONNX_DOMAIN, ONNX_OPSET), (FUSED_DOMAIN, FUSED_OPSET)]))
+    builder.graph.output(OUTPUT, &["inputs", "tokens", "dimensions"]);
+    Ok(builder.graph.file("bert"))
 }
 
 struct Builder<'a> {
     config: Config,
-    weights: &'a Weights<'a>,
+    weights: &'a Tensors<'a>,
     graph: Graph,
 }
 
@@ -59,9 +53,9 @@ impl Builder<'_> {
             "embeddings.LayerNorm.weight",
             "embeddings.LayerNorm.bias",
         ];
-        let operator = Operator(FUSED_DOMAIN, "EmbedLayerNormalization");
+        let operator = Operator(FUSED, "EmbedLayerNormalization");
         let outputs = [output, "unused.mask"];
-        self.graph.node(operator, &inputs, &outputs, Some(self.epsilon()));
+        self.graph.node(operator, &inputs, &outputs, &[self.epsilon()]);
         Ok(())
     }
 
@@ -82,7 +76,7 @@ impl Builder<'_> {
         self.add_stored(&bias, &[wide])?;
         let activated = name("activated");
         let inputs = [widened.as_str(), bias.as_str()];
-        self.graph.node(Operator(FUSED_DOMAIN, "BiasGelu"), &inputs, &[&activated], None);
+        self.graph.node(Operator(FUSED, "BiasGelu"), &inputs, &[&activated], &[]);
         let narrowed = self.dense(&name("output.dense"), &activated, wide, hidden)?;
         let bias = name("output.dense.bias");
         self.add_stored(&bias, &[hidden])?;
@@ -104,7 +98,7 @@ impl Builder<'_> {
         self.add(&bias, Matrix::joined(&biases));
         let inputs = [input, &weight, &bias, MASK];
         let heads = Attribute::Integer("num_heads", self.config.num_attention_heads);
-        self.graph.node(Operator(FUSED_DOMAIN, "Attention"), &inputs, &[&output], Some(heads));
+        self.graph.node(Operator(FUSED, "Attention"), &inputs, &[&output], &[heads]);
         Ok(output)
     }
 
@@ -119,7 +113,7 @@ impl Builder<'_> {
         let matrix = self.weights.transposed(&weight, inputs, outputs)?;
         self.add(&weight, matrix);
         let output = format!("{name}.product");
-        self.graph.node(Operator(ONNX_DOMAIN, "MatMul"), &[input, &weight], &[&output], None);
+        self.graph.node(Operator(STANDARD, "MatMul"), &[input, &weight], &[&output], &[]);
         Ok(output)
     }
 
@@ -135,8 +129,8 @@ impl Builder<'_> {
         self.add_stored(&scale, &[hidden])?;
         self.add_stored(&shift, &[hidden])?;
         let inputs = [branch, trunk, &scale, &shift, bias];
-        let operator = Operator(FUSED_DOMAIN, "SkipLayerNormalization");
-        self.graph.node(operator, &inputs, &[output], Some(self.epsilon()));
+        let operator = Operator(FUSED, "SkipLayerNormalization");
+        self.graph.node(operator, &inputs, &[output], &[self.epsilon()]);
         Ok(())
     }
 

@@ -70,6 +70,23 @@ pub(crate) fn decode(charges: &[u8]) -> Result<Vec<Group>, Unreadable> {
     }
 }
 
+/// The entries of the charges that can be read at the start of damaged bytes.
+pub(crate) fn readable(charges: &[u8]) -> Vec<EntryId> {
+    let mut decoder = Decoder::new(charges);
+    let mut entries = Vec::new();
+    if decoder.byte() != Some(VERSION) {
+        return entries;
+    }
+    for _ in 0..decoder.unsigned().unwrap_or(0) {
+        let Some(writes) = decoder.list(decode_write) else { break };
+        entries.extend(writes.iter().find_map(|write| match write {
+            Write::Journal(Record::Transfer(transfer)) => Some(transfer.entry),
+            _ => None,
+        }));
+    }
+    entries
+}
+
 fn encode_write(encoder: &mut Encoder, write: &Write) -> Option<()> {
     match write {
         Write::Journal(Record::Transfer(transfer)) => {

@@ -66,13 +66,19 @@ impl LogFile {
     ) -> io::Result<LogFile> {
         let file = match durability {
             Durability::Full => {
-                take_room(path)?;
+                take_room(path, &mut File::sync_all)?;
                 open_synced(path)?
             }
             Durability::Off => open_with(path, 0)?,
         };
         let next = Place { generation, number: 0 };
         Ok(LogFile { file, next, next_at: 0, buffer: Vec::new() })
+    }
+
+    /// Has another file written instead, such as one that is full.
+    #[cfg(test)]
+    pub(crate) fn swap_file(&mut self, file: File) -> File {
+        std::mem::replace(&mut self.file, file)
     }
 
     pub(crate) fn generation(&self) -> i64 {
@@ -122,19 +128,17 @@ fn write_at_once(file: &File, bytes: &[u8], at: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills the file up with zeros, and has its name and length on disk.
-fn take_room(path: &Path) -> io::Result<()> {
+/// Fills the file up with zeros, and has its name and length on disk. Both are made sure of at every
+/// start: the process that took the room may have ended before it did.
+fn take_room(path: &Path, sync: &mut dyn FnMut(&File) -> io::Result<()>) -> io::Result<()> {
     let mut file = open_with(path, libc::O_APPEND)?;
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     // One block more, for [`open_synced`] to try.
     let missing = (ROOM_BYTES + BLOCK_BYTES).saturating_sub(length);
-    if missing == 0 {
-        return Ok(());
-    }
     file.write_all(&vec![0; missing])?;
-    file.sync_all()?;
+    sync(&file)?;
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+    sync(&File::open(directory.unwrap_or(Path::new(".")))?)
 }
 
 /// Not every file system can be written round the page cache, and some say so only when it is
@@ -234,6 +238,20 @@ mod tests {
         let mut log = LogFile::open(&path, Durability::Full, 5).unwrap();
         assert!(log.append(b"one").unwrap());
         expect(&path, 5, &[b"one"]);
+    }
+
+    /// As a process leaves it that was killed after it had written, and before it had synced.
+    #[test]
+    fn a_file_that_has_its_size_already_is_made_durable_all_the_same() {
+        let (_directory, path) = path();
+        std::fs::write(&path, vec![0; ROOM_BYTES + BLOCK_BYTES]).unwrap();
+        let mut synced = Vec::new();
+        take_room(&path, &mut |file| {
+            synced.push(file.metadata()?.is_dir());
+            file.sync_all()
+        })
+        .unwrap();
+        assert_eq!(synced, [false, true], "the file, and the directory that it is in");
     }
 
     #[test]

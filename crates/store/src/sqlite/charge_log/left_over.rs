@@ -7,9 +7,10 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::StoreError;
 use crate::sqlite::Options;
-use crate::sqlite::charge_log::codec::decode;
+use crate::sqlite::audit;
+use crate::sqlite::charge_log::codec::{decode, readable};
 use crate::sqlite::charge_log::file::{LogFile, area_of, path_beside, read_all};
-use crate::sqlite::charge_log::record::Unusable;
+use crate::sqlite::charge_log::record::{Torn, Unusable};
 use crate::sqlite::charge_log::{is_no_room, raise_generation, record};
 use crate::sqlite::fault::refusal;
 use crate::sqlite::posting::{Memory, Posting};
@@ -32,8 +33,8 @@ fn post_left_over(connection: &mut Connection, path: &Path) -> Result<i64, Store
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refusal)?;
     let sql = "SELECT generation FROM charge_log_generation";
     let generation = transaction.query_row(sql, [], |row| row.get(0)).map_err(refusal)?;
-    let (groups, next) = read(path, generation)?;
-    if groups.is_empty() {
+    let LeftOver { groups, next, torn } = read(path, generation)?;
+    if groups.is_empty() && torn.is_none() {
         return Ok(generation);
     }
     let charges = groups.len();
@@ -41,14 +42,30 @@ fn post_left_over(connection: &mut Connection, path: &Path) -> Result<i64, Store
         Fault::Sqlite(error) | Fault::Meanwhile(error) => unposted(path, charges, &refusal(error)),
         Fault::Refused(error) | Fault::Unpostable(error) => unposted(path, charges, &error),
     })?;
+    if let Some(told) = &torn {
+        let subject = path.display().to_string();
+        audit::tell(&transaction, "charge log torn", &subject, told).map_err(refusal)?;
+        tracing::warn!("{told}");
+    }
     transaction.commit().map_err(refusal)?;
-    tracing::info!(charges, "posted {charges} charges that the last run had not got to");
+    if 0 < charges {
+        tracing::info!(charges, "posted {charges} charges that the last run had not got to");
+    }
     Ok(next)
 }
 
-/// What is not posted, and the generation that comes after it. There are two generations of it if
+/// What a crash has left.
+struct LeftOver {
+    groups: Vec<Group>,
+    /// The generation that comes after them.
+    next: i64,
+    /// What can be said of a record that is not whole.
+    torn: Option<String>,
+}
+
+/// What is not posted. There are two generations of it if
 /// the process ended while the first was being posted, or after that had failed.
-fn read(path: &Path, generation: i64) -> Result<(Vec<Group>, i64), StoreError> {
+fn read(path: &Path, generation: i64) -> Result<LeftOver, StoreError> {
     let file = read_all(path).map_err(|error| unopened(path, &error))?;
     let unusable = |told: &dyn std::fmt::Display| {
         StoreError::Unsuitable(format!("the charge log {} cannot be used: {told}", path.display()))
@@ -64,14 +81,32 @@ fn read(path: &Path, generation: i64) -> Result<(Vec<Group>, i64), StoreError> {
     if first.is_empty() && !second.is_empty() {
         return Err(unusable(&Unusable::Later));
     }
-    let next = generation + if second.is_empty() { 1 } else { 2 };
+    let torn = [generation, generation + 1]
+        .into_iter()
+        .find_map(|it| record::torn(area_of(&file, it), it).map(|torn| tell(it, &torn)));
+    let next = generation + if second.is_empty() && torn.is_none() { 1 } else { 2 };
     let mut groups = Vec::new();
     for (number, charges) in first.into_iter().chain(second).enumerate() {
         let decoded = decode(charges);
         groups
             .extend(decoded.map_err(|error| unusable(&format_args!("record {number}: {error}")))?);
     }
-    Ok((groups, next))
+    Ok(LeftOver { groups, next, torn })
+}
+
+/// What can be known of a record that is not whole.
+fn tell(generation: i64, torn: &Torn<'_>) -> String {
+    let Torn { number, charges } = torn;
+    let entries: Vec<String> = readable(charges).iter().map(|entry| entry.0.to_string()).collect();
+    let which = match entries.len() {
+        0 => "no charge in it can be read".to_owned(),
+        count => format!("{count} charges in it can be read, {}", entries.join(" ")),
+    };
+    format!(
+        "record {number} of generation {generation} of the charge log is not whole and was left \
+         out: it was being written when the process ended, and then nobody was told of it, or the \
+         disk has damaged it since; {which}"
+    )
 }
 
 fn post(connection: &Connection, (first, next): (i64, i64), groups: &[Group]) -> Result<(), Fault> {

@@ -45,6 +45,9 @@ pub(crate) struct ChargeLog {
     oldest: i64,
     admission: Admission,
     is_admission_current: bool,
+    /// A record was begun and refused: it may be whole on disk all the same. Its generation ends with
+    /// the next posting, so that nothing posts it once more.
+    is_soiled: bool,
     pending: Arc<Pending>,
 }
 
@@ -52,6 +55,8 @@ pub(crate) struct ChargeLog {
 #[derive(Debug)]
 pub(crate) struct Leaving {
     groups: Vec<Group>,
+    /// Whether their generation ends, which it also does for a record that was refused.
+    ends: bool,
     /// Their generations: of two only after a posting that failed.
     first: i64,
     last: i64,
@@ -80,8 +85,14 @@ impl ChargeLog {
             oldest,
             admission,
             is_admission_current: false,
+            is_soiled: false,
             pending,
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn file_mut(&mut self) -> &mut LogFile {
+        &mut self.file
     }
 
     /// Groups that are not in their tables.
@@ -123,9 +134,14 @@ impl ChargeLog {
         match self.file.append(charges) {
             Ok(true) => {}
             Ok(false) => return false,
-            Err(error) if is_no_room(&error) => return false,
+            Err(error) if is_no_room(&error) => {
+                self.is_soiled = true;
+                return false;
+            }
             Err(error) => stop(&error),
         }
+        // It was written over whatever was refused before.
+        self.is_soiled = false;
         self.groups.extend(batch.iter_mut().map(|waiting| std::mem::take(&mut waiting.group)));
         self.pending.0.store(true, Ordering::Release);
         true
@@ -136,21 +152,23 @@ impl ChargeLog {
     pub(crate) fn begin_posting(&mut self) -> Leaving {
         let (first, last) = (self.oldest, self.file.generation());
         let groups = std::mem::take(&mut self.groups);
-        let has_turned = !groups.is_empty() && first == last;
+        let ends = !groups.is_empty() || self.is_soiled;
+        let has_turned = ends && first == last;
         if has_turned {
             self.file.turn();
         }
         self.leaving = groups.len();
         self.admission.begin_posting();
-        Leaving { groups, first, last, can_go_on: has_turned && self.is_admission_current }
+        Leaving { groups, ends, first, last, can_go_on: has_turned && self.is_admission_current }
     }
 
     /// The transaction that moved them is durable.
     pub(crate) fn posted(&mut self, leaving: &Leaving) {
-        if leaving.is_empty() {
+        if !leaving.ends {
             return;
         }
         self.leaving = 0;
+        self.is_soiled = false;
         self.oldest = leaving.last + 1;
         if self.file.generation() < self.oldest {
             self.file.turn();
@@ -195,7 +213,7 @@ impl Leaving {
         posting: &mut Posting<'batch>,
         between: &mut dyn FnMut() -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        if self.is_empty() {
+        if !self.ends {
             return Ok(());
         }
         raise_generation(connection, self.first, self.last + 1)?;

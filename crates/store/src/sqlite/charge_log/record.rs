@@ -84,6 +84,43 @@ pub(crate) fn read(area: &[u8], generation: i64) -> Result<Vec<&[u8]>, Unusable>
     Ok(records)
 }
 
+/// A record that was begun where the next one belongs, and is not whole.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Torn<'a> {
+    pub(crate) number: u32,
+    /// What is there of its charges.
+    pub(crate) charges: &'a [u8],
+}
+
+/// Whether something of this generation stands behind its last whole record. It was being written
+/// when the process ended, and nobody was told of it; or it was written and acknowledged, and the
+/// disk has damaged it since. Both look alike.
+pub(crate) fn torn(area: &[u8], generation: i64) -> Option<Torn<'_>> {
+    let (mut rest, mut number) = (area, 0);
+    while let Some((place, charges)) = first(rest) {
+        if place != (Place { generation, number }) {
+            return None;
+        }
+        number += 1;
+        rest = rest.get(size(charges.len())..).unwrap_or_default();
+    }
+    let header = rest.get(..HEADER_BYTES)?;
+    let is_next = header.starts_with(&MARK)
+        && header[GENERATION] == generation.to_le_bytes()
+        && header[NUMBER] == number.to_le_bytes();
+    if !is_next {
+        return None;
+    }
+    let length = u32::from_le_bytes(header[LENGTH].try_into().ok()?);
+    let end = HEADER_BYTES.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
+    Some(Torn { number, charges: &rest[HEADER_BYTES..end.min(rest.len())] })
+}
+
+/// Whether a record of any generation is anywhere in a file.
+pub(crate) fn has_records(file: &[u8]) -> bool {
+    whole(file).next().is_some()
+}
+
 /// Whether a record of a generation is anywhere in an area.
 pub(crate) fn has_any(area: &[u8], generation: i64) -> bool {
     whole(area).any(|place| place.generation == generation)
@@ -160,6 +197,22 @@ mod tests {
     }
 
     #[test]
+    fn a_last_record_that_is_not_whole_is_told_with_what_is_there_of_it() {
+        let whole = file(&[(NOW, 0, b"one"), (NOW, 1, b"two")]);
+        assert_eq!(torn(&whole, NOW), None);
+        let mut damaged = whole.clone();
+        damaged[BLOCK_BYTES + HEADER_BYTES] ^= 1;
+        assert_eq!(torn(&damaged, NOW), Some(Torn { number: 1, charges: b"uwo" }));
+        // What is left of an earlier generation is nobody's.
+        let earlier = file(&[(NOW, 0, b"one"), (NOW - 1, 1, b"two")]);
+        assert_eq!(torn(&earlier, NOW), None);
+        damaged[BLOCK_BYTES..BLOCK_BYTES + HEADER_BYTES].fill(0);
+        assert_eq!(torn(&damaged, NOW), None, "without a header nothing is known of it");
+        assert!(has_records(&whole));
+        assert!(!has_records(&[0; 3 * BLOCK_BYTES]));
+    }
+
+    #[test]
     fn a_record_that_is_missing_between_two_tells_of_damage() {
         let file = file(&[(NOW, 0, b"one"), (NOW, 2, b"three")]);
         assert_eq!(read(&file, NOW), Err(Unusable::Damaged(1)));
@@ -196,6 +249,7 @@ mod tests {
                 block[..marks].copy_from_slice(&MARK[..marks]);
             }
             let _ = read(&marked, generation);
+            let _ = torn(&marked, generation);
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::conformance::fixture::{
     add_key, at, charge, entry_id, key, key_id, lot, lot_opened, owner, owner_id, top_up, transfer,
     usage,
 };
+use crate::questions::*;
 use crate::sqlite::charge_log::Pending;
 use crate::sqlite::charge_log::file::{AREA_BYTES, area_of, path_beside, read_all};
 use crate::sqlite::charge_log::left_over::open_posted;

@@ -12,13 +12,12 @@ use credits::Receipt;
 use domain::catalogue::Model;
 use engine::{EngineError, Phase, SoundFormat, SoundStream, SpeechEngine, SpeechRequest};
 use futures_util::StreamExt;
-use ledger::ChargeLine;
+use ledger::{Charge, ChargeLine};
 use money::{Per, Rate};
 use tokio::time::timeout;
 
-use crate::outlasting::Outlasting;
+use crate::paid::{HeldFunds, Paid, Produced};
 use crate::payment;
-use crate::purse::Purse;
 use crate::refusal::inference::Failure;
 
 /// Nobody can see a file growing, so it must be there within this time, however steadily it grows.
@@ -26,46 +25,38 @@ const WHOLE_WAIT_MAX: Duration = Duration::from_secs(600);
 
 /// A text whose money is held.
 pub(super) struct Job {
-    pub(super) purse: Purse,
-    pub(super) model: Arc<Model>,
-    /// Of one character.
-    pub(super) rate: Rate,
+    pub(super) funds: HeldFunds,
     pub(super) engine: Arc<dyn SpeechEngine>,
-    pub(super) characters: u64,
+    pub(super) charge: Charge,
+}
+
+/// `rate` is that of one character.
+pub(super) fn charge(model: &Model, rate: Rate, characters: u64) -> Charge {
+    let line = ChargeLine {
+        sku: format!("{}-tts-input-mcharacter", model.id),
+        units: characters,
+        rate,
+        per: Per::Million,
+    };
+    payment::unit_charge(model, line)
 }
 
 impl Job {
-    /// The whole file. The work goes on, and is paid, even if nobody waits for it.
-    pub(super) async fn whole(
-        self,
-        request: Arc<SpeechRequest>,
-    ) -> Result<(Bytes, Receipt), Failure> {
-        let tasks = self.purse.app.tasks.clone();
+    /// The whole file.
+    pub(super) async fn whole(self, request: Arc<SpeechRequest>) -> Result<Paid<Bytes>, Failure> {
+        let Job { funds, engine, charge } = self;
         let work = async move {
             let format = request.format;
-            let engine = Arc::clone(&self.engine);
             let collecting = async { collect(engine.speak(request).await?).await };
             let too_slow = Err(EngineError::Timeout { phase: Phase::Answer });
-            match timeout(WHOLE_WAIT_MAX, collecting).await.unwrap_or(too_slow) {
-                Ok(sound) => Ok((completed(sound, format), self.pay().await?)),
-                Err(error) => {
-                    self.purse.release();
-                    Err(Failure::Engine(error))
-                }
-            }
+            let sound = timeout(WHOLE_WAIT_MAX, collecting).await.unwrap_or(too_slow)?;
+            Ok(Produced { output: completed(sound, format), tokens: 0, charge })
         };
-        Outlasting::new(&tasks, work).await
+        funds.run(work).await
     }
 
     pub(super) async fn pay(self) -> Result<Receipt, Failure> {
-        let line = ChargeLine {
-            sku: format!("{}-tts-input-mcharacter", self.model.id),
-            units: self.characters,
-            rate: self.rate,
-            per: Per::Million,
-        };
-        let charge = |details| payment::unit_charge(&self.model, line, details);
-        self.purse.pay(0, charge).await
+        self.funds.pay(0, self.charge).await
     }
 }
 

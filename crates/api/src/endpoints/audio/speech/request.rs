@@ -1,20 +1,22 @@
 //! From a request for speech to what its model is asked.
 
 use domain::catalogue::{AudioFormat, Choices, TtsSpec};
+use domain::voices;
 use engine::{SoundFormat, SpeechRequest};
-use shape::Faults;
+use schema_check::Faults;
 use wire::audio::{self as wire_audio, SpeechFormat};
 
 use crate::refusal::Refusal;
 
-/// The handle of a voice that a caller has cloned.
-const CLONED_VOICE_PREFIX: &str = "vv_";
+/// Finds what a provider calls a voice that this caller has cloned, by its handle.
+pub(super) type Cloned<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Checks what depends on the model.
 pub(super) fn fit(
     body: wire_audio::SpeechRequest,
     model: &str,
     spec: &TtsSpec,
+    cloned: Cloned<'_>,
 ) -> Result<SpeechRequest, Refusal> {
     let is_speakable = body.input.chars().any(char::is_alphanumeric);
     if !is_speakable {
@@ -22,7 +24,7 @@ pub(super) fn fit(
         return Err(Refusal::bad_request("Invalid request parameters", message));
     }
     let format = format(body.response_format, model, &spec.formats)?;
-    let voice = voice(body.voice, model, spec)?;
+    let voice = voice(body.voice, model, spec, cloned)?;
     let mut faults = Faults::default();
     let mut gate = |field: &'static str, is_given: bool, is_taken: bool| {
         if is_given && !is_taken {
@@ -71,12 +73,20 @@ fn format(
     Err(Refusal::bad_request("Unsupported response_format", message))
 }
 
-fn voice(asked: Option<String>, model: &str, spec: &TtsSpec) -> Result<Option<String>, Refusal> {
+fn voice(
+    asked: Option<String>,
+    model: &str,
+    spec: &TtsSpec,
+    cloned: Cloned<'_>,
+) -> Result<Option<String>, Refusal> {
     let Some(asked) = asked else { return Ok(spec.voices.default().cloned()) };
-    let is_cloned = asked.starts_with(CLONED_VOICE_PREFIX) && spec.voice_cloning.is_some();
+    let is_cloned = asked.starts_with(voices::PREFIX) && spec.voice_cloning.is_some();
     if is_cloned {
-        let message = format!("Voice \"{asked}\" does not exist or has expired.");
-        return Err(Refusal::bad_request("Unknown voice", message));
+        let name = cloned(&asked);
+        return name.map(Some).ok_or_else(|| {
+            let message = format!("Voice \"{asked}\" does not exist or has expired.");
+            Refusal::bad_request("Unknown voice", message)
+        });
     }
     // Where the operator listed no voices, the provider knows which there are.
     let is_open = spec.custom_voice_id || spec.voices.is_empty();

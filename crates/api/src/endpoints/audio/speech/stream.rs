@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::job::Job;
 use super::tail::Tail;
 use crate::refusal::inference::Failure;
-use crate::transport::RequestId;
+use crate::transport::{RequestId, for_same_request};
 
 /// Pieces that may wait for a slow listener before the engine is slowed down too.
 const PIECES_WAITING_MAX: usize = 16;
@@ -41,9 +41,9 @@ impl Job {
     /// Waits for the first bytes, so that a failure before them still has a status of its own.
     pub(super) async fn stream(self, request: Arc<SpeechRequest>) -> Result<Flow, Failure> {
         let (sender, mut pieces) = mpsc::channel(PIECES_WAITING_MAX);
-        let request_id = self.purse.request_id.clone();
-        let tasks = self.purse.app.tasks.clone();
-        tasks.spawn(run(self, request, sender));
+        let request_id = self.funds.request_id.clone();
+        let tasks = self.funds.app.tasks.clone();
+        tasks.spawn(for_same_request(run(self, request, sender)));
         match pieces.recv().await {
             Some(Piece::Sound(first)) => Ok(Flow { request_id, first, pieces }),
             Some(Piece::Failed(failure)) => Err(failure),
@@ -77,8 +77,8 @@ impl Flow {
 fn broken(failure: &Failure, request_id: &RequestId) -> io::Error {
     tracing::warn!(
         http.request_id = request_id.as_str(),
-        error = ?failure,
-        "speech broke off after it had begun"
+        error = %failure,
+        "speech broke off after it had begun: {failure}"
     );
     io::Error::other("the speech broke off")
 }
@@ -95,7 +95,7 @@ async fn run(job: Job, request: Arc<SpeechRequest>, sender: Sender<Piece>) {
     let engine = Arc::clone(&job.engine);
     let opened = tokio::select! {
         opened = engine.speak(request) => opened,
-        () = sender.closed() => return job.purse.release(),
+        () = sender.closed() => return job.funds.release(),
     };
     let end = match opened {
         Ok(sound) => pass_on(sound, &sender).await,
@@ -112,12 +112,12 @@ async fn run(job: Job, request: Arc<SpeechRequest>, sender: Sender<Piece>) {
             }
         },
         End::Broken(error) => {
-            job.purse.release();
+            job.funds.release();
             tell(&sender, Piece::Failed(Failure::Engine(error))).await;
         }
         End::Unheard => {
             if let Err(failure) = job.pay().await {
-                tracing::error!(error = ?failure, "speech nobody waited for was not charged");
+                tracing::error!(error = %failure, "speech nobody waited for was not charged: {failure}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! From a form with a recording to what a model is asked.
 
 use bytes::Bytes;
-use engine::{FileKind, Times, TranscriptionRequest};
+use engine::{FileKind, Times, Transcript, TranscriptionRequest};
 use sound::Container;
 use wire::audio::{self as wire_audio, Granularity, TranscriptionFormat};
 
@@ -15,6 +15,10 @@ const FILE_FIELD: &str = "file";
 pub(super) struct Wish {
     pub(super) format: TranscriptionFormat,
     pub(super) times: Times,
+    /// Made of the words.
+    pub(super) chars: bool,
+    /// Somebody said so, and an answer without times would be none.
+    insists: bool,
 }
 
 impl Wish {
@@ -27,27 +31,32 @@ impl Wish {
         let is_plain_verbose = format == TranscriptionFormat::VerboseJson && named.is_empty();
         let segments =
             wants_all || is_cut || is_plain_verbose || named.contains(&Granularity::Segment);
-        let words = wants_all || named.contains(&Granularity::Word);
+        let chars = wants_all || named.contains(&Granularity::Char);
+        let words = chars || named.contains(&Granularity::Word);
+        let insists = wants_all || !named.is_empty();
         // A bare text has no place for times.
-        let times = match format {
-            TranscriptionFormat::Text => Times::default(),
-            _ => Times { segments, words },
-        };
-        Wish { format, times }
+        if format == TranscriptionFormat::Text {
+            return Wish { format, times: Times::default(), chars: false, insists: false };
+        }
+        Wish { format, times: Times { segments, words }, chars, insists }
+    }
+
+    /// Whether times were asked for and the model told none with what it heard.
+    pub(super) fn is_denied(self, transcript: &Transcript) -> bool {
+        let is_timeless = transcript.segments.is_empty() && transcript.words.is_empty();
+        self.insists && is_timeless && !transcript.text.trim().is_empty()
     }
 }
 
-/// The one file of the form.
-pub(super) fn file(
-    files: Vec<Upload>,
-    fields: &wire_audio::TranscriptionRequest,
-) -> Result<Bytes, Refusal> {
+/// The one file of a form, which some clients send as text.
+pub(in super::super) fn one_file(files: Vec<Upload>, is_text: bool) -> Result<Bytes, Refusal> {
     let refuse = |message: &str| Err(Refusal::bad_request("No audio file provided", message));
     let mut named = files.into_iter().filter(|upload| upload.field == FILE_FIELD);
     let Some(upload) = named.next() else {
-        return match fields.file {
-            Some(_) => refuse("No audio file provided. Send `file` as a file, not as text."),
-            None => refuse("No audio file provided"),
+        return if is_text {
+            refuse("No audio file provided. Send `file` as a file, not as text.")
+        } else {
+            refuse("No audio file provided")
         };
     };
     if named.next().is_some() {

@@ -2,7 +2,7 @@
 
 use engine::{Segment, Times, Transcript, Word};
 use wire::audio::{
-    SegmentTime, Timestamps, Transcription, TranscriptionFormat, VerboseSegment,
+    CharTime, SegmentTime, Timestamps, Transcription, TranscriptionFormat, VerboseSegment,
     VerboseTranscription, WordTime,
 };
 
@@ -18,21 +18,22 @@ pub(super) fn out(transcript: Transcript, length_s: f64, wish: Wish) -> Written 
         TranscriptionFormat::Text => text(transcript.text),
         TranscriptionFormat::Srt => text(subtitles::srt(&transcript, length_s)),
         TranscriptionFormat::Vtt => text(subtitles::vtt(&transcript, length_s)),
-        TranscriptionFormat::Json => {
-            Written::Json(Answer::new(short(transcript, length_s, wish.times)))
-        }
+        TranscriptionFormat::Json => Written::Json(Answer::new(short(transcript, length_s, wish))),
         TranscriptionFormat::VerboseJson => {
             Written::Verbose(Answer::new(long(transcript, length_s, wish.times)))
         }
     }
 }
 
-fn short(transcript: Transcript, length_s: f64, times: Times) -> Transcription {
+fn short(transcript: Transcript, length_s: f64, wish: Wish) -> Transcription {
+    let Wish { times, chars, .. } = wish;
+    let spread: Vec<CharTime> = transcript.words.iter().flat_map(characters).collect();
     let Transcript { text, segments, words, .. } = transcript;
     let segment = |it: Segment| SegmentTime { text: it.text, start: it.start_s, end: it.end_s };
     let timestamps = times.any().then(|| Timestamps {
         word: told(words, times.words, word),
         segment: told(segments, times.segments, segment),
+        char: told(spread, chars, |it| it),
     });
     Transcription { text, duration: length_s, timestamps }
 }
@@ -58,6 +59,21 @@ fn long(transcript: Transcript, length_s: f64, times: Times) -> VerboseTranscrip
         segments: told(numbered, times.segments, segment),
         words: told(words, times.words, word),
     }
+}
+
+/// The characters of a word, each with an even share of its time.
+fn characters(word: &Word) -> Vec<CharTime> {
+    let count = word.word.trim().chars().count();
+    let share_s = (word.end_s - word.start_s) / f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    let at =
+        |index: usize| word.start_s + share_s * f64::from(u32::try_from(index).unwrap_or(u32::MAX));
+    let characters = word.word.trim().chars().enumerate();
+    let time = |(index, letter): (usize, char)| CharTime {
+        char: letter.to_string(),
+        start: at(index),
+        end: at(index + 1).min(word.end_s),
+    };
+    characters.map(time).collect()
 }
 
 /// What was asked for, if the model told any of it.

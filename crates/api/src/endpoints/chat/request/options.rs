@@ -2,9 +2,9 @@
 
 use domain::catalogue::SamplingDefaults;
 use engine::{Effort, Logprobs, ResponseFormat, Sampling, Tool, ToolChoice};
+use schema_check::Faults;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
-use shape::Faults;
 use wire::chat::{self, ChatCompletionRequest, Stop, ToolChoiceMode};
 
 pub(super) fn sampling(body: &ChatCompletionRequest, defaults: &SamplingDefaults) -> Sampling {

@@ -2,8 +2,8 @@
 
 use domain::catalogue::{Capability, TextSpec};
 use engine::{AssistantTurn, CacheControl, Content, Message, Part, PartKind, ToolCall};
+use schema_check::{Faults, Step};
 use serde_json::value::to_raw_value;
-use shape::{Faults, Step};
 use wire::chat::{self, AudioFormat, ChatCompletionRequest, ContentPart, FileData, MessageContent};
 
 use crate::endpoints::document::Documents;

@@ -1,6 +1,8 @@
 //! A disk that is full: charges are refused or kept, and never lost.
 
 use super::*;
+use crate::sqlite::Durability;
+use crate::sqlite::charge_log::file::LogFile;
 use crate::usage::UsageRow;
 
 /// Room for the furnishing and some hundred charges.
@@ -76,4 +78,28 @@ async fn a_log_without_room_of_its_own_is_posted() {
     drop(writer);
     let store = Sqlite::open(&options(&directory)).unwrap();
     assert_eq!(charged(&store).await, [1, 2, 3, 4, 5, 6]);
+}
+
+/// A device may say that it has no room for a record after all of it was written.
+#[tokio::test]
+async fn a_record_that_was_refused_and_is_on_disk_all_the_same_is_not_posted_twice() {
+    let directory = directory();
+    let mut writer = furnished(&options(&directory));
+    let generation = writer.log.file_mut().generation();
+    let path = path_beside(&database_in(directory.path()));
+    let batch = waiting(vec![settled(1, 1, 10)]);
+    let charges = encode(batch.iter().map(|waiting| &waiting.group)).unwrap();
+    let mut same = LogFile::open(&path, Durability::Off, generation).unwrap();
+    assert!(same.append(&charges).unwrap());
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let real = writer.log.file_mut().swap_file(full);
+    assert!(commit(&mut writer, vec![settled(1, 1, 10)])[0].is_ok(), "posted at once");
+    writer.log.file_mut().swap_file(real);
+    let store = Sqlite::open(&options(&image(directory.path()))).unwrap();
+    assert_eq!(charged(&store).await, [1]);
+    drop(store);
+    // And the log goes on.
+    assert!(commit(&mut writer, vec![settled(2, 1, 10)])[0].is_ok());
+    let store = Sqlite::open(&options(&image(directory.path()))).unwrap();
+    assert_eq!(charged(&store).await, [1, 2]);
 }

@@ -77,6 +77,7 @@ async fn a_database_of_the_release_before_the_log_is_opened() {
     drop(furnished(&options(&directory)));
     let connection = Connection::open(database_in(directory.path())).unwrap();
     let before = "DROP TABLE charge_log_generation; DROP TABLE rpc_spent; \
+                  DROP TABLE audit; DROP TABLE received_claim; \
                   CREATE INDEX usage_of_rpc ON usage (at_ms) WHERE sku GLOB 'crypto-rpc-*'; \
                   PRAGMA user_version = 10";
     connection.execute_batch(before).unwrap();
@@ -92,7 +93,8 @@ async fn charges_that_an_earlier_release_has_logged_are_not_passed_over() {
     let directory = directory();
     drop(furnished(&options(&directory)));
     let connection = Connection::open(database_in(directory.path())).unwrap();
-    let logged = "DROP TABLE charge_log_generation; \
+    let logged = "DROP TABLE charge_log_generation; DROP TABLE audit; \
+                  DROP TABLE received_claim; \
                   CREATE TABLE charge_log (seq INTEGER PRIMARY KEY, charges BLOB); \
                   INSERT INTO charge_log (charges) VALUES (x'01'); PRAGMA user_version = 12";
     connection.execute_batch(logged).unwrap();
@@ -200,4 +202,33 @@ async fn a_database_without_its_log_has_what_was_posted() {
     drop(writer);
     fs::remove_file(path_beside(&database_in(directory.path()))).unwrap();
     expect_charged(&directory, &[1], "a backup has no log").await;
+}
+
+/// Up to 128 charges would be gone in silence, and nobody can tell whether they were acknowledged.
+#[tokio::test]
+async fn a_last_record_that_is_damaged_is_told_with_the_charges_that_were_in_it() {
+    let directory = directory();
+    let mut writer = furnished(&options(&directory));
+    assert!(commit(&mut writer, vec![settled(1, 1, 10)])[0].is_ok());
+    let both = vec![settled(2, 1, 10), settled(3, 1, 10)];
+    assert!(commit(&mut writer, both).iter().all(Result::is_ok));
+    drop(writer);
+    let path = path_beside(&database_in(directory.path()));
+    let mut file = fs::read(&path).unwrap();
+    let start = (0..file.len()).step_by(4096).filter(|at| file[*at..].starts_with(b"Toll")).max();
+    // In its checksum, so that all of what it says can still be read.
+    file[start.unwrap() + 4] ^= 1;
+    fs::write(&path, file).unwrap();
+    for _ in 0..2 {
+        let store = Sqlite::open(&options(&directory)).unwrap();
+        assert_eq!(charged(&store).await, [1]);
+        let trail = store.audit_after(0, 10).await.unwrap();
+        assert_eq!(trail.len(), 1, "told once");
+        let told = &trail[0].entry;
+        assert_eq!((told.actor.as_str(), told.action.as_str()), ("tollgate", "charge log torn"));
+        for entry in [2, 3] {
+            assert!(told.detail.contains(&entry_id(entry).0.to_string()), "{}", told.detail);
+        }
+        assert!(told.detail.contains("record 1"), "{}", told.detail);
+    }
 }

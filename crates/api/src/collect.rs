@@ -1,0 +1,136 @@
+//! Jobs as those who queued them see them: found, retrieved, completed.
+
+use std::sync::Arc;
+
+use access::Holder;
+use domain::catalogue::ModelType;
+use jobs::JobFailure;
+use moment::Timestamp;
+use store::job::{JobId, JobKind, JobState, QueuedJob};
+use uuid::Uuid;
+use wire::audio::{Completed, InProgress, ProgressStatus};
+
+use crate::app::{App, Shared};
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+use crate::reply::media::{Afterwards, Retrieved, Sent};
+
+/// A job that ended without a result.
+pub(crate) enum NotRetrieved {
+    Failed(JobFailure),
+    Refused(Refusal),
+}
+
+impl From<Refusal> for NotRetrieved {
+    fn from(refusal: Refusal) -> NotRetrieved {
+        NotRetrieved::Refused(refusal)
+    }
+}
+
+/// What names a job in a request.
+pub(crate) struct Named<'a> {
+    pub(crate) kind: JobKind,
+    pub(crate) model: &'a str,
+    pub(crate) queue_id: &'a str,
+}
+
+/// The caller's own job. One of somebody else is answered as one that never was.
+pub(crate) async fn find(
+    app: &App,
+    holder: &Holder,
+    named: Named<'_>,
+    now: Timestamp,
+) -> Result<QueuedJob, Refusal> {
+    let invalid = || Refusal::bad_request("Request ID is invalid", "Request ID is invalid.");
+    let id = Uuid::try_parse(named.queue_id).map_err(|_| invalid())?;
+    let job = app.jobs.find(JobId(id)).await.map_err(Refusal::unavailable)?;
+    let is_own = |job: &QueuedJob| job.owner == holder.owner.id && job.kind == named.kind;
+    let job = job.filter(is_own).ok_or_else(invalid)?;
+    if job.model == named.model || stands_for(app, &named, &job, now) {
+        return Ok(job);
+    }
+    Err(invalid())
+}
+
+/// A model may be named by a trait or an alias.
+fn stands_for(app: &App, named: &Named<'_>, job: &QueuedJob, now: Timestamp) -> bool {
+    let kind = match named.kind {
+        JobKind::Music => ModelType::Music,
+        JobKind::Video => ModelType::Video,
+    };
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.resolve(named.model, kind, now);
+    resolved.is_ok_and(|resolved| resolved.model.id == job.model)
+}
+
+/// The result, how far it is, or why there is none: the same whenever it is asked for.
+pub(crate) async fn retrieve(
+    app: &Shared,
+    job: QueuedJob,
+    deletes: bool,
+) -> Result<Retrieved, NotRetrieved> {
+    match job.state {
+        JobState::Queued | JobState::Running | JobState::Unknown => {
+            let answer = progress(app, &job, ProgressStatus::Processing).await?;
+            Ok(Retrieved::InProgress(answer))
+        }
+        JobState::Failed | JobState::Rejected => {
+            Err(NotRetrieved::Failed(JobFailure::read(job.failure.as_deref().unwrap_or_default())))
+        }
+        JobState::Completed => {
+            let media = app.jobs.media_of(&job).await.map_err(Refusal::unavailable)?;
+            let Some(media) = media else {
+                let message = "The media of this request was deleted.";
+                return Err(Refusal::not_found("Media not found", message).into());
+            };
+            if job.has_link {
+                let answer = progress(app, &job, ProgressStatus::Completed).await?;
+                return Ok(Retrieved::InProgress(answer));
+            }
+            let all = 0..media.bytes;
+            let opened = app.jobs.open(media, all).map_err(Refusal::unavailable)?;
+            let name = job.id.0.to_string();
+            let afterwards = deletes.then(|| deletion(app, job));
+            Ok(Retrieved::File(Box::new(Sent { opened, name, is_part: false, afterwards })))
+        }
+    }
+}
+
+/// Deletes what a job made; the sweeper goes on if this fails.
+fn deletion(app: &Shared, job: QueuedJob) -> Afterwards {
+    let app = Arc::clone(app);
+    Box::new(move || {
+        // A connection that is dropped with the whole service leaves it to the sweeper.
+        if tokio::runtime::Handle::try_current().is_err() {
+            return;
+        }
+        let for_task = Arc::clone(&app);
+        app.tasks.spawn(async move {
+            if let Err(error) = for_task.jobs.delete_media(&job).await {
+                tracing::warn!(job = %job.id.0, %error, "media was not deleted: {error}");
+            }
+        });
+    })
+}
+
+async fn progress(
+    app: &App,
+    job: &QueuedJob,
+    status: ProgressStatus,
+) -> Result<Answer<InProgress>, Refusal> {
+    let usual = app.jobs.usual_time(job).await.map_err(Refusal::unavailable)?;
+    let so_far = app.jobs.time_so_far(job);
+    let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let average_execution_time = ms(usual);
+    let execution_duration = ms(so_far);
+    Ok(Answer::new(InProgress { status, average_execution_time, execution_duration }))
+}
+
+/// Deletes what a job made. False while that is not gone, or not there yet.
+pub(crate) async fn complete(app: &App, job: &QueuedJob) -> Result<Answer<Completed>, Refusal> {
+    if job.state.is_open() {
+        return Ok(Answer::new(Completed { success: false }));
+    }
+    let success = app.jobs.delete_media(job).await.map_err(Refusal::unavailable)?;
+    Ok(Answer::new(Completed { success }))
+}

@@ -1,0 +1,140 @@
+//! Serving the pages: with a policy under which a browser loads nothing from elsewhere.
+
+use axum::extract::{Path, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
+    X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::BASE_PATH;
+use crate::app::{App, Shared};
+use crate::console::assets::{Asset, Page};
+use crate::refusal::Refusal;
+use crate::reply;
+
+/// No script or style that stands in the page itself, and nothing from another origin.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self'; \
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const PERMISSIONS: &str = "camera=(), geolocation=(), microphone=(self), payment=()";
+static PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
+static OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+static RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// The one page; its script shows the rest.
+pub(super) async fn index(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    file(&app, "index.html", &headers)
+}
+
+pub(super) async fn favicon(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    file(&app, "favicon.svg", &headers)
+}
+
+pub(super) async fn asset(
+    State(app): State<Shared>,
+    Path(path): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    file(&app, &format!("assets/{path}"), &headers)
+}
+
+/// A page of the documentation: for people as a page, with the ending `.md` as it was written.
+pub(super) async fn document(
+    State(app): State<Shared>,
+    Path(path): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let pages = &app.console.assets.pages;
+    if path == "index.json" {
+        let entry = |page: &Page| json!({"slug": page.slug, "title": page.title});
+        return listing(&pages.iter().map(entry).collect::<Vec<_>>());
+    }
+    if path == "search.json" {
+        let entry = |page: &Page| {
+            let Page { slug, title, markdown, .. } = page;
+            json!({"slug": slug, "title": title, "text": markdown})
+        };
+        return listing(&pages.iter().map(entry).collect::<Vec<_>>());
+    }
+    let slug = path.strip_suffix(".md");
+    let page = pages.iter().find(|page| page.slug == slug.unwrap_or(&path));
+    match (page, slug) {
+        (Some(page), Some(_)) => {
+            let asset = Asset { bytes: page.markdown.as_bytes(), tag: page.tag };
+            serve(asset, "text/markdown; charset=utf-8", &headers)
+        }
+        (Some(_), None) => file(&app, "index.html", &headers),
+        // The reference is drawn from the API's own document.
+        (None, None) if path == "api" => file(&app, "index.html", &headers),
+        (None, _) => nothing(),
+    }
+}
+
+/// For language models: what there is to read, and where.
+pub(super) async fn llms(State(app): State<Shared>) -> Response {
+    let base = &app.settings.public_url;
+    let mut text = format!(
+        "# Tollgate\n\n> An HTTP API for AI inference and utilities, compatible with OpenAI's \
+         clients, paid from prepaid credits or by a wallet (x402).\n\nThe API is below \
+         {base}{BASE_PATH}; send `Authorization: Bearer <API_KEY>`.\n\n## Reference\n\n\
+         - [OpenAPI 3.1]({base}{BASE_PATH}/openapi.json): every endpoint, enforced as written\n\n\
+         ## Documentation\n\n"
+    );
+    for page in &app.console.assets.pages {
+        text.push_str(&format!("- [{}]({base}/docs/{}.md)\n", page.title, page.slug));
+    }
+    ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+}
+
+fn listing(entries: &[serde_json::Value]) -> Response {
+    ([(CACHE_CONTROL, "no-cache")], reply::json(json!(entries).to_string())).into_response()
+}
+
+fn file(app: &App, path: &str, headers: &HeaderMap) -> Response {
+    match (app.console.assets.file)(path) {
+        Some(asset) => serve(asset, content_type(path), headers),
+        None => nothing(),
+    }
+}
+
+fn nothing() -> Response {
+    Refusal::not_found("Not found", "No such page. See / and /docs.").into_response()
+}
+
+/// Files keep their names from one release to the next, so browsers ask whether they changed.
+fn serve(asset: Asset, content_type: &'static str, headers: &HeaderMap) -> Response {
+    // Weak, because the same file may be sent compressed or not.
+    let tag = format!("W/\"{}\"", asset.tag);
+    let is_known = headers.get_all(IF_NONE_MATCH).iter().filter_map(|it| it.to_str().ok());
+    let is_known = is_known.flat_map(|it| it.split(',')).any(|it| it.trim() == tag);
+    let head = [
+        (ETAG, tag.as_str()),
+        (CACHE_CONTROL, "no-cache"),
+        (CONTENT_TYPE, content_type),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (PERMISSIONS_POLICY.clone(), PERMISSIONS),
+        (OPENER_POLICY.clone(), "same-origin"),
+        (RESOURCE_POLICY.clone(), "same-origin"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_FRAME_OPTIONS, "DENY"),
+    ];
+    if is_known {
+        return (StatusCode::NOT_MODIFIED, head).into_response();
+    }
+    (head, asset.bytes).into_response()
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "json" => "application/json",
+        "woff2" => "font/woff2",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,79 @@
+//! From a cookie and a header to a caller.
+
+use std::sync::Arc;
+
+use access::{Holder, KeyRefused, Proof, wallets};
+use axum::http::header::COOKIE;
+use axum::http::{HeaderMap, HeaderName};
+use moment::Timestamp;
+
+use crate::app::App;
+use crate::caller;
+use crate::console::sealed::{Session, Subject};
+use crate::refusal::Refusal;
+
+pub(super) const COOKIE_NAME: &str = "tollgate_session";
+/// Sent by our own pages with everything that they ask for. A page of another origin would have to
+/// ask first whether it may send it together with cookies, and is never told so.
+static PROOF: HeaderName = HeaderName::from_static("x-console-proof");
+static FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Whether a caller wants to be known by its session. A cookie alone is no such wish.
+pub(crate) fn is_shown(headers: &HeaderMap) -> bool {
+    headers.contains_key(&PROOF) && cookie(headers).is_some()
+}
+
+/// The caller behind a session.
+pub(crate) async fn holder(
+    app: &App,
+    headers: &HeaderMap,
+    now: Timestamp,
+) -> Result<Arc<Holder>, Refusal> {
+    let session = proved(app, headers, now)?;
+    match find(app, &session, now).await {
+        Ok(holder) => Ok(holder),
+        Err(refused) => Err(caller::refuse(refused)),
+    }
+}
+
+/// The session of a request that comes from a page of ours.
+pub(super) fn proved(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<Session, Refusal> {
+    let shown = headers.get(&PROOF).and_then(|proof| proof.to_str().ok()).unwrap_or_default();
+    let session = current(app, headers, now).filter(|it| app.console.sealer.is_proof(it, shown));
+    match session {
+        Some(session) if is_same_origin(headers) => Ok(session),
+        _ => Err(Refusal::unauthenticated("The session has ended; sign in again.")),
+    }
+}
+
+/// The session that a cookie carries, whoever made the browser send it.
+pub(super) fn current(app: &App, headers: &HeaderMap, now: Timestamp) -> Option<Session> {
+    let session = app.console.sealer.open(cookie(headers)?, now)?;
+    (!app.console.has_ended(&session.id)).then_some(session)
+}
+
+/// Whoever a session stands for, looked up anew.
+pub(super) async fn find(
+    app: &App,
+    session: &Session,
+    now: Timestamp,
+) -> Result<Arc<Holder>, KeyRefused> {
+    match session.subject {
+        Subject::Key(digest) => app.keys.open_digest(digest).await,
+        Subject::Wallet(wallet) => {
+            let owner = wallets::owner(app.store.as_ref(), wallet, now).await?;
+            Ok(Arc::new(Holder { proof: Proof::Wallet(wallet), owner }))
+        }
+    }
+}
+
+/// What browsers say about where a request began; other programs say nothing.
+pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
+    headers.get(&FETCH_SITE).is_none_or(|site| site == "same-origin")
+}
+
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
+    let mut pairs = cookies.flat_map(|it| it.split(';')).filter_map(|it| it.trim().split_once('='));
+    pairs.find(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value)
+}

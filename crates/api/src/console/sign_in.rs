@@ -1,0 +1,183 @@
+//! Signing in with a key, a wallet or the link of the first start; asking who is signed in; ending.
+
+use std::sync::Arc;
+
+use access::Holder;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use domain::access::KeyKind;
+use domain::entropy::Entropy;
+use http_body_util::{BodyExt, Limited};
+use moment::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::{App, Shared};
+use crate::call::refuse_blocked_address;
+use crate::caller::{self, Arrival, Principal};
+use crate::console::SESSION_LIFETIME;
+use crate::console::sealed::{Session, Subject};
+use crate::console::session::{self, COOKIE_NAME, is_same_origin};
+use crate::discovery::X402_VERSION;
+use crate::origin;
+use crate::refusal::Refusal;
+use crate::reply;
+use crate::wallets::sign_in as wallet_sign_in;
+
+const BODY_BYTES_MAX: usize = 4 * 1024;
+
+/// What somebody signs in with; a wallet sends its header and an empty object instead.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    key: Option<String>,
+    link: Option<String>,
+}
+
+/// Who is signed in. Nobody is an answer, not an error: it is the first thing a page asks.
+pub(super) async fn probe(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    let now = app.clock.now();
+    let Some(session) = session::current(&app, &headers, now) else {
+        return told(&nobody(&app));
+    };
+    match session::find(&app, &session, now).await {
+        Ok(holder) => told(&somebody(&app, &session, &holder)),
+        Err(access::KeyRefused::Unknowable(error)) => Refusal::unavailable(error).into_response(),
+        Err(_) => with_cookie(told(&nobody(&app)), &app, None),
+    }
+}
+
+/// What a top-up asks for, as `POST /x402/top-up` tells it. Asked here it is no refusal, which a
+/// browser would write into its console.
+pub(super) async fn terms(State(app): State<Shared>) -> Response {
+    told(&json!({ "x402Version": X402_VERSION, "accepts": app.wallets.accepts() }))
+}
+
+/// Begins a session.
+pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let now = app.clock.now();
+    let is_trusted = app.settings.is_trusted_proxy.as_ref();
+    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let arrival = Arrival { headers: &parts.headers, uri: &parts.uri, address, now };
+    match enter(&app, &arrival, body).await {
+        Ok((subject, holder)) => {
+            let session = new_session(subject, now, app.entropy.as_ref());
+            let cookie = app.console.sealer.seal(&session);
+            with_cookie(told(&somebody(&app, &session, &holder)), &app, Some(&cookie))
+        }
+        Err(refusal) => {
+            let status = refusal.status();
+            if app.settings.blocks_failures && status.is_client_error() && status != 429 {
+                app.failures.count(Principal::Address(address), now);
+            }
+            refusal.into_response()
+        }
+    }
+}
+
+/// Ends the session, also for whoever has a copy of its cookie.
+pub(super) async fn end(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    let now = app.clock.now();
+    match session::proved(&app, &headers, now) {
+        Ok(session) => {
+            app.console.end(session.id, session.expires, now);
+            with_cookie(told(&nobody(&app)), &app, None)
+        }
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn enter(
+    app: &App,
+    arrival: &Arrival<'_>,
+    body: Body,
+) -> Result<(Subject, Arc<Holder>), Refusal> {
+    refuse_blocked_address(app, arrival.address, arrival.now)?;
+    // A page of another origin can send no JSON without asking, and must not sign anybody in.
+    let is_json = arrival.headers.get(CONTENT_TYPE).is_some_and(|it| it == "application/json");
+    if !is_json || !is_same_origin(arrival.headers) {
+        return Err(Refusal::wrong_content_type("Send JSON, from a page of this service."));
+    }
+    let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
+    let body = body.map_err(|_| Refusal::body_too_large())?.to_bytes();
+    let entry: Entry = serde_json::from_slice(&body).map_err(|_| Refusal::not_json())?;
+    if wallet_sign_in::is_shown(arrival.headers) {
+        let holder = wallet_sign_in::sign_in(app, arrival).await;
+        let holder = holder.map_err(|failed| failed.into_refusal(Refusal::sign_in))?;
+        let wallet = holder.wallet().ok_or_else(Refusal::sign_in_to_read)?;
+        return Ok((Subject::Wallet(wallet), holder));
+    }
+    let holder = match (entry.key, entry.link) {
+        (Some(secret), None) => app.keys.open(secret.trim()).await.map_err(caller::refuse)?,
+        (None, Some(token)) => {
+            let key = app.console.take_link(&token, arrival.now).ok_or_else(|| {
+                Refusal::unauthenticated("This link was used or is too old; sign in with a key.")
+            })?;
+            app.keys.open_digest(key).await.map_err(caller::refuse)?
+        }
+        _ => return Err(Refusal::bad_request("Nothing to sign in with", "Send `key` or `link`.")),
+    };
+    let key = holder.key().ok_or_else(|| Refusal::unauthenticated("An API key is needed."))?;
+    Ok((Subject::Key(key.digest), Arc::clone(&holder)))
+}
+
+fn new_session(subject: Subject, now: Timestamp, entropy: &dyn Entropy) -> Session {
+    let mut id = [0; 16];
+    entropy.fill(&mut id);
+    Session { id, expires: now.plus(SESSION_LIFETIME), subject }
+}
+
+/// Whether a caller is the operator: an ADMIN key of the operator's account.
+pub(super) fn is_operator(app: &App, holder: &Holder) -> bool {
+    let is_admin = holder.key().is_some_and(|key| key.kind == KeyKind::Admin);
+    let is_account = holder.owner.kind == store::owner::OwnerKind::Account;
+    let is_operators = is_account && holder.owner.name == app.console.operator_account;
+    app.console.operate.is_some() && is_admin && is_operators
+}
+
+fn somebody(app: &App, session: &Session, holder: &Holder) -> Value {
+    let key = holder.key();
+    json!({
+        "signedIn": true,
+        "account": holder.owner.name,
+        "keyType": key.map(|key| key.kind.name()),
+        "keyId": key.map(|key| key.id.0.to_string()),
+        "last6Chars": key.map(|key| key.last6.clone()),
+        "wallet": holder.wallet().map(|wallet| wallet.to_string()),
+        "isOperator": is_operator(app, holder),
+        "expiresAt": session.expires.to_string(),
+        "proof": app.console.sealer.proof(session),
+        "publicUrl": app.settings.public_url,
+        "takesWallets": app.wallets.payments.is_some(),
+    })
+}
+
+fn nobody(app: &App) -> Value {
+    json!({
+        "signedIn": false,
+        "publicUrl": app.settings.public_url,
+        "takesWallets": app.wallets.payments.is_some(),
+    })
+}
+
+fn told(body: &Value) -> Response {
+    ([(CACHE_CONTROL, "no-store")], reply::json(body.to_string())).into_response()
+}
+
+/// Sets the session's cookie, or takes it away.
+fn with_cookie(mut response: Response, app: &App, value: Option<&str>) -> Response {
+    let is_secure = app.settings.public_url.starts_with("https://");
+    let secure = if is_secure { "; Secure" } else { "" };
+    let age = value.map_or(0, |_| SESSION_LIFETIME.as_secs());
+    let value = value.unwrap_or_default();
+    let cookie =
+        format!("{COOKIE_NAME}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict{secure}");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}

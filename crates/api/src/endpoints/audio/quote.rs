@@ -1,0 +1,42 @@
+//! `POST /audio/quote`: what a piece of music would cost.
+
+use domain::catalogue::{ModelSpec, ModelType};
+use money::Cost;
+use wire::audio::{AudioQuoteRequest, Quote};
+
+use super::music;
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::Json;
+use crate::refusal::Refusal;
+use crate::refusal::model::refuse_model;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post("/audio/quote", quote_audio)
+        .tag("Audio")
+        .summary("Ask what a piece of music would cost")
+        .refuses(403, "The model is not available in the caller's country")
+        .refuses(404, "There is no such model; the message names the nearest")
+        .refuses(410, "The model was removed and nothing answers in its place")
+        .build()
+}
+
+async fn quote_audio(
+    app: Shared,
+    call: Call<Anyone, Json<AudioQuoteRequest>>,
+) -> Result<Answer<Quote>, Refusal> {
+    let Json(body) = call.input;
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.resolve(&body.model, ModelType::Music, call.now);
+    let resolved = resolved.and_then(|it| it.served_in(call.country)).map_err(refuse_model)?;
+    let ModelSpec::Music(spec) = &resolved.model.spec else {
+        return Err(Refusal::internal("a music model without its specification"));
+    };
+    let duration_s = music::quoted_duration(body.duration_seconds.as_ref(), spec)?;
+    let line = music::line(spec, duration_s, body.character_count)?;
+    let cost = Cost::of(&[(line.units, line.rate)]);
+    Ok(Answer::new(Quote { quote: cost.usd.as_f64() }))
+}

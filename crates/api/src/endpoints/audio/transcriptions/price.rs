@@ -1,0 +1,76 @@
+//! What a transcription costs.
+//!
+//! It is priced by the second of sound, each started second counting. What is held is the length
+//! that we measured ourselves; what is charged is what the engine says it listened to, if that is
+//! less. A recording in which nobody says anything costs nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use credits::AMOUNT_MAX;
+use domain::catalogue::Model;
+use engine::Transcript;
+use ledger::{Charge, ChargeLine};
+use money::{Cost, Per, Rate};
+
+use crate::payment;
+
+/// The price of one second.
+pub(in super::super) struct SecondPrice {
+    pub(in super::super) model: Arc<Model>,
+    pub(in super::super) rate: Rate,
+}
+
+impl SecondPrice {
+    pub(in super::super) fn most(&self, length: Duration) -> Cost {
+        self.rate.cost(started_seconds(length)).capped(AMOUNT_MAX)
+    }
+
+    pub(in super::super) fn charge(&self, transcript: &Transcript, heard: Duration) -> Charge {
+        if transcript.text.trim().is_empty() {
+            return Charge::default();
+        }
+        let line = ChargeLine {
+            sku: format!("{}-asr-audio-second", self.model.id),
+            units: started_seconds(heard),
+            rate: self.rate,
+            per: Per::One,
+        };
+        payment::unit_charge(&self.model, line)
+    }
+}
+
+/// The seconds of a recording that are paid for.
+fn started_seconds(length: Duration) -> u64 {
+    length.as_secs() + u64::from(0 < length.subsec_nanos())
+}
+
+/// What the engine decoded, if that can be true: it cannot have heard more than there is.
+pub(in super::super) fn heard(measured: Duration, told_s: Option<f64>) -> Duration {
+    let told = told_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
+    let told = told.filter(|it| !it.is_zero());
+    told.map_or(measured, |told| told.min(measured))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(measured_ms: u64, told_s: Option<f64>, seconds: u64) {
+        let heard = heard(Duration::from_millis(measured_ms), told_s);
+        assert_eq!(started_seconds(heard), seconds, "{measured_ms} ms, told {told_s:?}");
+    }
+
+    #[test]
+    fn every_started_second_is_paid_and_none_that_was_not_measured() {
+        check(1, None, 1);
+        check(1000, None, 1);
+        check(1001, None, 2);
+        check(2500, Some(1.5), 2);
+        check(2500, Some(900.0), 3);
+        for nonsense in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+            check(2500, Some(nonsense), 3);
+        }
+    }
+}

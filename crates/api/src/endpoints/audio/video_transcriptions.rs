@@ -1,0 +1,84 @@
+//! `POST /video/transcriptions`: what is said in a video is written down, as in a recording.
+
+use std::sync::Arc;
+
+use credits::Want;
+use domain::catalogue::{ModelSpec, ModelType};
+use engine::{FileKind, Times, TranscriptionRequest};
+use wire::audio::{VideoTranscript, VideoTranscriptFormat, VideoTranscriptionRequest};
+
+use super::transcriptions::{SecondPrice, heard, inspect, one_file};
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Customer;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::{Form, FormOrJson};
+use crate::model_headers;
+use crate::paid::{PaidCall, Produced};
+use crate::payment;
+use crate::refusal::Refusal;
+use crate::refusal::sound::refuse_transcription;
+use crate::reply::Answer;
+use crate::reply::written::VideoWritten;
+
+const TRAIT_DEFAULT: &str = "default";
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post("/video/transcriptions", create_video_transcription)
+        .tag("Video")
+        .summary("Write down what is said in a video")
+        .paid()
+        .refuses(400, "There is no video, or its sound is none that is known")
+        .refuses(502, "The model failed")
+        .build()
+}
+
+async fn create_video_transcription(
+    app: Shared,
+    call: Call<Customer, FormOrJson<VideoTranscriptionRequest>>,
+) -> Result<VideoWritten, Refusal> {
+    let (call, FormOrJson(Form { fields, files })) = PaidCall::of(&app, call);
+    let catalogue = app.catalogue.get();
+    let asked = fields.model.as_deref().unwrap_or(TRAIT_DEFAULT);
+    let resolved = call.resolve(&catalogue, asked, ModelType::Asr)?;
+    let model = Arc::clone(resolved.model);
+    let ModelSpec::Asr(spec) = &model.spec else {
+        return Err(Refusal::internal("a transcription model without its specification"));
+    };
+    let engine = app.engines.transcription(&model)?;
+    if fields.url.is_some() {
+        let message = "Videos are not fetched from addresses here; send `file` as a form.";
+        return Err(Refusal::bad_request("No video provided", message));
+    }
+    let file = one_file(files, fields.file.is_some())?;
+    let recording = inspect(&app, &file).await?;
+
+    let price = SecondPrice { model: Arc::clone(&model), rate: spec.price };
+    let funds = call.hold(&model, 0, Want::Exactly(price.most(recording.length)))?;
+    let container = recording.container;
+    let request = Arc::new(TranscriptionRequest {
+        sound: file,
+        kind: FileKind { extension: container.extension(), mime: container.mime() },
+        language: None,
+        hint: None,
+        temperature: None,
+        times: Times::default(),
+    });
+    let paid = funds.run(async move {
+        let transcript = engine.transcribe(request).await?;
+        let charge = price.charge(&transcript, heard(recording.length, transcript.duration_s));
+        Ok(Produced { output: transcript, tokens: 0, charge })
+    });
+    let paid = paid.await.map_err(|failure| refuse_transcription(failure, &call.request_id))?;
+
+    let remaining = payment::balance_remaining(&paid.receipt);
+    let transcript = paid.output;
+    let is_bare = fields.response_format == Some(VideoTranscriptFormat::Text);
+    if is_bare {
+        let answer = Answer::new(transcript.text).header(payment::BALANCE_REMAINING, remaining);
+        return Ok(VideoWritten::Text(model_headers::write(answer, &resolved)));
+    }
+    let told = VideoTranscript { transcript: transcript.text, lang: transcript.language };
+    let answer = Answer::new(told).header(payment::BALANCE_REMAINING, remaining);
+    Ok(VideoWritten::Json(model_headers::write(answer, &resolved)))
+}

@@ -1,0 +1,57 @@
+//! `POST /augment/scrape`: a page as Markdown.
+
+use std::sync::Arc;
+
+use ::web::ScrapeFault;
+use domain::limits::tiers::LimitClass;
+use wire::augment::{ScrapeFormat, ScrapeRequest, ScrapeResult};
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Customer;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::augment::{charge, hold};
+use crate::input::Json;
+use crate::paid::{PaidCall, Produced};
+use crate::payment;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+use crate::web::WebWork;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post("/augment/scrape", scrape_page)
+        .tag("Augment")
+        .summary("Turn a web page into Markdown")
+        .limit(LimitClass::Augment)
+        .refuses(502, "The page could not be reached, or answered with an error")
+        .experimental()
+        .build()
+}
+
+async fn scrape_page(
+    app: Shared,
+    call: Call<Customer, Json<ScrapeRequest>>,
+) -> Result<Answer<ScrapeResult>, Refusal> {
+    let (call, Json(body)) = PaidCall::of(&app, call);
+    let address = app.web.scraper.parse(&body.url).map_err(refuse)?;
+    let funds = hold(&call, WebWork::Scrape)?;
+    let (web, charge) = (Arc::clone(&app.web), charge(&call, WebWork::Scrape));
+    let paid = funds.run_or(async move {
+        let scraped = web.scraper.scrape(&address).await?;
+        Ok(Produced { output: scraped.markdown, tokens: 0, charge })
+    });
+    let paid = paid.await.map_err(|failure| failure.into_refusal(&call.request_id, "url"))?;
+    let paid = paid.map_err(refuse)?;
+    let remaining = payment::balance_remaining(&paid.receipt);
+    let result =
+        ScrapeResult { url: body.url, content: paid.output, format: ScrapeFormat::Markdown };
+    Ok(Answer::new(result).header(payment::BALANCE_REMAINING, remaining))
+}
+
+/// An address that is wrong is the caller's; a page that fails is nobody's here.
+fn refuse(fault: ScrapeFault) -> Refusal {
+    if fault.is_of_address() {
+        return Refusal::bad_request("The page cannot be scraped", fault.to_string());
+    }
+    Refusal::page_failed(fault.to_string())
+}

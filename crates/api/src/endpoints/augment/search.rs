@@ -1,0 +1,62 @@
+//! `POST /augment/search`: what a search engine finds.
+
+use std::sync::Arc;
+
+use ::web::SearchFault;
+use domain::limits::tiers::LimitClass;
+use wire::augment::{SearchRequest, SearchResult, SearchResults};
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Customer;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::augment::{charge, hold};
+use crate::input::Json;
+use crate::paid::{PaidCall, Produced};
+use crate::payment;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+use crate::web::WebWork;
+
+const RESULTS_DEFAULT: u8 = 10;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post("/augment/search", search_web)
+        .tag("Augment")
+        .summary("Search the web")
+        .limit(LimitClass::Augment)
+        .experimental()
+        .build()
+}
+
+async fn search_web(
+    app: Shared,
+    call: Call<Customer, Json<SearchRequest>>,
+) -> Result<Answer<SearchResults>, Refusal> {
+    let (call, Json(body)) = PaidCall::of(&app, call);
+    if app.web.searcher.is_none() {
+        let message = "Web search is not set up on this server.";
+        return Err(Refusal::bad_request("No web search", message));
+    }
+    let funds = hold(&call, WebWork::Search)?;
+    let (web, charge) = (Arc::clone(&app.web), charge(&call, WebWork::Search));
+    let (query, limit) = (body.query.clone(), body.limit.unwrap_or(RESULTS_DEFAULT));
+    let paid = funds.run_or(async move {
+        let Some(searcher) = &web.searcher else {
+            return Err(SearchFault::Unreachable("none is set up".to_owned()));
+        };
+        let found = searcher.search(&query, usize::from(limit)).await?;
+        Ok(Produced { output: found, tokens: 0, charge })
+    });
+    let paid = paid.await.map_err(|failure| failure.into_refusal(&call.request_id, "query"))?;
+    let paid = paid.map_err(Refusal::unavailable)?;
+    let remaining = payment::balance_remaining(&paid.receipt);
+    let results = paid.output.into_iter().map(|found| SearchResult {
+        title: found.title,
+        url: found.url,
+        content: found.content,
+        date: found.date,
+    });
+    let results = SearchResults { query: body.query, results: results.collect() };
+    Ok(Answer::new(results).header(payment::BALANCE_REMAINING, remaining))
+}

@@ -1,0 +1,23 @@
+//! Characters: personas that callers chat with.
+
+pub(crate) mod detail;
+pub(crate) mod get;
+pub(crate) mod list;
+pub(crate) mod manage;
+pub(crate) mod photo;
+pub(crate) mod reviews;
+
+use credits::OwnerId;
+use store::character::CharacterLine;
+
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// The character of a slug or id.
+async fn find(app: &App, slug: &str, asker: OwnerId) -> Result<CharacterLine, Refusal> {
+    let found = app.store.character(slug, Some(asker)).await.map_err(Refusal::unavailable)?;
+    found.ok_or_else(|| {
+        let message = "No character could be found from the provided slug";
+        Refusal::not_found("Character not found", message)
+    })
+}

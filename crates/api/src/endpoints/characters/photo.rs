@@ -1,0 +1,63 @@
+//! `GET /characters/{slug}/photo`: a portrait, for anybody who shows one.
+
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use schemars::SchemaGenerator;
+use store::character::CharacterPicture;
+use wire::characters::CharacterPath;
+
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::Path;
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+use crate::reply::Reply;
+
+/// A drawing may hold scripts; shown by itself it runs none of them.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+const TYPES: [&str; 4] = ["image/svg+xml", "image/png", "image/jpeg", "image/webp"];
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::get("/characters/{slug}/photo", get_character_photo)
+        .tag("Characters")
+        .summary("Get a character's portrait")
+        .refuses(404, "There is no such character")
+        .build()
+}
+
+async fn get_character_photo(
+    app: Shared,
+    call: Call<Anyone, Path<CharacterPath>>,
+) -> Result<Photo, Refusal> {
+    let Path(path) = call.input;
+    let found = app.store.character_picture(&path.slug).await.map_err(Refusal::unavailable)?;
+    let found = found.filter(|picture| TYPES.contains(&picture.media_type.as_str()));
+    found.map(Photo).ok_or_else(|| {
+        Refusal::not_found("Character not found", "There is no portrait of such a character")
+    })
+}
+
+struct Photo(CharacterPicture);
+
+impl Reply for Photo {
+    fn into_response(self) -> Result<Response, Refusal> {
+        let Photo(CharacterPicture { media_type, bytes }) = self;
+        let mut response = Response::new(bytes.into());
+        let media_type = HeaderValue::try_from(media_type).map_err(Refusal::internal)?;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, media_type);
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        let for_an_hour = HeaderValue::from_static("public, max-age=3600");
+        headers.insert(header::CACHE_CONTROL, for_an_hour);
+        Ok(response)
+    }
+
+    fn describe(operation: &mut Operation, _: &mut SchemaGenerator) {
+        for media_type in TYPES {
+            operation.file_reply(media_type);
+        }
+    }
+}

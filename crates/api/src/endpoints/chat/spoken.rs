@@ -1,0 +1,50 @@
+//! The words of a conversation, as far as others than the model look at them.
+
+use wire::chat::{ContentPart, Message, MessageContent};
+
+use crate::endpoints::web_context::LastMessage;
+
+/// What the user and the model said, in order.
+pub(super) fn turns(messages: &[Message]) -> Vec<&str> {
+    messages.iter().flat_map(texts).collect()
+}
+
+/// What the user said last.
+pub(super) fn last_message(messages: &[Message]) -> LastMessage {
+    let is_users = |message: &&Message| matches!(message, Message::User { .. });
+    let Some(message) = messages.iter().rfind(is_users) else { return LastMessage::default() };
+    let has_picture = match message {
+        Message::User { content: MessageContent::Parts(parts), .. } => {
+            parts.iter().any(|part| matches!(part, ContentPart::ImageUrl { .. }))
+        }
+        _ => false,
+    };
+    LastMessage { text: texts(message).join("\n"), has_picture }
+}
+
+/// What the user calls itself, if it does.
+pub(super) fn user_name(messages: &[Message]) -> Option<&str> {
+    messages.iter().rev().find_map(|message| match message {
+        Message::User { name, .. } => name.as_deref(),
+        _ => None,
+    })
+}
+
+fn texts(message: &Message) -> Vec<&str> {
+    let content = match message {
+        Message::User { content, .. } => Some(content),
+        Message::Assistant { content, .. } => content.as_ref(),
+        Message::System { .. } | Message::Developer { .. } | Message::Tool { .. } => None,
+    };
+    match content {
+        Some(MessageContent::Text(text)) => vec![text.as_str()],
+        Some(MessageContent::Parts(parts)) => parts
+            .iter()
+            .filter_map(|part| match part {
+                ContentPart::Text(text) => Some(text.text.as_str()),
+                _ => None,
+            })
+            .collect(),
+        None => Vec::new(),
+    }
+}

@@ -1,0 +1,261 @@
+//! A streamed answer as chunks that OpenAI's clients read.
+//!
+//! Usage and cost ride on the last chunk that has a choice, because much code reads
+//! `chunk.choices[0]` blindly; whoever asks for `include_usage` gets OpenAI's own chunk without
+//! choices instead. So a chunk that ends a choice waits until it is known not to be the last.
+
+use std::collections::BTreeMap;
+
+use engine::{ChatChunk, ChoiceDelta, ToolCallDelta};
+use wire::chat::{
+    self, ChunkChoice, ChunkDelta, ChunkFunction, ChunkToolCall, CompletionRole, Cost,
+    EffectiveParameters, TokenUsage, ToolKind,
+};
+
+use super::completion::finish_reason;
+use super::encrypted::EncryptedHints;
+use super::thoughts::ThoughtFilter;
+use crate::endpoints::citations;
+use crate::paid_chat::{Settled, Step};
+use crate::payment;
+use crate::refusal::inference::Failure;
+use crate::reply::sse::{SseEncoder, push_json, push_parts};
+use crate::transport::RequestId;
+
+/// What all chunks of one answer have in common.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub(super) id: String,
+    pub(super) created: i64,
+    pub(super) model: String,
+}
+
+pub(super) struct ChatSseEncoder {
+    frame: Frame,
+    /// The JSON up to the choices, which is the same in every chunk.
+    beginning: Vec<u8>,
+    request_id: RequestId,
+    asks_usage: bool,
+    /// One for each choice, if thoughts are to be left out.
+    filters: Option<BTreeMap<u32, ThoughtFilter>>,
+    /// Says so where thoughts are encrypted.
+    hints: EncryptedHints,
+    /// A chunk that ends a choice, and may be the last.
+    held: Option<ChatChunk>,
+    parameters: EffectiveParameters,
+    /// Whether what was found on the web is told in the stream.
+    tells_sources: bool,
+}
+
+/// What an answer came to, for the end of it.
+#[derive(Clone, Copy)]
+struct Totals {
+    usage: TokenUsage,
+    cost: Cost,
+}
+
+impl ChatSseEncoder {
+    pub(super) fn new(
+        frame: Frame,
+        request_id: RequestId,
+        parameters: EffectiveParameters,
+        asks_usage: bool,
+    ) -> ChatSseEncoder {
+        let strips = parameters.strip_thinking_response || parameters.disable_thinking;
+        let filters = strips.then(BTreeMap::new);
+        let beginning = beginning(&frame);
+        let has_sources = !parameters.web_search_citations.is_empty();
+        let tells_sources = parameters.include_search_results_in_stream && has_sources;
+        let (hints, held) = (EncryptedHints::default(), None);
+        ChatSseEncoder {
+            frame,
+            beginning,
+            request_id,
+            asks_usage,
+            filters,
+            hints,
+            held,
+            parameters,
+            tells_sources,
+        }
+    }
+
+    /// A chunk without choices that tells what was found.
+    fn sources(&self, events: &mut Vec<u8>) {
+        if self.tells_sources {
+            let mut chunk = framed(&self.frame, [(); 0], None);
+            chunk.service_parameters = Some(&self.parameters);
+            push_json(events, &chunk);
+        }
+    }
+
+    /// What was found, as a call of a tool that was carried out already.
+    fn documents(&self, events: &mut Vec<u8>) {
+        let sources = &self.parameters.web_search_citations;
+        if !self.parameters.return_search_results_as_documents || sources.is_empty() {
+            return;
+        }
+        let (id, arguments) = (format!("call_{}", self.frame.id), citations::documents(sources));
+        let call = ToolCallDelta {
+            index: 0,
+            id: Some(id),
+            name: citations::DOCUMENTS.to_owned(),
+            arguments,
+            ..ToolCallDelta::default()
+        };
+        let delta = ChoiceDelta { opens: true, tool_calls: vec![call], ..ChoiceDelta::default() };
+        self.write(&ChatChunk { deltas: vec![delta], verbatim: None }, None, events);
+    }
+
+    fn chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
+        let Some(chunk) = self.filtered(chunk) else { return };
+        if let Some(held) = self.held.take() {
+            self.write(&held, None, events);
+        }
+        let ends_choice = chunk.deltas.iter().any(|delta| delta.finish.is_some());
+        if ends_choice {
+            self.held = Some(chunk);
+        } else {
+            self.write(&chunk, None, events);
+        }
+    }
+
+    fn end(&mut self, settled: &Settled, events: &mut Vec<u8>) {
+        let totals = Totals {
+            usage: payment::token_usage(settled.usage),
+            cost: payment::cost(&settled.receipt),
+        };
+        let held = self.held.take();
+        let rides = held.is_some() && !self.asks_usage;
+        if let Some(held) = held {
+            self.write(&held, rides.then_some(totals), events);
+        }
+        if !rides {
+            self.write(&ChatChunk::default(), Some(totals), events);
+        }
+        self.sources(events);
+        events.extend_from_slice(b"data: [DONE]\n\n");
+    }
+
+    fn fail(&mut self, failure: Failure, events: &mut Vec<u8>) {
+        // Whose charge is not recorded does not get the end of the answer.
+        if let (Failure::Engine(_), Some(held)) = (&failure, self.held.take()) {
+            self.write(&held, None, events);
+        }
+        push_json(events, &failure.into_event(&self.request_id));
+    }
+
+    /// The chunk without thoughts; nothing if nothing is left of it.
+    fn filtered(&mut self, mut chunk: ChatChunk) -> Option<ChatChunk> {
+        let Some(filters) = &mut self.filters else {
+            self.hints.note(&mut chunk);
+            return Some(chunk);
+        };
+        chunk.verbatim = None;
+        for delta in &mut chunk.deltas {
+            let filter = filters.entry(delta.index).or_default();
+            delta.content = filter.push(&delta.content);
+            // Thoughts that stand beside the text are taken out with those in it.
+            delta.reasoning.clear();
+            delta.reasoning_details = None;
+            if delta.finish.is_some() {
+                delta.content.push_str(&filter.finish());
+            }
+        }
+        chunk.deltas.retain(says_something);
+        (!chunk.deltas.is_empty()).then_some(chunk)
+    }
+
+    fn write(&self, chunk: &ChatChunk, totals: Option<Totals>, events: &mut Vec<u8>) {
+        match (&chunk.verbatim, totals) {
+            (Some(choices), None) => {
+                push_parts(events, [&self.beginning, choices.get().as_bytes(), b"}"]);
+            }
+            (Some(choices), totals) => push_json(events, &framed(&self.frame, choices, totals)),
+            (None, totals) => {
+                let choices: Vec<_> = chunk.deltas.iter().map(choice).collect();
+                push_json(events, &framed(&self.frame, choices, totals));
+            }
+        }
+    }
+}
+
+impl SseEncoder for ChatSseEncoder {
+    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
+        match step {
+            Step::Opened(model, _) => {
+                self.frame.model.clone_from(&model.id);
+                self.beginning = beginning(&self.frame);
+                self.sources(events);
+                self.documents(events);
+            }
+            Step::Chunk(chunk) => self.chunk(chunk, events),
+            Step::Done(settled) => self.end(&settled, events),
+            Step::Failed(failure) => self.fail(failure, events),
+        }
+    }
+}
+
+/// A chunk without choices, up to them.
+fn beginning(frame: &Frame) -> Vec<u8> {
+    let chunk = framed(frame, [(); 0], None);
+    let mut json = serde_json::to_vec(&chunk).expect("texts and numbers can be written");
+    json.truncate(json.len() - b"[]}".len());
+    json
+}
+
+fn framed<C>(frame: &Frame, choices: C, totals: Option<Totals>) -> chat::ChatChunk<'_, C> {
+    chat::ChatChunk {
+        id: &frame.id,
+        object: "chat.completion.chunk",
+        created: frame.created,
+        model: &frame.model,
+        choices,
+        usage: totals.map(|it| it.usage),
+        cost: totals.map(|it| it.cost),
+        service_parameters: None,
+    }
+}
+
+fn says_something(delta: &ChoiceDelta) -> bool {
+    delta.opens
+        || delta.finish.is_some()
+        || delta.reasoning_details.is_some()
+        || delta.thought_signature.is_some()
+        || delta.texts().next().is_some()
+        || !delta.tool_calls.is_empty()
+}
+
+fn choice(delta: &ChoiceDelta) -> ChunkChoice<'_> {
+    // The first delta names the role and, as clients expect, says nothing yet if need be.
+    let content = told(&delta.content).or(delta.opens.then_some(""));
+    ChunkChoice {
+        index: delta.index,
+        delta: ChunkDelta {
+            role: delta.opens.then_some(CompletionRole::Assistant),
+            content,
+            reasoning_content: told(&delta.reasoning),
+            refusal: told(&delta.refusal),
+            tool_calls: delta.tool_calls.iter().map(tool_call).collect(),
+            reasoning_details: delta.reasoning_details.as_deref(),
+            thought_signature: delta.thought_signature.as_deref(),
+        },
+        finish_reason: delta.finish.map(finish_reason),
+        logprobs: delta.logprobs.as_deref(),
+    }
+}
+
+fn tool_call(call: &ToolCallDelta) -> ChunkToolCall<'_> {
+    ChunkToolCall {
+        index: call.index,
+        id: call.id.as_deref(),
+        kind: call.id.is_some().then_some(ToolKind::Function),
+        function: ChunkFunction { name: told(&call.name), arguments: &call.arguments },
+        extra: &call.extra,
+    }
+}
+
+/// What did not grow is left out.
+fn told(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}

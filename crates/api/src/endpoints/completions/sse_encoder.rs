@@ -1,0 +1,83 @@
+//! A continuation as it is made.
+//!
+//! As in chats, usage and cost ride on the last chunk that has a choice unless the caller asks for
+//! a chunk of their own, so a chunk that ends a choice waits until it is known not to be the last.
+
+use engine::ChatChunk;
+use wire::completions::CompletionChoice;
+
+use super::reply::{Frame, finish_word};
+use crate::paid_chat::{Settled, Step};
+use crate::refusal::inference::Failure;
+use crate::reply::sse::{SseEncoder, push_json};
+
+pub(super) struct CompletionSseEncoder {
+    frame: Frame,
+    asks_usage: bool,
+    /// A chunk that ends a choice, and may be the last.
+    held: Option<Vec<CompletionChoice>>,
+}
+
+impl CompletionSseEncoder {
+    pub(super) fn new(frame: Frame, asks_usage: bool) -> CompletionSseEncoder {
+        CompletionSseEncoder { frame, asks_usage, held: None }
+    }
+
+    fn chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
+        self.let_go(events);
+        let choices: Vec<CompletionChoice> = chunk
+            .deltas
+            .into_iter()
+            .map(|delta| CompletionChoice {
+                index: delta.index,
+                text: if delta.opens {
+                    self.frame.echo.before(delta.index).to_owned() + &delta.content
+                } else {
+                    delta.content
+                },
+                logprobs: delta.logprobs,
+                finish_reason: delta.finish.map(finish_word),
+            })
+            .collect();
+        if choices.iter().any(|choice| choice.finish_reason.is_some()) {
+            self.held = Some(choices);
+        } else {
+            push_json(events, &self.frame.piece(choices));
+        }
+    }
+
+    fn let_go(&mut self, events: &mut Vec<u8>) {
+        if let Some(held) = self.held.take() {
+            push_json(events, &self.frame.piece(held));
+        }
+    }
+
+    fn end(&mut self, settled: &Settled, events: &mut Vec<u8>) {
+        if self.asks_usage {
+            self.let_go(events);
+        }
+        let last = self.held.take().unwrap_or_default();
+        push_json(events, &self.frame.settled(last, settled));
+        events.extend_from_slice(b"data: [DONE]\n\n");
+    }
+
+    fn fail(&mut self, failure: Failure, events: &mut Vec<u8>) {
+        // Whose charge is not recorded does not get the end of the answer.
+        if matches!(failure, Failure::Engine(_)) {
+            self.let_go(events);
+        }
+        push_json(events, &failure.into_event(&self.frame.request_id));
+    }
+}
+
+impl SseEncoder for CompletionSseEncoder {
+    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
+        match step {
+            // There is one model that can answer, and it is named already.
+            Step::Opened(..) => {}
+            Step::Chunk(chunk) => self.chunk(chunk, events),
+            Step::Done(settled) => self.end(&settled, events),
+            Step::Failed(failure) => self.fail(failure, events),
+        }
+    }
+}

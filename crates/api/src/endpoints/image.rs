@@ -1,0 +1,16 @@
+//! Pictures: made, edited, enlarged and cut out.
+
+pub(super) mod cut_out;
+pub(super) mod edit;
+mod finish;
+pub(super) mod generate;
+mod given;
+pub(super) mod multi_edit;
+pub(super) mod openai;
+mod painted;
+mod plan;
+pub(super) mod styles;
+pub(super) mod upscale;
+
+/// What requests that name no model get: the operator's choice.
+const TRAIT_DEFAULT: &str = "default";

@@ -1,0 +1,111 @@
+//! The pictures that a caller sent: as files, in base64, as data URLs, or under an address.
+
+use bytes::Bytes;
+use domain::media::{self, Source};
+use engine::Picture;
+use pictures::{Bounds, Order, Writing};
+
+use crate::input::{FILE_BYTES_MAX, Upload};
+use crate::picture_work::{self, Studio};
+use crate::refusal::Refusal;
+
+/// The specification's bounds.
+const PIXELS_MIN: u64 = 65_536;
+const PIXELS_MAX: u64 = 33_177_600;
+/// Engines see nothing in less.
+const SIDE_MIN: u32 = 64;
+const BASE64_TOO_LARGE: usize = FILE_BYTES_MAX.div_ceil(3) * 4;
+
+/// A picture that has not been looked at, and the field that it came in.
+#[derive(Debug)]
+pub(super) struct Given {
+    field: String,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Bytes(Bytes),
+    Address,
+}
+
+impl Given {
+    pub(super) fn file(upload: Upload) -> Given {
+        let field = upload.field.trim_end_matches("[]").to_owned();
+        Given { field, content: Content::Bytes(upload.bytes) }
+    }
+
+    /// Base64, a data URL, or an address.
+    pub(super) fn text(field: impl Into<String>, text: &str) -> Result<Given, Refusal> {
+        let field = field.into();
+        let wrong =
+            |fault: &dyn std::fmt::Display| Refusal::no_picture(format!("`{field}`: {fault}"));
+        let is_long = BASE64_TOO_LARGE < text.len();
+        let has_scheme = text.get(..5).is_some_and(|it| it.eq_ignore_ascii_case("data:"))
+            || text.contains("://");
+        let base64 = if has_scheme {
+            match media::source(text).map_err(|fault| wrong(&fault))? {
+                Source::Inline(inline) => inline.base64,
+                Source::Address => return Ok(Given { field, content: Content::Address }),
+            }
+        } else {
+            text
+        };
+        if is_long && BASE64_TOO_LARGE < base64.len() {
+            return Err(Refusal::file_too_large());
+        }
+        let bytes = media::decode(base64).map_err(|fault| wrong(&fault))?;
+        Ok(Given { field, content: Content::Bytes(bytes.into()) })
+    }
+
+    /// Reads it within the bounds, and writes it as engines take it.
+    pub(super) async fn open(self, studio: &Studio) -> Result<Picture, Refusal> {
+        let bytes = match self.content {
+            Content::Bytes(bytes) => bytes,
+            Content::Address => {
+                let message = format!(
+                    "`{}`: Pictures are not fetched from addresses here; send the file, or base64.",
+                    self.field
+                );
+                return Err(Refusal::no_picture(message));
+            }
+        };
+        let order = Order {
+            bounds: Bounds { pixels_min: PIXELS_MIN, pixels_max: PIXELS_MAX, side_min: SIDE_MIN },
+            is_strict: true,
+            resize: None,
+            blur: false,
+            mark: None,
+            write: Writing::ForEngines,
+            facts: None,
+        };
+        let outcome = studio.carry_out(order, bytes).await?;
+        let outcome = outcome.map_err(|fault| Refusal::unreadable_picture(&self.field, &fault))?;
+        Ok(picture_work::for_engines(outcome))
+    }
+}
+
+/// The one picture of a request, as a file or as text.
+pub(super) fn one(
+    files: Vec<Upload>,
+    field: &'static str,
+    text: Option<&str>,
+) -> Result<Given, Refusal> {
+    let mut given: Vec<Given> = named(files, field).map(Given::file).collect();
+    if let Some(text) = text {
+        given.push(Given::text(field, text)?);
+    }
+    let mut given = given.into_iter();
+    match (given.next(), given.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => Err(Refusal::no_picture(format!(
+            "`{field}` is required: a file, base64, a data URL, or an address."
+        ))),
+        (Some(_), Some(_)) => Err(Refusal::no_picture(format!("Send one `{field}`, not several."))),
+    }
+}
+
+/// The files of one field, which may be written as a list.
+pub(super) fn named(files: Vec<Upload>, field: &'static str) -> impl Iterator<Item = Upload> {
+    files.into_iter().filter(move |it| it.field.trim_end_matches("[]") == field)
+}

@@ -1,0 +1,54 @@
+//! `POST /image/multi-edit`: several pictures and words in, a picture out.
+
+use domain::catalogue::ModelType;
+use wire::images::MultiEditRequest;
+
+use super::TRAIT_DEFAULT;
+use super::edit::{Editing, Wishes, reply};
+use super::finish;
+use super::given::{self, Given};
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Customer;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::{Form, FormOrJson};
+use crate::paid::PaidCall;
+use crate::refusal::Refusal;
+use crate::reply::picture::Pictured;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post("/image/multi-edit", multi_edit_image)
+        .tag("Images")
+        .summary("Make several pictures into one")
+        .paid()
+        .experimental()
+        .build()
+}
+
+async fn multi_edit_image(
+    app: Shared,
+    call: Call<Customer, FormOrJson<MultiEditRequest>>,
+) -> Result<Pictured, Refusal> {
+    let (call, FormOrJson(Form { fields, files })) = PaidCall::of(&app, call);
+    let catalogue = app.catalogue.get();
+    let asked = fields.model_id.or(fields.model);
+    let asked = asked.as_deref().unwrap_or(TRAIT_DEFAULT);
+    let resolved = call.resolve(&catalogue, asked, ModelType::Inpaint)?;
+    let mut pictures: Vec<Given> = given::named(files, "images").map(Given::file).collect();
+    for (index, text) in fields.images.iter().flatten().enumerate() {
+        pictures.push(Given::text(format!("images.{index}"), text)?);
+    }
+    let wishes = Wishes {
+        prompt: fields.prompt,
+        aspect_ratio: fields.aspect_ratio,
+        resolution: fields.resolution,
+        quality: fields.quality,
+        format: fields.output_format.map(finish::output_format),
+        is_safe: fields.safe_mode != Some(false),
+        is_strict: false,
+        field: "images",
+    };
+    let editing = Editing { pictures, mask: None, wishes };
+    let paid = editing.run(&app, &call, &resolved).await?;
+    Ok(reply(paid, &resolved))
+}

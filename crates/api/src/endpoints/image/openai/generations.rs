@@ -1,0 +1,82 @@
+//! `POST /images/generations`.
+
+use domain::catalogue::{ImageSpec, ModelType};
+use wire::images::{self, ImageFormat, Moderation, OpenAiImages, OpenAiRequest};
+
+use super::super::finish::{self, Finish};
+use super::super::generate::{paint, spec};
+use super::super::painted::with_verdicts;
+use super::super::plan::Plan;
+use super::{nearest_ratio, quality, reply, resolve, sides};
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Customer;
+use crate::endpoint::{Draft, Endpoint};
+use crate::endpoints::inference_body::InferenceBody;
+use crate::model_headers;
+use crate::paid::PaidCall;
+use crate::payment;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post("/images/generations", create_image)
+        .tag("Images")
+        .summary("Make a picture, as OpenAI's clients ask")
+        .paid()
+        .build()
+}
+
+async fn create_image(
+    app: Shared,
+    call: Call<Customer, InferenceBody<OpenAiRequest>>,
+) -> Result<Answer<OpenAiImages>, Refusal> {
+    let (call, InferenceBody(body)) = PaidCall::of(&app, call);
+    let catalogue = app.catalogue.get();
+    let resolved = resolve(&call, &catalogue, body.model.as_deref(), ModelType::Image)?;
+    let spec = spec(resolved.model)?;
+    let finish = Finish {
+        format: finish::openai_format(body.output_format.unwrap_or_default()),
+        is_safe: body.moderation != Some(Moderation::Low),
+        mark: app.settings.watermark.clone(),
+        facts: None,
+        size: None,
+    };
+    let form = body.response_format.unwrap_or_default();
+    let plan = Plan::of(&as_ours(body, spec), spec, app.entropy.as_ref())?;
+    let paid = paint(&app, &call, &resolved, (plan, vec![finish])).await?;
+    let remaining = payment::balance_remaining(&paid.receipt);
+    let pictures = paid.output.pictures;
+    let answer = Answer::new(reply(&pictures, form, call.now.seconds()));
+    let answer = with_verdicts(answer, &pictures).header(payment::BALANCE_REMAINING, remaining);
+    Ok(model_headers::write(answer, &resolved))
+}
+
+/// The same request in our own words.
+fn as_ours(body: OpenAiRequest, spec: &ImageSpec) -> images::ImageRequest {
+    let sides = sides(body.size);
+    let ratio = sides.and_then(|sides| nearest_ratio(sides, spec.aspect_ratios.options()));
+    images::ImageRequest {
+        model: String::new(),
+        prompt: body.prompt,
+        negative_prompt: None,
+        cfg_scale: None,
+        embed_exif_metadata: None,
+        format: Some(ImageFormat::Png),
+        width: sides.map(|it| it.0),
+        height: sides.map(|it| it.1),
+        aspect_ratio: ratio,
+        resolution: None,
+        quality: quality(body.quality),
+        hide_watermark: None,
+        inpaint: None,
+        lora_strength: None,
+        return_binary: None,
+        variants: None,
+        safe_mode: None,
+        seed: None,
+        steps: None,
+        style_preset: None,
+        enable_web_search: None,
+    }
+}

@@ -1,0 +1,59 @@
+//! `POST /images/variations`: an edit that asks for nothing but another picture of the same.
+
+use domain::catalogue::ModelType;
+use wire::images::{OpenAiImages, VariationRequest};
+
+use super::super::edit::{Editing, Wishes};
+use super::super::finish;
+use super::super::given;
+use super::super::painted::with_verdicts;
+use super::{reply, resolve};
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Customer;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::{Form, FormOrJson};
+use crate::model_headers;
+use crate::paid::PaidCall;
+use crate::payment;
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+
+const PROMPT: &str = "Make a variation of this picture: the same subject and style, with other \
+     details.";
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post("/images/variations", create_image_variation)
+        .tag("Images")
+        .summary("Vary a picture, as OpenAI's clients ask")
+        .paid()
+        .build()
+}
+
+async fn create_image_variation(
+    app: Shared,
+    call: Call<Customer, FormOrJson<VariationRequest>>,
+) -> Result<Answer<OpenAiImages>, Refusal> {
+    let (call, FormOrJson(Form { fields, files })) = PaidCall::of(&app, call);
+    let catalogue = app.catalogue.get();
+    let resolved = resolve(&call, &catalogue, fields.model.as_deref(), ModelType::Inpaint)?;
+    let wishes = Wishes {
+        prompt: PROMPT.to_owned(),
+        aspect_ratio: None,
+        resolution: None,
+        quality: None,
+        format: Some(finish::openai_format(fields.output_format.unwrap_or_default())),
+        is_safe: true,
+        is_strict: true,
+        field: "image",
+    };
+    let picture = given::one(files, "image", fields.image.as_deref())?;
+    let editing = Editing { pictures: vec![picture], mask: None, wishes };
+    let form = fields.response_format.unwrap_or_default();
+    let paid = editing.run(&app, &call, &resolved).await?;
+    let remaining = payment::balance_remaining(&paid.receipt);
+    let pictures = [paid.output];
+    let answer = Answer::new(reply(&pictures, form, call.now.seconds()));
+    let answer = with_verdicts(answer, &pictures).header(payment::BALANCE_REMAINING, remaining);
+    Ok(model_headers::write(answer, &resolved))
+}

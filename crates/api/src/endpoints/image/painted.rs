@@ -1,0 +1,129 @@
+//! Pictures that are made: asked for together, finished one by one, and paid for as many as there
+//! are.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::catalogue::Model;
+use engine::{EngineError, ImageAnswer, ImageEngine, ImageRequest};
+use futures_util::future::join_all;
+use ledger::{Charge, ChargeLine};
+use money::{Per, Rate};
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::finish::{Finish, Finished};
+use crate::paid::Produced;
+use crate::payment;
+use crate::picture_work::Studio;
+use crate::reply::Answer;
+
+/// Ends the engine's work when its caller goes away, where that costs nobody anything. Whoever waits
+/// keeps the guard.
+pub(super) struct Watch {
+    gone: CancellationToken,
+    stops: bool,
+}
+
+impl Watch {
+    pub(super) fn over(engine: &dyn ImageEngine) -> (Watch, DropGuard) {
+        let gone = CancellationToken::new();
+        let guard = gone.clone().drop_guard();
+        (Watch { gone, stops: engine.can_be_stopped() }, guard)
+    }
+
+    pub(super) async fn during(
+        &self,
+        work: impl Future<Output = Result<ImageAnswer, EngineError>>,
+    ) -> Result<ImageAnswer, EngineError> {
+        if !self.stops {
+            return work.await;
+        }
+        tokio::select! {
+            biased;
+            outcome = work => outcome,
+            () = self.gone.cancelled() => {
+                Err(EngineError::Rejected { message: "The caller has gone.".to_owned() })
+            }
+        }
+    }
+}
+
+/// Pictures that can be asked for.
+pub(super) struct Painting {
+    pub(super) studio: Studio,
+    pub(super) engine: Arc<dyn ImageEngine>,
+    pub(super) model: Arc<Model>,
+    pub(super) requests: Vec<Arc<ImageRequest>>,
+    /// For each request, in their order.
+    pub(super) finishes: Vec<Finish>,
+    pub(super) rate: Rate,
+}
+
+/// What came of them.
+#[derive(Debug)]
+pub(super) struct Painted {
+    pub(super) pictures: Vec<Finished>,
+    pub(super) inference: Duration,
+    pub(super) waited: Duration,
+}
+
+impl Painting {
+    /// As many pictures as could be made. Those that the engine's policy forbids are black and cost
+    /// nothing; those that failed are left out, unless all of them did.
+    pub(super) async fn run(self, watch: Watch) -> Result<Produced<Painted>, EngineError> {
+        let asked_at = Instant::now();
+        let answers = self
+            .requests
+            .iter()
+            .map(|request| watch.during(self.engine.generate(Arc::clone(request))));
+        let answers = join_all(answers).await;
+        let inference = asked_at.elapsed();
+        let (mut pictures, mut waited, mut failure) = (Vec::new(), Duration::ZERO, None);
+        for ((answer, finish), request) in
+            answers.into_iter().zip(&self.finishes).zip(&self.requests)
+        {
+            let finished = match answer {
+                Ok(answer) => {
+                    waited = waited.max(answer.waited.unwrap_or_default());
+                    finish.apply(&self.studio, answer).await
+                }
+                Err(EngineError::ContentPolicy { .. }) => {
+                    finish.blacked_out(&self.studio, request.frame.size).await
+                }
+                Err(error) => Err(error),
+            };
+            match finished {
+                Ok(finished) => pictures.push(finished),
+                Err(error) => failure = Some(error),
+            }
+        }
+        let failure = failure.filter(|_| pictures.is_empty());
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let paid = pictures.iter().filter(|it| !it.is_violation).count();
+        let charge = charge(&self.model, paid as u64, self.rate);
+        let waited = waited.min(inference);
+        Ok(Produced { output: Painted { pictures, inference, waited }, tokens: 0, charge })
+    }
+}
+
+fn charge(model: &Model, pictures: u64, rate: Rate) -> Charge {
+    if pictures == 0 {
+        return Charge::default();
+    }
+    let sku = format!("{}-image-unit", model.id);
+    payment::unit_charge(model, ChargeLine { sku, units: pictures, rate, per: Per::One })
+}
+
+/// What is told about a picture beside it.
+pub(super) fn with_verdicts<T>(answer: Answer<T>, pictures: &[Finished]) -> Answer<T> {
+    let is_blurred = pictures.iter().any(|it| it.is_blurred);
+    let is_violation = pictures.iter().any(|it| it.is_violation);
+    answer
+        .header("x-service-is-blurred", is_blurred)
+        .header("x-service-is-content-violation", is_violation)
+        .header("x-service-is-adult-model-content-violation", false)
+}

@@ -1,0 +1,175 @@
+//! What a request for pictures comes to: everything that depends on its model is checked here, and
+//! every fault told at once.
+
+use domain::catalogue::{ImageSpec, Quality as ModelQuality};
+use domain::entropy::Entropy;
+use domain::frame::{self, Framed, Wish};
+use domain::styles;
+use engine::{Frame, ImageRequest, PictureSize};
+use money::Rate;
+use schema_check::Faults;
+use serde_json::json;
+use wire::images::{self, Quality};
+
+use crate::refusal::Refusal;
+
+/// Seeds are within this, on both sides of zero.
+const SEED_MAX: u64 = 999_999_999;
+
+/// Pictures to be made, each with its own seed.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) requests: Vec<ImageRequest>,
+    pub(super) rate: Rate,
+}
+
+impl Plan {
+    pub(super) fn of(
+        body: &images::ImageRequest,
+        spec: &ImageSpec,
+        entropy: &dyn Entropy,
+    ) -> Result<Plan, Refusal> {
+        let mut faults = Faults::default();
+        let prompt = prompt(body, spec, &mut faults);
+        check_variants(body, &mut faults);
+        let steps = steps(body.steps, spec, &mut faults);
+        let quality = quality(body.quality, spec, &mut faults);
+        let wish = Wish {
+            width: body.width,
+            height: body.height,
+            aspect_ratio: body.aspect_ratio.as_deref(),
+            resolution: body.resolution.as_deref(),
+        };
+        let framed = frame::framed(spec, wish);
+        for (field, message) in framed.as_ref().err().into_iter().flatten() {
+            faults.at([*field]).push(message.clone());
+        }
+        faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+        let Ok(framed) = framed else {
+            return Err(Refusal::internal("a size without a fault and without sides"));
+        };
+        let rate = spec.price.picture(framed.resolution.as_deref(), quality);
+        let rate = rate.ok_or_else(|| Refusal::internal("a resolution without a price"))?;
+        let first = ImageRequest {
+            prompt,
+            negative_prompt: body.negative_prompt.clone().filter(|it| !it.is_empty()),
+            frame: engine_frame(framed),
+            steps: Some(steps),
+            cfg_scale: body.cfg_scale,
+            seed: body.seed.unwrap_or_else(|| any_seed(entropy)),
+            quality: quality.map(quality_name),
+            adapter_strength: body.lora_strength,
+            web_search: body.enable_web_search == Some(true) && spec.web_search,
+        };
+        let further = (1..body.variants.unwrap_or(1))
+            .map(|_| ImageRequest { seed: any_seed(entropy), ..first.clone() });
+        let further: Vec<ImageRequest> = further.collect();
+        let requests = std::iter::once(first).chain(further).collect();
+        Ok(Plan { requests, rate })
+    }
+}
+
+fn prompt(body: &images::ImageRequest, spec: &ImageSpec, faults: &mut Faults) -> String {
+    let length = body.prompt.chars().count() as u64;
+    if spec.prompt_characters_max < length {
+        let most = spec.prompt_characters_max;
+        let message = format!("Must have at most {most} characters for this model");
+        faults.at(["prompt"]).push(message);
+    }
+    if body.inpaint.is_some() {
+        let message = "`inpaint` is deprecated and disabled. Use POST /image/edit.";
+        faults.at(["inpaint"]).push(message);
+    }
+    let Some(name) = &body.style_preset else { return body.prompt.clone() };
+    match styles::named(name) {
+        Some(style) => style.applied(&body.prompt),
+        None => {
+            let message = "Unknown style. GET /image/styles lists those there are.";
+            faults.at(["style_preset"]).push(message);
+            String::new()
+        }
+    }
+}
+
+fn check_variants(body: &images::ImageRequest, faults: &mut Faults) {
+    let has_several = body.variants.is_some_and(|it| 1 < it);
+    if has_several && body.return_binary == Some(true) {
+        let message = "Several variants cannot be returned as one file; leave `return_binary` out";
+        faults.at(["variants"]).push(message);
+    }
+}
+
+fn steps(asked: Option<u32>, spec: &ImageSpec, faults: &mut Faults) -> u32 {
+    let count = |it: u64| u32::try_from(it).unwrap_or(u32::MAX);
+    let most = count(spec.steps.max);
+    let steps = asked.unwrap_or(count(spec.steps.default));
+    if most < steps {
+        faults.at(["steps"]).push(format!("Must be at most {most} for this model"));
+    }
+    steps
+}
+
+/// Models without qualities pass it over.
+fn quality(asked: Option<Quality>, spec: &ImageSpec, faults: &mut Faults) -> Option<ModelQuality> {
+    match chosen_quality(asked, &spec.qualities) {
+        Ok(quality) => quality,
+        Err(message) => {
+            faults.at(["quality"]).push(message);
+            None
+        }
+    }
+}
+
+pub(super) fn chosen_quality(
+    asked: Option<Quality>,
+    options: &domain::catalogue::Choices<ModelQuality>,
+) -> Result<Option<ModelQuality>, String> {
+    let Some(asked) = asked.filter(|_| !options.is_empty()) else {
+        return Ok(options.default().copied());
+    };
+    let asked = match asked {
+        Quality::Low => ModelQuality::Low,
+        Quality::Medium => ModelQuality::Medium,
+        Quality::High => ModelQuality::High,
+    };
+    if options.options().contains(&asked) {
+        return Ok(Some(asked));
+    }
+    let names: Vec<&str> = options.options().iter().map(|it| quality_name(*it)).collect();
+    Err(format!("Must be one of {}", names.join(", ")))
+}
+
+pub(super) const fn quality_name(quality: ModelQuality) -> &'static str {
+    match quality {
+        ModelQuality::Low => "low",
+        ModelQuality::Medium => "medium",
+        ModelQuality::High => "high",
+    }
+}
+
+fn engine_frame(framed: Framed) -> Frame {
+    let Framed { width, height, aspect_ratio, resolution } = framed;
+    Frame { size: PictureSize { width, height }, aspect_ratio, resolution }
+}
+
+pub(super) fn any_seed(entropy: &dyn Entropy) -> i64 {
+    let mut bytes = [0; 8];
+    entropy.fill(&mut bytes);
+    i64::try_from(u64::from_le_bytes(bytes) % (SEED_MAX + 1)).unwrap_or(0)
+}
+
+/// What a file says about how it was made.
+pub(super) fn facts(body: &images::ImageRequest, model: &str, request: &ImageRequest) -> String {
+    json!({
+        "prompt": body.prompt,
+        "negative_prompt": body.negative_prompt,
+        "style_preset": body.style_preset,
+        "model": model,
+        "seed": request.seed,
+        "steps": request.steps,
+        "cfg_scale": request.cfg_scale,
+        "width": request.frame.size.width,
+        "height": request.frame.size.height,
+    })
+    .to_string()
+}

@@ -1,0 +1,88 @@
+//! `GET` and `DELETE /media/{id}`: what a link leads to, without a credential.
+
+use moment::Timestamp;
+use store::job::{JobState, QueuedJob};
+use uuid::Uuid;
+use wire::audio::Completed;
+use wire::video::{LinkPath, LinkQuery};
+
+use crate::app::{App, Shared};
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::{Path, Query, RangeHeader};
+use crate::refusal::Refusal;
+use crate::reply::Answer;
+use crate::reply::media::{Linked, Sent};
+use jobs::LinkFault;
+
+const PATH: &str = "/media/{id}";
+
+pub(super) fn download_endpoint() -> Endpoint {
+    Draft::get(PATH, download_media).tag("Video").summary("Download what a link leads to").build()
+}
+
+pub(super) fn revoke_endpoint() -> Endpoint {
+    Draft::delete(PATH, revoke_media)
+        .tag("Video")
+        .summary("Revoke a link")
+        .refuses(404, "There is no such link")
+        .refuses(410, "The link is over")
+        .build()
+}
+
+type Link = (Path<LinkPath>, Query<LinkQuery>);
+
+async fn download_media(
+    app: Shared,
+    call: Call<Anyone, (Link, RangeHeader)>,
+) -> Result<Linked, Refusal> {
+    let (link, wanted) = call.input;
+    let job = follow(&app, link, call.now).await?;
+    if job.is_link_revoked {
+        return Err(Refusal::gone("This link was revoked."));
+    }
+    match job.state {
+        JobState::Completed => {}
+        JobState::Queued | JobState::Running | JobState::Unknown => {
+            let message =
+                "The video is not ready yet. POST /api/v1/video/retrieve tells when it is.";
+            return Err(Refusal::not_found("Not ready", message));
+        }
+        JobState::Failed | JobState::Rejected => {
+            let message = "The video was not made. POST /api/v1/video/retrieve tells why.";
+            return Err(Refusal::gone(message));
+        }
+    }
+    let media = app.jobs.media_of(&job).await.map_err(Refusal::unavailable)?;
+    let media = media.ok_or_else(|| Refusal::gone("The video was deleted."))?;
+    let part = wanted.within(media.bytes).map_err(|_| Refusal::no_such_bytes(media.bytes))?;
+    let is_part = part.is_some();
+    let range = part.unwrap_or(0..media.bytes);
+    let opened = app.jobs.open(media, range).map_err(Refusal::unavailable)?;
+    let name = job.id.0.to_string();
+    Ok(Linked(Box::new(Sent { opened, name, is_part, afterwards: None })))
+}
+
+async fn revoke_media(app: Shared, call: Call<Anyone, Link>) -> Result<Answer<Completed>, Refusal> {
+    let job = follow(&app, call.input, call.now).await?;
+    app.jobs.revoke_link(&job).await.map_err(Refusal::unavailable)?;
+    Ok(Answer::new(Completed { success: true }))
+}
+
+/// The job behind a link that was made here and is not over.
+async fn follow(
+    app: &App,
+    (Path(path), Query(query)): Link,
+    now: Timestamp,
+) -> Result<QueuedJob, Refusal> {
+    let unknown = || Refusal::not_found("Link not found", "There is no such link.");
+    let id = Uuid::try_parse(&path.id).map_err(|_| unknown())?;
+    let opened = app.jobs.links().open(id, query.expires, &query.signature, now);
+    let id = opened.map_err(|fault| match fault {
+        LinkFault::Forged => unknown(),
+        LinkFault::Expired => Refusal::gone("This link has expired."),
+    })?;
+    let job = app.jobs.find(id).await.map_err(Refusal::unavailable)?;
+    job.filter(|job| job.has_link).ok_or_else(|| Refusal::gone("The video was deleted."))
+}

@@ -1,0 +1,77 @@
+//! The character that a conversation is held with: what it adds to the prompt.
+
+use characters::Card;
+use store::character::Character;
+use store::write::{Group, Write};
+
+use crate::app::App;
+use crate::paid::PaidCall;
+use crate::refusal::Refusal;
+
+/// A character that was found, with what it says.
+pub(super) struct Speaker {
+    pub(super) character: Character,
+    card: Card,
+}
+
+/// What stands before a conversation, and behind it.
+#[derive(Debug, Default)]
+pub(super) struct Preamble {
+    pub(super) system_prompt: String,
+    pub(super) last_words: String,
+}
+
+impl Speaker {
+    /// 404 if there is none of that name.
+    pub(super) async fn find(app: &App, slug: &str) -> Result<Speaker, Refusal> {
+        let unknown = || {
+            let message = "No character could be found from the provided character_slug";
+            Refusal::not_found("Character not found", message)
+        };
+        let found = app.store.character(slug, None).await.map_err(Refusal::unavailable)?;
+        let character = found.ok_or_else(unknown)?.character;
+        let content = app.store.character_content(character.id).await;
+        let content = content.map_err(Refusal::unavailable)?.ok_or_else(unknown)?;
+        let card = Card::parse(&content.card).map_err(Refusal::internal)?;
+        Ok(Speaker { character, card })
+    }
+
+    /// Counts the caller among those who chatted with it. Nobody waits for it.
+    pub(super) fn note_use(&self, call: &PaidCall) {
+        let (character, owner) = (self.character.id, call.holder.owner.id);
+        let write = Write::NoteCharacterUse { character, owner, at: call.now };
+        let commit = call.app.store.commit(Group::of(write));
+        call.app.tasks.spawn(async move {
+            if let Err(error) = commit.await {
+                tracing::warn!(error = %error, "a chat with a character was not counted: {error}");
+            }
+        });
+    }
+}
+
+impl Preamble {
+    /// The character first, then the service's own prompt, unless the character has placed it, then
+    /// what was found on the web.
+    pub(super) fn of(
+        speaker: Option<&Speaker>,
+        turns: &[&str],
+        user: Option<&str>,
+        service_prompt: &str,
+        web: Option<String>,
+    ) -> Preamble {
+        let mut parts = Vec::new();
+        let mut last_words = String::new();
+        let mut is_placed = false;
+        if let Some(speaker) = speaker {
+            let persona = speaker.card.persona(turns, user, service_prompt);
+            is_placed = speaker.card.system_prompt.to_lowercase().contains("{{original}}");
+            parts.push(persona.system_prompt);
+            last_words = persona.last_words;
+        }
+        if !is_placed && !service_prompt.is_empty() {
+            parts.push(service_prompt.to_owned());
+        }
+        parts.extend(web);
+        Preamble { system_prompt: parts.join("\n\n"), last_words }
+    }
+}

@@ -1,0 +1,249 @@
+//! A streamed response as the numbered events that clients of this API read.
+
+use std::collections::BTreeMap;
+
+use engine::{ChatChunk, ChoiceDelta, FinishReason, ToolCallDelta};
+use wire::responses::{
+    EventBody, ItemStatus, Response, ResponseError, ResponseEvent, ResponseStatus,
+};
+
+use super::item::{Item, Kind};
+use super::reply::{Frame, last_status};
+use crate::endpoints::chat::thoughts::ThoughtFilter;
+use crate::paid_chat::{Settled, Step};
+use crate::refusal::inference::Failure;
+use crate::reply::sse::{SseEncoder, push_json};
+
+pub(super) struct ResponseSseEncoder {
+    frame: Frame,
+    script: Script,
+    is_begun: bool,
+    /// By their place in the output.
+    items: Vec<Item>,
+    /// Where each call stands, by the engine's number for it.
+    calls: BTreeMap<u32, usize>,
+    /// If thoughts are to be left out of the text.
+    filter: Option<ThoughtFilter>,
+    finish: FinishReason,
+}
+
+impl ResponseSseEncoder {
+    pub(super) fn new(frame: Frame) -> ResponseSseEncoder {
+        let filter = frame.strips_thoughts.then(ThoughtFilter::default);
+        ResponseSseEncoder {
+            frame,
+            script: Script::default(),
+            is_begun: false,
+            items: Vec::new(),
+            calls: BTreeMap::new(),
+            filter,
+            finish: FinishReason::Stop,
+        }
+    }
+
+    fn begin(&mut self, events: &mut Vec<u8>) {
+        if std::mem::replace(&mut self.is_begun, true) {
+            return;
+        }
+        let response = self.frame.response(ResponseStatus::InProgress, Vec::new());
+        self.script.tell_response("response.created", &response, events);
+        self.script.tell_response("response.in_progress", &response, events);
+    }
+
+    fn chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
+        // One answer was asked for, so there is one choice.
+        for delta in chunk.deltas.into_iter().filter(|delta| delta.index == 0) {
+            let ChoiceDelta { reasoning, content, refusal, tool_calls, finish, .. } = delta;
+            if !self.frame.strips_thoughts {
+                self.say(Kind::Reasoning, &reasoning, events);
+            }
+            let content = match &mut self.filter {
+                Some(filter) => filter.push(&content),
+                None => content,
+            };
+            self.say(Kind::Text, &content, events);
+            self.say(Kind::Refusal, &refusal, events);
+            for call in tool_calls {
+                self.call(call, events);
+            }
+            self.finish = finish.unwrap_or(self.finish);
+        }
+    }
+
+    fn say(&mut self, kind: Kind, text: &str, events: &mut Vec<u8>) {
+        if text.is_empty() {
+            return;
+        }
+        let goes_on = |item: &Item| item.kind == kind && item.status == ItemStatus::InProgress;
+        let index = match self.items.iter().position(goes_on) {
+            Some(index) => index,
+            None => self.open(kind, events),
+        };
+        self.items[index].text.push_str(text);
+        self.script.tell_delta(&self.items[index], index, text, events);
+    }
+
+    fn call(&mut self, call: ToolCallDelta, events: &mut Vec<u8>) {
+        let index = match self.calls.get(&call.index) {
+            Some(index) => *index,
+            None => {
+                let call_id = call.id.unwrap_or_else(|| format!("call_{}", call.index));
+                let index = self.open(Kind::Call { call_id, name: call.name }, events);
+                self.calls.insert(call.index, index);
+                index
+            }
+        };
+        if !call.arguments.is_empty() {
+            self.items[index].text.push_str(&call.arguments);
+            self.script.tell_delta(&self.items[index], index, &call.arguments, events);
+        }
+    }
+
+    /// What was being said ends when something else begins. Calls stay open, because the pieces of
+    /// several may come mixed.
+    fn open(&mut self, kind: Kind, events: &mut Vec<u8>) -> usize {
+        for index in 0..self.items.len() {
+            if !matches!(self.items[index].kind, Kind::Call { .. }) {
+                self.close(index, ItemStatus::Completed, events);
+            }
+        }
+        let index = self.items.len();
+        let item = self.frame.item(index, kind, ItemStatus::InProgress);
+        self.script.tell_opened(&item, index, events);
+        self.items.push(item);
+        index
+    }
+
+    fn close(&mut self, index: usize, status: ItemStatus, events: &mut Vec<u8>) {
+        let item = &mut self.items[index];
+        if item.status == ItemStatus::InProgress {
+            item.status = status;
+            self.script.tell_closed(item, index, events);
+        }
+    }
+
+    fn end(&mut self, settled: &Settled, events: &mut Vec<u8>) {
+        // What only looked like the beginning of a thought.
+        let rest = self.filter.as_mut().map(ThoughtFilter::finish).unwrap_or_default();
+        self.say(Kind::Text, &rest, events);
+        for index in 0..self.items.len() {
+            self.close(index, last_status(self.finish), events);
+        }
+        let output = self.items.iter().map(Item::output).collect();
+        let response = self.frame.ended(self.finish, output, settled.usage);
+        let kind = match response.status {
+            ResponseStatus::Incomplete => "response.incomplete",
+            _ => "response.completed",
+        };
+        self.script.tell_response(kind, &response, events);
+        events.extend_from_slice(b"data: [DONE]\n\n");
+    }
+
+    fn fail(&mut self, failure: Failure, events: &mut Vec<u8>) {
+        let fault = failure.into_event(&self.frame.request_id).error;
+        for item in &mut self.items {
+            if item.status == ItemStatus::InProgress {
+                item.status = ItemStatus::Incomplete;
+            }
+        }
+        let output = self.items.iter().map(Item::output).collect();
+        let error = Some(ResponseError { code: fault.code, message: fault.message });
+        let response = Response { error, ..self.frame.response(ResponseStatus::Failed, output) };
+        self.script.tell_response("response.failed", &response, events);
+    }
+}
+
+impl SseEncoder for ResponseSseEncoder {
+    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
+        if let Step::Opened(model, _) = &step {
+            self.frame.model.clone_from(&model.id);
+        }
+        self.begin(events);
+        match step {
+            Step::Opened(..) => {}
+            Step::Chunk(chunk) => self.chunk(chunk, events),
+            Step::Done(settled) => self.end(&settled, events),
+            Step::Failed(failure) => self.fail(failure, events),
+        }
+    }
+}
+
+/// Writes events and numbers them.
+#[derive(Default)]
+struct Script {
+    next: u64,
+}
+
+/// Every message has one part.
+const CONTENT_INDEX: usize = 0;
+
+impl Script {
+    fn tell_response(&mut self, kind: &'static str, response: &Response, events: &mut Vec<u8>) {
+        self.tell(kind, EventBody::Response { response }, events);
+    }
+
+    fn tell_opened(&mut self, item: &Item, output_index: usize, events: &mut Vec<u8>) {
+        let body = EventBody::Item { output_index, item: &item.output() };
+        self.tell("response.output_item.added", body, events);
+        self.tell_part("response.content_part.added", item, output_index, events);
+    }
+
+    fn tell_delta(&mut self, item: &Item, output_index: usize, delta: &str, events: &mut Vec<u8>) {
+        let item_id = &item.id;
+        let in_message =
+            EventBody::TextDelta { item_id, output_index, content_index: CONTENT_INDEX, delta };
+        let alone = EventBody::Delta { item_id, output_index, delta };
+        match &item.kind {
+            Kind::Reasoning => self.tell("response.reasoning.delta", alone, events),
+            Kind::Call { .. } => {
+                self.tell("response.function_call_arguments.delta", alone, events);
+            }
+            Kind::Text => self.tell("response.output_text.delta", in_message, events),
+            Kind::Refusal => self.tell("response.refusal.delta", in_message, events),
+        }
+    }
+
+    fn tell_closed(&mut self, item: &Item, output_index: usize, events: &mut Vec<u8>) {
+        let (item_id, text, content_index) = (&item.id, item.text.as_str(), CONTENT_INDEX);
+        match &item.kind {
+            Kind::Reasoning => {}
+            Kind::Call { name, .. } => {
+                let body =
+                    EventBody::ArgumentsDone { item_id, output_index, name, arguments: text };
+                self.tell("response.function_call_arguments.done", body, events);
+            }
+            Kind::Text => {
+                let body = EventBody::TextDone { item_id, output_index, content_index, text };
+                self.tell("response.output_text.done", body, events);
+            }
+            Kind::Refusal => {
+                let body =
+                    EventBody::RefusalDone { item_id, output_index, content_index, refusal: text };
+                self.tell("response.refusal.done", body, events);
+            }
+        }
+        self.tell_part("response.content_part.done", item, output_index, events);
+        let body = EventBody::Item { output_index, item: &item.output() };
+        self.tell("response.output_item.done", body, events);
+    }
+
+    fn tell_part(
+        &mut self,
+        kind: &'static str,
+        item: &Item,
+        output_index: usize,
+        events: &mut Vec<u8>,
+    ) {
+        let Some(part) = &item.part() else { return };
+        let item_id = &item.id;
+        let body = EventBody::Part { item_id, output_index, content_index: CONTENT_INDEX, part };
+        self.tell(kind, body, events);
+    }
+
+    fn tell(&mut self, kind: &'static str, body: EventBody<'_>, events: &mut Vec<u8>) {
+        let event = ResponseEvent { kind, sequence_number: self.next, body };
+        self.next += 1;
+        events.extend_from_slice(format!("event: {kind}\n").as_bytes());
+        push_json(events, &event);
+    }
+}

@@ -1,0 +1,7 @@
+//! Queued videos.
+
+pub(super) mod complete;
+pub(super) mod queue;
+pub(super) mod quote;
+mod request;
+pub(super) mod retrieve;

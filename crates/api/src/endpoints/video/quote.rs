@@ -1,0 +1,50 @@
+//! `POST /video/quote`: what a video would cost.
+
+use domain::catalogue::{ModelSpec, ModelType};
+use money::Cost;
+use schema_check::Faults;
+use wire::audio::Quote;
+use wire::video::VideoQuoteRequest;
+
+use super::request;
+use crate::app::Shared;
+use crate::call::Call;
+use crate::caller::Anyone;
+use crate::endpoint::{Draft, Endpoint};
+use crate::input::Json;
+use crate::refusal::Refusal;
+use crate::refusal::model::refuse_model;
+use crate::reply::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Draft::post("/video/quote", quote_video)
+        .tag("Video")
+        .summary("Ask what a video would cost")
+        .refuses(403, "The model is not available in the caller's country")
+        .refuses(404, "There is no such model; the message names the nearest")
+        .refuses(410, "The model was removed and nothing answers in its place")
+        .build()
+}
+
+async fn quote_video(
+    app: Shared,
+    call: Call<Anyone, Json<VideoQuoteRequest>>,
+) -> Result<Answer<Quote>, Refusal> {
+    let Json(body) = call.input;
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.resolve(&body.model, ModelType::Video, call.now);
+    let resolved = resolved.and_then(|it| it.served_in(call.country)).map_err(refuse_model)?;
+    let ModelSpec::Video(spec) = &resolved.model.spec else {
+        return Err(Refusal::internal("a video model without its specification"));
+    };
+    let mut faults = Faults::default();
+    request::check_duration(body.duration, spec, &mut faults);
+    // What a model does not have is passed over, as long as it has no part in the price.
+    let resolution = body.resolution.filter(|_| !spec.resolutions.is_empty());
+    let resolution = request::resolution(resolution, spec, &mut faults);
+    faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+    let has_audio = request::has_audio(body.audio.filter(|_| spec.audio_configurable), spec);
+    let lines = spec.price.lines(body.duration.seconds(), resolution.as_deref(), has_audio);
+    let lines: Vec<_> = lines.iter().map(|line| (line.units, line.rate)).collect();
+    Ok(Answer::new(Quote { quote: Cost::of(&lines).usd.as_f64() }))
+}

@@ -1,0 +1,241 @@
+//! From a request for a video to what its model is asked.
+
+use domain::catalogue::{VideoKind, VideoSpec};
+use domain::media;
+use engine::{VideoElement, VideoRequest};
+use schema_check::{Faults, Step};
+use wire::video::{self as wire_video, Resolution, VideoDuration, VideoQueueRequest};
+
+use crate::hosts::Judged;
+use crate::refusal::Refusal;
+
+const AUDIO_BYTES_MAX: usize = 15 * 1024 * 1024;
+const AUDIO_TYPES: [&str; 5] =
+    ["audio/wav", "audio/wave", "audio/x-wav", "audio/mpeg", "audio/mp3"];
+
+/// What kind of file a field wants.
+#[derive(Debug, Clone, Copy)]
+enum FileKind {
+    Picture,
+    Video,
+    Audio,
+}
+
+/// A file of the caller's: where it stands in the request, and what it is.
+struct Given<'a> {
+    path: Vec<Step>,
+    kind: FileKind,
+    file: &'a str,
+}
+
+/// Checks what depends on the model, and every file; every fault at once.
+pub(super) fn request(
+    body: VideoQueueRequest,
+    spec: &VideoSpec,
+    hosts: &Judged,
+    takes_addresses: bool,
+) -> Result<VideoRequest, Refusal> {
+    let mut faults = Faults::default();
+    check_duration(body.duration, spec, &mut faults);
+    check_choices(&body, spec, &mut faults);
+    check_starts(&body, spec, &mut faults);
+    for given in files(&body) {
+        if let Some(fault) = file_fault(&given, hosts, takes_addresses) {
+            faults.at(given.path).push(fault);
+        }
+    }
+    let resolution = resolution(body.resolution, spec, &mut faults);
+    faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+    let element = |it: wire_video::VideoElement| VideoElement {
+        frontal_image: it.frontal_image_url,
+        reference_images: it.reference_image_urls.unwrap_or_default(),
+        video: it.video_url,
+    };
+    Ok(VideoRequest {
+        prompt: body.prompt,
+        negative_prompt: body.negative_prompt.filter(|it| !it.is_empty()),
+        duration_s: body.duration.seconds(),
+        aspect_ratio: body.aspect_ratio.map(|it| it.name().to_owned()),
+        resolution,
+        upscale_factor: body.upscale_factor,
+        has_audio: spec.audio_configurable.then(|| body.audio.unwrap_or(true)),
+        image: body.image_url,
+        end_image: body.end_image_url,
+        audio: body.audio_url,
+        video: body.video_url,
+        reference_images: body.reference_image_urls.unwrap_or_default(),
+        reference_videos: body.reference_video_urls.unwrap_or_default(),
+        reference_audios: body.reference_audio_urls.unwrap_or_default(),
+        scene_images: body.scene_image_urls.unwrap_or_default(),
+        elements: body.elements.unwrap_or_default().into_iter().map(element).collect(),
+        seed: 0,
+    })
+}
+
+/// Every file of the request, wherever it lies.
+pub(super) fn addresses(body: &VideoQueueRequest) -> Vec<&str> {
+    files(body).into_iter().map(|given| given.file).collect()
+}
+
+pub(super) fn check_duration(asked: VideoDuration, spec: &VideoSpec, faults: &mut Faults) {
+    if !spec.durations.iter().any(|it| it == asked.name()) {
+        let made = spec.durations.join(", ");
+        faults.at(["duration"]).push(format!("This model makes videos of {made}"));
+    }
+}
+
+/// The one that was asked for, or the model's first.
+pub(super) fn resolution(
+    asked: Option<Resolution>,
+    spec: &VideoSpec,
+    faults: &mut Faults,
+) -> Option<String> {
+    let Some(asked) = asked else { return spec.resolutions.first().cloned() };
+    if spec.resolutions.is_empty() {
+        faults.at(["resolution"]).push("This model has no resolutions to choose from");
+    } else if !spec.resolutions.iter().any(|it| it == asked.name()) {
+        let made = spec.resolutions.join(", ");
+        faults.at(["resolution"]).push(format!("This model has the resolutions {made}"));
+    }
+    Some(asked.name().to_owned())
+}
+
+pub(super) fn has_audio(asked: Option<bool>, spec: &VideoSpec) -> bool {
+    spec.audio && asked.unwrap_or(true)
+}
+
+fn check_choices(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults) {
+    let most = spec.prompt_characters_max;
+    if most < body.prompt.chars().count() as u64 {
+        faults.at(["prompt"]).push(format!("This model takes at most {most} characters"));
+    }
+    let ratios = || spec.aspect_ratios.join(", ");
+    match body.aspect_ratio {
+        None if !spec.aspect_ratios.is_empty() => {
+            faults.at(["aspect_ratio"]).push(format!("Choose one of {}", ratios()));
+        }
+        Some(_) if spec.aspect_ratios.is_empty() => {
+            faults.at(["aspect_ratio"]).push("This model has no aspect ratios to choose from");
+        }
+        Some(asked) if !spec.aspect_ratios.iter().any(|it| it == asked.name()) => {
+            faults.at(["aspect_ratio"]).push(format!("This model has the ratios {}", ratios()));
+        }
+        _ => {}
+    }
+    let is_enlarging = spec.resolutions.iter().any(|it| it == "2x" || it == "4x");
+    if let Some(factor) = body.upscale_factor {
+        if !is_enlarging {
+            faults.at(["upscale_factor"]).push("This model does not enlarge videos");
+        } else if factor == 3 {
+            faults.at(["upscale_factor"]).push("Choose 1, 2 or 4");
+        }
+    }
+    if body.audio.is_some() && !spec.audio_configurable {
+        faults.at(["audio"]).push("This model does not leave the choice of sound");
+    }
+    let consent = body.consents.as_ref().and_then(|it| it.seedance.as_ref());
+    let is_refused = |it: &wire_video::SeedanceConsent| {
+        !(it.confirmed_terms_and_privacy
+            && it.confirmed_legal_right
+            && it.confirmed_screening_acknowledged)
+    };
+    if consent.is_some_and(is_refused) {
+        faults.at(["consents", "seedance"]).push("Each must be confirmed");
+    }
+}
+
+/// What the model starts from must be there, and what it cannot use must not.
+fn check_starts(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults) {
+    if spec.kind == VideoKind::ImageToVideo && body.image_url.is_none() {
+        faults.at(["image_url"]).push("This model starts from a picture");
+    }
+    let any = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
+    let takes_pictures = spec.kind != VideoKind::TextToVideo;
+    let has_elements = body.elements.as_ref().is_some_and(|list| !list.is_empty());
+    let mut gate = |field: &'static str, is_given: bool, is_taken: bool| {
+        if is_given && !is_taken {
+            faults.at([field]).push(format!("This model does not take `{field}`"));
+        }
+    };
+    gate("image_url", body.image_url.is_some(), takes_pictures);
+    gate("end_image_url", body.end_image_url.is_some(), takes_pictures);
+    gate("elements", has_elements, takes_pictures);
+    gate("scene_image_urls", any(&body.scene_image_urls), takes_pictures);
+    gate("audio_url", body.audio_url.is_some(), spec.audio_input);
+    gate("video_url", body.video_url.is_some(), spec.video_input);
+    gate("reference_video_urls", any(&body.reference_video_urls), spec.video_input);
+    gate("reference_audio_urls", any(&body.reference_audio_urls), spec.per_reference_audio);
+    let has_reference = any(&body.reference_image_urls) || any(&body.reference_video_urls);
+    if any(&body.reference_audio_urls) && !has_reference {
+        let message = "References of sound need a picture or a video that they go with";
+        faults.at(["reference_audio_urls"]).push(message);
+    }
+}
+
+fn files(body: &VideoQueueRequest) -> Vec<Given<'_>> {
+    let single = [
+        ("image_url", FileKind::Picture, &body.image_url),
+        ("end_image_url", FileKind::Picture, &body.end_image_url),
+        ("audio_url", FileKind::Audio, &body.audio_url),
+        ("video_url", FileKind::Video, &body.video_url),
+    ];
+    let lists = [
+        ("reference_image_urls", FileKind::Picture, &body.reference_image_urls),
+        ("reference_video_urls", FileKind::Video, &body.reference_video_urls),
+        ("reference_audio_urls", FileKind::Audio, &body.reference_audio_urls),
+        ("scene_image_urls", FileKind::Picture, &body.scene_image_urls),
+    ];
+    let mut found = Vec::new();
+    for (field, kind, file) in single {
+        found.extend(file.as_deref().map(|file| Given { path: vec![field.into()], kind, file }));
+    }
+    for (field, kind, list) in lists {
+        for (index, file) in list.iter().flatten().enumerate() {
+            found.push(Given { path: vec![field.into(), index.into()], kind, file });
+        }
+    }
+    for (index, element) in body.elements.iter().flatten().enumerate() {
+        let at = |field: &'static str| vec![Step::from("elements"), index.into(), field.into()];
+        let picture = element.frontal_image_url.as_deref();
+        let path = at("frontal_image_url");
+        found.extend(picture.map(|file| Given { path, kind: FileKind::Picture, file }));
+        let path = at("video_url");
+        let video = element.video_url.as_deref();
+        found.extend(video.map(|file| Given { path, kind: FileKind::Video, file }));
+        for (number, file) in element.reference_image_urls.iter().flatten().enumerate() {
+            let mut path = at("reference_image_urls");
+            path.push(number.into());
+            found.push(Given { path, kind: FileKind::Picture, file });
+        }
+    }
+    found
+}
+
+fn file_fault(given: &Given<'_>, hosts: &Judged, takes_addresses: bool) -> Option<String> {
+    let checked = match given.kind {
+        FileKind::Picture => media::check_picture(given.file).map_err(|fault| fault.to_string()),
+        FileKind::Video => media::check_video(given.file).map_err(|fault| fault.to_string()),
+        FileKind::Audio => check_audio(given.file),
+    };
+    if let Err(fault) = checked {
+        return Some(fault);
+    }
+    let is_address = media::host(given.file).is_some();
+    if is_address && !takes_addresses {
+        return Some("This model's engine fetches nothing; send a data URL instead.".to_owned());
+    }
+    hosts.fault(given.file).map(str::to_owned)
+}
+
+fn check_audio(file: &str) -> Result<(), String> {
+    let source = media::source(file).map_err(|fault| fault.to_string())?;
+    let media::Source::Inline(inline) = source else { return Ok(()) };
+    if !AUDIO_TYPES.contains(&inline.media_type.as_str()) {
+        return Err("Its media type must be audio/wav or audio/mpeg.".to_owned());
+    }
+    let bytes = inline.bytes().map_err(|fault| fault.to_string())?;
+    if AUDIO_BYTES_MAX < bytes.len() {
+        return Err("It exceeds the maximum allowed size of 15 MB.".to_owned());
+    }
+    Ok(())
+}

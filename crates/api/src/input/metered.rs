@@ -1,0 +1,167 @@
+//! A body as it arrives: in time, within the memory that all bodies have together, and with no
+//! more JSON values than parsing them may take memory for.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::input::json_values::JsonValues;
+use crate::input::room::Room;
+
+/// One body may not have more: parsed, each takes a hundred bytes and more, however few it has in
+/// the text. More than the most tokens that one request may have embedded.
+const VALUES_MAX: usize = 500_000;
+/// What a parsed value takes, a little more than measured with numbers, strings and small objects.
+const VALUE_BYTES: usize = 128;
+
+/// How fast a body must come.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// At first, whatever comes.
+    pub(crate) start: Duration,
+    /// From then on.
+    pub(crate) bytes_per_s_min: u32,
+    /// Whatever comes.
+    pub(crate) total_max: Duration,
+}
+
+impl Pace {
+    /// How long the whole may have taken when so much of it is there.
+    fn time_for(self, bytes: usize) -> Duration {
+        let seconds = bytes as f64 / f64::from(self.bytes_per_s_min.max(1));
+        (self.start + Duration::from_secs_f64(seconds)).min(self.total_max)
+    }
+}
+
+/// Why a body is not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyFault {
+    TooSlow,
+    TooManyValues,
+    /// All bodies together, or those of one caller, have what they may have.
+    NoRoom,
+    /// The connection's own.
+    Broken,
+}
+
+impl fmt::Display for BodyFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BodyFault::TooSlow => "the body came too slowly",
+            BodyFault::TooManyValues => "the body has too many values",
+            BodyFault::NoRoom => "there is no room for the body",
+            BodyFault::Broken => "the body was cut short",
+        })
+    }
+}
+
+impl std::error::Error for BodyFault {}
+
+/// A body that is watched while it comes. Its faults are left in the room.
+pub(crate) struct Metered {
+    inner: Body,
+    room: Arc<Room>,
+    pace: Pace,
+    /// Not for forms, whose bytes mean something else.
+    values: Option<JsonValues>,
+    bytes: usize,
+    /// The first time that nothing had come: most bodies are there at once, and need no clock.
+    started: Option<Instant>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Metered {
+    pub(crate) fn new(inner: Body, headers: &HeaderMap, room: Arc<Room>, pace: Pace) -> Metered {
+        let is_form =
+            headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"multipart/"));
+        let values = (!is_form).then(JsonValues::default);
+        Metered { inner, room, pace, values, bytes: 0, started: None, timer: None }
+    }
+
+    fn weigh(&mut self, data: &[u8]) -> Result<(), BodyFault> {
+        self.bytes += data.len();
+        let mut weight = self.bytes;
+        if let Some(values) = &mut self.values {
+            values.scan(data);
+            if VALUES_MAX < values.count() {
+                return Err(BodyFault::TooManyValues);
+            }
+            weight += values.count() * VALUE_BYTES;
+        }
+        if self.room.grow_to(self.bytes, weight) { Ok(()) } else { Err(BodyFault::NoRoom) }
+    }
+
+    fn is_late(&mut self, context: &mut Context<'_>) -> bool {
+        let started = *self.started.get_or_insert_with(Instant::now);
+        let deadline = started + self.pace.time_for(self.bytes);
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if timer.deadline() != deadline {
+            timer.as_mut().reset(deadline);
+        }
+        timer.as_mut().poll(context).is_ready()
+    }
+
+    fn fail(&self, fault: BodyFault) -> Poll<Option<Result<Frame<Bytes>, BodyFault>>> {
+        self.room.note(fault);
+        Poll::Ready(Some(Err(fault)))
+    }
+}
+
+impl http_body::Body for Metered {
+    type Data = Bytes;
+    type Error = BodyFault;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyFault>>> {
+        let this = &mut *self;
+        match Pin::new(&mut this.inner).poll_frame(context) {
+            Poll::Ready(Some(Ok(frame))) => {
+                let weighed = frame.data_ref().map_or(Ok(()), |data| this.weigh(data));
+                match weighed {
+                    Ok(()) => Poll::Ready(Some(Ok(frame))),
+                    Err(fault) => this.fail(fault),
+                }
+            }
+            Poll::Ready(Some(Err(_))) => Poll::Ready(Some(Err(BodyFault::Broken))),
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending if this.is_late(context) => this.fail(BodyFault::TooSlow),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longer_a_body_is_the_longer_it_may_take_up_to_a_bound() {
+        let pace = Pace {
+            start: Duration::from_secs(20),
+            bytes_per_s_min: 1000,
+            total_max: Duration::from_secs(60),
+        };
+        assert_eq!(pace.time_for(0), Duration::from_secs(20));
+        assert_eq!(pace.time_for(5_000), Duration::from_secs(25));
+        assert_eq!(pace.time_for(1_000_000), Duration::from_secs(60));
+    }
+}

@@ -1,0 +1,100 @@
+//! The `Range` header.
+
+use axum::body::Body;
+use axum::http::header::RANGE;
+use axum::http::request::Parts;
+use schemars::SchemaGenerator;
+use serde_json::json;
+
+use crate::input::{BodyLimits, Input, Rejected};
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+/// Which bytes of a file are wanted. What is not one range of bytes is passed over, as HTTP says.
+#[derive(Debug)]
+pub struct RangeHeader(Option<Wanted>);
+
+/// As it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    From(u64),
+    /// Both ends included.
+    Between(u64, u64),
+    Last(u64),
+}
+
+/// None of the bytes that are wanted are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unsatisfiable;
+
+impl RangeHeader {
+    /// The part of a file of so many bytes; none for all of it.
+    pub fn within(&self, bytes: u64) -> Result<Option<std::ops::Range<u64>>, Unsatisfiable> {
+        let range = match self.0 {
+            None => return Ok(None),
+            Some(Wanted::From(first)) => first..bytes,
+            Some(Wanted::Between(first, last)) => first..last.saturating_add(1).min(bytes),
+            Some(Wanted::Last(count)) => bytes.saturating_sub(count)..bytes,
+        };
+        if range.is_empty() { Err(Unsatisfiable) } else { Ok(Some(range)) }
+    }
+}
+
+impl Input for RangeHeader {
+    type Raw = Option<Wanted>;
+
+    async fn read(parts: &mut Parts, _: Body, _: BodyLimits) -> Result<Self::Raw, Refusal> {
+        let value = parts.headers.get(RANGE).and_then(|it| it.to_str().ok());
+        Ok(value.and_then(parse))
+    }
+
+    fn check(raw: Self::Raw) -> Result<RangeHeader, Rejected> {
+        Ok(RangeHeader(raw))
+    }
+
+    fn describe(operation: &mut Operation, _: &mut SchemaGenerator) {
+        let description = "One range of bytes, such as `bytes=0-1023`.";
+        operation.header("Range", description, json!({ "type": "string" }));
+    }
+}
+
+fn parse(value: &str) -> Option<Wanted> {
+    let (first, last) = value.trim().strip_prefix("bytes=")?.split_once('-')?;
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    match (first.trim(), last.trim()) {
+        ("", count) => number(count).map(Wanted::Last),
+        (first, "") => number(first).map(Wanted::From),
+        (first, last) => {
+            let (first, last) = (number(first)?, number(last)?);
+            (first <= last).then_some(Wanted::Between(first, last))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn within(value: &str, bytes: u64) -> Result<Option<std::ops::Range<u64>>, Unsatisfiable> {
+        RangeHeader(parse(value)).within(bytes)
+    }
+
+    #[test]
+    fn a_range_of_bytes_is_cut_to_the_file() {
+        assert_eq!(within("bytes=0-9", 100), Ok(Some(0..10)));
+        assert_eq!(within("bytes=90-", 100), Ok(Some(90..100)));
+        assert_eq!(within("bytes=-5", 100), Ok(Some(95..100)));
+        assert_eq!(within("bytes=-500", 100), Ok(Some(0..100)));
+        assert_eq!(within("bytes=90-500", 100), Ok(Some(90..100)));
+        assert_eq!(within("bytes=100-", 100), Err(Unsatisfiable));
+        assert_eq!(within("bytes=-0", 100), Err(Unsatisfiable));
+    }
+
+    #[test]
+    fn anything_else_means_the_whole_file() {
+        for value in ["", "bytes", "bytes=", "bytes=a-b", "bytes=5-2", "lines=1-2", "bytes=0-1,3-4"]
+        {
+            assert_eq!(within(value, 100), Ok(None), "{value}");
+        }
+    }
+}

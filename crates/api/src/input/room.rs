@@ -1,0 +1,173 @@
+//! The memory that bodies have: all together, and those of one caller.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+
+use crate::caller::Principal;
+use crate::input::metered::{BodyFault, Metered, Pace};
+use crate::refusal::Refusal;
+
+/// Bodies up to here are not counted: as many as there are connections fit anyway.
+const UNCOUNTED_BYTES: usize = 16 * 1024;
+/// What one caller may have of the whole: one of two.
+const SHARE_OF_ONE: usize = 2;
+
+/// What all requests under way hold of what was sent.
+#[derive(Debug)]
+pub struct Bodies {
+    bytes_max: usize,
+    /// Held to count, and never across an await.
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    all: usize,
+    by_caller: HashMap<Principal, usize>,
+}
+
+impl Bodies {
+    pub fn new(bytes_max: usize) -> Bodies {
+        Bodies { bytes_max, held: Mutex::default() }
+    }
+
+    /// Room for one request's body, until it is dropped. It counts for the caller and for where it
+    /// calls from: keys can be had for nothing.
+    pub(crate) fn room(self: &Arc<Bodies>, caller: Principal, address: IpAddr) -> Arc<Room> {
+        let (bodies, fault) = (Arc::clone(self), OnceLock::new());
+        let (bytes, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let address = Some(Principal::Address(address)).filter(|address| *address != caller);
+        Arc::new(Room { bodies, callers: (caller, address), bytes, taken, fault })
+    }
+
+    fn take(&self, callers: Callers, more: usize) -> bool {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let share = self.bytes_max / SHARE_OF_ONE;
+        let own = |caller| held.by_caller.get(&caller).copied().unwrap_or(0);
+        let is_over = each(callers).any(|caller| share < own(caller) + more);
+        if is_over || self.bytes_max < held.all + more {
+            return false;
+        }
+        held.all += more;
+        each(callers).for_each(|caller| *held.by_caller.entry(caller).or_default() += more);
+        true
+    }
+
+    fn give_back(&self, callers: Callers, bytes: usize) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.all = held.all.saturating_sub(bytes);
+        for caller in each(callers) {
+            let Some(own) = held.by_caller.get_mut(&caller) else { continue };
+            *own = own.saturating_sub(bytes);
+            if *own == 0 {
+                held.by_caller.remove(&caller);
+            }
+        }
+    }
+}
+
+/// Whom a body counts for.
+type Callers = (Principal, Option<Principal>);
+
+fn each((first, second): Callers) -> impl Iterator<Item = Principal> {
+    std::iter::once(first).chain(second)
+}
+
+/// The room of one body.
+#[derive(Debug)]
+pub(crate) struct Room {
+    bodies: Arc<Bodies>,
+    callers: Callers,
+    /// Of the body, so far.
+    bytes: AtomicUsize,
+    taken: AtomicUsize,
+    fault: OnceLock<BodyFault>,
+}
+
+impl Room {
+    pub(crate) fn watch(self: &Arc<Room>, body: Body, headers: &HeaderMap, pace: Pace) -> Body {
+        Body::new(Metered::new(body, headers, Arc::clone(self), pace))
+    }
+
+    /// How long the body is that has come.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// For `bytes` of a body, which take `weight` bytes of memory. Only the body's own task calls it.
+    pub(super) fn grow_to(&self, bytes: usize, weight: usize) -> bool {
+        self.bytes.store(bytes, Ordering::Relaxed);
+        let taken = self.taken.load(Ordering::Relaxed);
+        if weight <= UNCOUNTED_BYTES.max(taken) {
+            return true;
+        }
+        if !self.bodies.take(self.callers, weight - taken) {
+            return false;
+        }
+        self.taken.store(weight, Ordering::Relaxed);
+        true
+    }
+
+    pub(super) fn note(&self, fault: BodyFault) {
+        let _ = self.fault.set(fault);
+    }
+
+    /// What came of reading: a body that was given up is refused for that, and not as cut short.
+    pub(crate) fn judge<T>(&self, read: Result<T, Refusal>) -> Result<T, Refusal> {
+        match self.fault.get() {
+            None | Some(BodyFault::Broken) => read,
+            Some(BodyFault::TooSlow) => Err(Refusal::too_slow()),
+            Some(BodyFault::TooManyValues) => Err(Refusal::too_many_values()),
+            Some(BodyFault::NoRoom) => Err(Refusal::no_room()),
+        }
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let taken = self.taken.load(Ordering::Relaxed);
+        if 0 < taken {
+            self.bodies.give_back(self.callers, taken);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use credits::KeyId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// Two keys of one address have the same last digit.
+    fn room(bodies: &Arc<Bodies>, number: u8) -> Arc<Room> {
+        let key = Principal::Key(KeyId(Uuid::from_u128(number.into())));
+        bodies.room(key, IpAddr::V4(Ipv4Addr::new(9, 9, 9, number % 10)))
+    }
+
+    #[test]
+    fn bodies_share_a_bound_and_nobody_has_all_of_it() {
+        let bodies = Arc::new(Bodies::new(1_000_000));
+        let first = room(&bodies, 1);
+        assert!(first.grow_to(400_000, 400_000));
+        let second = room(&bodies, 11);
+        assert!(!second.grow_to(200_000, 200_000), "more than half of the whole");
+        let third = room(&bodies, 2);
+        assert!(third.grow_to(500_000, 500_000));
+        let fourth = room(&bodies, 3);
+        assert!(!fourth.grow_to(200_000, 200_000), "more than there is");
+        assert!(fourth.grow_to(100, UNCOUNTED_BYTES), "small ones always fit");
+        drop(first);
+        assert!(second.grow_to(200_000, 200_000));
+        drop((second, third, fourth));
+        let held = bodies.held.lock().unwrap();
+        assert_eq!((held.all, held.by_caller.len()), (0, 0));
+    }
+}

@@ -1,0 +1,77 @@
+//! The document as YAML, for tools that read nothing else.
+//!
+//! Maps and lists in block style; keys and texts in double quotes, which YAML reads as JSON does.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+pub(crate) fn of(document: &Value) -> String {
+    let mut text = String::new();
+    block(document, 0, &mut text);
+    text
+}
+
+/// Writes a value that begins on a line of its own.
+fn block(value: &Value, depth: usize, text: &mut String) {
+    let indent = "  ".repeat(depth);
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            for (name, member) in members {
+                let _ = write!(text, "{indent}{}:", Value::from(name.as_str()));
+                after(member, depth, text);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for item in items {
+                let _ = write!(text, "{indent}-");
+                after(item, depth, text);
+            }
+        }
+        // JSON is YAML.
+        plain => {
+            let _ = writeln!(text, "{indent}{plain}");
+        }
+    }
+}
+
+/// Writes a value behind its name or its dash.
+fn after(value: &Value, depth: usize, text: &mut String) {
+    let is_nested = match value {
+        Value::Object(members) => !members.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => false,
+    };
+    if is_nested {
+        text.push('\n');
+        block(value, depth + 1, text);
+    } else {
+        let _ = writeln!(text, " {value}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn maps_and_lists_are_blocks_and_the_rest_is_as_in_json() {
+        let document =
+            json!({"a": {"b: c": ["x\ny", 1, {"d": null}], "e": {}, "f": []}, "g": true});
+        expect![[r#"
+            "a":
+              "b: c":
+                - "x\ny"
+                - 1
+                -
+                  "d": null
+              "e": {}
+              "f": []
+            "g": true
+        "#]]
+        .assert_eq(&of(&document));
+    }
+}

@@ -1,0 +1,106 @@
+//! The money of one piece of work, from its hold to its end.
+//!
+//! Funds are paid out or released. Funds that are dropped are released too, so work that dies costs
+//! nothing.
+
+use std::sync::Arc;
+
+use credits::{Receipt, Want};
+use domain::catalogue::Model;
+use domain::limits::window::Admission;
+use ledger::{Charge, Hold};
+use moment::Timestamp;
+use money::Means;
+
+use crate::app::Shared;
+use crate::paid::PaidCall;
+use crate::payment;
+use crate::refusal::Refusal;
+use crate::refusal::inference::Failure;
+use crate::transport::RequestId;
+
+/// Money that is held.
+pub(crate) struct HeldFunds {
+    pub(crate) app: Shared,
+    pub(crate) request_id: RequestId,
+    started: Timestamp,
+    /// Nothing for work without a model, which its endpoint has counted.
+    admission: Option<Admission>,
+    hold: Hold,
+}
+
+impl HeldFunds {
+    pub(super) fn open(
+        call: &PaidCall,
+        model: &Model,
+        tokens: u64,
+        want: Want,
+    ) -> Result<HeldFunds, Refusal> {
+        let PaidCall { app, holder, standing, .. } = call;
+        let admission = app.admit_model(holder, model, tokens, standing)?;
+        HeldFunds::admitted(call, Some(admission), want)
+    }
+
+    /// Of work without a model.
+    pub(super) fn open_plain(call: &PaidCall, want: Want) -> Result<HeldFunds, Refusal> {
+        HeldFunds::admitted(call, None, want)
+    }
+
+    fn admitted(
+        call: &PaidCall,
+        admission: Option<Admission>,
+        want: Want,
+    ) -> Result<HeldFunds, Refusal> {
+        let PaidCall { app, holder, request_id, .. } = call;
+        let hold = app.ledger.hold(holder.payer(), want).map_err(|refused| {
+            correct(app, admission, 0);
+            payment::refuse_hold(app, refused)
+        })?;
+        let (app, request_id) = (Arc::clone(app), request_id.clone());
+        Ok(HeldFunds { started: app.clock.now(), app, request_id, admission, hold })
+    }
+
+    /// What the work may cost.
+    pub(crate) fn means(&self) -> Means {
+        self.hold.means()
+    }
+
+    /// What is left to spend once all of the money that is held is spent.
+    pub(crate) fn balance_after_hold(&self) -> String {
+        self.app.ledger.balances(self.hold.payer().owner).total().to_string()
+    }
+
+    /// What there was to spend before this work: its own money is held, and not gone. What other
+    /// work holds is not in it.
+    pub(crate) fn balance_before(&self) -> String {
+        let free = self.app.ledger.balances(self.hold.payer().owner).total();
+        free.saturating_add(self.hold.amount()).to_string()
+    }
+
+    /// Charges for the work, and waits until that is durable. The request's id and duration are
+    /// added to the charge.
+    pub(crate) async fn pay(
+        self,
+        tokens_used: u64,
+        mut charge: Charge,
+    ) -> Result<Receipt, Failure> {
+        correct(&self.app, self.admission, tokens_used);
+        let took = self.app.clock.now().since(self.started).as_millis();
+        charge.details.execution_ms = u64::try_from(took).ok();
+        charge.details.request_id = self.request_id.as_str().to_owned();
+        let receipt = self.app.ledger.settle(self.hold, charge).await;
+        receipt.map_err(Failure::Unrecorded)
+    }
+
+    /// Nothing was produced: the money returns, and no tokens were used.
+    pub(crate) fn release(self) {
+        correct(&self.app, self.admission, 0);
+        self.app.ledger.release(self.hold);
+    }
+}
+
+fn correct(app: &Shared, admission: Option<Admission>, tokens: u64) {
+    if let Some(admission) = admission {
+        app.limiter.correct(admission, tokens);
+    }
+}

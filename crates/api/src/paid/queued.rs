@@ -1,0 +1,136 @@
+//! Paid work that is queued: its money is held in the store, with the job, until the job ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+use bytes::Bytes;
+use credits::OwnerId;
+use domain::catalogue::Model;
+use domain::pricing::{QueuedLine, QueuedUnit};
+use engine::MediaRequest;
+use jobs::{NewJob, NotQueued};
+use ledger::{Charge, ChargeLine};
+use money::Per;
+use serde::Serialize;
+use store::job::{JobId, JobKind};
+use store::usage::UsageDetails;
+
+use crate::app::App;
+use crate::keyed::{Also, Answered, Failed, KeyedWork};
+use crate::paid::PaidCall;
+use crate::payment;
+use crate::refusal::Refusal;
+
+/// For a caller whose queue is full.
+const FULL_QUEUE_WAIT: Duration = Duration::from_secs(30);
+
+/// A job that somebody wants to pay for, admitted by its limits.
+pub(crate) struct Order<T> {
+    new: NewJob,
+    /// What the caller is told once it is queued.
+    told: T,
+}
+
+/// What an endpoint asks for.
+pub(crate) struct Wanted {
+    pub(crate) kind: JobKind,
+    pub(crate) request: MediaRequest,
+    pub(crate) lines: Vec<QueuedLine>,
+    pub(crate) alternative: Option<String>,
+    pub(crate) has_link: bool,
+}
+
+impl PaidCall {
+    /// Counts the request against the limits of the model. `told` says what the caller is answered.
+    pub(crate) fn order<A, T>(
+        &self,
+        model: &Model,
+        wanted: Wanted,
+        told: T,
+    ) -> Result<Order<T>, Refusal>
+    where
+        A: Serialize,
+        T: FnOnce(&App, JobId) -> A + Send + 'static,
+    {
+        self.app.admit_model(&self.holder, model, 0, &self.standing)?;
+        let request_id = self.request_id.as_str().to_owned();
+        let details = UsageDetails { request_id: request_id.clone(), ..UsageDetails::default() };
+        let line = |line: &QueuedLine| charge_line(model, wanted.kind, line);
+        let charge = Charge {
+            lines: wanted.lines.iter().map(line).collect(),
+            model: model.id.clone(),
+            details,
+            notes: "API Inference".to_owned(),
+        };
+        let new = NewJob {
+            payer: self.holder.payer(),
+            kind: wanted.kind,
+            model: model.id.clone(),
+            request: wanted.request,
+            charge,
+            request_id,
+            alternative: wanted.alternative,
+            has_link: wanted.has_link,
+        };
+        Ok(Order { new, told })
+    }
+}
+
+impl<A, T> KeyedWork for Order<T>
+where
+    A: Serialize,
+    T: FnOnce(&App, JobId) -> A + Send + 'static,
+{
+    fn owner(&self) -> OwnerId {
+        self.new.payer.owner
+    }
+
+    async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, Failed> {
+        let Order { new, told } = self;
+        let mut body = Bytes::new();
+        let for_body = &mut body;
+        let queued = app.jobs.add(new, |id| {
+            *for_body = serde_json::to_vec(&told(app, id)).unwrap_or_default().into();
+            also(&HeaderMap::new(), for_body).into_iter().collect()
+        });
+        let queued = queued.await;
+        queued.map_err(|refused| Failed::new(move |app| refuse(app, refused.clone())))?;
+        Ok(Arc::new(Answered { body, headers: HeaderMap::new(), balance_remaining: None }))
+    }
+}
+
+/// What makes two results of the same words differ.
+pub(crate) fn seed(app: &App) -> u64 {
+    let mut bytes = [0; 8];
+    app.entropy.fill(&mut bytes);
+    // As many bits as every engine's number has.
+    u64::from_le_bytes(bytes) >> 33
+}
+
+fn refuse(app: &App, refused: NotQueued) -> Refusal {
+    match refused {
+        NotQueued::Unpaid(refused) => payment::refuse_hold(app, refused),
+        NotQueued::TooMany { most } => {
+            let message = format!(
+                "You have {most} jobs that have not ended, and no more are queued. Wait for some of \
+                 them."
+            );
+            Refusal::rate_limited(message, FULL_QUEUE_WAIT)
+        }
+        NotQueued::Unavailable(cause) => Refusal::unavailable(cause),
+    }
+}
+
+fn charge_line(model: &Model, kind: JobKind, line: &QueuedLine) -> ChargeLine {
+    let kind = match kind {
+        JobKind::Music => "music",
+        JobKind::Video => "video",
+    };
+    let per = match line.unit {
+        QueuedUnit::Generation | QueuedUnit::Second => Per::One,
+        QueuedUnit::Character => Per::Thousand,
+    };
+    let sku = format!("{}-{kind}-{}", model.id, line.unit.name());
+    ChargeLine { sku, units: line.units, rate: line.rate, per }
+}

@@ -1,0 +1,58 @@
+//! Paid work that gives its result whole. It runs to its end, and is paid, even if nobody waits.
+
+use std::future::Future;
+
+use credits::Receipt;
+use engine::EngineError;
+use ledger::Charge;
+
+use crate::outlasting::Outlasting;
+use crate::paid::HeldFunds;
+use crate::refusal::inference::Failure;
+
+/// What a piece of work gave, and what is charged for it.
+pub(crate) struct Produced<T> {
+    pub(crate) output: T,
+    /// Counted against the limits, for models that have limits of tokens.
+    pub(crate) tokens: u64,
+    /// [`Charge::default`] costs nothing.
+    pub(crate) charge: Charge,
+}
+
+/// A result whose charge is durable.
+#[derive(Debug)]
+pub(crate) struct Paid<T> {
+    pub(crate) output: T,
+    pub(crate) receipt: Receipt,
+}
+
+impl HeldFunds {
+    /// Charges for what the work produced; work that fails costs nothing.
+    pub(crate) async fn run<T: Send + 'static>(
+        self,
+        work: impl Future<Output = Result<Produced<T>, EngineError>> + Send + 'static,
+    ) -> Result<Paid<T>, Failure> {
+        self.run_or(work).await?.map_err(Failure::Engine)
+    }
+
+    /// The same for work that no engine does, and that fails in its own ways.
+    pub(crate) async fn run_or<T: Send + 'static, E: Send + 'static>(
+        self,
+        work: impl Future<Output = Result<Produced<T>, E>> + Send + 'static,
+    ) -> Result<Result<Paid<T>, E>, Failure> {
+        let tasks = self.app.tasks.clone();
+        let to_the_end = async move {
+            match work.await {
+                Ok(Produced { output, tokens, charge }) => {
+                    let receipt = self.pay(tokens, charge).await?;
+                    Ok(Ok(Paid { output, receipt }))
+                }
+                Err(error) => {
+                    self.release();
+                    Ok(Err(error))
+                }
+            }
+        };
+        Outlasting::new(&tasks, to_the_end).await
+    }
+}

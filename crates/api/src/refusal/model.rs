@@ -1,0 +1,18 @@
+//! Refusals of a model's name.
+
+use domain::catalogue::Unresolved;
+
+use crate::refusal::Refusal;
+
+/// What a caller is told when no model answers to the name it sent.
+pub(crate) fn refuse_model(unresolved: Unresolved) -> Refusal {
+    let message = unresolved.to_string();
+    match unresolved {
+        Unresolved::NotFound { .. } => Refusal::not_found("Model not found", message),
+        Unresolved::Gone { .. } => Refusal::gone(message),
+        Unresolved::WrongType { .. } => Refusal::bad_request("Invalid model specified", message),
+        Unresolved::Offline { .. } => Refusal::model_offline(message),
+        Unresolved::Restricted { .. } => Refusal::forbidden(message),
+        Unresolved::NotPrivate { .. } => Refusal::not_private(message),
+    }
+}

@@ -1,0 +1,48 @@
+//! Refusals of pictures, and of work on them.
+
+use axum::http::StatusCode;
+use engine::EngineError;
+use pictures::Fault;
+
+use crate::refusal::Refusal;
+use crate::refusal::inference::Failure;
+use crate::transport::RequestId;
+
+const TIMED_OUT: &str = "The request took too long to complete and was timed-out. Ask for a smaller \
+     picture or fewer steps.";
+
+impl Refusal {
+    /// 400 for a caller's picture, with the field that it came in.
+    pub(crate) fn unreadable_picture(field: &str, fault: &Fault) -> Refusal {
+        let (reason, code) = match fault {
+            Fault::Unknown | Fault::Unsupported(_) | Fault::Animated | Fault::Followed(_) => {
+                ("Invalid image", "INVALID_IMAGE_FORMAT")
+            }
+            Fault::Corrupted => ("Corrupted image", "CORRUPTED_IMAGE"),
+            Fault::TooFewPixels { .. } | Fault::SideTooShort { .. } => {
+                ("Image too small", "IMAGE_TOO_SMALL")
+            }
+            Fault::TooManyPixels { .. } => ("Image too large", "IMAGE_TOO_LARGE"),
+            Fault::Unwritable => return Refusal::internal("a caller's picture cannot be written"),
+        };
+        let message = format!("`{field}`: {fault}");
+        Refusal::standard(StatusCode::BAD_REQUEST, reason, message, Some(code))
+    }
+
+    /// 400 for what stands where a picture should.
+    pub(crate) fn no_picture(message: impl Into<String>) -> Refusal {
+        let code = Some("INVALID_IMAGE");
+        Refusal::standard(StatusCode::BAD_REQUEST, "Invalid image", message, code)
+    }
+}
+
+/// For a picture that was not made.
+pub(crate) fn refuse_picture(failure: Failure, request_id: &RequestId) -> Refusal {
+    match failure {
+        Failure::Engine(EngineError::Timeout { .. }) => {
+            let status = StatusCode::GATEWAY_TIMEOUT;
+            Refusal::standard(status, "Request timeout", TIMED_OUT, None)
+        }
+        other => other.into_refusal(request_id, "prompt"),
+    }
+}

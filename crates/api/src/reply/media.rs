@@ -1,0 +1,178 @@
+//! Files that were made, sent piece by piece.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::Stream;
+use jobs::Opened;
+use schemars::SchemaGenerator;
+use wire::audio::InProgress;
+use wire::errors::{AudioRejection, ContentPolicyError, GenerationFailed};
+
+use super::{Answer, Reply};
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+/// What happens once a file was sent to its last byte.
+pub(crate) type Afterwards = Box<dyn FnOnce() + Send>;
+
+/// A file on its way.
+pub(crate) struct Sent {
+    pub(crate) opened: Opened,
+    /// Without its ending.
+    pub(crate) name: String,
+    pub(crate) is_part: bool,
+    pub(crate) afterwards: Option<Afterwards>,
+}
+
+impl Sent {
+    pub(crate) fn into_response(self) -> Result<Response, Refusal> {
+        let Sent { opened, name, is_part, afterwards } = self;
+        let Opened { media, extension, range, bytes } = opened;
+        let length = range.end - range.start;
+        let mut headers = HeaderMap::new();
+        let text = |value: String| HeaderValue::try_from(value).map_err(Refusal::internal);
+        headers.insert(header::CONTENT_TYPE, text(media.content_type)?);
+        headers.insert(header::CONTENT_LENGTH, length.into());
+        let name = text(format!("attachment; filename=\"{name}.{extension}\""))?;
+        headers.insert(header::CONTENT_DISPOSITION, name);
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+        let no_sniffing = HeaderValue::from_static("nosniff");
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        if is_part {
+            let place = format!("bytes {}-{}/{}", range.start, range.end - 1, media.bytes);
+            headers.insert(header::CONTENT_RANGE, text(place)?);
+        }
+        let sending = Sending { bytes, left: length, afterwards };
+        let mut response = Response::new(Body::from_stream(sending));
+        *response.headers_mut() = headers;
+        if is_part {
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        }
+        Ok(response)
+    }
+}
+
+/// Notices when the last byte was handed to the connection. A file that breaks off before, or whose
+/// reader goes away, has no afterwards.
+struct Sending<S> {
+    bytes: S,
+    left: u64,
+    afterwards: Option<Afterwards>,
+}
+
+impl<S, E> Stream for Sending<S>
+where
+    S: Stream<Item = Result<Bytes, E>> + Unpin,
+{
+    type Item = Result<Bytes, E>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = Pin::new(&mut self.bytes).poll_next(context);
+        if let Poll::Ready(Some(Ok(piece))) = &next {
+            self.left = self.left.saturating_sub(piece.len() as u64);
+        }
+        next
+    }
+}
+
+/// The connection lets go of a body when it has taken all of it, or when it breaks.
+impl<S> Drop for Sending<S> {
+    fn drop(&mut self) {
+        if self.left == 0
+            && let Some(afterwards) = self.afterwards.take()
+        {
+            afterwards();
+        }
+    }
+}
+
+/// What a job has come to.
+pub(crate) enum Retrieved {
+    InProgress(Answer<InProgress>),
+    File(Box<Sent>),
+}
+
+/// The same for music and for videos, which are described apart.
+pub(crate) struct RetrievedMusic(pub(crate) Retrieved);
+pub(crate) struct RetrievedVideo(pub(crate) Retrieved);
+
+impl Retrieved {
+    fn into_response(self) -> Result<Response, Refusal> {
+        match self {
+            Retrieved::InProgress(answer) => Reply::into_response(answer),
+            Retrieved::File(sent) => sent.into_response(),
+        }
+    }
+}
+
+impl Reply for RetrievedMusic {
+    fn into_response(self) -> Result<Response, Refusal> {
+        self.0.into_response()
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.reply::<InProgress>(generator);
+        for content_type in ["audio/mpeg", "audio/wav", "audio/flac", "audio/ogg", "audio/mp4"] {
+            operation.file_reply(content_type);
+        }
+        describe_failures::<AudioRejection>(operation, generator);
+    }
+}
+
+impl Reply for RetrievedVideo {
+    fn into_response(self) -> Result<Response, Refusal> {
+        self.0.into_response()
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.reply::<InProgress>(generator);
+        for content_type in VIDEO_TYPES {
+            operation.file_reply(content_type);
+        }
+        describe_failures::<ContentPolicyError>(operation, generator);
+    }
+}
+
+/// Some engines make moving pictures rather than videos.
+const VIDEO_TYPES: [&str; 6] =
+    ["video/mp4", "video/webm", "video/quicktime", "video/x-msvideo", "image/webp", "image/gif"];
+
+fn describe_failures<T: schemars::JsonSchema>(
+    operation: &mut Operation,
+    generator: &mut SchemaGenerator,
+) {
+    operation.standard_refusal(404, "What was made is deleted", generator);
+    operation.refusal::<T>(422, "Against the policy of the model's provider; refunded", generator);
+    operation.refusal::<GenerationFailed>(500, "The job failed and was refunded", generator);
+}
+
+/// A file that a link leads to.
+pub(crate) struct Linked(pub(crate) Box<Sent>);
+
+impl Reply for Linked {
+    fn into_response(self) -> Result<Response, Refusal> {
+        self.0.into_response()
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        for content_type in VIDEO_TYPES {
+            operation.file_reply(content_type);
+        }
+        for content_type in VIDEO_TYPES {
+            operation.partial_reply(content_type);
+        }
+        operation.standard_refusal(404, "There is nothing yet, or no such link", generator);
+        operation.standard_refusal(
+            410,
+            "The link is over, revoked, or its file deleted",
+            generator,
+        );
+        operation.standard_refusal(416, "The file has no such bytes", generator);
+    }
+}

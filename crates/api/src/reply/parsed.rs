@@ -1,0 +1,30 @@
+//! The text of a document, in the form that was asked for.
+
+use axum::response::Response;
+use schemars::SchemaGenerator;
+use wire::augment::ParsedText;
+
+use super::{Answer, Reply, respond};
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+pub(crate) enum Parsed {
+    Json(Answer<ParsedText>),
+    Text(Answer<String>),
+}
+
+impl Reply for Parsed {
+    fn into_response(self) -> Result<Response, Refusal> {
+        match self {
+            Parsed::Json(answer) => answer.into_response(),
+            Parsed::Text(answer) => {
+                Ok(respond(answer.body.into(), answer.headers, "text/plain; charset=utf-8"))
+            }
+        }
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.reply::<ParsedText>(generator);
+        operation.text_reply("text/plain");
+    }
+}

@@ -1,0 +1,83 @@
+//! How many connections each address has: a bound, so that one cannot take every place.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::origin;
+
+/// The places of everybody.
+pub struct Addresses {
+    each_max: usize,
+    /// Proxies bring the connections of many.
+    is_excepted: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
+    /// Held to count, and never across an await.
+    counts: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// One connection's place, until it is dropped.
+pub struct Place(Option<(Arc<Addresses>, IpAddr)>);
+
+impl Addresses {
+    pub fn new(
+        each_max: usize,
+        is_excepted: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
+    ) -> Arc<Addresses> {
+        Arc::new(Addresses { each_max, is_excepted, counts: Mutex::default() })
+    }
+
+    /// No bound at all, for listeners that only the operator reaches.
+    pub fn unbounded() -> Arc<Addresses> {
+        Addresses::new(usize::MAX, Arc::new(|_| true))
+    }
+
+    /// A place for a connection from here, if there is one left.
+    pub(super) fn place(self: &Arc<Addresses>, address: IpAddr) -> Option<Place> {
+        let address = address.to_canonical();
+        if (self.is_excepted)(address) {
+            return Some(Place(None));
+        }
+        let network = origin::network(address);
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(network).or_default();
+        if self.each_max <= *count {
+            return None;
+        }
+        *count += 1;
+        Some(Place(Some((Arc::clone(self), network))))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Some((addresses, network)) = self.0.take() else { return };
+        let mut counts = addresses.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&network) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&network);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_its_places_a_household_has_one_address_and_proxies_have_no_bound() {
+        let proxy: IpAddr = "10.0.0.1".parse().unwrap();
+        let addresses = Addresses::new(2, Arc::new(move |it| it == proxy));
+        let place = |text: &str| addresses.place(text.parse().unwrap());
+        let first = place("9.9.9.9").unwrap();
+        let _second = place("::ffff:9.9.9.9").unwrap();
+        assert!(place("9.9.9.9").is_none());
+        assert!(place("9.9.9.8").is_some());
+        drop(first);
+        assert!(place("9.9.9.9").is_some());
+        let _household = [place("2001:db8::1").unwrap(), place("2001:db8::2").unwrap()];
+        assert!(place("2001:db8::3").is_none());
+        let _proxied: Vec<_> = (0..5).map(|_| place("10.0.0.1").unwrap()).collect();
+    }
+}

@@ -1,0 +1,152 @@
+//! Answers to what is no HTTP, or too much of it, in the shape of all others.
+//!
+//! Such a request never becomes one, so no layer sees it: the library below writes an empty answer
+//! of its own. That answer is known by its first line and by lacking our headers, and is replaced
+//! on its way out.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::version::VERSION;
+
+/// What may still be on its way when a connection is closed: read, so that the client gets to read
+/// its answer.
+const LEFT_BYTES_MAX: usize = 1024 * 1024;
+
+/// The library's first lines, and what is said instead.
+const CANNED: [(&[u8], &str, &str); 3] = [
+    (
+        b"HTTP/1.1 400 Bad Request\r\n",
+        "400 Bad request",
+        "This is no HTTP request that can be understood.",
+    ),
+    (b"HTTP/1.1 414 URI Too Long\r\n", "414 URI too long", "The address is too long."),
+    (
+        b"HTTP/1.1 431 Request Header Fields Too Large\r\n",
+        "431 Request header fields too large",
+        "The request line and headers are too large. Send at most 64 KiB of them.",
+    ),
+];
+
+/// A connection whose answers are all of one shape.
+pub(super) struct Unparsed<S> {
+    inner: S,
+    replacing: Option<Replacing>,
+    was_replaced: bool,
+}
+
+struct Replacing {
+    left: Bytes,
+    /// How many bytes of the library's it stands for.
+    instead_of: usize,
+}
+
+impl<S> Unparsed<S> {
+    pub(super) fn new(inner: S) -> Unparsed<S> {
+        Unparsed { inner, replacing: None, was_replaced: false }
+    }
+}
+
+/// What is written in the place of `bytes`, if they are the library's own answer.
+fn replacement(bytes: &[u8]) -> Option<Bytes> {
+    let (_, status, message) = CANNED.iter().find(|(line, _, _)| bytes.starts_with(line))?;
+    let head = std::str::from_utf8(bytes).ok()?;
+    if head.contains("x-request-id:") || !head.ends_with("\r\n\r\n") {
+        return None;
+    }
+    let body = serde_json::json!({ "error": message }).to_string();
+    let length = body.len();
+    Some(Bytes::from(format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         connection: close\r\nx-service-version: {VERSION}\r\n\r\n{body}"
+    )))
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Unparsed<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Unparsed<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        if this.replacing.is_none()
+            && bytes.starts_with(b"HTTP/1.1 4")
+            && let Some(left) = replacement(bytes)
+        {
+            this.was_replaced = true;
+            this.replacing = Some(Replacing { left, instead_of: bytes.len() });
+        }
+        let Some(replacing) = &mut this.replacing else {
+            return Pin::new(&mut this.inner).poll_write(context, bytes);
+        };
+        while replacing.left.has_remaining() {
+            let inner = Pin::new(&mut this.inner);
+            let written = ready!(inner.poll_write(context, &replacing.left))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            replacing.left.advance(written);
+        }
+        let instead_of = replacing.instead_of;
+        this.replacing = None;
+        Poll::Ready(Ok(instead_of))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let first = slices.iter().find(|slice| !slice.is_empty());
+        match first {
+            Some(first) if first.starts_with(b"HTTP/1.1 4") => self.poll_write(context, first),
+            _ => Pin::new(&mut self.inner).poll_write_vectored(context, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.inner).poll_shutdown(context))?;
+        if self.was_replaced {
+            self.discard_left(context);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> Unparsed<S> {
+    /// Reads what has come and nobody read: closing over it would reset the connection, and with it
+    /// the answer.
+    fn discard_left(&mut self, context: &mut Context<'_>) {
+        let mut space = [0; 8 * 1024];
+        let mut seen = 0;
+        while seen < LEFT_BYTES_MAX {
+            let mut buffer = ReadBuf::new(&mut space);
+            match Pin::new(&mut self.inner).poll_read(context, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => seen += buffer.filled().len(),
+                _ => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What is left of a request's body when its answer is there.
+//!
+//! A server that answers and closes while its client still sends makes the client see a broken
+//! connection instead of the answer, and one that leaves bytes unread cannot use the connection
+//! again. So a short rest is read before the answer goes out, and the connection is kept; of a long
+//! one the client is told `connection: close`, and reading goes on for a while beside the answer.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{CONNECTION, EXPECT};
+use axum::http::{HeaderValue, Version};
+use axum::response::Response;
+use bytes::Bytes;
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::BodyExt;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::task::TaskTracker;
+
+/// A rest that is read before the answer goes out.
+const SHORT_BYTES_MAX: u64 = 64 * 1024;
+/// How long the answer waits for it.
+const SHORT_WAIT: Duration = Duration::from_secs(1);
+/// What is read beside the answer, so that the client gets to read it: more than any body that is
+/// taken, for clients that are a little over the bound.
+const LINGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+const LINGER_WAIT: Duration = Duration::from_secs(30);
+
+/// The place to which a body returns that was not read to its end.
+#[derive(Default)]
+pub(super) struct Unread {
+    left: Arc<Mutex<Option<Left>>>,
+}
+
+/// A body with bytes to come.
+struct Left {
+    body: Body,
+    /// Its client waits for a word before it sends any of it.
+    is_held_back: bool,
+}
+
+/// A body on loan to whoever handles its request.
+struct Lent {
+    left: Option<Left>,
+    returns_to: Arc<Mutex<Option<Left>>>,
+}
+
+impl Unread {
+    /// Follows the body of a request. HTTP/2 ends its streams one by one and needs nothing of this;
+    /// neither does a request without a body.
+    pub(super) fn follow(request: Request) -> (Request, Option<Unread>) {
+        if Version::HTTP_2 <= request.version() || request.body().is_end_stream() {
+            return (request, None);
+        }
+        let unread = Unread::default();
+        let is_held_back = request.headers().contains_key(EXPECT);
+        let returns_to = Arc::clone(&unread.left);
+        let lend = |body| Lent { left: Some(Left { body, is_held_back }), returns_to };
+        (request.map(|body| Body::new(lend(body))), Some(unread))
+    }
+
+    /// Deals with what was not read, before the answer goes out.
+    pub(super) async fn settle(self, response: &mut Response, tasks: &TaskTracker) {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Left { mut body, is_held_back }) = left else { return };
+        if !is_held_back && body.size_hint().lower() <= SHORT_BYTES_MAX {
+            let short = discard(&mut body, SHORT_BYTES_MAX, Instant::now() + SHORT_WAIT);
+            if short.await == Rest::Over {
+                return;
+            }
+        }
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        if !is_held_back {
+            tasks.spawn(async move {
+                discard(&mut body, LINGER_BYTES_MAX, Instant::now() + LINGER_WAIT).await;
+            });
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Rest {
+    Over,
+    GoesOn,
+}
+
+/// Reads a body and forgets it, up to a number of bytes and a moment.
+async fn discard(body: &mut Body, bytes_max: u64, deadline: Instant) -> Rest {
+    let mut seen: u64 = 0;
+    while seen <= bytes_max {
+        let data = match timeout_at(deadline, body.frame()).await {
+            Ok(None) => return Rest::Over,
+            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+            Ok(Some(Err(_))) | Err(_) => return Rest::GoesOn,
+        };
+        seen = seen.saturating_add(u64::try_from(data.len()).unwrap_or(u64::MAX));
+    }
+    Rest::GoesOn
+}
+
+impl HttpBody for Lent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Some(left) = &mut self.left else { return Poll::Ready(None) };
+        // Whoever asks for it has the client told to send.
+        left.is_held_back = false;
+        let polled = Pin::new(&mut left.body).poll_frame(context);
+        if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
+            self.left = None;
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left.as_ref().is_none_or(|left| left.body.is_end_stream())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.left.as_ref().map_or_else(SizeHint::default, |left| left.body.size_hint())
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let Some(left) = self.left.take().filter(|left| !left.body.is_end_stream()) else { return };
+        *self.returns_to.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
+    }
+}

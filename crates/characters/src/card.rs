@@ -1,0 +1,189 @@
+//! Character cards: V1, V2 and V3 as they are read, V2 as they are written.
+
+use serde_json::{Map, Value, json};
+
+use crate::book::Book;
+
+/// Of the name; longer ones are no names.
+const NAME_CHARS_MAX: usize = 100;
+/// Of everything that goes into a prompt.
+const TEXT_CHARS_MAX: usize = 100_000;
+/// Of what is shown in lists.
+const DESCRIPTION_CHARS_MAX: usize = 2_000;
+const TAGS_MAX: usize = 32;
+const TAG_CHARS_MAX: usize = 50;
+/// Our own words in a card's extensions.
+const EXTENSION: &str = "tollgate";
+const ADULT_TAGS: [&str; 4] = ["nsfw", "adult", "18+", "explicit"];
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CardFault {
+    #[error("It is no character card: {0}")]
+    NoCard(&'static str),
+    #[error("Its {0} is too long.")]
+    TooLong(&'static str),
+    #[error("The file is larger than {0} MB.")]
+    TooLarge(usize),
+    #[error("The file is damaged: {0}")]
+    Damaged(&'static str),
+}
+
+/// A card that can be spoken as. What it says beyond these fields survives in `data`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    pub name: String,
+    pub nickname: Option<String>,
+    pub description: String,
+    pub personality: String,
+    pub scenario: String,
+    pub greetings: Vec<String>,
+    pub examples: String,
+    pub notes: String,
+    pub system_prompt: String,
+    pub last_words: String,
+    pub tags: Vec<String>,
+    pub creator: String,
+    pub book: Option<Book>,
+    /// The `data` object of the card, as it came.
+    pub data: Map<String, Value>,
+}
+
+impl Card {
+    /// From any of the three versions.
+    pub fn from_json(value: Value) -> Result<Card, CardFault> {
+        let Value::Object(mut card) = value else {
+            return Err(CardFault::NoCard("it is not a JSON object"));
+        };
+        let data = match card.remove("data") {
+            Some(Value::Object(data)) => data,
+            _ => card,
+        };
+        let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default().trim();
+        let name = text("name").to_owned();
+        if name.is_empty() {
+            return Err(CardFault::NoCard("it has no name"));
+        }
+        if NAME_CHARS_MAX < name.chars().count() {
+            return Err(CardFault::TooLong("name"));
+        }
+        let mut greetings = vec![text("first_mes").to_owned()];
+        greetings.extend(texts(&data, "alternate_greetings"));
+        greetings.retain(|it| !it.is_empty());
+        let mut tags = texts(&data, "tags");
+        tags.retain(|tag| !tag.is_empty() && tag.chars().count() <= TAG_CHARS_MAX);
+        tags.truncate(TAGS_MAX);
+        let card = Card {
+            nickname: Some(text("nickname").to_owned()).filter(|it| !it.is_empty()),
+            description: text("description").to_owned(),
+            personality: text("personality").to_owned(),
+            scenario: text("scenario").to_owned(),
+            examples: text("mes_example").to_owned(),
+            notes: text("creator_notes").to_owned(),
+            system_prompt: text("system_prompt").to_owned(),
+            last_words: text("post_history_instructions").to_owned(),
+            creator: text("creator").to_owned(),
+            book: data.get("character_book").and_then(Book::from_json),
+            greetings,
+            tags,
+            name,
+            data,
+        };
+        if TEXT_CHARS_MAX < card.data.values().map(length).sum::<usize>() {
+            return Err(CardFault::TooLong("text"));
+        }
+        if card.description.is_empty()
+            && card.personality.is_empty()
+            && card.system_prompt.is_empty()
+        {
+            return Err(CardFault::NoCard("it says nothing about the character"));
+        }
+        Ok(card)
+    }
+
+    /// From what [`Card::to_v2`] wrote.
+    pub fn parse(text: &str) -> Result<Card, CardFault> {
+        let value = serde_json::from_str(text).map_err(|_| CardFault::NoCard("it is not JSON"))?;
+        Card::from_json(value)
+    }
+
+    /// As V2, with everything that came.
+    pub fn to_v2(&self) -> Value {
+        let mut data = self.data.clone();
+        for field in [
+            "name",
+            "description",
+            "personality",
+            "scenario",
+            "first_mes",
+            "mes_example",
+            "creator_notes",
+            "system_prompt",
+            "post_history_instructions",
+            "creator",
+            "character_version",
+        ] {
+            data.entry(field).or_insert_with(|| json!(""));
+        }
+        for field in ["alternate_greetings", "tags"] {
+            data.entry(field).or_insert_with(|| json!([]));
+        }
+        data.entry("extensions").or_insert_with(|| json!({}));
+        json!({"spec": "chara_card_v2", "spec_version": "2.0", "data": data})
+    }
+
+    /// What lists show: the first paragraph of the notes, or else the description.
+    pub fn summary(&self) -> String {
+        let notes = self.notes.split("\n\n").next().unwrap_or_default().trim();
+        let text = if notes.is_empty() { &self.description } else { notes };
+        let text = text.replace("{{char}}", &self.name).replace("{{user}}", "you");
+        text.chars().take(DESCRIPTION_CHARS_MAX).collect()
+    }
+
+    /// The model that its maker wants it to speak with.
+    pub fn model(&self) -> Option<String> {
+        let model = self.extension("model")?.as_str()?.trim();
+        (!model.is_empty()).then(|| model.to_owned())
+    }
+
+    pub fn is_adult(&self) -> bool {
+        let is_tagged = |tag: &String| ADULT_TAGS.contains(&tag.to_lowercase().as_str());
+        self.flag("adult") || self.tags.iter().any(is_tagged)
+    }
+
+    pub fn is_featured(&self) -> bool {
+        self.flag("featured")
+    }
+
+    pub fn is_pro(&self) -> bool {
+        self.flag("pro")
+    }
+
+    /// Whether it may look at the web.
+    pub fn is_web_enabled(&self) -> bool {
+        self.flag("web")
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.extension(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    fn extension(&self, name: &str) -> Option<&Value> {
+        self.data.get("extensions")?.get(EXTENSION)?.get(name)
+    }
+}
+
+fn texts(data: &Map<String, Value>, name: &str) -> Vec<String> {
+    let listed = data.get(name).and_then(Value::as_array);
+    let texts = listed.into_iter().flatten().filter_map(Value::as_str);
+    texts.map(|text| text.trim().to_owned()).collect()
+}
+
+/// Of all text in a value.
+fn length(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.chars().count(),
+        Value::Array(values) => values.iter().map(length).sum(),
+        Value::Object(values) => values.values().map(length).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}

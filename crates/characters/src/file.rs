@@ -1,0 +1,73 @@
+//! Files that hold a card: JSON, a PNG with a card in it, or an archive.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+
+use crate::card::{Card, CardFault};
+use crate::png;
+
+pub const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
+const MEGABYTE: usize = 1024 * 1024;
+/// Of one file in an archive.
+const UNPACKED_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Where archives keep the card, and pictures of the character.
+const ARCHIVED_CARD: &str = "card.json";
+const ARCHIVED_PICTURES: &str = "assets/icon/";
+
+/// A portrait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    pub media_type: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+/// Reads a card, whichever kind of file it is in.
+pub fn read(bytes: &[u8]) -> Result<(Card, Option<Picture>), CardFault> {
+    if FILE_BYTES_MAX < bytes.len() {
+        return Err(CardFault::TooLarge(FILE_BYTES_MAX / MEGABYTE));
+    }
+    if png::is_png(bytes) {
+        let (json, picture) = png::read(bytes)?;
+        let picture = Picture { media_type: "image/png", bytes: picture };
+        return Ok((card(&json)?, Some(picture)));
+    }
+    // Archives may stand behind a picture.
+    if let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) {
+        let json = archived(&mut archive, ARCHIVED_CARD)
+            .ok_or(CardFault::NoCard("the archive has no card.json"))?;
+        return Ok((card(&json)?, archived_picture(&mut archive)));
+    }
+    Ok((card(bytes)?, None))
+}
+
+fn card(json: &[u8]) -> Result<Card, CardFault> {
+    let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+    let value = serde_json::from_slice(json);
+    Card::from_json(value.map_err(|_| CardFault::NoCard("it is not JSON"))?)
+}
+
+fn archived(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Option<Vec<u8>> {
+    let file = archive.by_name(name).ok()?;
+    let mut bytes = Vec::new();
+    file.take(UNPACKED_BYTES_MAX + 1).read_to_end(&mut bytes).ok()?;
+    let is_whole = u64::try_from(bytes.len()).is_ok_and(|length| length <= UNPACKED_BYTES_MAX);
+    is_whole.then_some(bytes)
+}
+
+/// The first picture that browsers show and that is one.
+fn archived_picture(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Option<Picture> {
+    let names = archive.file_names().filter_map(|name| name.ok().map(|it| it.into_owned()));
+    let mut names: Vec<String> = names.filter(|name| name.contains(ARCHIVED_PICTURES)).collect();
+    names.sort();
+    names.into_iter().find_map(|name| {
+        let bytes = archived(archive, &name)?;
+        let media_type = match bytes.as_slice() {
+            [0x89, b'P', b'N', b'G', ..] => "image/png",
+            [0xff, 0xd8, 0xff, ..] => "image/jpeg",
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+            _ => return None,
+        };
+        Some(Picture { media_type, bytes })
+    })
+}

@@ -1,0 +1,177 @@
+//! `tollgate image`: words into a picture's file, shown in terminals that can.
+
+use std::env::var_os;
+use std::io::{IsTerminal, Write, stdout};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use pictures::{Bounds, Format, Order, Size, Writing};
+use serde_json::json;
+
+use super::session::{Session, send, whole};
+use crate::args;
+use crate::failure::Failure;
+use crate::operator::Operator;
+use crate::output::print_line;
+
+/// Of the longer side of what is shown.
+const PREVIEW_PIXELS: u32 = 480;
+/// Terminals take a picture in pieces of at most this.
+const PIECE_BYTES: usize = 4096;
+const PIXELS_MAX: u64 = 40_000_000;
+
+pub(crate) async fn run(operator: &mut Operator<'_>, image: &args::Image) -> Result<(), Failure> {
+    let ending = image.output.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    let format = match ending.to_lowercase().as_str() {
+        "jpg" | "jpeg" => "jpeg",
+        "png" => "png",
+        "webp" => "webp",
+        _ => {
+            let output = image.output.display();
+            let message = format!("end the name of {output} with one of webp, png, jpg");
+            return Err(Failure::Usage(message));
+        }
+    };
+    let session = Session::open(operator).await?;
+    let outcome = save(&session, image, format).await;
+    session.close(operator).await.and(outcome)
+}
+
+async fn save(session: &Session, image: &args::Image, format: &str) -> Result<(), Failure> {
+    let mut body = json!({
+        "model": image.model, "prompt": image.prompt, "format": format, "return_binary": true,
+    });
+    let wishes = [
+        ("negative_prompt", image.negative.as_deref().map(Into::into)),
+        ("style_preset", image.style.as_deref().map(Into::into)),
+        ("width", image.width.map(Into::into)),
+        ("height", image.height.map(Into::into)),
+        ("aspect_ratio", image.aspect_ratio.as_deref().map(Into::into)),
+        ("steps", image.steps.map(Into::into)),
+        ("seed", image.seed.map(Into::into)),
+    ];
+    for (name, wish) in wishes {
+        if let Some(wish) = wish {
+            body[name] = wish;
+        }
+    }
+    let file = whole(send(session.post("image/generate").json(&body)).await?).await?;
+    std::fs::write(&image.output, &file)?;
+    let head = pictures::inspect(&file).ok();
+    let size = head.map(|it| format!("{} × {}, ", it.size.width, it.size.height));
+    let size = size.unwrap_or_default();
+    print_line(&format!("{}: {size}{} bytes", image.output.display(), file.len()))?;
+    if let (Some(head), Some(terminal)) = (head, Terminal::here()) {
+        let preview = preview(&file, head.size).ok_or_else(|| {
+            Failure::Failed("the picture cannot be shown; its file is there".to_owned())
+        })?;
+        stdout().write_all(&terminal.shown(&preview))?;
+    }
+    Ok(())
+}
+
+/// A smaller picture as a PNG, which every such terminal takes.
+fn preview(file: &[u8], size: Size) -> Option<Vec<u8>> {
+    let longer = size.width.max(size.height).max(1);
+    let side = |side: u32| {
+        let scaled = u64::from(side) * u64::from(PREVIEW_PIXELS) / u64::from(longer);
+        u32::try_from(scaled).unwrap_or(PREVIEW_PIXELS).max(1)
+    };
+    let smaller = Size { width: side(size.width), height: side(size.height) };
+    let order = Order {
+        bounds: Bounds { pixels_min: 1, pixels_max: PIXELS_MAX, side_min: 1 },
+        is_strict: false,
+        resize: (PREVIEW_PIXELS < longer).then_some(smaller),
+        blur: false,
+        mark: None,
+        write: Writing::As(Format::Png),
+        facts: None,
+    };
+    pictures::carry_out(&order, file).ok().map(|it| it.file)
+}
+
+/// How a terminal is sent pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Terminal {
+    /// kitty's graphics, which Ghostty and others know too.
+    Kitty,
+    /// iTerm2's inline images, which WezTerm and others know too.
+    Inline,
+}
+
+impl Terminal {
+    /// The one that we write to, if it says that it shows pictures.
+    fn here() -> Option<Terminal> {
+        if !stdout().is_terminal() {
+            return None;
+        }
+        let says = |name: &str| var_os(name).and_then(|it| it.into_string().ok());
+        Terminal::named(
+            says("TERM").as_deref().unwrap_or_default(),
+            says("TERM_PROGRAM").as_deref().unwrap_or_default(),
+        )
+    }
+
+    fn named(term: &str, program: &str) -> Option<Terminal> {
+        match (term, program) {
+            ("xterm-kitty" | "xterm-ghostty", _) => Some(Terminal::Kitty),
+            (_, "iTerm.app" | "WezTerm" | "mintty") => Some(Terminal::Inline),
+            _ => None,
+        }
+    }
+
+    fn shown(self, png: &[u8]) -> Vec<u8> {
+        let text = BASE64_STANDARD.encode(png);
+        match self {
+            Terminal::Inline => {
+                let length = png.len();
+                format!("\x1b]1337;File=inline=1;size={length}:{text}\x07\n").into_bytes()
+            }
+            Terminal::Kitty => {
+                let pieces: Vec<&[u8]> = text.as_bytes().chunks(PIECE_BYTES).collect();
+                let mut shown = Vec::new();
+                for (number, piece) in pieces.iter().enumerate() {
+                    let head = if number == 0 { "a=T,f=100," } else { "" };
+                    let more = u8::from(number + 1 < pieces.len());
+                    shown.extend_from_slice(format!("\x1b_G{head}m={more};").as_bytes());
+                    shown.extend_from_slice(piece);
+                    shown.extend_from_slice(b"\x1b\\");
+                }
+                shown.push(b'\n');
+                shown
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_sent_in_pieces_that_terminals_take() {
+        let shown = Terminal::Kitty.shown(&[0; 6000]);
+        let text = String::from_utf8(shown).unwrap();
+        assert!(text.starts_with("\x1b_Ga=T,f=100,m=1;AAAA"), "{text:.40}");
+        assert_eq!(text.matches("\x1b_G").count(), 2);
+        assert!(text.contains("\x1b_Gm=0;"));
+        let shown = String::from_utf8(Terminal::Inline.shown(b"abc")).unwrap();
+        assert_eq!(shown, "\x1b]1337;File=inline=1;size=3:YWJj\x07\n");
+    }
+
+    #[test]
+    fn only_terminals_that_say_so_are_sent_pictures() {
+        assert_eq!(Terminal::named("xterm-kitty", ""), Some(Terminal::Kitty));
+        assert_eq!(Terminal::named("xterm-256color", "iTerm.app"), Some(Terminal::Inline));
+        assert_eq!(Terminal::named("xterm-256color", "Apple_Terminal"), None);
+        assert_eq!(Terminal::named("dumb", ""), None);
+    }
+
+    #[test]
+    fn what_is_shown_is_small_and_keeps_its_ratio() {
+        let size = Size { width: 1024, height: 512 };
+        let file = pictures::black(size, Format::Webp).unwrap().file;
+        let head = pictures::inspect(&preview(&file, size).unwrap()).unwrap();
+        assert_eq!((head.format, head.size.width, head.size.height), (Format::Png, 480, 240));
+    }
+}

@@ -1,0 +1,215 @@
+//! Looking for engines on this machine, at the ports where they usually are.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// Loopback answers at once or not at all.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(700);
+const ANSWER_BYTES_MAX: u64 = 2 * 1024 * 1024;
+const MODELS_MAX: usize = 50;
+/// What a model can take is for the operator to say; this much every current one takes.
+const CONTEXT_TOKENS: u32 = 8192;
+
+/// An engine as it comes out of the box.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate {
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) port: u16,
+    /// Asked for, to tell whether it is there and what it runs.
+    pub(crate) path: &'static str,
+    /// What comes after the port in `base_url`.
+    pub(crate) base: &'static str,
+}
+
+pub(crate) const CANDIDATES: &[Candidate] = &[
+    openai("ollama", "Ollama", 11434),
+    openai("vllm", "vLLM", 8000),
+    openai("llamacpp", "llama.cpp", 8080),
+    openai("lmstudio", "LM Studio", 1234),
+    Candidate {
+        id: "comfyui",
+        name: "ComfyUI",
+        kind: "comfyui",
+        port: 8188,
+        path: "/system_stats",
+        base: "",
+    },
+    Candidate {
+        id: "a1111",
+        name: "Stable Diffusion web UI (A1111)",
+        kind: "a1111",
+        port: 7860,
+        path: "/sdapi/v1/sd-models",
+        base: "",
+    },
+];
+
+const fn openai(id: &'static str, name: &'static str, port: u16) -> Candidate {
+    Candidate { id, name, kind: "openai", port, path: "/v1/models", base: "/v1" }
+}
+
+/// An engine that answered.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) candidate: Candidate,
+    /// The names of its models, where it tells.
+    pub(crate) models: Vec<String>,
+}
+
+pub(crate) async fn look(candidates: &[Candidate]) -> Vec<Found> {
+    let asked = candidates.iter().map(|candidate| async {
+        let answer = timeout(ANSWER_TIMEOUT, ask(candidate.port, candidate.path)).await;
+        let answer = answer.ok()??;
+        let models = models(candidate, &answer)?;
+        Some(Found { candidate: *candidate, models })
+    });
+    join_all(asked).await.into_iter().flatten().collect()
+}
+
+/// A plain GET over loopback; only an answer of 200 with JSON counts.
+async fn ask(port: u16, path: &str) -> Option<Value> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.ok()?;
+    let request = format!(
+        "GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.ok()?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer).await.ok()?;
+    let text = String::from_utf8_lossy(&answer);
+    let (head, body) = text.split_once("\r\n\r\n")?;
+    let status = head.split_whitespace().nth(1)?;
+    (status == "200").then(|| serde_json::from_str(body).ok())?
+}
+
+/// The names of its models; none if the answer is not this engine's.
+fn models(candidate: &Candidate, answer: &Value) -> Option<Vec<String>> {
+    let named = |list: &Value, key: &str| -> Option<Vec<String>> {
+        let names = list.as_array()?.iter().filter_map(|it| it[key].as_str());
+        Some(names.map(str::to_owned).take(MODELS_MAX).collect())
+    };
+    match candidate.id {
+        "comfyui" => answer["system"].is_object().then(Vec::new),
+        "a1111" => named(answer, "model_name"),
+        _ => named(&answer["data"], "id"),
+    }
+}
+
+/// What was found as entries of the configuration.
+pub(crate) fn entries(found: &[Found]) -> String {
+    let mut text = String::new();
+    let mut has_default = false;
+    for Found { candidate, models } in found {
+        let Candidate { id, name, kind, port, base, .. } = candidate;
+        let _ = writeln!(
+            text,
+            "\n# {name}, found on this machine.\n[[provider]]\nid = \"{id}\"\nkind = \"{kind}\"\n\
+             base_url = \"http://127.0.0.1:{port}{base}\""
+        );
+        if *kind != "openai" {
+            text.push_str("# Its models are entries of type \"image\": see docs/engines.md.\n");
+            continue;
+        }
+        for model in models {
+            let (id, upstream_id) = (own_id(model), quoted(model));
+            if is_embedding(model) {
+                let _ = writeln!(
+                    text,
+                    "\n# An embedding model: say how long its vectors are, then uncomment it.\n\
+                     #[[model]]\n#id = \"{id}\"\n#type = \"embedding\"\n#provider = \"{}\"\n\
+                     #upstream_id = {upstream_id}\n#dimensions = 768\n\
+                     #price = {{ input_usd_per_million = \"0.02\", output_usd_per_million = \"0\" }}",
+                    candidate.id
+                );
+                continue;
+            }
+            let _ = writeln!(
+                text,
+                "\n[[model]]\nid = \"{id}\"\ntype = \"text\"\nprovider = \"{}\"\n\
+                 upstream_id = {upstream_id}\ntier = \"S\"\ncontext_tokens = {CONTEXT_TOKENS}",
+                candidate.id
+            );
+            if !has_default {
+                text.push_str("traits = [\"default\"]\n");
+                has_default = true;
+            }
+            text.push_str(
+                "price = { input_usd_per_million = \"0.10\", output_usd_per_million = \"0.40\" }\n",
+            );
+        }
+    }
+    text
+}
+
+fn is_embedding(model: &str) -> bool {
+    let lower = model.to_lowercase();
+    ["embed", "bge-", "minilm", "e5-"].iter().any(|it| lower.contains(it))
+}
+
+/// A name that the catalogue allows: lower case, and nothing but letters, digits and `-_.`.
+pub(crate) fn own_id(name: &str) -> String {
+    let plain = |letter: char| {
+        let letter = letter.to_ascii_lowercase();
+        if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' }
+    };
+    let id: String = name.trim_end_matches(":latest").chars().map(plain).take(64).collect();
+    id.trim_matches('-').to_owned()
+}
+
+pub(crate) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "the engine ends with the test")]
+    async fn engine(answer: &'static str) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = [0; 1024];
+                let _ = stream.read(&mut request).await;
+                let text =
+                    format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{answer}");
+                let _ = stream.write_all(text.as_bytes()).await;
+            }
+        });
+        port
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_answers_is_written_with_its_models() {
+        let answer = r#"{"data":[{"id":"Llama 3.2:latest"},{"id":"nomic-embed-text"}]}"#;
+        let port = engine(answer).await;
+        let silent = Candidate { port: 1, ..CANDIDATES[1] };
+        let found = look(&[Candidate { port, ..CANDIDATES[0] }, silent]).await;
+        let written = entries(&found);
+        assert!(
+            written.contains(&format!("base_url = \"http://127.0.0.1:{port}/v1\"")),
+            "{written}"
+        );
+        assert!(written.contains("\nid = \"llama-3.2\"\n"), "{written}");
+        assert!(written.contains("upstream_id = \"Llama 3.2:latest\""), "{written}");
+        assert!(written.contains("#type = \"embedding\""), "{written}");
+        assert!(!written.contains("vllm"), "{written}");
+    }
+
+    #[tokio::test]
+    async fn something_else_at_the_port_is_no_engine() {
+        let port = engine("{\"hello\": 1}").await;
+        let candidates = CANDIDATES.iter().map(|it| Candidate { port, ..*it });
+        assert!(look(&candidates.collect::<Vec<_>>()).await.is_empty());
+    }
+}

@@ -1,0 +1,95 @@
+//! The console as the program carries it: its pages, its sessions, and what operators may ask.
+
+use std::sync::Arc;
+
+use api::console::assets::{Asset, Assets, Page};
+use api::console::{Console, Operate, OperateFault};
+use config::sources::FlagSetting;
+use control::actor::Actor;
+use control::founding::{DEFAULT_ACCOUNT, console_secret};
+use control::operation::{Operation, OperationError};
+use control::service::Service;
+use serde_json::{Value, json};
+
+use crate::doctor;
+use crate::failure::Failure;
+use crate::surroundings::Surroundings;
+
+/// Asked beside the operations of the control socket: whether each provider answers.
+const CHECK_PROVIDERS: &str = "check_providers";
+
+/// What the service reads its configuration from, for those who ask about it later.
+#[derive(Clone)]
+pub(crate) struct Sources {
+    pub(crate) surroundings: Surroundings,
+    pub(crate) flags: Vec<FlagSetting>,
+}
+
+/// The console, and on the first start in development the token of a link that signs in once.
+pub(crate) async fn open(
+    service: &Arc<Service>,
+    sources: Sources,
+    first_key: Option<&str>,
+    is_development: bool,
+) -> Result<(Console, Option<String>), Failure> {
+    let secret = console_secret(service.store.as_ref(), service.entropy.as_ref()).await?;
+    let console = Console::new(&secret, assets(), DEFAULT_ACCOUNT)
+        .with_operator(operator(Arc::clone(service), sources));
+    let mut link = None;
+    if let Some(secret) = first_key.filter(|_| is_development) {
+        let opened = service.keys.open(secret).await;
+        let key = opened.ok().and_then(|holder| holder.key().map(|key| key.digest));
+        let now = service.clock.now();
+        link = key.map(|key| console.offer_link(key, now, service.entropy.as_ref()));
+    }
+    Ok((console, link))
+}
+
+fn assets() -> Assets {
+    let file = |path: &str| {
+        let file = console_assets::file(path)?;
+        Some(Asset { bytes: file.bytes, tag: file.tag })
+    };
+    let page = |page: &'static console_assets::Page| Page {
+        slug: page.slug,
+        title: page.title,
+        markdown: page.markdown,
+        tag: page.tag,
+    };
+    Assets { file, pages: console_assets::PAGES.iter().map(page).collect() }
+}
+
+fn operator(service: Arc<Service>, sources: Sources) -> Operate {
+    Arc::new(move |operation| {
+        let (service, sources) = (Arc::clone(&service), sources.clone());
+        Box::pin(async move {
+            if operation["operation"] == CHECK_PROVIDERS {
+                return check_providers(sources).await;
+            }
+            perform(&service, operation).await
+        })
+    })
+}
+
+async fn perform(service: &Service, operation: Value) -> Result<Value, OperateFault> {
+    let operation: Operation = serde_json::from_value(operation)
+        .map_err(|error| OperateFault::Refused(error.to_string()))?;
+    // A browser must not choose where files are written on this machine.
+    if let Operation::Backup { .. } = operation {
+        let message = "back up with `tollgate backup FILE` on the machine itself";
+        return Err(OperateFault::Refused(message.to_owned()));
+    }
+    let reply =
+        service.perform(&Actor::of_console(), operation).await.map_err(|error| match error {
+            OperationError::Refused(message) => OperateFault::Refused(message),
+            OperationError::Failed(message) => OperateFault::Failed(message),
+        })?;
+    serde_json::to_value(reply).map_err(|error| OperateFault::Failed(error.to_string()))
+}
+
+async fn check_providers(sources: Sources) -> Result<Value, OperateFault> {
+    let config = sources.surroundings.sources(sources.flags).read();
+    let config = config.map_err(|error| OperateFault::Refused(error.to_string()))?;
+    let findings = doctor::providers::check(&config.providers).await;
+    Ok(json!({ "providers": findings }))
+}

@@ -1,0 +1,62 @@
+//! From the configuration to the queue of music and videos.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use api::engines::Engines;
+use config::sections::media::Media;
+use config::sections::queue::Queue;
+use control::founding::link_secret;
+use control::service::Service;
+use jobs::{EngineOf, Jobs, LinkSecret, Parts, Settings};
+use media_store::{MediaStore, S3Place};
+
+use crate::failure::Failure;
+
+/// Nobody else works on this database, so whatever was under way here is taken up again.
+pub(crate) async fn open(
+    data_dir: &Path,
+    service: &Service,
+    engines: &Arc<Engines>,
+    (queue, media): &(Queue, Media),
+) -> Result<Arc<Jobs>, Failure> {
+    let media = open_media(data_dir, media)?;
+    let links = link_secret(service.store.as_ref(), service.entropy.as_ref()).await?;
+    let engines = Arc::clone(engines);
+    let engine_of: EngineOf = Arc::new(move |model| engines.media_engine(model));
+    let parts = Parts {
+        store: Arc::clone(&service.store),
+        ledger: Arc::clone(&service.ledger),
+        media,
+        engine_of,
+        clock: Arc::clone(&service.clock),
+        entropy: Arc::clone(&service.entropy),
+        links: LinkSecret(links),
+    };
+    let settings = Settings {
+        workers: queue.workers,
+        running_per_owner_max: queue.running_per_account,
+        open_per_owner_max: queue.open_per_account,
+        retention: queue.keep_media,
+        music_time: queue.music_time,
+        video_time: queue.video_time,
+        ..Settings::default()
+    };
+    let jobs = Arc::new(Jobs::new(parts, settings));
+    jobs.break_leases().await?;
+    Ok(jobs)
+}
+
+fn open_media(data_dir: &Path, media: &Media) -> Result<MediaStore, Failure> {
+    let opened = match media {
+        Media::Directory(directory) => MediaStore::directory(&data_dir.join(directory)),
+        Media::S3 { bucket, prefix, endpoint, region } => MediaStore::s3(&S3Place {
+            bucket: bucket.clone(),
+            prefix: prefix.clone(),
+            endpoint: endpoint.clone(),
+            region: region.clone(),
+            credentials: None,
+        }),
+    };
+    opened.map_err(|error| Failure::Failed(format!("[media]: {error}")))
+}

@@ -1,0 +1,21 @@
+//! The machine's stopwatch: time that passes, whatever its clock is set to.
+
+use std::time::{Duration, Instant};
+
+use ledger::Stopwatch;
+
+pub(crate) struct SystemStopwatch {
+    started: Instant,
+}
+
+impl SystemStopwatch {
+    pub(crate) fn start() -> SystemStopwatch {
+        SystemStopwatch { started: Instant::now() }
+    }
+}
+
+impl Stopwatch for SystemStopwatch {
+    fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}

@@ -1,0 +1,96 @@
+//! What looks at the web for callers, as the configuration says.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ::web::{
+    BRAVE, Browser, BrowserSetup, Fetcher, ReadHere, Scraper, SearchKind, Searcher, SystemNames,
+    TAVILY,
+};
+use api::web::{Web, WebPrices};
+use config::read::Config;
+use config::sections::scrape::{Chromium, Scrape};
+use config::sections::search::{Search, SearchService};
+use domain::web_address::Reach;
+use reqwest::header::HeaderValue;
+use tokio_util::task::TaskTracker;
+use url::Url;
+
+use crate::failure::Failure;
+use crate::surroundings::Surroundings;
+
+/// Who we say we are to the sites we read.
+const AGENT: &str = concat!("Mozilla/5.0 (compatible; Tollgate/", env!("CARGO_PKG_VERSION"), ")");
+/// What browsers that can be used are called.
+const BROWSERS: [&str; 5] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+
+/// What the configuration says of the web.
+#[derive(Debug, Clone)]
+pub(crate) struct WebSections {
+    search: Search,
+    scrape: Scrape,
+    browser: Option<PathBuf>,
+}
+
+impl WebSections {
+    pub(crate) fn of(config: &Config, surroundings: &Surroundings) -> WebSections {
+        let scrape = config.scrape.clone();
+        let browser = match &scrape.chromium {
+            Chromium::Off => None,
+            Chromium::At(path) => Some(path.clone()),
+            Chromium::Auto => find_browser(surroundings.environment.get("PATH")),
+        };
+        WebSections { search: config.search.clone(), scrape, browser }
+    }
+
+    pub(crate) fn open(&self, tasks: &TaskTracker) -> Result<Arc<Web>, Failure> {
+        let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+        let tls = ::web::trusting_the_system().map_err(|error| failed(&error))?;
+        let reach =
+            if self.scrape.allow_private_addresses { Reach::Anywhere } else { Reach::Public };
+        let names = Arc::new(SystemNames::default());
+        let agent = HeaderValue::from_static(AGENT);
+        let fetcher = Arc::new(Fetcher::new(names, reach, tls, agent));
+        let reading = Arc::new(ReadHere::default());
+        let browser = self.browser.clone().map(|program| {
+            let setup = BrowserSetup { program, sandbox: self.scrape.sandbox };
+            Arc::new(Browser::new(setup, tasks.clone()))
+        });
+        let scraper = Scraper::new(fetcher, reading.clone(), browser, self.scrape.respect_robots);
+        let prices = WebPrices {
+            scrape: self.scrape.price,
+            search: self.search.price,
+            parse: self.scrape.document_price,
+        };
+        let searcher = searcher(&self.search.service).map_err(|error| failed(&error))?;
+        Ok(Arc::new(Web { scraper, searcher, reading, prices }))
+    }
+}
+
+fn find_browser(path: Option<&str>) -> Option<PathBuf> {
+    let folders = path?.split(':').filter(|folder| folder.starts_with('/'));
+    let programs = folders.flat_map(|folder| {
+        let folder = PathBuf::from(folder);
+        BROWSERS.map(|name| folder.join(name))
+    });
+    programs.into_iter().find(|program| program.is_file())
+}
+
+fn searcher(service: &SearchService) -> Result<Option<Searcher>, String> {
+    let (kind, url, key) = match service {
+        SearchService::Off => return Ok(None),
+        SearchService::Searxng { url, api_key } => {
+            (SearchKind::Searxng, url.as_str(), api_key.as_ref())
+        }
+        SearchService::Brave { url, api_key } => {
+            (SearchKind::Brave, url.as_deref().unwrap_or(BRAVE), Some(api_key))
+        }
+        SearchService::Tavily { url, api_key } => {
+            (SearchKind::Tavily, url.as_deref().unwrap_or(TAVILY), Some(api_key))
+        }
+    };
+    let url = Url::parse(url).map_err(|error| format!("`url` in [search]: {error}"))?;
+    let searcher = Searcher::new(kind, &url, key.map(|key| key.expose()));
+    searcher.map(Some).map_err(|error| format!("[search]: {error}"))
+}

@@ -1,0 +1,120 @@
+//! The reader's processes: what they can do, what they cannot, and how they end.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use reader::jobs::{document, probe};
+use reader::{CallerId, Fault, ProcessReader, Program, ask};
+use tokio::runtime::{Builder, Runtime};
+
+const ANN: CallerId = CallerId(1);
+/// Far longer than anything takes; reached only when something hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn reader() -> ProcessReader {
+    let path = env!("CARGO_BIN_EXE_gateway").into();
+    ProcessReader::new(Program { path, arguments: vec!["reader".into()] }, NonZeroUsize::MIN)
+}
+
+async fn try_to(reader: &ProcessReader, what: probe::Request) -> Result<probe::Outcome, Fault> {
+    ask(reader, ANN, what, Vec::new().into()).await.map(|(outcome, _)| outcome)
+}
+
+async fn read(reader: &ProcessReader, text: &str) -> Result<String, String> {
+    let request = document::Request { lengths: vec![text.len()] };
+    let (outcome, bytes) = ask(reader, ANN, request, text.to_owned().into()).await.unwrap();
+    outcome.split(&bytes).remove(0)
+}
+
+/// The processes that this one has started and that have not ended.
+fn children() -> Vec<String> {
+    let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    let ids: Vec<String> =
+        lists.flat_map(|it| it.split(' ').map(str::to_owned).collect::<Vec<_>>()).collect();
+    let is_running = |id: &String| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| !rest.starts_with('Z') && !rest.is_empty())
+    };
+    ids.into_iter().filter(is_running).collect()
+}
+
+/// In kilobytes, of one kind.
+fn memory_kb(process: &str, kind: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(kind)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_document_is_read_in_a_small_process_that_is_used_again() {
+    runtime().block_on(async {
+        let reader = reader();
+        assert_eq!(read(&reader, "first").await.as_deref(), Ok("first"));
+        let before = children();
+        assert_eq!(read(&reader, "second").await.as_deref(), Ok("second"));
+        assert_eq!((before.len(), &before), (1, &children()));
+        let own_kb = memory_kb(&before[0], "RssAnon:");
+        assert!(own_kb < 10_000, "an idle reader holds {own_kb} kB");
+        let started = Instant::now();
+        for _ in 0..20 {
+            read(&reader, "again").await.unwrap();
+        }
+        println!("a call takes {:?}, an idle reader {own_kb} kB", started.elapsed() / 20);
+    });
+}
+
+#[test]
+fn a_reader_has_no_files_no_network_no_programs_and_no_environment() {
+    runtime().block_on(async {
+        let reader = reader();
+        for what in
+            [probe::Request::OpenFile, probe::Request::OpenSocket, probe::Request::StartProgram]
+        {
+            let outcome = try_to(&reader, what).await;
+            assert_eq!(outcome, Ok(probe::Outcome::Refused), "{what:?}");
+        }
+        let outcome = try_to(&reader, probe::Request::LookAround).await;
+        assert_eq!(outcome, Ok(probe::Outcome::Count(0)));
+    });
+}
+
+#[test]
+fn a_job_that_takes_too_much_is_ended_and_the_next_one_is_done() {
+    runtime().block_on(async {
+        let reader = reader();
+        let little = probe::Request::TakeMemory(16 << 20);
+        assert_eq!(try_to(&reader, little).await, Ok(probe::Outcome::Done));
+        for what in [probe::Request::TakeMemory(1 << 30), probe::Request::Compute] {
+            let outcome = try_to(&reader, what).await;
+            assert!(matches!(outcome, Err(Fault::TooMuch { .. })), "{what:?}: {outcome:?}");
+        }
+        let outcome = try_to(&reader, probe::Request::Panic).await;
+        assert!(matches!(outcome, Err(Fault::Unavailable { .. })), "{outcome:?}");
+        assert_eq!(read(&reader, "after all").await.as_deref(), Ok("after all"));
+    });
+}
+
+#[test]
+fn a_job_ends_with_whoever_asked_for_it() {
+    runtime().block_on(async {
+        let reader = reader();
+        let mut asked = Box::pin(try_to(&reader, probe::Request::Compute));
+        // Polled until there is a process that computes.
+        let started = Instant::now();
+        while children().is_empty() {
+            assert!(started.elapsed() < PATIENCE);
+            let _ = tokio::time::timeout(Duration::from_millis(10), &mut asked).await;
+        }
+        drop(asked);
+        while !children().is_empty() {
+            assert!(started.elapsed() < PATIENCE, "{:?} still run", children());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+}

@@ -1,0 +1,227 @@
+//! From a plan to notes: a form of sections, a harmony for each bar, and what each part plays.
+
+use crate::Plan;
+use crate::melody::Figure;
+use crate::random::Random;
+use crate::score::{Note, Score, Track};
+use crate::style::{Part, Role, Style};
+use crate::synth::Instrument;
+use crate::theory::{chord, pitch, voiced};
+
+pub(crate) const BEATS_PER_BAR: u32 = 4;
+/// Sections are four bars, so that phrases come out even.
+const SECTION_BARS: usize = 4;
+/// The rest of a piece, where it has one: two bars that come to rest.
+const END_BARS: usize = 2;
+/// The energies of a piece's sections, again and again.
+const FORM: [u8; 8] = [1, 2, 2, 3, 2, 3, 3, 1];
+const MIDDLE_C: i32 = 60;
+
+/// Four bars or fewer, all with the same energy.
+struct Section {
+    first_bar: usize,
+    degrees: Vec<i32>,
+    energy: u8,
+    /// Sections of the same letter have the same tune.
+    letter: usize,
+}
+
+pub(crate) fn score(plan: &Plan) -> Score {
+    let style = plan.style.style();
+    let sections = sections(plan, style);
+    let mut random = Random::new(plan.seed, "figures");
+    let density = style.density;
+    let figures = [Figure::new(&mut random, density), Figure::new(&mut random, density)];
+    let tracks = style.parts.iter().enumerate().map(|(index, part)| {
+        let mut random = Random::new(plan.seed, &format!("part {index}"));
+        let instrument = match (part.role, plan.lead) {
+            (Role::Melody, Some(lead)) => lead,
+            _ => part.instrument,
+        };
+        let mut notes = Vec::new();
+        let mut before = Vec::new();
+        for section in sections.iter().filter(|section| part.enters <= section.energy) {
+            play(plan, (style, part), (section, &figures), &mut before, &mut random, &mut notes);
+        }
+        swing(&mut notes, style.swing);
+        Track { instrument, level: part.level, pan: part.pan, notes }
+    });
+    let tracks = tracks.collect();
+    Score { tracks, hits: hits(plan, style, &sections), drum_level: 0.55 }
+}
+
+/// As many bars as the piece has time for.
+fn sections(plan: &Plan, style: &Style) -> Vec<Section> {
+    let beats = plan.seconds as f32 * f32::from(plan.bpm) / 60.0;
+    let bars = (beats / BEATS_PER_BAR as f32).ceil().max(2.0) as usize;
+    let mut random = Random::new(plan.seed, "harmony");
+    let verse = *random.pick(style.progressions);
+    let chorus = *random.pick(style.progressions);
+    let mut sections = Vec::new();
+    let mut bar = 0;
+    let main_bars = bars.saturating_sub(END_BARS);
+    while bar < main_bars {
+        let number = sections.len();
+        let is_short = main_bars <= 3 * SECTION_BARS;
+        let energy = if is_short { (number as u8 + 2).min(3) } else { FORM[number % FORM.len()] };
+        let letter = usize::from(energy == 3);
+        let progression = if letter == 1 { chorus } else { verse };
+        let length = SECTION_BARS.min(main_bars - bar);
+        let degrees =
+            (0..length).map(|it| progression[(number * SECTION_BARS + it) % progression.len()]);
+        sections.push(Section { first_bar: bar, degrees: degrees.collect(), energy, letter });
+        bar += length;
+    }
+    // It ends where it is at home.
+    let degrees = vec![0; bars - bar];
+    sections.push(Section { first_bar: bar, degrees, energy: 1, letter: 0 });
+    sections
+}
+
+fn play(
+    plan: &Plan,
+    (style, part): (&Style, &Part),
+    (section, figures): (&Section, &[Figure; 2]),
+    before: &mut Vec<i32>,
+    random: &mut Random,
+    notes: &mut Vec<Note>,
+) {
+    let key = (i32::from(plan.root) - 6 + MIDDLE_C, plan.mode);
+    let bar_start = |bar: usize| ((section.first_bar + bar) * BEATS_PER_BAR as usize) as f32;
+    let soft = 0.75 + 0.08 * f32::from(section.energy);
+    if part.role == Role::Melody {
+        let root = key.0 + part.instrument.octave() * 12;
+        let figure = &figures[section.letter];
+        notes.extend(figure.phrase((root, key.1), &section.degrees, bar_start(0), random));
+        return;
+    }
+    for (bar, degree) in section.degrees.iter().enumerate() {
+        let start = bar_start(bar);
+        let harmony = chord(key.0, key.1, *degree, style.has_sevenths);
+        let centre = MIDDLE_C + part.instrument.octave() * 12;
+        let chord = voiced(&harmony, before, centre);
+        before.clone_from(&chord);
+        let bass = bass_of(&harmony);
+        let approaches_from_above = part.role == Role::WalkingBass && random.chance(0.5);
+        let mut strike = |at: f32, length: f32, pitches: &[i32], force: f32| {
+            for (place, pitch) in pitches.iter().enumerate() {
+                // A hand does not strike all at once.
+                let start = start + at + place as f32 * 0.012;
+                let force = (force + random.noise() * 0.05) * soft;
+                notes.push(Note { start, length, pitch: *pitch, force });
+            }
+        };
+        match part.role {
+            Role::Held => strike(0.0, BEATS_PER_BAR as f32 * 1.02, &chord, 0.7),
+            Role::Struck(eighths) => {
+                let power = [bass + 12, bass + 19, bass + 24];
+                let pitches = if part.instrument == Instrument::Distorted {
+                    &power
+                } else {
+                    chord.as_slice()
+                };
+                for (index, eighth) in eighths.iter().enumerate() {
+                    let next = eighths.get(index + 1).map_or(8, |it| *it);
+                    let length = f32::from(next - eighth) * 0.5 * 0.85;
+                    let force = if eighth % 4 == 0 { 0.8 } else { 0.62 };
+                    strike(f32::from(*eighth) * 0.5, length, pitches, force);
+                }
+            }
+            Role::Arpeggio(per_beat) => {
+                let count = u32::from(per_beat) * BEATS_PER_BAR;
+                let step = 1.0 / f32::from(per_beat);
+                let round = rounds(&chord);
+                for index in 0..count {
+                    let pitch = round[index as usize % round.len()];
+                    let force = if index % u32::from(per_beat) == 0 { 0.7 } else { 0.55 };
+                    strike(index as f32 * step, step * 1.6, &[pitch], force);
+                }
+            }
+            Role::Bass(eighths) => {
+                for (start, length, pitch) in bass_line(eighths, bass) {
+                    strike(start, length, &[pitch], 0.8);
+                }
+            }
+            Role::WalkingBass => {
+                let next = section.degrees.get(bar + 1).copied().unwrap_or(0);
+                let target = bass_of(&[pitch(key.0, key.1, next)]);
+                let approach = target + if approaches_from_above { 1 } else { -1 };
+                let walk = walk(bass, &harmony, approach);
+                for (beat, pitch) in walk.into_iter().enumerate() {
+                    strike(beat as f32, 0.92, &[pitch], 0.78);
+                }
+            }
+            Role::Melody => {}
+        }
+    }
+}
+
+/// Start, length and pitch of each note, in beats. The fifth comes now and then, on the way to the
+/// next bar.
+fn bass_line(eighths: &[u8], bass: i32) -> impl Iterator<Item = (f32, f32, i32)> {
+    eighths.iter().enumerate().map(move |(index, eighth)| {
+        let next = eighths.get(index + 1).map_or(8, |it| *it);
+        let is_fifth = 4 <= *eighth && eighths.len() <= 4 && index % 2 == 1;
+        let pitch = if is_fifth { bass + 7 } else { bass };
+        (f32::from(*eighth) * 0.5, f32::from(next - eighth) * 0.5 * 0.9, pitch)
+    })
+}
+
+/// A step on each beat, to the root of the next bar.
+fn walk(bass: i32, harmony: &[i32], approach: i32) -> [i32; 4] {
+    [bass, harmony_note(bass, harmony, 1), harmony_note(bass, harmony, 2), approach]
+}
+
+/// Up and down again.
+fn rounds(chord: &[i32]) -> Vec<i32> {
+    let mut round = chord.to_vec();
+    round.push(chord[0] + 12);
+    let down: Vec<i32> = round[1..round.len() - 1].iter().rev().copied().collect();
+    round.extend(down);
+    round
+}
+
+/// The root of a chord where basses play: between E1 and D#2.
+fn bass_of(harmony: &[i32]) -> i32 {
+    const LOWEST: i32 = 28;
+    LOWEST + (harmony[0] - LOWEST).rem_euclid(12)
+}
+
+/// Another note of the chord, just above the bass.
+fn harmony_note(bass: i32, harmony: &[i32], place: usize) -> i32 {
+    let note = harmony[place % harmony.len()];
+    bass + (note - bass).rem_euclid(12)
+}
+
+fn hits(plan: &Plan, style: &Style, sections: &[Section]) -> Vec<crate::score::Hit> {
+    let Some(groove) = style.groove.filter(|_| plan.has_drums) else { return Vec::new() };
+    let mut random = Random::new(plan.seed, "drums");
+    let mut hits = Vec::new();
+    for (number, section) in sections.iter().enumerate() {
+        let is_end = number + 1 == sections.len();
+        for bar in 0..section.degrees.len() {
+            if is_end && 0 < bar {
+                continue;
+            }
+            let start = ((section.first_bar + bar) * BEATS_PER_BAR as usize) as f32;
+            let is_last = bar + 1 == section.degrees.len() && !is_end;
+            hits.extend(groove.bar(start, (bar == 0, is_last), section.energy, &mut random));
+        }
+    }
+    for hit in &mut hits {
+        hit.start = swung(hit.start, style.swing);
+    }
+    hits
+}
+
+fn swing(notes: &mut [Note], amount: f32) {
+    for note in notes {
+        note.start = swung(note.start, amount);
+    }
+}
+
+/// The second eighth of a beat comes late.
+fn swung(start: f32, amount: f32) -> f32 {
+    let within = start.rem_euclid(1.0);
+    if (0.49..0.99).contains(&within) { start + amount * 0.5 } else { start }
+}

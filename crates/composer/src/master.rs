@@ -1,0 +1,123 @@
+//! From notes to a recording: played, placed left and right, put into a room, and made even.
+
+use crate::random::Random;
+use crate::score::Score;
+use crate::synth::{Tone, hertz, play_drum};
+use crate::{Plan, SAMPLE_RATE};
+
+/// Loud enough beside other music, and far from the edge: about -16 dB.
+const LOUDNESS: f32 = 0.16;
+const PEAK: f32 = 0.95;
+const FADE_IN_S: f32 = 0.01;
+const FADE_OUT_S: f32 = 2.0;
+/// The delays of a small hall, in samples; the right side is a little longer than the left.
+const COMBS: [usize; 4] = [1557, 1617, 1491, 1422];
+const PASSES: [usize; 2] = [225, 556];
+const RIGHT_LATER: usize = 23;
+
+/// Left and right in turn.
+pub(crate) fn record(plan: &Plan, score: &Score) -> Vec<f32> {
+    let frames = plan.seconds as usize * SAMPLE_RATE as usize;
+    let mut dry = [vec![0.0_f32; frames], vec![0.0_f32; frames]];
+    let seconds_per_beat = 60.0 / f32::from(plan.bpm);
+    let frame_of = |beat: f32| (beat * seconds_per_beat * SAMPLE_RATE as f32) as usize;
+    let mut random = Random::new(plan.seed, "sound");
+    for track in &score.tracks {
+        for note in &track.notes {
+            let first = frame_of(note.start);
+            if frames <= first {
+                continue;
+            }
+            let length = note.length * seconds_per_beat;
+            let tone = Tone {
+                hertz: hertz(note.pitch),
+                seconds: length,
+                force: note.force.clamp(0.05, 1.0),
+            };
+            let sound = track.instrument.play(tone, &mut random);
+            mix(&mut dry, first, &sound, (track.level, track.pan));
+        }
+    }
+    for hit in &score.hits {
+        let first = frame_of(hit.start);
+        if first < frames {
+            let sound = play_drum(hit.drum, hit.force.clamp(0.05, 1.0), &mut random);
+            mix(&mut dry, first, &sound, (score.drum_level, 0.0));
+        }
+    }
+    let room = plan.style.style().room;
+    let [left, right] = dry;
+    let left = in_room(left, room, 0);
+    let right = in_room(right, room, RIGHT_LATER);
+    finish(&left, &right)
+}
+
+/// The same power wherever it stands.
+fn mix(sides: &mut [Vec<f32>; 2], first: usize, sound: &[f32], (level, pan): (f32, f32)) {
+    let angle = (pan.clamp(-1.0, 1.0) + 1.0) * std::f32::consts::FRAC_PI_4;
+    let gains = [angle.cos() * level, angle.sin() * level];
+    for (side, gain) in sides.iter_mut().zip(gains) {
+        for (sample, add) in side[first..].iter_mut().zip(sound) {
+            *sample += add * gain;
+        }
+    }
+}
+
+/// Echoes that thicken into a tail (Schroeder).
+fn in_room(dry: Vec<f32>, amount: f32, later: usize) -> Vec<f32> {
+    let mut wet = vec![0.0; dry.len()];
+    for delay in COMBS {
+        let mut line = vec![0.0_f32; delay + later];
+        let (mut place, mut dull) = (0, 0.0);
+        for (sample, dry) in wet.iter_mut().zip(&dry) {
+            let echo = line[place];
+            dull += 0.6 * (echo - dull);
+            line[place] = dry + dull * 0.82;
+            place = (place + 1) % line.len();
+            *sample += echo * 0.25;
+        }
+    }
+    for delay in PASSES {
+        let mut line = vec![0.0_f32; delay + later];
+        let mut place = 0;
+        for sample in &mut wet {
+            let echo = line[place];
+            let out = echo - 0.5 * *sample;
+            line[place] = *sample + 0.5 * out;
+            place = (place + 1) % line.len();
+            *sample = out;
+        }
+    }
+    let mut mixed = dry;
+    for (sample, wet) in mixed.iter_mut().zip(wet) {
+        *sample += wet * amount;
+    }
+    mixed
+}
+
+/// Even in loudness, soft at the edge, faded at both ends.
+fn finish(left: &[f32], right: &[f32]) -> Vec<f32> {
+    let frames = left.len().max(1);
+    let power: f64 = left.iter().chain(right).map(|it| f64::from(*it) * f64::from(*it)).sum();
+    let loudness = (power / (2 * frames) as f64).sqrt() as f32;
+    let gain = if loudness < 1e-6 { 0.0 } else { LOUDNESS / loudness };
+    let fade_in = FADE_IN_S * SAMPLE_RATE as f32;
+    let fade_out = (FADE_OUT_S * SAMPLE_RATE as f32).min(frames as f32 / 4.0);
+    let mut out = Vec::with_capacity(frames * 2);
+    for (index, (left, right)) in left.iter().zip(right).enumerate() {
+        let from_end = (frames - index) as f32;
+        let fade = (index as f32 / fade_in).min(1.0) * (from_end / fade_out).min(1.0);
+        for sample in [left, right] {
+            let sample = sample * gain;
+            let soft = if sample.abs() < 0.6 { sample } else { bent(sample) };
+            out.push((soft * fade).clamp(-PEAK, PEAK));
+        }
+    }
+    out
+}
+
+/// Comes nearer and nearer to the edge, and never over it.
+fn bent(sample: f32) -> f32 {
+    let over = sample.abs() - 0.6;
+    (0.6 + 0.34 * (over / 0.34).tanh()) * sample.signum()
+}

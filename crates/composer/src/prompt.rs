@@ -1,0 +1,136 @@
+//! From the words of a prompt to a plan.
+
+use crate::random::Random;
+use crate::style::{STYLES, StyleName};
+use crate::synth::Instrument;
+use crate::theory::Mode;
+use crate::{SECONDS_MAX, SECONDS_MIN};
+
+/// Everything that a piece follows from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    pub style: StyleName,
+    pub bpm: u16,
+    /// The root, from 0 for C to 11 for B.
+    pub root: u8,
+    pub mode: Mode,
+    /// Plays the melody instead of the style's own.
+    pub lead: Option<Instrument>,
+    pub has_drums: bool,
+    pub seconds: u32,
+    pub seed: u64,
+}
+
+const SLOWER: [&str; 8] =
+    ["slow", "calm", "sad", "gentle", "sleepy", "peaceful", "melancholic", "lazy"];
+const FASTER: [&str; 8] =
+    ["fast", "upbeat", "energetic", "driving", "quick", "lively", "intense", "frantic"];
+const MAJOR: [&str; 8] =
+    ["happy", "major", "bright", "cheerful", "joyful", "sunny", "uplifting", "playful"];
+const MINOR: [&str; 9] =
+    ["sad", "minor", "dark", "melancholic", "sorrowful", "moody", "gloomy", "tense", "mysterious"];
+const ROOTS: [(&str, u8); 7] =
+    [("c", 0), ("d", 2), ("e", 4), ("f", 5), ("g", 7), ("a", 9), ("b", 11)];
+const BPM_MIN: u16 = 40;
+const BPM_MAX: u16 = 220;
+
+/// Reads a prompt. Words that mean nothing here are passed over; what the words leave open, the
+/// seed decides.
+pub fn plan(prompt: &str, seconds: u32, seed: u64) -> Plan {
+    let lower = prompt.to_lowercase();
+    let words: Vec<&str> = lower
+        .split(|it: char| !(it.is_alphanumeric() || it == '-' || it == '#'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let mut random = Random::new(seed, "plan");
+    let style = style(&words, &mut random);
+    let table = style.style();
+    let mode = mode(&words).unwrap_or(table.mode);
+    Plan {
+        style,
+        bpm: bpm(&words, table.bpm, &mut random),
+        root: root(&words).unwrap_or_else(|| u8::try_from(random.below(12)).unwrap_or(0)),
+        mode,
+        lead: words.iter().find_map(|word| Instrument::named(word)),
+        has_drums: !is_without_drums(&words),
+        seconds: seconds.clamp(SECONDS_MIN, SECONDS_MAX),
+        seed,
+    }
+}
+
+/// The style that most words ask for; a word that names it counts for three.
+fn style(words: &[&str], random: &mut Random) -> StyleName {
+    let score = |style: &crate::style::Style| -> usize {
+        let of = |word: &&str| match style.words.iter().position(|it| it == word) {
+            Some(_) if *word == style.name.name() => 3,
+            Some(_) => 1,
+            None => 0,
+        };
+        words.iter().map(of).sum()
+    };
+    let best = STYLES.iter().map(score).max().unwrap_or(0);
+    let chosen = random.below(STYLES.len());
+    if best == 0 {
+        return STYLES[chosen].name;
+    }
+    STYLES.iter().find(|style| score(style) == best).map_or(STYLES[0].name, |style| style.name)
+}
+
+/// `120 bpm`, or somewhere in the style's range.
+fn bpm(words: &[&str], range: (u16, u16), random: &mut Random) -> u16 {
+    let place = random.unit();
+    let said = words.iter().enumerate().find_map(|(index, word)| {
+        if let Some(number) = word.strip_suffix("bpm") {
+            return number.parse::<u16>().ok();
+        }
+        let is_unit = words.get(index + 1).is_some_and(|next| *next == "bpm");
+        if is_unit { word.parse::<u16>().ok() } else { None }
+    });
+    if let Some(said) = said {
+        return said.clamp(BPM_MIN, BPM_MAX);
+    }
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let place = match (has(&SLOWER), has(&FASTER)) {
+        (true, false) => place * 0.3,
+        (false, true) => 0.7 + place * 0.3,
+        _ => place,
+    };
+    let width = f32::from(range.1 - range.0);
+    range.0 + (place * width).round().clamp(0.0, width) as u16
+}
+
+/// `in F# minor`, `c major`.
+fn root(words: &[&str]) -> Option<u8> {
+    words.windows(2).find_map(|pair| {
+        let is_key = matches!(pair[1], "major" | "minor" | "sharp" | "flat");
+        if !is_key {
+            return None;
+        }
+        let (letter, sharp) = match pair[0].strip_suffix('#') {
+            Some(letter) => (letter, 1),
+            None => (pair[0], 0),
+        };
+        let (_, root) = ROOTS.iter().find(|(name, _)| *name == letter)?;
+        let shift = match pair[1] {
+            "sharp" => 1,
+            "flat" => 11,
+            _ => sharp,
+        };
+        Some((root + shift) % 12)
+    })
+}
+
+fn mode(words: &[&str]) -> Option<Mode> {
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    match (has(&MAJOR), has(&MINOR)) {
+        (true, false) => Some(Mode::Major),
+        (false, true) => Some(Mode::Minor),
+        _ => None,
+    }
+}
+
+fn is_without_drums(words: &[&str]) -> bool {
+    words.windows(2).any(|pair| {
+        matches!(pair[0], "no" | "without") && matches!(pair[1], "drums" | "percussion" | "beat")
+    })
+}

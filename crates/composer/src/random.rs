@@ -1,0 +1,49 @@
+//! Choices that a seed repeats.
+
+/// SplitMix64: small, quick, and good enough to choose notes with.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// `purpose` gives each part of a piece choices of its own, so that a change in one part leaves
+    /// the others as they are.
+    pub(crate) fn new(seed: u64, purpose: &str) -> Random {
+        let mut mixed = seed ^ 0x9e37_79b9_7f4a_7c15;
+        for byte in purpose.bytes() {
+            mixed = (mixed ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Random(mixed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Between 0 and 1, without 1.
+    pub(crate) fn unit(&mut self) -> f32 {
+        let bits = u16::try_from(self.next() >> 48).unwrap_or(0);
+        f32::from(bits) / 65_536.0
+    }
+
+    /// Between -1 and 1.
+    pub(crate) fn noise(&mut self) -> f32 {
+        self.unit() * 2.0 - 1.0
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        let bound = u64::try_from(bound.max(1)).unwrap_or(1);
+        usize::try_from(self.next() % bound).unwrap_or(0)
+    }
+
+    pub(crate) fn chance(&mut self, likelihood: f32) -> bool {
+        self.unit() < likelihood
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}

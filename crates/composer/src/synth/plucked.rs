@@ -1,0 +1,70 @@
+//! Strings that are plucked: a burst of noise goes round and loses its edges (Karplus and Strong).
+
+use super::{RATE, Tone, held, samples};
+use crate::random::Random;
+
+/// `brightness` is what is left of the edges each time; `life` is in seconds.
+fn string(tone: Tone, brightness: f32, life: f32, random: &mut Random) -> Vec<f32> {
+    let Tone { hertz, seconds, force } = tone;
+    // Half a sample is lost in the averaging, and the rest is made up by a blend.
+    let period = (RATE / hertz.max(20.0) - 0.5).max(2.0);
+    let whole = period as usize;
+    let part = period - whole as f32;
+    let mut low = 0.0;
+    let mut wave: Vec<f32> = (0..=whole)
+        .map(|_| {
+            low += (0.25 + 0.7 * force * brightness) * (random.noise() - low);
+            low
+        })
+        .collect();
+    let mean = wave.iter().sum::<f32>() / wave.len() as f32;
+    for sample in &mut wave {
+        *sample -= mean;
+    }
+    let kept = 0.001_f32.powf(1.0 / (hertz * life).max(1.0));
+    let mut out = vec![0.0; samples(seconds + 0.25)];
+    let (mut place, mut before) = (0, 0.0);
+    for (index, sample) in out.iter_mut().enumerate() {
+        let next = (place + 1) % wave.len();
+        let now = wave[place] * (1.0 - part) + wave[next] * part;
+        let smooth = brightness * now + (1.0 - brightness) * 0.5 * (now + before);
+        before = now;
+        wave[place] = smooth * kept;
+        place = next;
+        let time = index as f32 / RATE;
+        *sample = now * held(time, seconds, 0.001, 0.2);
+    }
+    out
+}
+
+pub(super) fn guitar(tone: Tone, random: &mut Random) -> Vec<f32> {
+    let mut out = string(tone, 0.5, 2.2, random);
+    for sample in &mut out {
+        *sample *= 1.1 * tone.force;
+    }
+    out
+}
+
+pub(super) fn double_bass(tone: Tone, random: &mut Random) -> Vec<f32> {
+    let mut out = string(tone, 0.15, 1.3, random);
+    let mut low = 0.0;
+    for sample in &mut out {
+        low += 0.12 * (*sample - low);
+        *sample = 2.6 * tone.force * low;
+    }
+    out
+}
+
+/// Too loud for its amplifier.
+pub(super) fn distorted(tone: Tone, random: &mut Random) -> Vec<f32> {
+    let mut out = string(tone, 0.7, 3.0, random);
+    let (mut low, mut lower) = (0.0, 0.0);
+    for sample in &mut out {
+        let loud = (*sample * 14.0 * tone.force).tanh();
+        // A loudspeaker passes on neither the highest nor the lowest.
+        low += 0.35 * (loud - low);
+        lower += 0.012 * (low - lower);
+        *sample = 0.34 * (low - lower);
+    }
+    out
+}

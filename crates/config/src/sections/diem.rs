@@ -1,0 +1,58 @@
+//! `[diem]`: staked DIEM as a daily allowance.
+
+use super::HTTP;
+use crate::key::{Form, Key, Kind, Section};
+use crate::reader::Reader;
+use crate::secret::{Secret, Vault};
+
+pub const SECTION: Section = Section {
+    name: "diem",
+    form: Form::One,
+    doc: "Staked DIEM as a daily allowance: 1 DIEM is 1 USD a day. Off until a contract is given; \
+          without it the operator sets allowances with `tollgate accounts credit`.",
+    keys: &[
+        Key::optional(
+            "contract",
+            Kind::Text,
+            "The contract that keeps the stakes, 0x and 40 digits. Its `balanceOf`, with 18 \
+             decimals, of each wallet that paid or is linked to an account is read at the start \
+             and once a day, and is the allowance of its owner.",
+        ),
+        Key::optional("rpc_url", Kind::SecretUrl(HTTP), "A node of the contract's chain."),
+    ],
+};
+
+/// Where stakes are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diem {
+    pub contract: String,
+    pub rpc_url: Secret,
+}
+
+/// Nothing within if stakes are not read.
+pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Option<Diem>> {
+    let contract = reader.text("contract");
+    let rpc_url = vault.url(reader, "rpc_url");
+    match (contract, rpc_url) {
+        (Some(contract), Some(rpc_url)) => {
+            let is_address = contract.strip_prefix("0x").is_some_and(|digits| {
+                digits.len() == 40 && digits.bytes().all(|it| it.is_ascii_hexdigit())
+            });
+            if !is_address {
+                let message = "`contract` in [diem] must be 0x and 40 hexadecimal digits";
+                reader.fault("contract", message);
+                return None;
+            }
+            Some(Some(Diem { contract, rpc_url }))
+        }
+        (None, None) => Some(None),
+        (Some(_), None) => {
+            reader.fault("rpc_url", "`rpc_url` is missing in [diem]; `contract` needs it");
+            None
+        }
+        (None, Some(_)) => {
+            reader.fault("contract", "`contract` is missing in [diem]; `rpc_url` needs it");
+            None
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! `[image]`: pictures that are made here.
+
+use crate::key::{Form, Key, Kind, Section};
+use crate::reader::Reader;
+
+const LETTERS_MAX: usize = 16;
+
+pub const SECTION: Section = Section {
+    name: "image",
+    form: Form::One,
+    doc: "Pictures that are made here.",
+    keys: &[Key::optional(
+        "watermark",
+        Kind::Text,
+        "A few letters in a corner of every picture whose caller does not hide them; none where it \
+         is empty. \"AI\" unless given, and none while `[development]` is enabled.",
+    )],
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// What the operator wrote, if anything.
+    pub watermark: Option<String>,
+}
+
+impl Image {
+    /// The letters to draw, if any.
+    pub fn mark(&self, is_development: bool) -> Option<String> {
+        let usual = if is_development { "" } else { "AI" };
+        let mark = self.watermark.as_deref().unwrap_or(usual).trim();
+        (!mark.is_empty()).then(|| mark.to_owned())
+    }
+}
+
+pub(crate) fn read(reader: &Reader<'_>) -> Option<Image> {
+    let watermark = reader.text("watermark");
+    let is_drawn =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ' ' | '-' | '.');
+    if let Some(mark) = &watermark
+        && (LETTERS_MAX < mark.len() || !mark.chars().all(is_drawn))
+    {
+        let message = format!(
+            "`watermark` in [image] must be at most {LETTERS_MAX} letters, digits, spaces, `-` or `.`"
+        );
+        reader.fault("watermark", message);
+    }
+    Some(Image { watermark })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_are_marked_unless_somebody_says_otherwise() {
+        let mark = |written: Option<&str>, is_development| {
+            Image { watermark: written.map(str::to_owned) }.mark(is_development)
+        };
+        assert_eq!(mark(None, false).as_deref(), Some("AI"));
+        assert_eq!(mark(None, true), None);
+        assert_eq!(mark(Some(""), false), None);
+        assert_eq!(mark(Some("mine"), true).as_deref(), Some("mine"));
+    }
+}

@@ -1,0 +1,68 @@
+//! Who is at the command line: a user of the operating system, as the audit trail names them.
+
+use std::os::unix::fs::MetadataExt;
+
+/// The longest name that the audit trail takes, with room for the number behind it.
+const NAME_CHARS_MAX: usize = 100;
+
+/// Somebody whose commands are carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    name: String,
+}
+
+impl Actor {
+    /// The user with this number, by its name where the machine knows one.
+    pub fn with_uid(uid: u32) -> Actor {
+        let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        Actor { name: named(&users, uid) }
+    }
+
+    /// Whoever runs this process.
+    pub fn of_this_process() -> Actor {
+        match std::fs::metadata("/proc/self") {
+            Ok(process) => Actor::with_uid(process.uid()),
+            Err(_) => Actor { name: "unknown".to_owned() },
+        }
+    }
+
+    /// Somebody who signed in to the console as the operator.
+    pub fn of_console() -> Actor {
+        Actor { name: "console".to_owned() }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// `alice (1000)`, or `user 1000`.
+fn named(users: &str, uid: u32) -> String {
+    let number = uid.to_string();
+    let found = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, is_this) = (fields.next()?, fields.nth(1)? == number);
+        (is_this && !name.is_empty()).then_some(name)
+    });
+    match found {
+        Some(name) => {
+            let short: String = name.chars().take(NAME_CHARS_MAX).collect();
+            format!("{short} ({uid})")
+        }
+        None => format!("user {uid}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_have_names_where_the_machine_knows_them() {
+        let users = "root:x:0:0:root:/root:/bin/sh\nbroken\nalice:x:1000:1000::/nowhere:/bin/sh";
+        assert_eq!(named(users, 0), "root (0)");
+        assert_eq!(named(users, 1000), "alice (1000)");
+        assert_eq!(named(users, 7), "user 7");
+        assert_eq!(named("", 7), "user 7");
+    }
+}

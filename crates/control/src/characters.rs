@@ -1,0 +1,144 @@
+//! Characters: importing and exporting their cards, and those that come with the service.
+
+use ::characters::{Card, CardFault, portrait, shipped, slug};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use domain::entropy::time_ordered_id;
+use store::character::{
+    Character, CharacterContent, CharacterPicture, CharacterQuery, CharacterSort,
+};
+use store::error::StoreError;
+use store::write::{Group, Write};
+
+use crate::operation::OperationError;
+use crate::reply::CharacterLine;
+use crate::service::Service;
+
+/// Names that are taken are tried with numbers behind them.
+const NUMBERS_MAX: usize = 1_000;
+/// Characters are read this many at a time.
+const PAGE: usize = 500;
+const FOUNDED: &str = "founded_characters";
+const SVG: &str = "image/svg+xml";
+
+impl Service {
+    /// `file` is in base64.
+    pub(crate) async fn import_character(
+        &self,
+        file: &str,
+    ) -> Result<CharacterLine, OperationError> {
+        let refuse = |fault: CardFault| OperationError::Refused(fault.to_string());
+        let bytes = BASE64_STANDARD
+            .decode(file)
+            .map_err(|_| OperationError::Refused("the file is not in base64".to_owned()))?;
+        let (card, picture) = ::characters::read(&bytes).map_err(refuse)?;
+        let picture = picture.map_or_else(
+            || drawn(&card),
+            |it| CharacterPicture { media_type: it.media_type.to_owned(), bytes: it.bytes },
+        );
+        let wanted = slug(&card.name);
+        for number in 1..=NUMBERS_MAX {
+            let slug = if number == 1 { wanted.clone() } else { format!("{wanted}-{number}") };
+            match self.add_character(&card, slug, picture.clone()).await {
+                Ok(character) => return Ok(line(&character)),
+                Err(StoreError::Duplicate(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(OperationError::Refused(format!("too many characters are called {}", card.name)))
+    }
+
+    /// As a V2 card.
+    pub(crate) async fn export_character(&self, slug: &str) -> Result<String, OperationError> {
+        let missing = || OperationError::Refused(format!("there is no character `{slug}`"));
+        let found = self.store.character(slug, None).await?.ok_or_else(missing)?;
+        let content = self.store.character_content(found.character.id).await?;
+        content.map(|content| content.card).ok_or_else(missing)
+    }
+
+    pub(crate) async fn list_characters(&self) -> Result<Vec<CharacterLine>, OperationError> {
+        let mut lines = Vec::new();
+        for adult in [false, true] {
+            let mut offset = 0;
+            loop {
+                let query = CharacterQuery {
+                    adult,
+                    pro: None,
+                    web_enabled: None,
+                    tags_any: Vec::new(),
+                    tags_all: Vec::new(),
+                    models: Vec::new(),
+                    words: Vec::new(),
+                    sort: CharacterSort::MostRecent,
+                    ascending: true,
+                    limit: PAGE,
+                    offset,
+                };
+                let page = self.store.characters(query, None).await?;
+                let count = page.len();
+                lines.extend(page.iter().map(|it| CharacterLine {
+                    imports: it.imports,
+                    rating_count: it.rating_count,
+                    ..line(&it.character)
+                }));
+                offset += u64::try_from(count).unwrap_or(u64::MAX);
+                if count < PAGE {
+                    break;
+                }
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Adds the characters that come with the service, once: what an operator removes stays so.
+    pub async fn found_characters(&self) -> Result<(), OperationError> {
+        if self.store.setting(FOUNDED).await?.is_some() {
+            return Ok(());
+        }
+        let ours = shipped().map_err(|fault| OperationError::Failed(fault.to_string()))?;
+        for it in ours {
+            let bytes = it.portrait.into_bytes();
+            let picture = CharacterPicture { media_type: SVG.to_owned(), bytes };
+            match self.add_character(&it.card, it.slug, picture).await {
+                // Added by an earlier start that did not live to note it.
+                Ok(_) | Err(StoreError::Duplicate(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let at = self.clock.now().to_string().into_bytes();
+        let write = Write::PutSetting { name: FOUNDED.to_owned(), value: at };
+        Ok(self.store.commit(Group::of(write)).await?)
+    }
+
+    async fn add_character(
+        &self,
+        card: &Card,
+        slug: String,
+        picture: CharacterPicture,
+    ) -> Result<Character, StoreError> {
+        let now = self.clock.now();
+        let id = time_ordered_id(now, self.entropy.as_ref());
+        let (character, content) = Character::of(card, id, slug, now);
+        let content = CharacterContent { picture: Some(picture), ..content };
+        let write = Write::AddCharacter { character: character.clone(), content };
+        self.store.commit(Group::of(write)).await?;
+        Ok(character)
+    }
+}
+
+fn drawn(card: &Card) -> CharacterPicture {
+    CharacterPicture { media_type: SVG.to_owned(), bytes: portrait(&card.name).into_bytes() }
+}
+
+fn line(character: &Character) -> CharacterLine {
+    CharacterLine {
+        id: character.id,
+        slug: character.slug.clone(),
+        name: character.name.clone(),
+        tags: character.tags.clone(),
+        adult: character.adult,
+        imports: 0,
+        rating_count: 0,
+        created_at: character.created.to_string(),
+    }
+}

@@ -1,0 +1,235 @@
+//! The operator's hands on payments: looking at them, asking their chain again, giving them up.
+
+use std::pin::Pin;
+
+use money::Nano;
+use store::claim::{CLAIMS_MAX, Claim, ClaimId, ClaimState, ClaimStep};
+use store::write::{Group, Write};
+
+use crate::actor::Actor;
+use crate::audit::check_reason;
+use crate::operation::OperationError;
+use crate::reply::{PaymentLine, PaymentReport};
+use crate::service::Service;
+
+/// A payment's name is this and 40 digits.
+const ID_PREFIX: &str = "pay_";
+/// Dollars of USDC in nano, for each of its base units.
+const NANOS_PER_UNIT: i64 = 1000;
+
+/// What only a running service can do about payments: it has the nodes, and knows who is at work on
+/// which payment.
+pub trait PaymentDesk: Send + Sync {
+    /// Asks the chain, and credits what has come. Says in words what it found, or why it cannot.
+    fn ask_again(&self, claim: ClaimId) -> Told<'_>;
+
+    /// Gives up a payment that is not finished, with more rows in the same group.
+    fn abandon(&self, claim: ClaimId, also: Vec<Write>) -> Told<'_>;
+}
+
+pub type Told<'a> = Pin<Box<dyn Future<Output = Result<String, OperationError>> + Send + 'a>>;
+
+impl Service {
+    pub(crate) async fn list_payments(
+        &self,
+        state: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<PaymentLine>, OperationError> {
+        let state = match state {
+            None => None,
+            Some(name) => {
+                let known = ClaimState::parse(&name.to_ascii_uppercase());
+                Some(known.ok_or_else(|| unknown_state(name))?)
+            }
+        };
+        let claims = self.store.list_claims(state, limit.clamp(1, CLAIMS_MAX)).await?;
+        let mut lines = Vec::with_capacity(claims.len());
+        let (missing, received) = self.in_trouble().await?;
+        for claim in &claims {
+            lines.push(line(claim, trouble(claim, &missing, &received)));
+        }
+        Ok(lines)
+    }
+
+    pub(crate) async fn show_payment(&self, id: &str) -> Result<PaymentReport, OperationError> {
+        let claim = self.payment(id).await?;
+        let (missing, received) = self.in_trouble().await?;
+        let trouble = trouble(&claim, &missing, &received);
+        Ok(report(&claim, trouble, None))
+    }
+
+    pub(crate) async fn recheck_payment(
+        &self,
+        by: &Actor,
+        id: &str,
+    ) -> Result<PaymentReport, OperationError> {
+        let claim = self.payment(id).await?;
+        let Some(desk) = self.payments.get() else { return Err(not_running()) };
+        let was = claim.state;
+        let found = desk.ask_again(claim.id).await?;
+        let claim = self.payment(id).await?;
+        if was != claim.state {
+            let detail = format!("{} → {}", was.name(), claim.state.name());
+            let told = self.audit(by, "payments recheck", &name(claim.id), detail);
+            self.store.commit(Group::of(told)).await?;
+        }
+        let (missing, received) = self.in_trouble().await?;
+        let trouble = trouble(&claim, &missing, &received);
+        Ok(report(&claim, trouble, Some(found)))
+    }
+
+    /// Takes a payment off the list of troubles. The books stay as they are: what was credited stays
+    /// credited, and what came for a failed payment stays nobody's.
+    pub(crate) async fn write_off_payment(
+        &self,
+        by: &Actor,
+        id: &str,
+        reason: &str,
+    ) -> Result<PaymentReport, OperationError> {
+        let reason = check_reason(reason)?;
+        let claim = self.payment(id).await?;
+        let (missing, received) = self.in_trouble().await?;
+        let amount = dollars(&claim);
+        let told = |what: &str| {
+            let detail = format!("{amount} USD, {what}: {reason}");
+            self.audit(by, "payments write-off", &name(claim.id), detail)
+        };
+        if missing.contains(&claim.id) {
+            let told = told("credited and gone from its chain");
+            let writes = vec![Write::NoteFoundClaim(claim.id), told];
+            self.store.commit(Group { writes }).await?;
+        } else if received.contains(&claim.id) {
+            let told = told("come for a failed payment and not credited");
+            let writes = vec![Write::DropReceivedClaim(claim.id), told];
+            self.store.commit(Group { writes }).await?;
+        } else {
+            self.give_up(&claim, told(claim.state.name())).await?;
+        }
+        self.show_payment(id).await
+    }
+
+    async fn give_up(&self, claim: &Claim, told: Write) -> Result<(), OperationError> {
+        let step = ClaimStep::Fail { reason: "written_off".to_owned() };
+        if !step.is_allowed_from(claim.state) {
+            return Err(OperationError::Refused(format!(
+                "the payment is {}: there is nothing to write off",
+                claim.state.name()
+            )));
+        }
+        match self.payments.get() {
+            Some(desk) => desk.abandon(claim.id, vec![told]).await.map(drop),
+            // Nobody else is at work on it while nothing runs.
+            None => {
+                let (from, at) = (claim.state, self.clock.now());
+                let fail = Write::AdvanceClaim { claim: claim.id, from, step, at };
+                Ok(self.store.commit(Group { writes: vec![fail, told] }).await?)
+            }
+        }
+    }
+
+    async fn payment(&self, id: &str) -> Result<Claim, OperationError> {
+        let claim = parse(id).ok_or_else(|| {
+            OperationError::Refused(format!(
+                "`{id}` is no payment; write {ID_PREFIX} and 40 digits, as `payments list` shows it"
+            ))
+        })?;
+        let found = self.store.claim(claim).await?;
+        found.ok_or_else(|| {
+            let message = format!("there is no payment {id}; failed ones are kept for seven days");
+            OperationError::Refused(message)
+        })
+    }
+
+    async fn in_trouble(&self) -> Result<(Vec<ClaimId>, Vec<ClaimId>), OperationError> {
+        let ids = |claims: Vec<Claim>| claims.iter().map(|claim| claim.id).collect();
+        let missing = self.store.missing_claims().await?;
+        Ok((ids(missing), ids(self.store.received_claims().await?)))
+    }
+}
+
+fn trouble(claim: &Claim, missing: &[ClaimId], received: &[ClaimId]) -> Option<&'static str> {
+    if missing.contains(&claim.id) {
+        return Some("credited, and not on its chain any more");
+    }
+    received.contains(&claim.id).then_some("failed, and its money came all the same")
+}
+
+fn line(claim: &Claim, trouble: Option<&str>) -> PaymentLine {
+    PaymentLine {
+        id: name(claim.id),
+        state: claim.state.name().to_owned(),
+        network: claim.network.clone(),
+        payer: claim.payer.clone(),
+        amount_usd: dollars(claim),
+        created_at: claim.created.to_string(),
+        changed_at: claim.changed.to_string(),
+        trouble: trouble.map(str::to_owned),
+    }
+}
+
+fn report(claim: &Claim, trouble: Option<&str>, found: Option<String>) -> PaymentReport {
+    PaymentReport {
+        line: line(claim, trouble),
+        pay_to: claim.pay_to.clone(),
+        asset: claim.asset.clone(),
+        transaction: claim.sent.transaction.clone(),
+        replaced: claim.sent.replaced.clone(),
+        sent_at: claim.sent_at.map(|at| at.to_string()),
+        entry: claim.credit.map(|credit| credit.entry.0),
+        credited_usd: claim.credit.map(|credit| credit.amount.to_string()),
+        reason: claim.reason.clone(),
+        found,
+    }
+}
+
+/// What was signed for, or what was credited where that is known.
+fn dollars(claim: &Claim) -> String {
+    let signed = i64::try_from(claim.units).unwrap_or(i64::MAX).saturating_mul(NANOS_PER_UNIT);
+    claim.credit.map_or(Nano::from_nanos(signed), |credit| credit.amount).to_string()
+}
+
+fn name(claim: ClaimId) -> String {
+    let digits: String = claim.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{ID_PREFIX}{digits}")
+}
+
+fn parse(id: &str) -> Option<ClaimId> {
+    let digits = id.strip_prefix(ID_PREFIX)?;
+    let mut claim = ClaimId([0; 20]);
+    if digits.len() != 2 * claim.0.len() || !digits.is_ascii() {
+        return None;
+    }
+    for (index, byte) in claim.0.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&digits[2 * index..2 * index + 2], 16).ok()?;
+    }
+    Some(claim)
+}
+
+fn unknown_state(name: &str) -> OperationError {
+    OperationError::Refused(format!(
+        "there is no state `{name}`; choose from verified, submitted, unknown, credited, failed"
+    ))
+}
+
+fn not_running() -> OperationError {
+    OperationError::Refused(
+        "only a running service that takes payments can ask their chains: start it, with [x402] in \
+         its configuration"
+            .to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payment_is_found_by_the_name_that_is_shown() {
+        let claim = ClaimId([0xA7; 20]);
+        assert_eq!(parse(&name(claim)), Some(claim));
+        for wrong in ["", "pay_", "pay_a7", &name(claim)[4..], "pay_é"] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+        assert_eq!(parse(&format!("pay_{}", "zz".repeat(20))), None);
+    }
+}

@@ -1,0 +1,192 @@
+//! What operators do to charges and payments, and what the audit trail says about it.
+
+use credits::{EntryId, Payer, Want};
+use ledger::{Charge, ChargeLine};
+use money::{Nano, Per, Price, Rate};
+use store::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment, SentPayment};
+use store::usage::UsageDetails;
+use store::write::{Group, Write};
+use uuid::Uuid;
+
+use super::{Scene, credit};
+use crate::operation::{CreditCurrency, Operation};
+use crate::reply::{AuditLine, PaymentReport, Reply};
+
+const PAYMENT: &str = "pay_0707070707070707070707070707070707070707";
+
+impl Scene {
+    async fn charge(&self, nanos: u64) -> EntryId {
+        let owner = self.service.account("default").await.unwrap().id;
+        let hold = self
+            .service
+            .ledger
+            .hold(Payer { owner, key: None }, Want::Exactly(Nano::from_units(1).into()))
+            .unwrap();
+        let rate = Rate::at_par(Price::from_nanos(1).unwrap());
+        let line = ChargeLine { sku: "x".into(), units: nanos, rate, per: Per::Million };
+        let (details, notes) = (UsageDetails::default(), String::new());
+        let charge = Charge { lines: vec![line], model: "m".into(), details, notes };
+        self.service.ledger.settle(hold, charge).await.unwrap().charge
+    }
+
+    async fn trail(&self) -> Vec<AuditLine> {
+        match self.perform(Operation::AuditLedger { after_seq: 0 }).await {
+            Ok(Reply::Audit(page)) => page.rows,
+            other => panic!("the audit trail was expected: {other:?}"),
+        }
+    }
+
+    async fn payment(&self, operation: Operation) -> PaymentReport {
+        match self.perform(operation).await {
+            Ok(Reply::Payment(payment)) => payment,
+            other => panic!("a payment was expected: {other:?}"),
+        }
+    }
+
+    /// A payment in a state, as the service leaves it.
+    async fn claim(&self, steps: Vec<(ClaimState, ClaimStep)>) {
+        let at = self.service.clock.now();
+        let claim = Claim {
+            id: ClaimId([7; 20]),
+            network: "eip155:8453".into(),
+            asset: "0xa".into(),
+            payer: "0xb".into(),
+            nonce: [7; 32],
+            pay_to: "0xc".into(),
+            units: 5_000_000,
+            payment: "{}".into(),
+            state: ClaimState::Verified,
+            sent: SentPayment::default(),
+            sent_at: None,
+            credit: None,
+            reason: None,
+            created: at,
+            changed: at,
+        };
+        let mut writes = vec![Write::OpenClaim(claim)];
+        for (from, step) in steps {
+            writes.push(Write::AdvanceClaim { claim: ClaimId([7; 20]), from, step, at });
+        }
+        self.service.store.commit(Group { writes }).await.unwrap();
+    }
+}
+
+fn refund(charge: EntryId, amount: Option<&str>, reason: &str) -> Operation {
+    let (amount, reason) = (amount.map(str::to_owned), reason.to_owned());
+    Operation::RefundCharge { charge: charge.0, amount, reason }
+}
+
+fn write_off(reason: &str) -> Operation {
+    Operation::WriteOffPayment { id: PAYMENT.into(), reason: reason.into() }
+}
+
+#[tokio::test]
+async fn a_charge_is_refunded_in_part_or_whole_and_once() {
+    let scene = Scene::founded().await;
+    scene.perform(credit(1, "5", CreditCurrency::Usd)).await.unwrap();
+    let (whole, part) = (scene.charge(400_000).await, scene.charge(400_000).await);
+    let reply = scene.perform(refund(whole, None, "it was slow")).await.unwrap();
+    let Reply::Refunded(report) = reply else { panic!("{reply:?}") };
+    assert_eq!(report.returned["USD"], "0.0004");
+    assert!(scene.refusal(refund(whole, None, "again")).await.contains("given back before"));
+    scene.perform(refund(part, Some("0.0001"), "a quarter")).await.unwrap();
+    assert!(scene.refusal(refund(part, None, "the rest")).await.contains("given back before"));
+    assert_eq!(scene.show("default").await.line.balances["USD"], "4.9997");
+    for (amount, reason) in [(Some("0.5"), "too much"), (Some("x"), "no number"), (None, " ")] {
+        scene.refusal(refund(scene.charge(10).await, amount, reason)).await;
+    }
+    let nobody = EntryId(Uuid::from_u128(99));
+    scene.refusal(refund(nobody, None, "there is none")).await;
+    let trail = scene.trail().await;
+    let refunds: Vec<_> = trail.iter().filter(|line| line.action == "ledger refund").collect();
+    assert_eq!(refunds.len(), 2, "only what was done: {refunds:?}");
+    assert_eq!(refunds[0].subject, whole.0.to_string());
+    assert_eq!(refunds[1].detail, "0.0001: a quarter");
+}
+
+#[tokio::test]
+async fn the_audit_trail_names_who_gave_credit_and_how_much() {
+    let scene = Scene::founded().await;
+    scene.perform(credit(1, "5", CreditCurrency::Usd)).await.unwrap();
+    scene.perform(credit(1, "5", CreditCurrency::Usd)).await.unwrap();
+    scene.perform(credit(2, "3", CreditCurrency::Diem)).await.unwrap();
+    let wallet = "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B".to_owned();
+    let name = "default".to_owned();
+    scene
+        .perform(Operation::LinkWallet { name: name.clone(), wallet: wallet.clone() })
+        .await
+        .unwrap();
+    scene.refusal(Operation::LinkWallet { name, wallet }).await;
+    let trail = scene.trail().await;
+    let told: Vec<_> = trail.iter().map(|line| (line.action.as_str(), &line.detail[..5])).collect();
+    let expected =
+        [("accounts credit", "5 USD"), ("accounts credit", "3 DIE"), ("accounts link", "0xab5")];
+    assert_eq!(told, expected, "a repeat and a refusal are none");
+    assert!(trail.iter().all(|line| line.by == "user 4294967295"), "{trail:?}");
+}
+
+#[tokio::test]
+async fn payments_are_listed_shown_and_given_up_while_nothing_runs() {
+    let scene = Scene::founded().await;
+    let sent = SentPayment { transaction: Some("0xt".into()), ..SentPayment::default() };
+    let submit = ClaimStep::Submit(sent);
+    scene.claim(vec![(ClaimState::Verified, submit)]).await;
+    let list = |state: Option<&str>| Operation::ListPayments {
+        state: state.map(str::to_owned),
+        limit: 10,
+    };
+    for (state, count) in [(None, 1), (Some("submitted"), 1), (Some("FAILED"), 0)] {
+        let reply = scene.perform(list(state)).await.unwrap();
+        let Reply::Payments(lines) = reply else { panic!("{reply:?}") };
+        assert_eq!(lines.len(), count, "{state:?}");
+    }
+    assert!(scene.refusal(list(Some("lost"))).await.contains("choose from verified"));
+    let shown = scene.payment(Operation::ShowPayment { id: PAYMENT.into() }).await;
+    assert_eq!((shown.line.amount_usd.as_str(), shown.transaction.as_deref()), ("5", Some("0xt")));
+    let recheck = Operation::RecheckPayment { id: PAYMENT.into() };
+    assert!(scene.refusal(recheck).await.contains("only a running service"));
+    scene.refusal(write_off("")).await;
+    let given_up = scene.payment(write_off("the node is gone")).await;
+    assert_eq!(
+        (given_up.line.state.as_str(), given_up.reason.as_deref()),
+        ("FAILED", Some("written_off"))
+    );
+    assert!(scene.refusal(write_off("again")).await.contains("nothing to write off"));
+    let trail = scene.trail().await;
+    assert_eq!(trail.len(), 1);
+    assert_eq!(trail[0].detail, "5 USD, SUBMITTED: the node is gone");
+    let unknown = Operation::ShowPayment { id: "pay_1".into() };
+    assert!(scene.refusal(unknown).await.contains("is no payment"));
+}
+
+#[tokio::test]
+async fn money_that_came_for_a_failed_payment_is_shown_until_it_is_written_off() {
+    let scene = Scene::founded().await;
+    scene.claim(vec![(ClaimState::Verified, ClaimStep::Fail { reason: "expired".into() })]).await;
+    let (claim, at) = (ClaimId([7; 20]), scene.service.clock.now());
+    let received = ReceivedPayment { transaction: "0xl".into(), amount: Nano::from_units(5) };
+    let note = Write::NoteReceivedClaim { claim, received, at };
+    scene.service.store.commit(Group::of(note)).await.unwrap();
+    let shown = scene.payment(Operation::ShowPayment { id: PAYMENT.into() }).await;
+    assert!(shown.line.trouble.unwrap().contains("money came"));
+    let written_off = scene.payment(write_off("sent back by hand")).await;
+    assert_eq!(written_off.line.trouble, None);
+    assert_eq!(crate::books::verify(&*scene.service.store).await.unwrap().differences.len(), 0);
+    assert_eq!(scene.trail().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_backup_is_made_where_it_is_wanted_and_replaces_nothing() {
+    let scene = Scene::founded().await;
+    scene.perform(credit(1, "5", CreditCurrency::Usd)).await.unwrap();
+    let path = scene.folder.path().join("backup");
+    let backup = || Operation::Backup { path: path.clone() };
+    let reply = scene.perform(backup()).await.unwrap();
+    let Reply::BackedUp(made) = reply else { panic!("{reply:?}") };
+    assert_eq!((made.made_at.as_str(), made.last_transfer), ("2026-11-15T12:00:00.000Z", 1));
+    assert!(scene.refusal(backup()).await.contains("is there already"));
+    assert!(
+        scene.refusal(Operation::Backup { path: "relative".into() }).await.contains("absolute")
+    );
+    assert_eq!(scene.trail().await.last().unwrap().action, "backup");
+}

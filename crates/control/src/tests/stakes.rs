@@ -1,0 +1,74 @@
+//! Stakes of wallets, and the allowances that they give.
+
+use std::collections::HashMap;
+
+use credits::AllowanceKind;
+use money::Nano;
+use store::owner::OwnerKind;
+use wallet::{EvmAddress, WalletAddress};
+
+use super::Scene;
+use crate::operation::Operation;
+use crate::stakes::{StakeReader, Staked, StakesRead};
+
+const LINKED: &str = "0x00000000000000000000000000000000000000a1";
+const OWN: &str = "0x00000000000000000000000000000000000000b2";
+
+/// Stakes by the last byte of a wallet; one that is not there cannot be read.
+struct Known(HashMap<String, &'static str>);
+
+impl StakeReader for Known {
+    fn staked(&self, wallet: EvmAddress) -> Staked<'_> {
+        let staked = self.0.get(&wallet.to_string().to_lowercase());
+        let staked = staked.map(|it| Nano::parse(it).unwrap()).ok_or("no answer".to_owned());
+        Box::pin(async move { staked })
+    }
+}
+
+fn known(stakes: &[(&str, &'static str)]) -> Known {
+    Known(stakes.iter().map(|(wallet, staked)| ((*wallet).to_owned(), *staked)).collect())
+}
+
+async fn scene() -> Scene {
+    let scene = Scene::founded().await;
+    let (name, wallet) = ("default".to_owned(), LINKED.to_owned());
+    scene.perform(Operation::LinkWallet { name, wallet }).await.unwrap();
+    let (store, now) = (scene.service.store.as_ref(), scene.service.clock.now());
+    let wallet = WalletAddress::parse(OWN).unwrap();
+    access::wallets::owner_with_row(store, wallet, now).await.unwrap();
+    scene
+}
+
+impl Scene {
+    /// The daily allowances of the linked account and of the wallet with a balance of its own.
+    async fn allowances(&self) -> [String; 2] {
+        let mut told = Vec::new();
+        for wallet in [LINKED, OWN] {
+            let owner = self.service.store.find_owner(OwnerKind::Evm, wallet).await.unwrap();
+            let kind = AllowanceKind::DiemDaily;
+            told.push(self.service.ledger.allocation(owner.unwrap().id, kind).to_string());
+        }
+        told.try_into().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_stake_is_its_owners_allowance() {
+    let scene = scene().await;
+    let stakes = known(&[(LINKED, "12.5"), (OWN, "3")]);
+    let read = scene.service.read_stakes(&stakes).await.unwrap();
+    assert_eq!(read, StakesRead { changed: 2, unread: 0 });
+    assert_eq!(scene.allowances().await, ["12.5", "3"]);
+    let again = scene.service.read_stakes(&stakes).await.unwrap();
+    assert_eq!(again, StakesRead::default(), "what is the same is not written again");
+}
+
+#[tokio::test]
+async fn a_stake_that_was_taken_out_gives_nothing_and_one_that_cannot_be_read_stays() {
+    let scene = scene().await;
+    let both = known(&[(LINKED, "2"), (OWN, "3")]);
+    scene.service.read_stakes(&both).await.unwrap();
+    let read = scene.service.read_stakes(&known(&[(LINKED, "0.09")])).await.unwrap();
+    assert_eq!(read, StakesRead { changed: 1, unread: 1 });
+    assert_eq!(scene.allowances().await, ["0", "3"], "less than a tenth is nothing");
+}

@@ -1,0 +1,25 @@
+//! The catalogue in force, which a reload replaces whole.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::catalogue::Catalogue;
+
+/// Whoever takes the catalogue keeps it for as long as its request lasts, reload or not.
+#[derive(Debug, Default)]
+pub struct CurrentCatalogue {
+    current: RwLock<Arc<Catalogue>>,
+}
+
+impl CurrentCatalogue {
+    pub fn new(catalogue: Catalogue) -> CurrentCatalogue {
+        CurrentCatalogue { current: RwLock::new(Arc::new(catalogue)) }
+    }
+
+    pub fn get(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn replace(&self, catalogue: Catalogue) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalogue);
+    }
+}

@@ -1,0 +1,171 @@
+//! How large a picture becomes: from pixels, a ratio or a tier to a width and a height.
+
+use crate::catalogue::{Choices, ImageSpec};
+
+/// Of a model that is sized by pixels, where a caller names none.
+const SIDE_DEFAULT: u32 = 1024;
+/// Of any side.
+pub const SIDE_MIN: u32 = 64;
+/// So many pixels has the side of a square for each `K` of a tier.
+const TIER_SIDE: f64 = 1024.0;
+/// Models are trained on sides that are multiples of this.
+const RATIO_DIVISOR: u32 = 16;
+/// A ratio beyond this is no picture any more.
+const RATIO_PART_MAX: u32 = 100;
+
+/// What a caller said about the size.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wish<'a> {
+    pub width: Option<u32>,
+    pub height: Option<u32>,
+    pub aspect_ratio: Option<&'a str>,
+    pub resolution: Option<&'a str>,
+}
+
+/// A size that the model can make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Framed {
+    pub width: u32,
+    pub height: u32,
+    /// For models that are asked for one.
+    pub aspect_ratio: Option<String>,
+    pub resolution: Option<String>,
+}
+
+/// A field, and what is wrong with it.
+pub type Finding = (&'static str, String);
+
+/// With `resolutions` a ratio and a tier count, with `aspect_ratios` alone a ratio, and without both
+/// a width and a height. What does not count is passed over.
+pub fn framed(spec: &ImageSpec, wish: Wish<'_>) -> Result<Framed, Vec<Finding>> {
+    let is_by_pixels = spec.aspect_ratios.is_empty() && spec.resolutions.is_empty();
+    if is_by_pixels {
+        return by_pixels(spec.width_height_divisor, wish);
+    }
+    let ratio = chosen("aspect_ratio", wish.aspect_ratio, &spec.aspect_ratios);
+    let tier = chosen("resolution", wish.resolution, &spec.resolutions);
+    match (ratio, tier) {
+        (Ok(ratio), Ok(tier)) => {
+            let (width, height) = sides(
+                ratio.as_deref().and_then(parts).unwrap_or((1, 1)),
+                tier.as_deref(),
+                u32::try_from(spec.width_height_divisor).unwrap_or(RATIO_DIVISOR),
+            );
+            Ok(Framed { width, height, aspect_ratio: ratio, resolution: tier })
+        }
+        (ratio, tier) => Err([ratio.err(), tier.err()].into_iter().flatten().collect()),
+    }
+}
+
+/// The size of an edited picture: of the ratio that was asked for, or of the picture's own.
+pub fn of_edit(original: (u32, u32), ratio: Option<&str>, resolution: Option<&str>) -> (u32, u32) {
+    let ratio = ratio.and_then(parts).unwrap_or(original);
+    sides(ratio, resolution, RATIO_DIVISOR)
+}
+
+fn by_pixels(divisor: u64, wish: Wish<'_>) -> Result<Framed, Vec<Finding>> {
+    let divisor = u32::try_from(divisor).unwrap_or(1).max(1);
+    let default = SIDE_DEFAULT / divisor * divisor;
+    let mut faults = Vec::new();
+    let mut side = |field: &'static str, asked: Option<u32>| {
+        let side = asked.unwrap_or(default);
+        if !side.is_multiple_of(divisor) || side < SIDE_MIN {
+            let below = (side / divisor * divisor).max(SIDE_MIN.next_multiple_of(divisor));
+            let above = below + divisor;
+            faults.push((
+                field,
+                format!(
+                    "Must be at least {SIDE_MIN} and a multiple of {divisor}, such as {below} or \
+                     {above}"
+                ),
+            ));
+        }
+        side
+    };
+    let (width, height) = (side("width", wish.width), side("height", wish.height));
+    if faults.is_empty() {
+        return Ok(Framed { width, height, aspect_ratio: None, resolution: None });
+    }
+    Err(faults)
+}
+
+/// One of the options, or the one that is taken where a caller names none.
+pub fn chosen(
+    field: &'static str,
+    asked: Option<&str>,
+    options: &Choices<String>,
+) -> Result<Option<String>, Finding> {
+    let Some(asked) = asked.filter(|_| !options.is_empty()) else {
+        return Ok(options.default().cloned());
+    };
+    let known = options.options().iter().find(|it| it.eq_ignore_ascii_case(asked));
+    match known {
+        Some(known) => Ok(Some(known.clone())),
+        None => Err((field, format!("Must be one of {}", options.options().join(", ")))),
+    }
+}
+
+/// The two parts of `16:9`.
+fn parts(ratio: &str) -> Option<(u32, u32)> {
+    let (width, height) = ratio.split_once(':')?;
+    let part = |text: &str| text.trim().parse().ok().filter(|it| (1..=RATIO_PART_MAX).contains(it));
+    Some((part(width)?, part(height)?))
+}
+
+/// The `K` of a tier such as `2K`; one where a tier has another form of name.
+fn tier_factor(tier: Option<&str>) -> f64 {
+    let number = tier.and_then(|it| it.strip_suffix(['K', 'k'])).and_then(|it| it.parse().ok());
+    number.filter(|it: &f64| (0.1..=16.0).contains(it)).unwrap_or(1.0)
+}
+
+/// Sides of this ratio whose picture has about as many pixels as a square of the tier.
+fn sides((width, height): (u32, u32), tier: Option<&str>, divisor: u32) -> (u32, u32) {
+    let ratio = f64::from(width.max(1)) / f64::from(height.max(1));
+    let square = TIER_SIDE * tier_factor(tier);
+    let side = |exact: f64| {
+        let steps = (exact / f64::from(divisor.max(1))).round().max(1.0);
+        // At most a few thousand pixels, so it fits.
+        (steps * f64::from(divisor.max(1))) as u32
+    };
+    let least = SIDE_MIN.next_multiple_of(divisor.max(1));
+    (side(square * ratio.sqrt()).max(least), side(square / ratio.sqrt()).max(least))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_and_a_tier_become_sides() {
+        assert_eq!(sides((1, 1), None, 16), (1024, 1024));
+        assert_eq!(sides((16, 9), Some("1K"), 16), (1360, 768));
+        assert_eq!(sides((9, 16), Some("2K"), 8), (1536, 2728));
+        assert_eq!(sides((1, 1), Some("4K"), 16), (4096, 4096));
+        assert_eq!(sides((1, 1), Some("large"), 16), (1024, 1024));
+        assert_eq!(sides((1, 100), None, 16), (96, 10240));
+    }
+
+    #[test]
+    fn an_edited_picture_keeps_its_own_ratio_unless_asked_otherwise() {
+        assert_eq!(of_edit((2000, 1000), None, None), (1456, 720));
+        assert_eq!(of_edit((2000, 1000), Some("1:1"), Some("2K")), (2048, 2048));
+    }
+
+    #[test]
+    fn ratios_that_are_none_are_not_read() {
+        for text in ["", "16", "16:", ":9", "0:1", "1:0", "101:1", "a:b", "1:1:1"] {
+            assert_eq!(parts(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn pixels_are_multiples_and_the_fault_names_some() {
+        let wish = |width| Wish { width: Some(width), ..Wish::default() };
+        assert_eq!(by_pixels(16, wish(640)).map(|it| (it.width, it.height)), Ok((640, 1024)));
+        let faults = by_pixels(16, wish(1000)).unwrap_err();
+        let told = "Must be at least 64 and a multiple of 16, such as 992 or 1008";
+        assert_eq!(faults, [("width", told.to_owned())]);
+        assert!(by_pixels(16, wish(48)).is_err());
+        assert!(by_pixels(16, wish(0)).is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! What one picture, one edit or one enlargement costs.
+
+use super::{ImagePrice, ImageRates, InpaintPrice, QualityRates, Rate, UpscaleRates};
+use crate::catalogue::Quality;
+
+impl QualityRates {
+    pub fn of(&self, quality: Quality) -> Rate {
+        match quality {
+            Quality::Low => self.low,
+            Quality::Medium => self.medium,
+            Quality::High => self.high,
+        }
+    }
+}
+
+impl ImagePrice {
+    /// Of one picture. The catalogue has made sure that every resolution has a price.
+    pub fn picture(&self, resolution: Option<&str>, quality: Option<Quality>) -> Option<Rate> {
+        let by_quality = resolution.and_then(|it| self.quality.get(it)).zip(quality);
+        if let Some((rates, quality)) = by_quality {
+            return Some(rates.of(quality));
+        }
+        match &self.generation {
+            ImageRates::Flat(rate) => Some(*rate),
+            ImageRates::ByResolution(rates) => resolution.and_then(|it| rates.get(it)).copied(),
+        }
+    }
+}
+
+impl UpscaleRates {
+    /// Of an enlargement by this factor.
+    pub fn by(&self, scale: f64) -> Rate {
+        if scale <= 2.0 { self.double } else { self.quadruple }
+    }
+}
+
+impl InpaintPrice {
+    /// Of one edit, without its further pictures.
+    pub fn edit(&self, resolution: Option<&str>, quality: Option<Quality>) -> Rate {
+        let by_quality = resolution.and_then(|it| self.quality.get(it)).zip(quality);
+        let by_quality = by_quality.map(|(rates, quality)| rates.of(quality));
+        let by_resolution = || resolution.and_then(|it| self.resolutions.get(it)).copied();
+        by_quality.or_else(by_resolution).unwrap_or(self.edit)
+    }
+
+    /// How many of these pictures are paid for beside the edit, and what each of them costs.
+    pub fn further_pictures(&self, pictures: u64) -> Option<(u64, Rate)> {
+        let price = self.input_images?;
+        let further = pictures.saturating_sub(price.included);
+        (0 < further).then_some((further, price.additional))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use money::{Per, Price};
+
+    use super::super::InputImagesPrice;
+    use super::*;
+
+    fn rate(usd: &str) -> Rate {
+        Rate::at_par(Price::parse(usd, Per::One).unwrap())
+    }
+
+    fn qualities() -> BTreeMap<String, QualityRates> {
+        let rates = QualityRates { low: rate("1"), medium: rate("2"), high: rate("3") };
+        BTreeMap::from([("2K".to_owned(), rates)])
+    }
+
+    #[test]
+    fn quality_wins_over_resolution_and_resolution_over_the_flat_price() {
+        let resolutions =
+            BTreeMap::from([("2K".to_owned(), rate("9")), ("4K".to_owned(), rate("8"))]);
+        let price = InpaintPrice {
+            edit: rate("7"),
+            resolutions: resolutions.clone(),
+            quality: qualities(),
+            input_images: Some(InputImagesPrice { included: 1, additional: rate("5") }),
+        };
+        assert_eq!(price.edit(None, Some(Quality::High)), rate("7"));
+        assert_eq!(price.edit(Some("4K"), Some(Quality::High)), rate("8"));
+        assert_eq!(price.edit(Some("2K"), Some(Quality::High)), rate("3"));
+        assert_eq!(price.edit(Some("2K"), None), rate("9"));
+        assert_eq!(price.further_pictures(1), None);
+        assert_eq!(price.further_pictures(3), Some((2, rate("5"))));
+        let upscale = UpscaleRates { double: rate("2"), quadruple: rate("4") };
+        let price = ImagePrice {
+            generation: ImageRates::ByResolution(resolutions),
+            quality: qualities(),
+            upscale,
+        };
+        assert_eq!(price.picture(Some("2K"), Some(Quality::Low)), Some(rate("1")));
+        assert_eq!(price.picture(Some("4K"), Some(Quality::Low)), Some(rate("8")));
+        assert_eq!(price.picture(Some("8K"), None), None);
+        assert_eq!(
+            (upscale.by(1.0), upscale.by(2.0), upscale.by(2.5)),
+            (rate("2"), rate("2"), rate("4"))
+        );
+    }
+}

@@ -1,0 +1,187 @@
+//! Pictures from text: our own small model for icons, emoji and simple scenes.
+//!
+//! A prompt is read by MiniLM. The generator moves noise along a flow towards a latent that fits the
+//! prompt, in a number of equal steps, and the decoder makes a picture of 256 × 256 pixels of it. The
+//! weights are part of the program; how they were made is in `pictor/` at the root.
+
+mod autoencoder;
+mod flow;
+mod generator;
+mod layers;
+mod prompt;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ort::session::Session;
+use ort::value::TensorRef;
+use pictor_weights::{DECODER, ENCODER, GENERATOR};
+
+use crate::embedding::EmbeddingError;
+use crate::noise::Noise;
+use crate::runtime::{Error as RuntimeError, Runtime};
+use crate::tensors::Tensors;
+use flow::{Flow, latent_of, patches_of};
+use prompt::Reader;
+
+/// Pictures are as wide as high, in pixels.
+pub const PIXELS_SIDE: usize = 256;
+pub const STEPS_MAX: u32 = 50;
+pub const STEPS_DEFAULT: u32 = 20;
+pub const GUIDANCE_DEFAULT: f32 = 4.0;
+
+const LATENT_CHANNELS: usize = 4;
+const LATENT_SIDE: usize = 32;
+const LATENT: usize = LATENT_CHANNELS * LATENT_SIDE * LATENT_SIDE;
+const PATCHES_SIDE: usize = LATENT_SIDE / 2;
+const PATCHES: usize = PATCHES_SIDE * PATCHES_SIDE;
+/// Numbers of one patch: two by two places.
+const PATCH: usize = 4 * LATENT_CHANNELS;
+/// Longer prompts are cut.
+const TEXT_TOKENS: usize = 32;
+const TEXT_WIDTH: usize = 384;
+
+/// What to draw, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wish<'a> {
+    pub prompt: &'a str,
+    /// What the picture should not be like.
+    pub negative_prompt: &'a str,
+    /// The same seed gives the same picture.
+    pub seed: u64,
+    pub steps: u32,
+    /// How closely to follow the prompt.
+    pub guidance: f32,
+    /// A picture to start from.
+    pub start: Option<Start<'a>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Start<'a> {
+    /// Pixel by pixel, [`PIXELS_SIDE`] squared of them.
+    pub rgb: &'a [u8],
+    /// From 0, which keeps the picture, to 1, which forgets it.
+    pub strength: f32,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PictorError {
+    #[error("the weights cannot be read: {0}")]
+    Weights(String),
+    #[error(transparent)]
+    Text(#[from] EmbeddingError),
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    #[error("steps must be from 1 to {STEPS_MAX}")]
+    Steps,
+    #[error("a picture to start from must have {PIXELS_SIDE} × {PIXELS_SIDE} pixels")]
+    Start,
+    #[error("nobody waits for the picture any more")]
+    Cancelled,
+}
+
+impl From<ort::Error> for PictorError {
+    fn from(error: ort::Error) -> PictorError {
+        PictorError::Runtime(RuntimeError::Run(error))
+    }
+}
+
+/// The loaded model. It draws one picture at a time.
+pub struct Painter {
+    parts: Mutex<Parts>,
+}
+
+struct Parts {
+    reader: Reader,
+    generator: Session,
+    decoder: Session,
+    encoder: Session,
+}
+
+impl Painter {
+    /// `text_folder` has the files of all-MiniLM-L6-v2.
+    pub fn load(runtime: &Runtime, text_folder: &Path) -> Result<Painter, PictorError> {
+        let session = |bytes: &[u8], build: fn(&Tensors<'_>) -> Result<Vec<u8>, String>| {
+            let tensors = Tensors::parse(bytes).map_err(PictorError::Weights)?;
+            let graph = build(&tensors).map_err(PictorError::Weights)?;
+            Ok::<Session, PictorError>(runtime.builder()?.commit_from_memory(&graph)?)
+        };
+        let parts = Parts {
+            reader: Reader::load(runtime, text_folder, GENERATOR)?,
+            generator: session(GENERATOR, generator::build)?,
+            decoder: session(DECODER, autoencoder::decoder)?,
+            encoder: session(ENCODER, autoencoder::encoder)?,
+        };
+        Ok(Painter { parts: Mutex::new(parts) })
+    }
+
+    /// Draws a picture, pixel by pixel in red, green and blue. `is_wanted` is asked before each step.
+    pub fn paint(
+        &self,
+        wish: &Wish<'_>,
+        is_wanted: impl Fn() -> bool,
+    ) -> Result<Vec<u8>, PictorError> {
+        self.paint_from(wish, &noise(wish.seed), is_wanted)
+    }
+
+    /// The same with given noise, for comparison with another implementation.
+    pub fn paint_from(
+        &self,
+        wish: &Wish<'_>,
+        noise: &[f32],
+        is_wanted: impl Fn() -> bool,
+    ) -> Result<Vec<u8>, PictorError> {
+        if !(1..=STEPS_MAX).contains(&wish.steps) {
+            return Err(PictorError::Steps);
+        }
+        let mut parts = self.parts();
+        let mut from = patches_of(noise);
+        let mut strength = 1.0;
+        if let Some(start) = wish.start {
+            if start.rgb.len() != 3 * PIXELS_SIDE * PIXELS_SIDE {
+                return Err(PictorError::Start);
+            }
+            strength = start.strength.clamp(0.0, 1.0);
+            let kept = patches_of(&parts.encode(start.rgb)?);
+            for (number, kept) in from.iter_mut().zip(kept) {
+                *number = (1.0 - strength) * kept + strength * *number;
+            }
+        }
+        let condition = parts.reader.read(wish.prompt)?;
+        let other = parts.reader.read(wish.negative_prompt)?;
+        let mut flow = Flow { condition, other, guidance: wish.guidance };
+        let moved = flow.walk(&mut parts.generator, from, (strength, wish.steps), is_wanted)?;
+        parts.decode(&latent_of(&moved))
+    }
+
+    /// A panic of another caller leaves no half-made state in the sessions.
+    fn parts(&self) -> MutexGuard<'_, Parts> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Parts {
+    fn encode(&mut self, rgb: &[u8]) -> Result<Vec<f32>, PictorError> {
+        let blocks = autoencoder::blocks(rgb);
+        let side = PIXELS_SIDE / 2;
+        let shape = [1, autoencoder::BLOCK_CHANNELS, side, side];
+        let outputs = self.encoder.run(ort::inputs! {
+            autoencoder::BLOCKS => TensorRef::from_array_view((shape, blocks.as_slice()))?,
+        })?;
+        Ok(outputs[autoencoder::LATENT].try_extract_tensor::<f32>()?.1.to_vec())
+    }
+
+    fn decode(&mut self, latent: &[f32]) -> Result<Vec<u8>, PictorError> {
+        let shape = [1, LATENT_CHANNELS, LATENT_SIDE, LATENT_SIDE];
+        let outputs = self.decoder.run(ort::inputs! {
+            autoencoder::LATENT => TensorRef::from_array_view((shape, latent))?,
+        })?;
+        let picture = outputs[autoencoder::PICTURE].try_extract_tensor::<f32>()?.1;
+        Ok(autoencoder::pixels(picture))
+    }
+}
+
+fn noise(seed: u64) -> Vec<f32> {
+    let mut noise = Noise::new(seed);
+    (0..LATENT / 2).flat_map(|_| <[f32; 2]>::from(noise.pair())).collect()
+}

@@ -1,0 +1,97 @@
+//! Between pictures of 256 × 256 pixels and latents of 4 × 32 × 32 numbers.
+
+use super::layers::Layers;
+use super::{LATENT_CHANNELS, PIXELS_SIDE};
+use crate::onnx_file::{Attribute, Element, Operator, STANDARD};
+use crate::tensors::Tensors;
+
+pub(super) const LATENT: &str = "latent";
+pub(super) const PICTURE: &str = "picture";
+/// A picture's pixels, two by two, as channels of one place.
+pub(super) const BLOCKS: &str = "blocks";
+pub(super) const BLOCK_CHANNELS: usize = 12;
+const BLOCKS_SIDE: usize = PIXELS_SIDE / 2;
+const SIZES: [&str; 4] = ["rows", "channels", "height", "width"];
+const STEP: &[u64] = &[1, 1];
+const HALVE: &[u64] = &[2, 2];
+
+/// From a latent to a picture whose numbers are from -1 to 1, or a little beyond.
+pub(super) fn decoder(tensors: &Tensors<'_>) -> Result<Vec<u8>, String> {
+    let mut layers = Layers::new(tensors);
+    layers.graph.input(LATENT, Element::Float, &SIZES);
+    let mut state = layers.convolution("inp", LATENT, [LATENT_CHANNELS, 256], STEP)?;
+    for part in 0..3 {
+        state = layers.residual(&format!("body.{part}"), &state, 256)?;
+    }
+    for (first, from, residuals) in [(3, 256, 2), (6, 128, 2), (9, 64, 1)] {
+        state = doubled(&mut layers, &format!("body.{first}.0"), &state, from)?;
+        for part in 1..=residuals {
+            state = layers.residual(&format!("body.{}", first + part), &state, from / 2)?;
+        }
+    }
+    let state = layers.channel_norm("norm", &state, 32)?;
+    let state = layers.silu(&state);
+    let picture = layers.convolution("out", &state, [32, 3], STEP)?;
+    Ok(layers.finish(&picture, PICTURE, &SIZES, "decoder"))
+}
+
+/// Twice as wide and high, with half the channels.
+fn doubled(
+    layers: &mut Layers<'_>,
+    name: &str,
+    input: &str,
+    channels: usize,
+) -> Result<String, String> {
+    let wide = layers.convolution(name, input, [channels, 2 * channels], STEP)?;
+    let attributes = [Attribute::Integer("blocksize", 2), Attribute::Text("mode", "CRD")];
+    Ok(layers.node(Operator(STANDARD, "DepthToSpace"), &[&wide], &attributes))
+}
+
+/// From a picture in blocks to a latent of unit variance.
+pub(super) fn encoder(tensors: &Tensors<'_>) -> Result<Vec<u8>, String> {
+    let mut layers = Layers::new(tensors);
+    layers.graph.input(BLOCKS, Element::Float, &SIZES);
+    let state = layers.convolution("inp", BLOCKS, [BLOCK_CHANNELS, 64], STEP)?;
+    let state = layers.residual("body.0", &state, 64)?;
+    let state = layers.convolution("body.1", &state, [64, 128], HALVE)?;
+    let state = layers.residual("body.2", &state, 128)?;
+    let state = layers.convolution("body.3", &state, [128, 256], HALVE)?;
+    let state = layers.residual("body.4", &state, 256)?;
+    let state = layers.residual("body.5", &state, 256)?;
+    let state = layers.channel_norm("norm", &state, 256)?;
+    let state = layers.silu(&state);
+    let state = layers.convolution("out", &state, [256, LATENT_CHANNELS], STEP)?;
+    for name in ["mean", "std"] {
+        let values = tensors.matrix(name, &[LATENT_CHANNELS])?.values;
+        layers.graph.constant(name, &[LATENT_CHANNELS, 1, 1], &values);
+    }
+    let centred = layers.standard("Sub", &[&state, "mean"]);
+    let latent = layers.standard("Div", &[&centred, "std"]);
+    Ok(layers.finish(&latent, LATENT, &SIZES, "encoder"))
+}
+
+/// A picture's bytes as the encoder reads them: channel by channel, each with the four pixels of a
+/// block.
+pub(super) fn blocks(rgb: &[u8]) -> Vec<f32> {
+    let mut blocks = Vec::with_capacity(rgb.len());
+    for channel in 0..3 {
+        for (down, right) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            for at in 0..BLOCKS_SIDE * BLOCKS_SIDE {
+                let (row, column) = (at / BLOCKS_SIDE * 2 + down, at % BLOCKS_SIDE * 2 + right);
+                let byte = rgb[(row * PIXELS_SIDE + column) * 3 + channel];
+                blocks.push(f32::from(byte) / 127.5 - 1.0);
+            }
+        }
+    }
+    blocks
+}
+
+/// The decoder's numbers as bytes, pixel by pixel.
+pub(super) fn pixels(picture: &[f32]) -> Vec<u8> {
+    let plane = PIXELS_SIDE * PIXELS_SIDE;
+    let byte = |number: f32| ((number.clamp(-1.0, 1.0) + 1.0) * 127.5).round() as u8;
+    (0..plane)
+        .flat_map(|at| (0..3).map(move |channel| channel * plane + at))
+        .map(|at| byte(picture[at]))
+        .collect()
+}

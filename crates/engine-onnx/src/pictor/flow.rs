@@ -1,0 +1,138 @@
+//! The walk from noise to a latent, in equal steps of time from 1 to 0.
+
+use ort::session::Session;
+use ort::value::TensorRef;
+
+use super::generator::{self, TIME_FEATURES};
+use super::prompt::Condition;
+use super::{
+    LATENT, LATENT_CHANNELS, LATENT_SIDE, PATCH, PATCHES, PATCHES_SIDE, PictorError, TEXT_TOKENS,
+    TEXT_WIDTH,
+};
+
+/// Times from 0 to 1 are told to the generator as if from 0 to this.
+const TIME_SCALE: f32 = 1000.0;
+const TIME_PERIOD_MAX: f32 = 10_000.0;
+
+/// Towards `condition`, and away from `other`.
+pub(super) struct Flow {
+    pub(super) condition: Condition,
+    pub(super) other: Condition,
+    pub(super) guidance: f32,
+}
+
+impl Flow {
+    /// Moves patches from `start` to 0.
+    pub(super) fn walk(
+        &mut self,
+        generator: &mut Session,
+        mut patches: Vec<f32>,
+        (start, steps): (f32, u32),
+        is_wanted: impl Fn() -> bool,
+    ) -> Result<Vec<f32>, PictorError> {
+        let time = |step: u32| start * (1.0 - step as f32 / steps as f32);
+        for step in 0..steps {
+            if !is_wanted() {
+                return Err(PictorError::Cancelled);
+            }
+            let velocity = self.velocity(generator, &patches, time(step))?;
+            let length = time(step + 1) - time(step);
+            for (number, velocity) in patches.iter_mut().zip(velocity) {
+                *number += length * velocity;
+            }
+        }
+        Ok(patches)
+    }
+
+    /// Both prompts are asked at once, in two rows; without guidance only the one.
+    fn velocity(
+        &self,
+        generator: &mut Session,
+        patches: &[f32],
+        time: f32,
+    ) -> Result<Vec<f32>, PictorError> {
+        let is_guided = (self.guidance - 1.0).abs() > f32::EPSILON;
+        let rows: &[&Condition] =
+            if is_guided { &[&self.condition, &self.other] } else { &[&self.condition] };
+        let count = rows.len();
+        let joined = |part: fn(&Condition) -> &[f32]| -> Vec<f32> {
+            rows.iter().flat_map(|row| part(row)).copied().collect()
+        };
+        let (states, mask, whole) =
+            (joined(|it| &it.states), joined(|it| &it.mask), joined(|it| &it.whole));
+        let patches = patches.repeat(count);
+        let features = time_features(time).repeat(count);
+        let outputs = generator.run(ort::inputs! {
+            generator::PATCHES_IN =>
+                TensorRef::from_array_view(([count, PATCHES, PATCH], patches.as_slice()))?,
+            generator::TIME =>
+                TensorRef::from_array_view(([count, TIME_FEATURES], features.as_slice()))?,
+            generator::STATES =>
+                TensorRef::from_array_view(([count, TEXT_TOKENS, TEXT_WIDTH], states.as_slice()))?,
+            generator::MASK =>
+                TensorRef::from_array_view(([count, TEXT_TOKENS, 1], mask.as_slice()))?,
+            generator::POOLED =>
+                TensorRef::from_array_view(([count, TEXT_WIDTH], whole.as_slice()))?,
+        })?;
+        let velocities = outputs[generator::VELOCITY].try_extract_tensor::<f32>()?.1;
+        let (towards, other) = velocities.split_at(LATENT);
+        if !is_guided {
+            return Ok(towards.to_vec());
+        }
+        let both = towards.iter().zip(other);
+        Ok(both.map(|(towards, other)| other + self.guidance * (towards - other)).collect())
+    }
+}
+
+fn time_features(time: f32) -> Vec<f32> {
+    let half = TIME_FEATURES / 2;
+    let speed = |at: usize| (-TIME_PERIOD_MAX.ln() * at as f32 / half as f32).exp();
+    let angles: Vec<f32> = (0..half).map(|at| time * TIME_SCALE * speed(at)).collect();
+    let cosines = angles.iter().map(|it| it.cos());
+    cosines.chain(angles.iter().map(|it| it.sin())).collect()
+}
+
+/// Where each number of the patches lies in the latent.
+fn places() -> impl Iterator<Item = usize> {
+    (0..PATCHES).flat_map(|patch| {
+        let (row, column) = (patch / PATCHES_SIDE * 2, patch % PATCHES_SIDE * 2);
+        (0..LATENT_CHANNELS).flat_map(move |channel| {
+            [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(down, right)| {
+                (channel * LATENT_SIDE + row + down) * LATENT_SIDE + column + right
+            })
+        })
+    })
+}
+
+pub(super) fn patches_of(latent: &[f32]) -> Vec<f32> {
+    places().map(|place| latent[place]).collect()
+}
+
+pub(super) fn latent_of(patches: &[f32]) -> Vec<f32> {
+    let mut latent = vec![0.0; LATENT];
+    for (place, number) in places().zip(patches) {
+        latent[place] = *number;
+    }
+    latent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patches_are_two_by_two_places_of_every_channel_and_nothing_is_lost() {
+        let latent: Vec<f32> = (0..LATENT).map(|it| it as f32).collect();
+        let patches = patches_of(&latent);
+        assert_eq!(patches[..5], [0.0, 1.0, 32.0, 33.0, 1024.0]);
+        assert_eq!(patches[PATCH], 2.0);
+        assert_eq!(latent_of(&patches), latent);
+    }
+
+    #[test]
+    fn a_time_is_told_as_waves_that_begin_together() {
+        let features = time_features(0.0);
+        assert!(features[..TIME_FEATURES / 2].iter().all(|it| *it == 1.0));
+        assert!(features[TIME_FEATURES / 2..].iter().all(|it| *it == 0.0));
+    }
+}

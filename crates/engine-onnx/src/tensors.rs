@@ -1,0 +1,100 @@
+//! Named tensors in a safetensors file, as 32-bit floats.
+
+use half::f16;
+use safetensors::{Dtype, SafeTensors};
+
+pub(crate) struct Tensors<'a>(SafeTensors<'a>);
+
+/// Rows one after the other.
+pub(crate) struct Matrix {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Vec<f32>,
+}
+
+impl<'a> Tensors<'a> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Tensors<'a>, String> {
+        SafeTensors::deserialize(bytes).map(Tensors).map_err(|error| error.to_string())
+    }
+
+    /// Stored as they are, or as one byte a number with a scale for each row: `{name}.q` and
+    /// `{name}.s`.
+    pub(crate) fn matrix(&self, name: &str, shape: &[usize]) -> Result<Matrix, String> {
+        if self.0.tensor(&format!("{name}.q")).is_ok() {
+            return self.scaled(name, shape);
+        }
+        self.stored(name, shape)
+    }
+
+    fn scaled(&self, name: &str, shape: &[usize]) -> Result<Matrix, String> {
+        let rows = shape.first().copied().unwrap_or_default();
+        let scales = self.stored(&format!("{name}.s"), &[rows])?.values;
+        let mut matrix = self.stored(&format!("{name}.q"), shape)?;
+        let columns = shape.iter().skip(1).product::<usize>().max(1);
+        for (row, scale) in matrix.values.chunks_exact_mut(columns).zip(scales) {
+            row.iter_mut().for_each(|it| *it *= scale);
+        }
+        Ok(matrix)
+    }
+
+    fn stored(&self, name: &str, shape: &[usize]) -> Result<Matrix, String> {
+        let tensor = self.0.tensor(name).map_err(|error| format!("{name}: {error}"))?;
+        if tensor.shape() != shape {
+            return Err(format!("{name} has the shape {:?} and not {shape:?}", tensor.shape()));
+        }
+        let bytes = tensor.data();
+        let values = match tensor.dtype() {
+            Dtype::F32 => bytes.as_chunks().0.iter().map(|it| f32::from_le_bytes(*it)).collect(),
+            Dtype::F16 => {
+                bytes.as_chunks().0.iter().map(|it| f16::from_le_bytes(*it).to_f32()).collect()
+            }
+            Dtype::I8 => bytes.iter().map(|it| f32::from(it.cast_signed())).collect(),
+            other => return Err(format!("{name} has numbers of the kind {other:?}")),
+        };
+        Ok(Matrix { shape: shape.to_vec(), values })
+    }
+
+    /// A table with as many rows as the file has.
+    pub(crate) fn rows(&self, name: &str, columns: usize) -> Result<Matrix, String> {
+        let tensor = self.0.tensor(name).map_err(|error| format!("{name}: {error}"))?;
+        let rows = tensor.shape().first().copied().unwrap_or_default();
+        self.matrix(name, &[rows, columns])
+    }
+
+    pub(crate) fn length(&self, name: &str) -> Result<usize, String> {
+        let tensor = self.0.tensor(name).map_err(|error| format!("{name}: {error}"))?;
+        Ok(tensor.shape().iter().product())
+    }
+
+    /// A layer's weights are stored with one row per output; the graph multiplies the other way.
+    pub(crate) fn transposed(
+        &self,
+        name: &str,
+        inputs: usize,
+        outputs: usize,
+    ) -> Result<Matrix, String> {
+        let stored = self.matrix(name, &[outputs, inputs])?;
+        let column = |input: usize| (0..outputs).map(move |output| output * inputs + input);
+        let values = (0..inputs).flat_map(column).map(|at| stored.values[at]).collect();
+        Ok(Matrix { shape: vec![inputs, outputs], values })
+    }
+}
+
+impl Matrix {
+    /// The columns of several matrices beside each other, row by row.
+    pub(crate) fn beside(parts: &[Matrix]) -> Matrix {
+        let rows = parts.first().map_or(0, |it| it.shape[0]);
+        let columns: usize = parts.iter().map(|it| it.shape[1]).sum();
+        let row = |row: usize| parts.iter().flat_map(move |it| it.row(row)).copied();
+        Matrix { shape: vec![rows, columns], values: (0..rows).flat_map(row).collect() }
+    }
+
+    pub(crate) fn joined(parts: &[Matrix]) -> Matrix {
+        let values: Vec<f32> = parts.iter().flat_map(|it| &it.values).copied().collect();
+        Matrix { shape: vec![values.len()], values }
+    }
+
+    fn row(&self, row: usize) -> &[f32] {
+        let columns = self.shape[1];
+        &self.values[row * columns..][..columns]
+    }
+}

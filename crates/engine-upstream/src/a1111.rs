@@ -1,0 +1,188 @@
+//! The protocol of AUTOMATIC1111's web interface and its relatives, such as Forge.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::{
+    CutOutRequest, EditRequest, EngineError, ImageAnswer, ImageEngine, ImageFuture, ImageRequest,
+    UpscaleRequest,
+};
+use outbound::Content;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::job::Stop;
+use crate::picture;
+use crate::transport::{Endpoint, bad_answer};
+
+/// How far an edited picture may go from what it was, where there is no mask.
+const DENOISING: f64 = 0.75;
+
+/// One checkpoint, or one upscaler, of one server.
+pub(crate) struct A1111 {
+    pub(crate) txt2img: Endpoint,
+    pub(crate) img2img: Endpoint,
+    pub(crate) upscale: Endpoint,
+    pub(crate) cut_out: Endpoint,
+    pub(crate) progress: Endpoint,
+    pub(crate) interrupt: Endpoint,
+    pub(crate) model: String,
+    /// Tells our tasks from one another, and from those of people at the interface.
+    pub(crate) tasks: AtomicU64,
+}
+
+impl ImageEngine for A1111 {
+    fn generate(&self, request: Arc<ImageRequest>) -> ImageFuture<'_> {
+        Box::pin(async move {
+            let body = generation(&request, &self.model, &self.task());
+            self.run(&self.txt2img, body).await
+        })
+    }
+
+    fn edit(&self, request: Arc<EditRequest>) -> ImageFuture<'_> {
+        Box::pin(async move {
+            if 1 < request.pictures.len() {
+                let message = "This model changes one picture at a time.".to_owned();
+                return Err(EngineError::Rejected { message });
+            }
+            let body = edit(&request, &self.model, &self.task());
+            self.run(&self.img2img, body).await
+        })
+    }
+
+    fn upscale(&self, request: Arc<UpscaleRequest>) -> ImageFuture<'_> {
+        Box::pin(async move {
+            let body = upscale(&request, &self.model).to_string();
+            read_one(&self.upscale.ask(body.into_bytes()).await?)
+        })
+    }
+
+    fn cut_out(&self, request: Arc<CutOutRequest>) -> ImageFuture<'_> {
+        Box::pin(async move {
+            let body = json!({
+                "input_image": picture::base64(&request.picture),
+                "model": self.model,
+                "return_mask": false,
+            });
+            read_one(&self.cut_out.ask(body.to_string().into_bytes()).await?)
+        })
+    }
+
+    fn can_be_stopped(&self) -> bool {
+        true
+    }
+}
+
+impl A1111 {
+    fn task(&self) -> String {
+        format!("tollgate-{}", self.tasks.fetch_add(1, Ordering::Relaxed))
+    }
+
+    async fn run(&self, endpoint: &Endpoint, body: Value) -> Result<ImageAnswer, EngineError> {
+        let task = body["force_task_id"].as_str().unwrap_or_default().to_owned();
+        let (progress, interrupt) = (self.progress.clone(), self.interrupt.clone());
+        let stop = Stop::with(async move {
+            // Whatever runs is interrupted, so it must be ours.
+            let Ok(told) = progress.fetch("?skip_current_image=true").await else { return };
+            if current_task(&told).as_deref() == Some(&task) {
+                let _ = interrupt.ask_with(Content::json("{}")).await;
+            }
+        });
+        let answer = endpoint.ask(body.to_string().into_bytes()).await;
+        if !matches!(answer, Err(EngineError::Timeout { .. })) {
+            stop.disarm();
+        }
+        read_list(&answer?)
+    }
+}
+
+pub(crate) fn generation(request: &ImageRequest, model: &str, task: &str) -> Value {
+    let mut body = json!({
+        "prompt": request.prompt,
+        "negative_prompt": request.negative_prompt.as_deref().unwrap_or_default(),
+        "width": request.frame.size.width,
+        "height": request.frame.size.height,
+        "seed": picture::seed(request.seed),
+        "batch_size": 1,
+        "n_iter": 1,
+        "send_images": true,
+        "save_images": false,
+        "force_task_id": task,
+        "override_settings": {"sd_model_checkpoint": model},
+    });
+    if let Some(steps) = request.steps {
+        body["steps"] = steps.into();
+    }
+    if let Some(scale) = request.cfg_scale {
+        body["cfg_scale"] = scale.into();
+    }
+    body
+}
+
+pub(crate) fn edit(request: &EditRequest, model: &str, task: &str) -> Value {
+    let pictures: Vec<Value> =
+        request.pictures.iter().map(|it| picture::base64(it).into()).collect();
+    let mut body = json!({
+        "prompt": request.prompt,
+        "init_images": pictures,
+        "denoising_strength": DENOISING,
+        "width": request.frame.size.width,
+        "height": request.frame.size.height,
+        "seed": picture::seed(request.seed),
+        "batch_size": 1,
+        "n_iter": 1,
+        "send_images": true,
+        "save_images": false,
+        "force_task_id": task,
+        "override_settings": {"sd_model_checkpoint": model},
+    });
+    if let Some(mask) = &request.mask {
+        body["mask"] = picture::base64(mask).into();
+        body["denoising_strength"] = 1.0.into();
+    }
+    body
+}
+
+pub(crate) fn upscale(request: &UpscaleRequest, model: &str) -> Value {
+    json!({
+        "image": picture::base64(&request.picture),
+        "resize_mode": 0,
+        "upscaling_resize": request.scale,
+        "upscaler_1": model,
+    })
+}
+
+#[derive(Deserialize)]
+struct ListBody {
+    images: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct OneBody {
+    image: Option<String>,
+}
+
+pub(crate) fn read_list(body: &[u8]) -> Result<ImageAnswer, EngineError> {
+    let answer: ListBody = parse(body)?;
+    answer_of(answer.images.and_then(|it| it.into_iter().next()))
+}
+
+fn read_one(body: &[u8]) -> Result<ImageAnswer, EngineError> {
+    let answer: OneBody = parse(body)?;
+    answer_of(answer.image)
+}
+
+fn answer_of(text: Option<String>) -> Result<ImageAnswer, EngineError> {
+    let text = text.ok_or_else(|| bad_answer("it has no picture"))?;
+    Ok(ImageAnswer { file: picture::from_text(&text)?, ..ImageAnswer::default() })
+}
+
+fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, EngineError> {
+    serde_json::from_slice(body).map_err(|error| bad_answer(format!("it is not JSON: {error}")))
+}
+
+/// Which task the server is at.
+fn current_task(body: &[u8]) -> Option<String> {
+    let told: Value = serde_json::from_slice(body).ok()?;
+    told["current_task"].as_str().map(str::to_owned)
+}

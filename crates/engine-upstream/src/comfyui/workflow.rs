@@ -1,0 +1,257 @@
+//! A workflow in ComfyUI's API format, with slots: `{{prompt}}` and its kin stand in the operator's
+//! file where values go. A text that is nothing but a slot becomes the value itself, a number where
+//! that is one; inside a longer text the value is written out.
+
+use std::fmt;
+
+use engine::EngineError;
+use serde_json::Value;
+
+/// What can be filled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    Prompt,
+    NegativePrompt,
+    Seed,
+    Width,
+    Height,
+    Steps,
+    CfgScale,
+    LoraStrength,
+    Image,
+    Image2,
+    Image3,
+    Mask,
+    Scale,
+    Creativity,
+    DurationSeconds,
+}
+
+impl Slot {
+    const ALL: [Slot; 15] = [
+        Slot::Prompt,
+        Slot::NegativePrompt,
+        Slot::Seed,
+        Slot::Width,
+        Slot::Height,
+        Slot::Steps,
+        Slot::CfgScale,
+        Slot::LoraStrength,
+        Slot::Image,
+        Slot::Image2,
+        Slot::Image3,
+        Slot::Mask,
+        Slot::Scale,
+        Slot::Creativity,
+        Slot::DurationSeconds,
+    ];
+    pub(super) const IMAGES: [Slot; 3] = [Slot::Image, Slot::Image2, Slot::Image3];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Slot::Prompt => "prompt",
+            Slot::NegativePrompt => "negative_prompt",
+            Slot::Seed => "seed",
+            Slot::Width => "width",
+            Slot::Height => "height",
+            Slot::Steps => "steps",
+            Slot::CfgScale => "cfg_scale",
+            Slot::LoraStrength => "lora_strength",
+            Slot::Image => "image",
+            Slot::Image2 => "image_2",
+            Slot::Image3 => "image_3",
+            Slot::Mask => "mask",
+            Slot::Scale => "scale",
+            Slot::Creativity => "creativity",
+            Slot::DurationSeconds => "duration_seconds",
+        }
+    }
+
+    fn named(name: &str) -> Option<Slot> {
+        Slot::ALL.into_iter().find(|slot| slot.name() == name)
+    }
+}
+
+/// A workflow whose slots are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workflow {
+    graph: Value,
+    slots: Vec<Slot>,
+}
+
+/// Why a file is no workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkflowFault(String);
+
+impl fmt::Display for WorkflowFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WorkflowFault {}
+
+const OPEN: &str = "{{";
+const CLOSE: &str = "}}";
+
+impl Workflow {
+    pub fn parse(text: &str) -> Result<Workflow, WorkflowFault> {
+        let graph: Value = serde_json::from_str(text)
+            .map_err(|error| WorkflowFault(format!("it is not JSON: {error}")))?;
+        let nodes = graph.as_object().filter(|nodes| !nodes.is_empty());
+        let is_graph =
+            nodes.is_some_and(|it| it.values().all(|node| node["class_type"].is_string()));
+        if !is_graph {
+            let message = "it is no workflow in API format, in which every node has a \
+                           `class_type`; export it with \"Export (API)\"";
+            return Err(WorkflowFault(message.to_owned()));
+        }
+        let mut slots = Vec::new();
+        find_slots(&graph, &mut slots)?;
+        if slots.is_empty() {
+            let message = "it has no slot, such as \"{{prompt}}\" where the text goes";
+            return Err(WorkflowFault(message.to_owned()));
+        }
+        Ok(Workflow { graph, slots })
+    }
+
+    pub fn has(&self, slot: Slot) -> bool {
+        self.slots.contains(&slot)
+    }
+
+    /// The workflow with these values. A slot without a value cannot be run, and neither can a
+    /// picture that has no slot: it would be left out in silence.
+    pub(super) fn filled(&self, values: &[(Slot, Value)]) -> Result<Value, EngineError> {
+        let missing = self.slots.iter().find(|slot| values.iter().all(|(it, _)| it != *slot));
+        if let Some(slot) = missing {
+            let message = format!("This model needs `{}`.", slot.name());
+            return Err(EngineError::Rejected { message });
+        }
+        let mut sent = values.iter().map(|(slot, _)| *slot);
+        let is_picture = |slot: &Slot| Slot::IMAGES.contains(slot) || *slot == Slot::Mask;
+        if let Some(slot) = sent.find(|slot| is_picture(slot) && !self.has(*slot)) {
+            let message = format!("This model takes no `{}`.", slot.name());
+            return Err(EngineError::Rejected { message });
+        }
+        let mut graph = self.graph.clone();
+        fill(&mut graph, values);
+        Ok(graph)
+    }
+}
+
+fn find_slots(value: &Value, slots: &mut Vec<Slot>) -> Result<(), WorkflowFault> {
+    match value {
+        Value::String(text) => {
+            for name in names(text) {
+                let slot = Slot::named(name.trim()).ok_or_else(|| {
+                    let known = Slot::ALL.map(Slot::name).join(", ");
+                    WorkflowFault(format!("it has the slot {{{{{name}}}}}; there are {known}"))
+                })?;
+                if !slots.contains(&slot) {
+                    slots.push(slot);
+                }
+            }
+            Ok(())
+        }
+        Value::Array(items) => items.iter().try_for_each(|item| find_slots(item, slots)),
+        Value::Object(fields) => fields.values().try_for_each(|field| find_slots(field, slots)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
+/// What stands between double braces.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(OPEN).skip(1).filter_map(|rest| rest.split_once(CLOSE)).map(|(name, _)| name)
+}
+
+fn fill(value: &mut Value, values: &[(Slot, Value)]) {
+    match value {
+        Value::String(text) => {
+            if let Some(filled) = filled_text(text, values) {
+                *value = filled;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, values)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| fill(field, values)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// What was filled in is not looked at again, so that a prompt cannot hold slots.
+fn filled_text(text: &str, values: &[(Slot, Value)]) -> Option<Value> {
+    let value = |name: &str| {
+        let slot = Slot::named(name.trim())?;
+        values.iter().find(|(it, _)| *it == slot).map(|(_, value)| value)
+    };
+    let whole = text.trim().strip_prefix(OPEN).and_then(|it| it.strip_suffix(CLOSE));
+    if let Some(value) = whole.and_then(value) {
+        return Some(value.clone());
+    }
+    if !text.contains(OPEN) {
+        return None;
+    }
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        filled.push_str(before);
+        let Some((name, behind)) = after.split_once(CLOSE) else {
+            rest = &rest[before.len()..];
+            break;
+        };
+        match value(name) {
+            Some(Value::String(text)) => filled.push_str(text),
+            Some(other) => filled.push_str(&other.to_string()),
+            None => {}
+        }
+        rest = behind;
+    }
+    filled.push_str(rest);
+    Some(filled.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const GRAPH: &str = r#"{
+        "3": {"class_type": "KSampler", "inputs": {"seed": "{{seed}}", "cfg": "{{ cfg_scale }}"}},
+        "6": {"class_type": "CLIPTextEncode", "inputs": {"text": "best, {{prompt}}, {{width}} px"}}
+    }"#;
+
+    #[test]
+    fn slots_become_values_and_texts() {
+        let workflow = Workflow::parse(GRAPH).unwrap();
+        let values = [
+            (Slot::Seed, json!(7)),
+            (Slot::CfgScale, json!(2.5)),
+            (Slot::Prompt, json!("a {{seed}} \"fox\"")),
+            (Slot::Width, json!(512)),
+        ];
+        let filled = workflow.filled(&values).unwrap();
+        assert_eq!(filled["3"]["inputs"], json!({"seed": 7, "cfg": 2.5}));
+        assert_eq!(filled["6"]["inputs"]["text"], "best, a {{seed}} \"fox\", 512 px");
+    }
+
+    #[test]
+    fn what_is_missing_or_would_be_left_out_is_said() {
+        let workflow = Workflow::parse(GRAPH).unwrap();
+        let told = |values: &[(Slot, Value)]| workflow.filled(values).unwrap_err().to_string();
+        assert!(told(&[(Slot::Prompt, json!("x"))]).contains("needs `seed`"));
+        let all = [Slot::Seed, Slot::CfgScale, Slot::Prompt, Slot::Width, Slot::Image];
+        let all: Vec<(Slot, Value)> = all.into_iter().map(|slot| (slot, json!(1))).collect();
+        assert!(told(&all).contains("takes no `image`"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_workflow_is_told_at_the_start() {
+        let told = |text: &str| Workflow::parse(text).unwrap_err().to_string();
+        assert!(told("{").starts_with("it is not JSON"));
+        assert!(told("[]").contains("Export (API)"));
+        assert!(told(r#"{"nodes": [], "links": []}"#).contains("Export (API)"));
+        assert!(told(r#"{"1": {"class_type": "A"}}"#).contains("no slot"));
+        let unknown = told(r#"{"1": {"class_type": "A", "inputs": {"a": "{{promt}}"}}}"#);
+        assert!(unknown.contains("{{promt}}; there are prompt, "), "{unknown}");
+    }
+}

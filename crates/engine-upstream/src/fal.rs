@@ -1,0 +1,193 @@
+//! fal's queue: a request is handed in, asked about under the address that came back, and cancelled
+//! when nobody waits for it.
+
+use std::sync::Arc;
+
+use engine::{
+    CutOutRequest, EditRequest, EngineError, ImageAnswer, ImageEngine, ImageFuture, ImageRequest,
+    UpscaleRequest,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::job::{self, Stop};
+use crate::picture;
+use crate::transport::{Endpoint, bad_answer};
+
+/// One model.
+pub(crate) struct Fal {
+    /// Where requests for the model are handed in.
+    pub(crate) submit: Endpoint,
+}
+
+impl ImageEngine for Fal {
+    fn generate(&self, request: Arc<ImageRequest>) -> ImageFuture<'_> {
+        Box::pin(async move { self.run(&generation(&request)).await })
+    }
+
+    fn edit(&self, request: Arc<EditRequest>) -> ImageFuture<'_> {
+        Box::pin(async move { self.run(&edit(&request)).await })
+    }
+
+    fn upscale(&self, request: Arc<UpscaleRequest>) -> ImageFuture<'_> {
+        Box::pin(async move { self.run(&upscale(&request)).await })
+    }
+
+    fn cut_out(&self, request: Arc<CutOutRequest>) -> ImageFuture<'_> {
+        let body = json!({
+            "image_url": picture::data_url(&request.picture),
+            "output_format": "png",
+            "sync_mode": true,
+        });
+        Box::pin(async move { self.run(&body).await })
+    }
+
+    fn can_be_stopped(&self) -> bool {
+        true
+    }
+}
+
+impl Fal {
+    async fn run(&self, body: &Value) -> Result<ImageAnswer, EngineError> {
+        let accepted = self.submit.ask(body.to_string().into_bytes()).await?;
+        let accepted: Accepted = parse(&accepted)?;
+        let status = self.at(&accepted.status_url)?;
+        let response = self.at(&accepted.response_url)?;
+        let cancel = self.at(&accepted.cancel_url)?;
+        let stop = Stop::with(async move { cancel.put().await });
+        let done = job::outcome(self.submit.timeouts.answer, || async {
+            is_done(&status.fetch("").await?)
+        });
+        let done = done.await;
+        if !matches!(done, Err(EngineError::Timeout { .. })) {
+            stop.disarm();
+        }
+        done?;
+        let made = read(&response.fetch("").await?)?;
+        let file = picture::from_address(&self.submit, &made.address).await?;
+        Ok(ImageAnswer { file, waited: None, is_adult: made.is_adult })
+    }
+
+    /// The server names addresses of its own; any other would be shown our credentials.
+    fn at(&self, address: &str) -> Result<Endpoint, EngineError> {
+        let url = Url::parse(address).ok().filter(|it| self.submit.target.is_same_server(it));
+        let url = url.ok_or_else(|| bad_answer("it sends us to another server"))?;
+        let query = url.query().map(|it| format!("?{it}")).unwrap_or_default();
+        self.submit.elsewhere(&format!("{}{query}", url.path()))
+    }
+}
+
+/// Models of fal differ in what they call things; each reads what it knows.
+pub(crate) fn generation(request: &ImageRequest) -> Value {
+    let mut body = json!({
+        "prompt": request.prompt,
+        "num_images": 1,
+        "seed": picture::seed(request.seed),
+        "output_format": "png",
+        "sync_mode": true,
+    });
+    let frame = &request.frame;
+    match &frame.aspect_ratio {
+        Some(ratio) => body["aspect_ratio"] = ratio.as_str().into(),
+        None => {
+            body["image_size"] = json!({"width": frame.size.width, "height": frame.size.height});
+        }
+    }
+    let further = [
+        ("resolution", frame.resolution.clone().map(Value::from)),
+        ("negative_prompt", request.negative_prompt.clone().map(Value::from)),
+        ("num_inference_steps", request.steps.map(Value::from)),
+        ("guidance_scale", request.cfg_scale.map(Value::from)),
+        ("quality", request.quality.map(Value::from)),
+        ("enable_web_search", request.web_search.then_some(Value::Bool(true))),
+    ];
+    put(&mut body, further);
+    body
+}
+
+pub(crate) fn edit(request: &EditRequest) -> Value {
+    let pictures: Vec<Value> =
+        request.pictures.iter().map(|it| picture::data_url(it).into()).collect();
+    let first = pictures.first().cloned().filter(|_| pictures.len() == 1);
+    let mut body = json!({
+        "prompt": request.prompt,
+        "image_urls": pictures,
+        "num_images": 1,
+        "seed": picture::seed(request.seed),
+        "output_format": "png",
+        "sync_mode": true,
+    });
+    let further = [
+        ("image_url", first),
+        ("mask_url", request.mask.as_ref().map(|it| picture::data_url(it).into())),
+        ("aspect_ratio", request.frame.aspect_ratio.clone().map(Value::from)),
+        ("resolution", request.frame.resolution.clone().map(Value::from)),
+        ("quality", request.quality.map(Value::from)),
+    ];
+    put(&mut body, further);
+    body
+}
+
+pub(crate) fn upscale(request: &UpscaleRequest) -> Value {
+    let mut body = json!({
+        "image_url": picture::data_url(&request.picture),
+        "upscale_factor": request.scale,
+        "scale": request.scale,
+        "output_format": "png",
+        "sync_mode": true,
+    });
+    let further = [
+        ("creativity", request.creativity.map(Value::from)),
+        ("prompt", request.prompt.clone().map(Value::from)),
+    ];
+    put(&mut body, further);
+    body
+}
+
+fn put<const COUNT: usize>(body: &mut Value, fields: [(&str, Option<Value>); COUNT]) {
+    for (name, value) in fields {
+        if let Some(value) = value {
+            body[name] = value;
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Accepted {
+    status_url: String,
+    response_url: String,
+    cancel_url: String,
+}
+
+#[derive(Deserialize)]
+struct Status {
+    status: String,
+}
+
+/// Nothing while the request goes on. One that failed is told about where its result would be.
+pub(crate) fn is_done(body: &[u8]) -> Result<Option<()>, EngineError> {
+    let told: Status = parse(body)?;
+    match told.status.as_str() {
+        "IN_QUEUE" | "IN_PROGRESS" => Ok(None),
+        "COMPLETED" => Ok(Some(())),
+        other => Err(bad_answer(format!("its request is {other:?}"))),
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) address: String,
+    pub(crate) is_adult: Option<bool>,
+}
+
+pub(crate) fn read(body: &[u8]) -> Result<Made, EngineError> {
+    let told: Value = parse(body)?;
+    let address = ["/images/0/url", "/image/url"].iter().find_map(|at| told.pointer(at)?.as_str());
+    let address = address.ok_or_else(|| bad_answer("it has no picture"))?.to_owned();
+    Ok(Made { address, is_adult: told.pointer("/has_nsfw_concepts/0").and_then(Value::as_bool) })
+}
+
+fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, EngineError> {
+    serde_json::from_slice(body).map_err(|error| bad_answer(format!("it is not JSON: {error}")))
+}

@@ -1,0 +1,163 @@
+//! Pictures of an OpenAI-style server: JSON or a form goes out, base64 comes back.
+
+use std::sync::Arc;
+
+use engine::{
+    EditRequest, EngineError, Frame, ImageAnswer, ImageEngine, ImageFuture, ImageRequest,
+};
+use outbound::{Content, FormFile};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::Quirks;
+use crate::failure::Failure;
+use crate::picture;
+use crate::transport::{Endpoint, bad_answer};
+
+/// One model behind one OpenAI-style server.
+pub(crate) struct OpenAiImages {
+    pub(crate) generations: Endpoint,
+    pub(crate) edits: Endpoint,
+    pub(crate) model: String,
+    pub(crate) quirks: Quirks,
+}
+
+impl ImageEngine for OpenAiImages {
+    fn generate(&self, request: Arc<ImageRequest>) -> ImageFuture<'_> {
+        Box::pin(async move {
+            let body = generation(&request, &self.model, self.quirks).to_string();
+            let answer = self.generations.ask(body.into_bytes()).await?;
+            self.read(&self.generations, &answer).await
+        })
+    }
+
+    fn edit(&self, request: Arc<EditRequest>) -> ImageFuture<'_> {
+        Box::pin(async move {
+            let fields = edit_fields(&request, &self.model, self.quirks);
+            let names: Vec<String> = (1..)
+                .zip(&request.pictures)
+                .map(|(number, it)| format!("image-{number}.{}", it.kind.extension))
+                .collect();
+            let mut files: Vec<(&'static str, FormFile<'_>)> = Vec::new();
+            for (name, it) in names.iter().zip(&request.pictures) {
+                let (mime, bytes) = (it.kind.mime, it.bytes.clone());
+                files.push(("image[]", FormFile { name, mime, bytes }));
+            }
+            if let Some(mask) = &request.mask {
+                let (mime, bytes) = (mask.kind.mime, mask.bytes.clone());
+                files.push(("mask", FormFile { name: "mask.png", mime, bytes }));
+            }
+            let answer = self.edits.ask_with(Content::form_of_files(&fields, &files)).await?;
+            self.read(&self.edits, &answer).await
+        })
+    }
+}
+
+impl OpenAiImages {
+    async fn read(&self, endpoint: &Endpoint, body: &[u8]) -> Result<ImageAnswer, EngineError> {
+        let file = match read(body)? {
+            Made::Inline(text) => picture::from_text(&text)?,
+            Made::At(address) => picture::from_address(endpoint, &address).await?,
+        };
+        Ok(ImageAnswer { file, ..ImageAnswer::default() })
+    }
+}
+
+/// Newer models of OpenAI's own always answer in base64, and refuse to be asked for it.
+fn must_be_asked_for_base64(model: &str) -> bool {
+    !(model.starts_with("gpt-image") || model.starts_with("chatgpt-image"))
+}
+
+fn size(frame: &Frame) -> String {
+    format!("{}x{}", frame.size.width, frame.size.height)
+}
+
+pub(crate) fn generation(request: &ImageRequest, model: &str, quirks: Quirks) -> Value {
+    let mut body = Map::new();
+    let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
+    put("model", model.into());
+    put("prompt", request.prompt.as_str().into());
+    put("n", 1.into());
+    put("size", size(&request.frame).into());
+    if let Some(quality) = request.quality {
+        put("quality", quality.into());
+    }
+    if must_be_asked_for_base64(model) {
+        put("response_format", "b64_json".into());
+    }
+    // OpenAI itself refuses fields that it does not know.
+    if quirks.takes_extensions {
+        put("seed", picture::seed(request.seed).into());
+        let further = [
+            ("negative_prompt", request.negative_prompt.clone().map(Value::from)),
+            ("steps", request.steps.map(Value::from)),
+            ("cfg_scale", request.cfg_scale.map(Value::from)),
+            ("aspect_ratio", request.frame.aspect_ratio.clone().map(Value::from)),
+            ("resolution", request.frame.resolution.clone().map(Value::from)),
+        ];
+        for (name, value) in further {
+            if let Some(value) = value {
+                put(name, value);
+            }
+        }
+        if request.web_search {
+            put("enable_web_search", true.into());
+        }
+    }
+    Value::Object(body)
+}
+
+pub(crate) fn edit_fields(
+    request: &EditRequest,
+    model: &str,
+    quirks: Quirks,
+) -> Vec<(&'static str, String)> {
+    let mut fields = vec![
+        ("model", model.to_owned()),
+        ("prompt", request.prompt.clone()),
+        ("n", "1".to_owned()),
+        ("size", size(&request.frame)),
+    ];
+    fields.extend(request.quality.map(|it| ("quality", it.to_owned())));
+    if must_be_asked_for_base64(model) {
+        fields.push(("response_format", "b64_json".to_owned()));
+    }
+    if quirks.takes_extensions {
+        fields.push(("seed", picture::seed(request.seed).to_string()));
+        fields.extend(request.frame.aspect_ratio.clone().map(|it| ("aspect_ratio", it)));
+        fields.extend(request.frame.resolution.clone().map(|it| ("resolution", it)));
+    }
+    fields
+}
+
+#[derive(Deserialize)]
+struct AnswerBody {
+    data: Option<Vec<ImageBody>>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct ImageBody {
+    b64_json: Option<String>,
+    url: Option<String>,
+}
+
+/// Where an answer has its picture.
+#[derive(Debug)]
+pub(crate) enum Made {
+    Inline(String),
+    At(String),
+}
+
+pub(crate) fn read(body: &[u8]) -> Result<Made, EngineError> {
+    let answer: AnswerBody = serde_json::from_slice(body)
+        .map_err(|error| bad_answer(format!("it is not a list of pictures: {error}")))?;
+    if let Some(error) = answer.error.filter(|error| !error.is_null()) {
+        return Err(Failure::from_value(&error).into_error());
+    }
+    let first = answer.data.into_iter().flatten().next();
+    let first = first.ok_or_else(|| bad_answer("it has no picture"))?;
+    let inline = first.b64_json.filter(|it| !it.is_empty()).map(Made::Inline);
+    let made = inline.or_else(|| first.url.filter(|it| !it.is_empty()).map(Made::At));
+    made.ok_or_else(|| bad_answer("its picture is missing"))
+}

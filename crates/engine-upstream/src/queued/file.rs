@@ -1,0 +1,45 @@
+//! Files as they come from a provider.
+
+use base64::Engine as _;
+use bytes::Bytes;
+use engine::{EngineError, MediaFile};
+use futures_util::stream::{self, StreamExt};
+use outbound::Answer;
+use tokio::time::timeout;
+
+use crate::transport::{Timeouts, bad_answer, broken};
+
+/// The body of an answer, piece by piece.
+pub(super) fn of_answer(answer: Answer, timeouts: Timeouts) -> MediaFile {
+    let pieces = answer.into_pieces();
+    let next = move |mut pieces: outbound::Pieces| async move {
+        match timeout(timeouts.next_event, pieces.next()).await {
+            Ok(Ok(Some(piece))) => Some((Ok(piece), pieces)),
+            Ok(Ok(None)) => None,
+            Ok(Err(fault)) => Some((Err(broken(fault)), pieces)),
+            Err(_) => Some((Err(bad_answer("its file stopped in the middle")), pieces)),
+        }
+    };
+    let mut has_failed = false;
+    // Nothing follows an error.
+    let bytes = stream::unfold(pieces, next).take_while(move |piece| {
+        let goes_on = !has_failed;
+        has_failed = piece.is_err();
+        std::future::ready(goes_on)
+    });
+    MediaFile { bytes: bytes.boxed() }
+}
+
+/// A file that came inside JSON.
+pub(super) fn of_base64(text: &str) -> Result<MediaFile, EngineError> {
+    let bytes = base64::prelude::BASE64_STANDARD.decode(text);
+    let bytes = bytes.map_err(|_| bad_answer("its file is not base64"))?;
+    let whole = stream::iter([Ok(Bytes::from(bytes))]);
+    Ok(MediaFile { bytes: whole.boxed() })
+}
+
+/// The bytes behind a data URL, and its media type.
+pub(super) fn of_data_url(url: &str) -> Option<(&str, &str)> {
+    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+    Some((head.split(';').next().unwrap_or_default(), data))
+}

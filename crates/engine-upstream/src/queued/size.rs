@@ -1,0 +1,33 @@
+//! From a resolution and an aspect ratio to pixels.
+
+/// Most encoders want a multiple of this.
+const STEP: u64 = 16;
+
+/// Width and height. The lines of a resolution are those of the short side.
+pub(super) fn pixels(resolution: Option<&str>, aspect_ratio: Option<&str>) -> Option<(u64, u64)> {
+    let lines = match resolution? {
+        "4k" => 2160,
+        "true_1080p" => 1080,
+        other => other.strip_suffix('p')?.parse::<u64>().ok()?,
+    };
+    let (width, height) = aspect_ratio.unwrap_or("16:9").split_once(':')?;
+    let (width, height): (u64, u64) = (width.parse().ok()?, height.parse().ok()?);
+    let short = width.min(height).max(1);
+    let scaled = |side: u64| (lines * side / short).div_ceil(STEP).max(1) * STEP;
+    Some((scaled(width), scaled(height)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_are_those_of_the_short_side() {
+        assert_eq!(pixels(Some("720p"), Some("16:9")), Some((1280, 720)));
+        assert_eq!(pixels(Some("720p"), Some("9:16")), Some((720, 1280)));
+        assert_eq!(pixels(Some("480p"), Some("1:1")), Some((480, 480)));
+        assert_eq!(pixels(Some("480p"), None), Some((864, 480)), "a multiple of 16");
+        assert_eq!(pixels(Some("2x"), Some("1:1")), None);
+        assert_eq!(pixels(None, Some("1:1")), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Music and videos: what each provider is sent, and its whole conversation over a socket.
+//!
+//! - `golden/queued/<request>.<provider>.json`: our request as each provider is sent it.
+//! - `golden/queued/<provider>-<case>.json` → `.txt`: a provider's word about a job as we read it.
+
+use std::fs;
+use std::path::Path;
+
+use engine::{
+    EngineError, MediaEngine, MediaRequest, MusicRequest, Progress, Ticket, VideoRequest,
+};
+use expect_test::expect_file;
+use futures_util::TryStreamExt;
+use serde_json::Value;
+
+use super::stub::{Step, Stub};
+use crate::queued::{acestep, openai, sdcpp};
+use crate::upstream::MediaWork;
+use crate::{MediaRoute, MediaRoutes, Protocol, Quirks, Timeouts};
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/queued")
+}
+
+fn clip() -> VideoRequest {
+    VideoRequest {
+        prompt: "a boat at dawn".into(),
+        duration_s: Some(5),
+        aspect_ratio: Some("16:9".into()),
+        resolution: Some("720p".into()),
+        seed: 7,
+        ..VideoRequest::default()
+    }
+}
+
+fn moved_picture() -> VideoRequest {
+    let image = Some("data:image/png;base64,iVBORw0KGgo=".into());
+    VideoRequest { image, duration_s: Some(2), ..clip() }
+}
+
+fn song() -> MusicRequest {
+    MusicRequest {
+        prompt: "calm piano".into(),
+        lyrics: Some("la la".into()),
+        duration_s: Some(60),
+        language: Some("en".into()),
+        format: Some("wav".into()),
+        seed: 7,
+        ..MusicRequest::default()
+    }
+}
+
+fn instrumental() -> MusicRequest {
+    MusicRequest { lyrics: None, is_instrumental: true, language: None, ..song() }
+}
+
+#[track_caller]
+fn check(name: &str, body: Result<Value, EngineError>) {
+    let text = serde_json::to_string_pretty(&body.unwrap()).unwrap() + "\n";
+    expect_file![folder().join(format!("{name}.json"))].assert_eq(&text);
+}
+
+#[test]
+fn every_request_is_written_as_each_provider_reads_it() {
+    check("clip.openai", openai::body(&clip(), "sora"));
+    check("moved-picture.openai", openai::body(&moved_picture(), "sora"));
+    check("clip.sdcpp", sdcpp::body(&clip()));
+    check("moved-picture.sdcpp", sdcpp::body(&moved_picture()));
+    check("song.acestep", acestep::body(&song(), Some("la la"), "turbo"));
+    check("instrumental.acestep", acestep::body(&instrumental(), None, "turbo"));
+}
+
+#[test]
+fn what_a_provider_has_no_word_for_is_refused() {
+    let references = VideoRequest { reference_images: vec!["x".into()], ..clip() };
+    for body in [openai::body(&references, "m"), sdcpp::body(&references)] {
+        assert!(matches!(body, Err(EngineError::Rejected { .. })));
+    }
+    let address = VideoRequest { image: Some("https://example.com/a.png".into()), ..clip() };
+    assert!(matches!(sdcpp::body(&address), Err(EngineError::Rejected { .. })));
+    let fast = MusicRequest { speed: Some(2.0), ..song() };
+    assert!(matches!(acestep::body(&fast, None, "m"), Err(EngineError::Rejected { .. })));
+}
+
+#[test]
+fn every_word_about_a_job_is_read() {
+    let mut seen = 0;
+    for entry in fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let Some((provider, _)) = name.split_once('-').filter(|_| !name.contains('.')) else {
+            continue;
+        };
+        if path.extension().is_none_or(|it| it != "json") {
+            continue;
+        }
+        let body = fs::read(&path).unwrap();
+        let read = match provider {
+            "openai" => openai::progress(&body),
+            "sdcpp" => sdcpp::progress(&body),
+            _ => serde_json::from_slice::<Vec<acestep::Found>>(&body)
+                .map_err(|error| EngineError::BadAnswer { cause: error.to_string() })
+                .and_then(|found| acestep::progress(&found)),
+        };
+        let told = match read {
+            Ok(progress) => format!("{progress:?}\n"),
+            Err(error) => format!("error: {error}\n"),
+        };
+        expect_file![path.with_extension("txt")].assert_eq(&told);
+        seen += 1;
+    }
+    assert!(8 <= seen, "{seen} files");
+}
+
+fn http(status: &str, kind: &str, body: &str) -> Vec<Step> {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{body}"
+    );
+    vec![Step::Say(head.into_bytes())]
+}
+
+fn json(body: &str) -> Vec<Step> {
+    http("200 OK", "application/json", body)
+}
+
+async fn fetched(engine: &dyn MediaEngine, ticket: &Ticket) -> Vec<u8> {
+    let file = engine.fetch(ticket).await.unwrap_or_else(|error| panic!("{error}"));
+    let pieces: Vec<bytes::Bytes> = file.bytes.try_collect().await.unwrap();
+    pieces.concat()
+}
+
+fn engine(stub: &Stub, protocol: Protocol, work: MediaWork) -> MediaRoutes {
+    let upstream = stub.upstream_with(protocol, Timeouts::default());
+    let engine = upstream.media("m", work).unwrap();
+    MediaRoutes(vec![MediaRoute { provider: "p".into(), engine }])
+}
+
+#[tokio::test]
+async fn a_video_is_handed_in_asked_about_and_fetched_from_an_openai_server() {
+    let stub = Stub::start(|request| match request.lines().next().unwrap_or_default() {
+        line if line.starts_with("POST /v1/videos ") => {
+            json(r#"{"id":"video_1","status":"queued"}"#)
+        }
+        line if line.starts_with("GET /v1/videos/video_1 ") => {
+            json(r#"{"id":"video_1","status":"completed"}"#)
+        }
+        line if line.starts_with("GET /v1/videos/video_1/content ") => {
+            http("200 OK", "video/mp4", "moving pictures")
+        }
+        line if line.starts_with("GET /v1/videos/gone ") => {
+            http("404 Not Found", "text/plain", "no")
+        }
+        line => panic!("{line}"),
+    });
+    let engine = engine(&stub, Protocol::OpenAi(Quirks::VLLM), MediaWork::Video);
+    let ticket = engine.submit("x", &MediaRequest::Video(clip())).await.unwrap();
+    assert_eq!(engine.look(&ticket).await, Ok(Progress::Done));
+    assert_eq!(fetched(&engine, &ticket).await, b"moving pictures");
+    let gone = Ticket(ticket.0.replace("video_1", "gone"));
+    assert_eq!(engine.look(&gone).await, Ok(Progress::Lost));
+    let elsewhere = Ticket(ticket.0.replace("\"p\"", "\"q\""));
+    assert!(matches!(engine.look(&elsewhere).await, Err(EngineError::Unreachable { .. })));
+}
+
+#[tokio::test]
+async fn a_song_is_made_by_an_acestep_server() {
+    let stub = Stub::start(|request| match request.lines().next().unwrap_or_default() {
+        line if line.starts_with("POST /v1/release_task ") => {
+            json(r#"{"data":{"task_id":"t-1","status":"queued"},"code":200,"error":null}"#)
+        }
+        line if line.starts_with("POST /v1/query_result ") => json(
+            r#"{"data":[{"task_id":"t-1","status":1,"result":"[{\"file\":\"/v1/audio?path=%2Ftmp%2Fa.mp3\"}]"}],"code":200}"#,
+        ),
+        line if line.starts_with("GET /v1/v1/audio?path=%2Ftmp%2Fa%2Emp3 ") => {
+            http("200 OK", "audio/mpeg", "ID3 sound")
+        }
+        line => panic!("{line}"),
+    });
+    let engine = engine(&stub, Protocol::AceStep, MediaWork::Music);
+    let ticket = engine.submit("x", &MediaRequest::Music(song())).await.unwrap();
+    assert_eq!(engine.look(&ticket).await, Ok(Progress::Done));
+    assert_eq!(fetched(&engine, &ticket).await, b"ID3 sound");
+}
+
+#[tokio::test]
+async fn a_video_is_made_by_stable_diffusion_cpp() {
+    let stub = Stub::start(|request| match request.lines().next().unwrap_or_default() {
+        line if line.starts_with("POST /v1/sdcpp/v1/vid_gen ") => {
+            http("202 Accepted", "application/json", r#"{"id":"job_1","status":"queued"}"#)
+        }
+        line if line.starts_with("GET /v1/sdcpp/v1/jobs/job_1 ") => json(
+            r#"{"id":"job_1","status":"completed","result":{"b64_json":"d2VibQ==","mime_type":"video/webm"}}"#,
+        ),
+        line => panic!("{line}"),
+    });
+    let engine = engine(&stub, Protocol::SdCpp, MediaWork::Video);
+    let ticket = engine.submit("x", &MediaRequest::Video(clip())).await.unwrap();
+    assert_eq!(engine.look(&ticket).await, Ok(Progress::Done));
+    assert_eq!(fetched(&engine, &ticket).await, b"webm");
+}

@@ -1,0 +1,44 @@
+//! whisper.cpp's server: a form goes out, JSON in OpenAI's shapes comes back.
+
+use std::sync::Arc;
+
+use engine::{EngineError, Transcript, TranscriptionEngine, TranscriptionRequest};
+use futures_util::future::BoxFuture;
+use outbound::{Content, FormFile};
+
+use crate::openai::read_transcript;
+use crate::transport::Endpoint;
+
+/// One server, which has one model.
+pub(crate) struct WhisperCpp {
+    pub(crate) inference: Endpoint,
+}
+
+impl TranscriptionEngine for WhisperCpp {
+    fn transcribe(
+        &self,
+        request: Arc<TranscriptionRequest>,
+    ) -> BoxFuture<'_, Result<Transcript, EngineError>> {
+        Box::pin(async move {
+            let fields = fields(&request);
+            let name = format!("audio.{}", request.kind.extension);
+            let (mime, bytes) = (request.kind.mime, request.sound.clone());
+            let form = Content::form(&fields, FormFile { name: &name, mime, bytes });
+            let transcript = read_transcript(&self.inference.ask_with(form).await?)?;
+            // It begins each text with a space.
+            let text = transcript.text.trim().to_owned();
+            Ok(Transcript { text, ..transcript })
+        })
+    }
+}
+
+pub(crate) fn fields(request: &TranscriptionRequest) -> Vec<(&'static str, String)> {
+    let format = if request.times.any() { "verbose_json" } else { "json" };
+    let mut fields = vec![("response_format", format.to_owned())];
+    // Where nothing is said it takes everything for English.
+    let language = request.language.clone().unwrap_or_else(|| "auto".to_owned());
+    fields.push(("language", language));
+    fields.extend(request.hint.clone().map(|it| ("prompt", it)));
+    fields.extend(request.temperature.map(|it| ("temperature", it.to_string())));
+    fields
+}

@@ -1,0 +1,174 @@
+//! `POST /image/edit`, `/image/multi-edit`, `/images/edits` and `/images/variations`: pictures are
+//! changed, and files that are none cost nothing.
+
+use expect_test::{Expect, expect};
+use pictures::{Format, Size};
+use serde_json::json;
+use testkit::app::TestApp;
+use testkit::client::TestReply;
+
+use crate::images::{base64, made, png, told};
+
+const EDIT: &str = "/image/edit";
+const MULTI_EDIT: &str = "/image/multi-edit";
+const OPENAI_EDIT: &str = "/images/edits";
+/// Of one edit of `firered-image-edit`.
+const COST: i64 = 40_000_000;
+
+async fn edit(app: &TestApp, file: &[u8], fields: &[(&str, &str)]) -> TestReply {
+    let fields = [&[("prompt", "make it blue")][..], fields].concat();
+    app.admin().form_of(EDIT, &fields, &[("image", "a.png", file)]).await
+}
+
+#[tokio::test]
+async fn a_picture_is_edited_however_it_was_sent() {
+    let app = TestApp::start().await;
+    let picture = png(512, 256);
+    let data_url = format!("data:image/png;base64,{}", base64(&picture));
+    for image in [base64(&picture), data_url] {
+        app.upstream.play(made(1456, 720));
+        let body = json!({"image": image, "prompt": "make it blue"});
+        let reply = app.admin().post(EDIT, &body).await;
+        assert_eq!(told(&reply.body), (Format::Png, 1456, 720));
+        assert_eq!(reply.header("content-type"), "image/png");
+        assert_eq!(reply.header("x-service-model-id"), "firered-image-edit");
+    }
+    app.upstream.play(made(1456, 720));
+    let reply = edit(&app, &picture, &[("modelId", "firered-image-edit")]).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let seen = app.upstream.seen()[2].as_str().unwrap().to_owned();
+    assert!(seen.contains("name=\"prompt\"\r\n\r\nmake it blue\r\n"), "{seen:.400}");
+    assert!(seen.contains("name=\"size\"\r\n\r\n1456x720\r\n"), "{seen:.600}");
+    assert!(seen.contains("name=\"image[]\"; filename=\"image-1.png\""), "{seen:.900}");
+    assert!(app.upstream.heads()[2].starts_with("post /v1/images/edits "));
+    assert_eq!(app.spent().await.nanos(), 3 * COST);
+}
+
+#[tokio::test]
+async fn the_tier_makes_the_price_and_the_format() {
+    let app = TestApp::start().await;
+    app.upstream.play(made(2048, 2048));
+    let reply = edit(&app, &png(256, 256), &[("resolution", "2K")]).await;
+    assert_eq!(told(&reply.body).0, Format::Jpeg, "beyond 1K");
+    assert_eq!(app.spent().await.nanos(), 60_000_000);
+    app.upstream.play(made(64, 64));
+    let reply = edit(&app, &png(256, 256), &[("output_format", "webp")]).await;
+    assert_eq!(told(&reply.body).0, Format::Webp);
+    app.upstream.play(made(64, 64));
+    let reply = edit(&app, &png(256, 256), &[("output_format", "jpg")]).await;
+    assert_eq!(told(&reply.body).0, Format::Jpeg);
+}
+
+#[tokio::test]
+async fn further_pictures_are_paid_beside_the_edit() {
+    let app = TestApp::start().await;
+    app.upstream.play(made(64, 64));
+    let picture = png(256, 256);
+    let files: [(&str, &str, &[u8]); 3] =
+        [("images", "a", &picture), ("images", "b", &picture), ("images[]", "c", &picture)];
+    let fields = [("prompt", "put them together"), ("aspect_ratio", "16:9")];
+    let reply = app.admin().form_of(MULTI_EDIT, &fields, &files).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(app.spent().await.nanos(), COST + 2 * 10_000_000);
+    let usage = app.admin().get("/billing/usage").await.ok();
+    let skus: Vec<&str> =
+        usage["data"].as_array().unwrap().iter().map(|it| it["sku"].as_str().unwrap()).collect();
+    assert!(skus.contains(&"firered-image-edit-inpaint-input-image"), "{skus:?}");
+    let four = vec![base64(&picture); 4];
+    let body = json!({"images": four, "prompt": "x", "resolution": "2K"});
+    let reply = app.admin().post(MULTI_EDIT, &body).await;
+    assert_eq!(
+        reply.json()["details"]["images"]["_errors"][0],
+        "Must have at most 3 pictures for this model"
+    );
+}
+
+#[tokio::test]
+async fn openai_clients_edit_and_vary() {
+    let app = TestApp::start().await;
+    let picture = png(256, 256);
+    app.upstream.play(made(64, 64));
+    let files: [(&str, &str, &[u8]); 3] =
+        [("image[]", "a", &picture), ("image[]", "b", &picture), ("mask", "m", &picture)];
+    let fields = [("prompt", "x"), ("model", "gpt-image-1"), ("size", "1024x1024")];
+    let answer = app.admin().form_of(OPENAI_EDIT, &fields, &files).await.ok();
+    assert!(answer["data"][0]["b64_json"].is_string(), "{answer}");
+    let seen = app.upstream.seen()[0].as_str().unwrap().to_owned();
+    assert!(seen.contains("name=\"mask\"; filename=\"mask.png\""), "{seen:.900}");
+    app.upstream.play(made(64, 64));
+    let files: [(&str, &str, &[u8]); 1] = [("image", "a", &picture)];
+    let answer = app.admin().form_of("/images/variations", &[("n", "1")], &files).await.ok();
+    assert!(answer["data"][0]["b64_json"].is_string(), "{answer}");
+    assert_eq!(app.spent().await.nanos(), 2 * COST + 10_000_000);
+}
+
+/// Sends a file, and expects a refusal that costs nothing and reaches no upstream.
+async fn check_refused(file: &[u8], expected: Expect) {
+    let app = TestApp::start().await;
+    edit(&app, file, &[]).await.expect(expected);
+    assert_eq!(app.spent().await.nanos(), 0);
+    assert!(app.upstream.seen().is_empty());
+}
+
+/// A PNG that says it has so many pixels, and has none.
+fn bomb(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = png(256, 256);
+    bytes[16..20].copy_from_slice(&width.to_be_bytes());
+    bytes[20..24].copy_from_slice(&height.to_be_bytes());
+    let sum = crc(&bytes[12..29]);
+    bytes[29..33].copy_from_slice(&sum.to_be_bytes());
+    bytes
+}
+
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |sum: u32, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
+            (sum >> 1) ^ (0xedb8_8320 & (!(sum & 1)).wrapping_add(1))
+        })
+    })
+}
+
+#[tokio::test]
+async fn files_that_are_no_pictures_are_refused_with_the_reason() {
+    check_refused(b"", expect![[r#"400 {"error":"`image`: It is no picture that is known here. Send a PNG, JPEG or WebP file.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
+    check_refused(b"<?xml version=\"1.0\"?><svg/>", expect![[r#"400 {"error":"`image`: It is an SVG drawing. Send a PNG, JPEG or WebP file.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
+    check_refused(b"GIF89a", expect![[r#"400 {"error":"`image`: It is a GIF file. Send a PNG, JPEG or WebP file.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
+    check_refused(&bomb(60_000, 60_000), expect![[r#"400 {"error":"`image`: Image dimensions exceed the maximum allowed: 60000 × 60000, where at most 33177600 pixels can be taken.","code":"IMAGE_TOO_LARGE"}"#]]).await;
+    check_refused(&bomb(5000, 5000), expect![[r#"400 {"error":"`image`: The image file is corrupted or unreadable.","code":"CORRUPTED_IMAGE"}"#]]).await;
+    check_refused(&png(128, 128), expect![[r#"400 {"error":"`image`: Image dimensions are too small: 128 × 128, where at least 65536 pixels are needed.","code":"IMAGE_TOO_SMALL"}"#]]).await;
+    let whole = pictures::black(Size { width: 512, height: 512 }, Format::Webp).unwrap().file;
+    check_refused(&whole[..whole.len() / 2], expect![[r#"400 {"error":"`image`: The image file is corrupted or unreadable.","code":"CORRUPTED_IMAGE"}"#]]).await;
+    let mut polyglot = png(256, 256);
+    polyglot.extend_from_slice(b"PK\x03\x04 and so on");
+    check_refused(&polyglot, expect![[r#"400 {"error":"`image`: Behind its PNG there is another file. Send the picture alone.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
+}
+
+#[tokio::test]
+async fn what_does_not_fit_the_model_is_told_at_once() {
+    let app = TestApp::start().await;
+    let picture = base64(&png(256, 256));
+    let body = json!({
+        "image": picture, "prompt": "x", "aspect_ratio": "21:9", "resolution": "4K",
+    });
+    let reply = app.admin().post(EDIT, &body).await;
+    let details = &reply.json()["details"];
+    assert_eq!(details["aspect_ratio"]["_errors"][0], "Must be one of auto, 1:1, 16:9");
+    assert_eq!(details["resolution"]["_errors"][0], "Must be one of 1K, 2K");
+    let body = json!({"image": picture, "prompt": "x", "aspect_ratio": "1:1"});
+    let reply = app.admin().post(EDIT, &body).await;
+    assert_eq!(reply.status, 400, "{}", reply.text());
+    let body = json!({"prompt": "x"});
+    let reply = app.admin().post(EDIT, &body).await;
+    assert!(reply.text().contains("`image` is required"), "{}", reply.text());
+    let body = json!({"image": "%%%", "prompt": "x"});
+    let reply = app.admin().post(EDIT, &body).await;
+    assert!(reply.text().contains("It is not valid base64."), "{}", reply.text());
+    let body = json!({"image": "http://169.254.169.254/a.png", "prompt": "x"});
+    let reply = app.admin().post(EDIT, &body).await;
+    assert_eq!(reply.status, 400, "{}", reply.text());
+    let body = json!({"image": "A".repeat(34_952_538), "prompt": "x"});
+    let reply = app.admin().post(EDIT, &body).await;
+    assert_eq!(reply.status, 413, "{:.100}", reply.text());
+    assert_eq!(app.spent().await.nanos(), 0);
+    assert!(app.upstream.seen().is_empty());
+}

@@ -1,0 +1,321 @@
+//! `POST /image/generate` and `POST /images/generations`: pictures are made, and paid one by one.
+
+use axum::http::Method;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use expect_test::{Expect, expect};
+use pictures::{Format, Size};
+use serde_json::{Value, json};
+use testkit::app::TestApp;
+use testkit::upstream::Script;
+
+pub(crate) const PATH: &str = "/image/generate";
+const OPENAI_PATH: &str = "/images/generations";
+/// Of one picture of `z-image-turbo`.
+const COST: i64 = 10_000_000;
+
+/// A picture on which nothing is to be seen.
+pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
+    pictures::black(Size { width, height }, Format::Png).unwrap().file
+}
+
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    BASE64_STANDARD.encode(bytes)
+}
+
+/// What an upstream answers that has made a picture.
+pub(crate) fn made(width: u32, height: u32) -> Script {
+    let picture = base64(&png(width, height));
+    Script::json(200, &json!({"created": 1, "data": [{"b64_json": picture}]}))
+}
+
+/// What a file is, and how large.
+pub(crate) fn told(file: &[u8]) -> (Format, u32, u32) {
+    let head = pictures::inspect(file).unwrap();
+    (head.format, head.size.width, head.size.height)
+}
+
+fn decoded(value: &Value) -> Vec<u8> {
+    BASE64_STANDARD.decode(value.as_str().unwrap()).unwrap()
+}
+
+fn ask(extra: &Value) -> Value {
+    let mut body = json!({"model": "z-image-turbo", "prompt": "a red fox"});
+    for (name, value) in extra.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    body
+}
+
+#[tokio::test]
+async fn a_picture_is_made_and_costs_its_price() {
+    let app = TestApp::start().await;
+    app.upstream.play(made(1024, 768));
+    let wishes = json!({
+        "width": 1024, "height": 768, "seed": 0, "steps": 4, "negative_prompt": "dogs",
+        "cfg_scale": 2.5, "style_preset": "Pixel Art", "unknown": 1,
+    });
+    let reply = app.admin().post(PATH, &ask(&wishes)).await;
+    let answer = reply.ok();
+    assert_eq!(answer["images"].as_array().unwrap().len(), 1);
+    assert_eq!(told(&decoded(&answer["images"][0])), (Format::Webp, 1024, 768));
+    assert_eq!(answer["request"]["data"]["seed"], 0);
+    assert_eq!(answer["request"]["success"], true);
+    let timing = &answer["timing"];
+    assert!(timing["inferenceDuration"].as_u64() <= timing["total"].as_u64(), "{timing}");
+    assert_eq!(reply.header("x-service-model-id"), "z-image-turbo");
+    assert_eq!(reply.header("x-balance-remaining"), "9.99");
+    assert_eq!(reply.header("x-ratelimit-limit-requests"), "20");
+    assert_eq!(reply.header("x-service-is-blurred"), "false");
+    assert_eq!(reply.header("x-service-is-content-violation"), "false");
+    let expected = json!({
+        "model": "z-image-turbo", "prompt": "a red fox, pixel art, limited palette, crisp pixels",
+        "n": 1, "size": "1024x768", "response_format": "b64_json", "seed": 0,
+        "negative_prompt": "dogs", "steps": 4, "cfg_scale": 2.5,
+    });
+    assert_eq!(app.upstream.seen(), [expected]);
+    assert_eq!(app.spent().await.nanos(), COST);
+    let usage = app.admin().get("/billing/usage").await.ok();
+    assert_eq!(usage["data"][0]["sku"], "z-image-turbo-image-unit");
+    assert_eq!(usage["data"][0]["units"], 1.0);
+}
+
+#[tokio::test]
+async fn a_picture_can_be_returned_as_a_file_of_each_format() {
+    let app = TestApp::start().await;
+    let formats = [
+        ("jpeg", Format::Jpeg),
+        ("png", Format::Png),
+        ("webp", Format::Webp),
+        ("jpg", Format::Jpeg),
+    ];
+    for (name, format) in formats {
+        app.upstream.play(made(64, 64));
+        let wishes = json!({"return_binary": true, "format": name});
+        let reply = app.admin().post(PATH, &ask(&wishes)).await;
+        if name == "jpg" {
+            assert_eq!(reply.status, 400, "only edits know that name: {}", reply.text());
+            continue;
+        }
+        assert_eq!((reply.status, reply.header("content-type")), (200, format.mime()));
+        assert_eq!(told(&reply.body), (format, 64, 64));
+        let name = format!("attachment; filename=\"image.{}\"", format.extension());
+        assert_eq!(reply.header("content-disposition"), name);
+    }
+}
+
+#[tokio::test]
+async fn every_variant_is_paid_and_only_the_first_has_the_seed() {
+    let app = TestApp::start().await;
+    for _ in 0..3 {
+        app.upstream.play(made(64, 64));
+    }
+    let reply = app.admin().post(PATH, &ask(&json!({"variants": 3, "seed": -5}))).await;
+    assert_eq!(reply.ok()["images"].as_array().unwrap().len(), 3);
+    let mut seeds: Vec<i64> =
+        app.upstream.seen().iter().map(|it| it["seed"].as_i64().unwrap()).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 3, "{seeds:?}");
+    assert!(seeds.contains(&(u32::MAX as i64 - 4)), "a seed below zero has a number of its own");
+    assert_eq!(app.spent().await.nanos(), 3 * COST);
+}
+
+#[tokio::test]
+async fn a_variant_that_fails_is_left_out_and_not_paid() {
+    let app = TestApp::start().await;
+    app.upstream.play(made(64, 64));
+    app.upstream.play(Script::json(500, &json!({"error": "out of memory"})));
+    app.upstream.play(made(64, 64));
+    let reply = app.admin().post(PATH, &ask(&json!({"variants": 3}))).await;
+    assert_eq!(reply.ok()["images"].as_array().unwrap().len(), 2);
+    assert_eq!(app.spent().await.nanos(), 2 * COST);
+}
+
+#[tokio::test]
+async fn what_the_upstream_does_not_make_costs_nothing() {
+    let app = TestApp::start().await;
+    let failures = [
+        (Script::json(500, &json!({"error": "broken"})), 500),
+        (Script::json(429, &json!({"error": "busy"})), 429),
+        (Script::json(400, &json!({"error": {"message": "no such size"}})), 400),
+        (Script::json(200, &json!({"created": 1, "data": []})), 500),
+        (
+            Script::json(200, &json!({"created": 1, "data": [{"b64_json": "bm8gcGljdHVyZQ=="}]})),
+            500,
+        ),
+        (Script::json(200, &json!({"created": 1, "data": [{"b64_json": "?"}]})), 500),
+    ];
+    for (script, status) in failures {
+        app.clock.advance_s(120);
+        app.upstream.play(script);
+        let reply = app.admin().post(PATH, &ask(&json!({}))).await;
+        assert_eq!(reply.status, status, "{}", reply.text());
+    }
+    assert_eq!(app.spent().await.nanos(), 0);
+}
+
+#[tokio::test]
+async fn what_a_provider_forbids_is_black_and_free() {
+    let app = TestApp::start().await;
+    let refusal = json!({"error": {"code": "content_policy_violation", "message": "no"}});
+    app.upstream.play(Script::json(400, &refusal));
+    let wishes = json!({"return_binary": true, "format": "png", "width": 640, "height": 320});
+    let reply = app.admin().post(PATH, &ask(&wishes)).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(reply.header("x-service-is-content-violation"), "true");
+    assert_eq!(told(&reply.body), (Format::Png, 640, 320));
+    assert_eq!(app.spent().await.nanos(), 0);
+}
+
+#[tokio::test]
+async fn a_file_says_how_it_was_made_only_if_asked_to() {
+    let app = TestApp::start().await;
+    for (embeds, expected) in [(json!(true), true), (json!(false), false), (json!(null), false)] {
+        for format in ["jpeg", "png", "webp"] {
+            app.upstream.play(made(64, 64));
+            let wishes =
+                json!({"embed_exif_metadata": embeds, "format": format, "return_binary": true});
+            let reply = app.admin().post(PATH, &ask(&wishes)).await;
+            let text = String::from_utf8_lossy(&reply.body).into_owned();
+            assert_eq!(text.contains("\"prompt\":\"a red fox\""), expected, "{format}");
+            told(&reply.body);
+        }
+    }
+}
+
+/// Asks, and expects a refusal that costs nothing and reaches no upstream.
+async fn check_refused(path: &str, body: &Value, expected: Expect) {
+    let app = TestApp::start().await;
+    let reply = app.admin().json(Method::POST, path, body).await;
+    let details = reply.json()["details"].to_string();
+    let told = if details == "null" { reply.text() } else { details };
+    expected.assert_eq(&format!("{} {told}", reply.status));
+    assert_eq!(app.spent().await.nanos(), 0);
+    assert!(app.upstream.seen().is_empty());
+}
+
+#[tokio::test]
+async fn every_fault_is_told_at_once() {
+    let wishes = json!({
+        "width": 1000, "steps": 21, "style_preset": "Nonsense", "inpaint": {"mask": 1},
+        "variants": 2, "return_binary": true, "prompt": "x".repeat(1501),
+    });
+    check_refused(
+        PATH,
+        &ask(&wishes),
+        expect![[r#"400 {"_errors":[],"prompt":{"_errors":["Must have at most 1500 characters for this model"]},"inpaint":{"_errors":["`inpaint` is deprecated and disabled. Use POST /image/edit."]},"style_preset":{"_errors":["Unknown style. GET /image/styles lists those there are."]},"variants":{"_errors":["Several variants cannot be returned as one file; leave `return_binary` out"]},"steps":{"_errors":["Must be at most 20 for this model"]},"width":{"_errors":["Must be at least 64 and a multiple of 16, such as 992 or 1008"]}}"#]],
+    )
+    .await;
+    let wishes = json!({
+        "width": 1281, "cfg_scale": 0, "seed": 1_000_000_000, "variants": 5, "lora_strength": 101,
+        "format": "gif", "quality": "best",
+    });
+    check_refused(PATH, &ask(&wishes), expect![[r#""#]]).await;
+}
+
+#[tokio::test]
+async fn a_ratio_a_tier_and_a_quality_make_the_price() {
+    let app = TestApp::start().await;
+    let cases = [
+        (json!({}), "1368x768", "high", 180_000_000),
+        (json!({"aspect_ratio": "1:1", "resolution": "2K"}), "2048x2048", "high", 240_000_000),
+        (json!({"aspect_ratio": "9:16", "quality": "low"}), "768x1368", "low", 20_000_000),
+        (json!({"resolution": "4K", "width": 64}), "5464x3072", "high", 350_000_000),
+    ];
+    let mut spent = 0;
+    for (wishes, size, quality, cost) in cases {
+        app.upstream.play(made(64, 64));
+        let mut body = ask(&wishes);
+        body["model"] = json!("banana-pro");
+        let reply = app.admin().post(PATH, &body).await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let seen = app.upstream.seen().last().unwrap().clone();
+        assert_eq!((&seen["size"], &seen["quality"]), (&json!(size), &json!(quality)), "{wishes}");
+        spent += cost;
+        assert_eq!(app.spent().await.nanos(), spent, "{wishes}");
+    }
+    let body = json!({
+        "model": "banana-pro", "prompt": "x", "aspect_ratio": "2:1", "resolution": "8K",
+    });
+    check_refused(
+        PATH,
+        &body,
+        expect![[r#"400 {"_errors":[],"aspect_ratio":{"_errors":["Must be one of 1:1, 16:9, 9:16"]},"resolution":{"_errors":["Must be one of 1K, 2K, 4K"]}}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_cannot_pay_gets_nothing_made() {
+    let app = TestApp::start().await;
+    let poor = app.another_account("poor").await;
+    let reply = poor.post(PATH, &ask(&json!({}))).await;
+    assert_eq!(reply.status, 402, "{}", reply.text());
+    assert!(app.upstream.seen().is_empty());
+}
+
+#[tokio::test]
+async fn openai_clients_get_their_shape() {
+    let app = TestApp::start().await;
+    app.upstream.play(made(512, 512));
+    let body = json!({"prompt": "a fox", "model": "gpt-image-9", "size": "512x512", "n": 1});
+    let answer = app.admin().post(OPENAI_PATH, &body).await.ok();
+    assert_eq!(answer.as_object().unwrap().len(), 2, "nothing but OpenAI's own: {answer}");
+    assert_eq!(answer["created"], app.clock.now_s());
+    assert_eq!(told(&decoded(&answer["data"][0]["b64_json"])), (Format::Png, 512, 512));
+    assert_eq!(app.upstream.seen()[0]["model"], "z-image-turbo", "the default for a strange name");
+
+    app.upstream.play(made(64, 64));
+    let body = json!({
+        "prompt": "a fox", "model": "dall-e-3", "response_format": "url", "output_format": "jpeg",
+        "quality": "hd", "style": "vivid", "user": "me", "moderation": "low",
+    });
+    let answer = app.admin().post(OPENAI_PATH, &body).await.ok();
+    let url = answer["data"][0]["url"].as_str().unwrap();
+    assert!(url.starts_with("data:image/jpeg;base64,"), "{url:.40}");
+    assert_eq!(app.spent().await.nanos(), 2 * COST);
+
+    app.upstream.play(made(64, 64));
+    let body = json!({"prompt": "a fox", "model": "banana-pro", "size": "1024x1792"});
+    app.admin().post(OPENAI_PATH, &body).await.ok();
+    assert_eq!(app.upstream.seen()[2]["aspect_ratio"], "9:16");
+}
+
+#[tokio::test]
+async fn whoever_leaves_stops_the_work_and_pays_nothing() {
+    let extra = r#"
+        [[provider]]
+        id = "diffusion"
+        kind = "sdcpp"
+        base_url = "http://127.0.0.1:1/v1"
+
+        [[model]]
+        id = "slow"
+        type = "image"
+        provider = "diffusion"
+        price = { per_image_usd = "0.01" }
+    "#;
+    let app = TestApp::configured(|fixture| format!("{fixture}\n{extra}")).await;
+    app.upstream.play(Script::json(202, &json!({"id": "job-1", "status": "queued"})));
+    for _ in 0..64 {
+        app.upstream.play(Script::json(200, &json!({"id": "job-1", "status": "generating"})));
+    }
+    let client = app.admin();
+    let body = json!({"model": "slow", "prompt": "a fox"});
+    {
+        let asking = client.post(PATH, &body);
+        tokio::pin!(asking);
+        tokio::select! {
+            reply = &mut asking => panic!("{}", reply.text()),
+            () = async { app.upstream.arrival().await; app.upstream.arrival().await } => {}
+        }
+    }
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(10);
+    let is_stopped = || app.upstream.heads().iter().any(|it| it.contains("/jobs/job-1/cancel"));
+    while !is_stopped() && tokio::time::Instant::now() < deadline {
+        app.upstream.arrival().await;
+    }
+    assert!(is_stopped(), "{:?}", app.upstream.heads());
+    assert_eq!(app.spent().await.nanos(), 0);
+}

@@ -1,0 +1,104 @@
+//! What signed-in wallets are told of their money, how they may name their chain, and how often they
+//! may sign in.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use domain::limits::tiers::Allowed;
+use domain::limits::window::Subject;
+use serde_json::{Value, json};
+use testkit::app::TestApp;
+use testkit::wallet::{Says, TestWallet};
+
+use crate::sign_in::ask;
+
+#[tokio::test]
+async fn a_stream_tells_what_a_wallet_has_and_not_what_is_left_beside_the_hold() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    app.fund(&wallet, "5").await;
+    let body = json!({"model": "kimi-k3", "stream": true,
+        "messages": [{"role": "user", "content": "x"}]});
+    let reply = app.signed_in(&wallet).open("/chat/completions", &body).await;
+    assert_eq!(reply.headers["x-balance-remaining"], "5");
+}
+
+#[tokio::test]
+async fn a_wallet_above_the_floor_that_cannot_pay_is_told_how_to_top_up() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    app.fund(&wallet, "0.2").await;
+    let chat = json!({"model": "kimi-k3", "max_completion_tokens": 200_000,
+        "messages": [{"role": "user", "content": "x"}]});
+    let reply = app.signed_in(&wallet).post("/chat/completions", &chat).await;
+    assert_eq!(reply.status, 402, "{}", reply.text());
+    let body = reply.json();
+    assert_eq!(body["code"], "PAYMENT_REQUIRED");
+    assert_eq!(body["reason"], "insufficient_balance");
+    assert_eq!(body["currentBalanceUsd"], 0.2);
+    assert!(
+        body["message"].as_str().unwrap().contains("is needed and $0.2 is available"),
+        "{body}"
+    );
+    assert!(body["topUpInstructions"]["receiverWallet"].is_string());
+    let header = STANDARD.decode(reply.header("payment-required")).unwrap();
+    let header: Value = serde_json::from_slice(&header).unwrap();
+    assert_eq!(header["x402Version"], 2);
+    assert!(!header["accepts"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_key_that_cannot_pay_gets_no_instructions_for_wallets() {
+    let app = TestApp::start().await;
+    let (_, poor) = app.funded_account("poor", "0.2").await;
+    let chat = json!({"model": "kimi-k3", "max_completion_tokens": 200_000,
+        "messages": [{"role": "user", "content": "x"}]});
+    let reply = poor.post("/chat/completions", &chat).await;
+    assert_eq!(reply.status, 402);
+    assert_eq!(reply.json()["code"], "INSUFFICIENT_BALANCE");
+    assert!(!reply.headers.contains_key("payment-required"));
+}
+
+#[tokio::test]
+async fn solana_wallets_name_their_chain_as_they_like() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::solana(2);
+    app.fund(&wallet, "5").await;
+    let names = ["mainnet", "solana:mainnet", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"];
+    for name in names {
+        let says = Says { chain_id: name.to_owned(), ..wallet.says(app.app.clock.now()) };
+        let header = json!({"address": wallet.address(), "message": wallet.text(&says),
+            "signature": wallet.sign(&wallet.text(&says)), "type": "ed25519"});
+        let header = STANDARD.encode(header.to_string());
+        let reply = ask(&app.anonymous().with("sign-in-with-x", &header)).await;
+        assert_eq!(reply.status, 200, "{name}: {}", reply.text());
+    }
+    // In the fields form the name beside the signature is the one that was signed.
+    let says = Says { chain_id: "mainnet".to_owned(), ..wallet.says(app.app.clock.now()) };
+    let header = wallet.signed_fields(&says);
+    let reply = ask(&app.anonymous().with("sign-in-with-x", &header)).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let says = Says { chain_id: "testnet".to_owned(), ..wallet.says(app.app.clock.now()) };
+    let header = wallet.signed(&says);
+    assert_eq!(ask(&app.anonymous().with("sign-in-with-x", &header)).await.status, 401);
+}
+
+#[tokio::test]
+async fn sign_ins_are_counted_by_address_before_anything_is_written() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    let path = format!("/x402/balance/{}", wallet.address());
+    assert_eq!(app.signed_in(&wallet).get(&path).await.status, 200);
+    // What is left of the minute.
+    let subject = Subject::new(IpAddr::V4(Ipv4Addr::LOCALHOST), "sign-in");
+    let allowed = Allowed { requests: 1_200, tokens: None };
+    let now = app.app.clock.now();
+    for _ in 1..1_200 {
+        app.app.limiter.admit(subject, allowed, 0, now).unwrap();
+    }
+    let refused = app.signed_in(&wallet).get(&path).await;
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    app.clock.advance_s(61);
+    assert_eq!(app.signed_in(&wallet).get(&path).await.status, 200);
+}

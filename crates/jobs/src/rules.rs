@@ -1,0 +1,175 @@
+//! What becomes of a job, decided from its row and from what an engine said.
+
+use std::time::Duration;
+
+use engine::{ContentRefusal, EngineError, Progress};
+use moment::Timestamp;
+use store::job::QueuedJob;
+
+use crate::failure::{FailureReason, JobFailure};
+
+/// How often a job is handed to a provider at most. Taking a job up again after a crash of ours is
+/// no attempt.
+pub const ATTEMPTS_MAX: u32 = 3;
+/// How long a provider may keep a job to itself. Then the money goes back, and an operator is told.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+/// A provider that answers nothing about a job for so long is asked less often.
+pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(600);
+/// How often a provider is asked about a job that it is silent about.
+pub(crate) const UNKNOWN_PAUSE: Duration = Duration::from_secs(60);
+/// For an engine that does not say itself when to come back.
+const OVERLOAD_PAUSE: Duration = Duration::from_secs(30);
+/// Before the second attempt; the pause before each further one is four times as long.
+const RETRY_PAUSE: Duration = Duration::from_secs(10);
+
+/// What a job that was just taken up needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum First {
+    /// It was never handed in.
+    Submit,
+    /// It was handed in under its name, and nobody knows what came of that. Doing it again is safe.
+    SubmitAgain,
+    /// A provider has it.
+    Look,
+    End(JobFailure),
+}
+
+/// `knows_names`: the engine does the same work once, however often it is handed in.
+pub(crate) fn first(job: &QueuedJob, knows_names: bool, now: Timestamp) -> First {
+    let was_cut_off = job.is_submitting && job.ticket.is_none();
+    if job.ticket.is_some() {
+        return if is_overdue(job, now) { First::End(overdue()) } else { First::Look };
+    }
+    if was_cut_off && !knows_names {
+        let message = "The service was interrupted while it handed the job in.";
+        return First::End(JobFailure::new(FailureReason::Interrupted, message));
+    }
+    if job.wants_cancel {
+        return First::End(cancelled());
+    }
+    if job.queued.plus(PATIENCE) <= now {
+        return First::End(overdue());
+    }
+    if was_cut_off { First::SubmitAgain } else { First::Submit }
+}
+
+/// What to do after an engine did not take a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotTaken {
+    /// Back into the queue.
+    PutBack {
+        pause: Duration,
+        is_attempt: bool,
+    },
+    End(JobFailure),
+}
+
+/// `attempts` counts the one that failed.
+pub(crate) fn not_taken(error: EngineError, attempts: u32, knows_names: bool) -> NotTaken {
+    match error {
+        EngineError::Rejected { message } | EngineError::ContextOverflow { message } => {
+            NotTaken::End(JobFailure::new(FailureReason::Rejected, message))
+        }
+        EngineError::ContentPolicy { message } => {
+            let refusal = ContentRefusal { message, ..ContentRefusal::default() };
+            NotTaken::End(JobFailure::refused(refusal))
+        }
+        EngineError::Overloaded { retry_after } => {
+            let pause = retry_after.unwrap_or(OVERLOAD_PAUSE);
+            NotTaken::PutBack { pause, is_attempt: false }
+        }
+        EngineError::NotReady { retry_after, .. } => {
+            NotTaken::PutBack { pause: retry_after, is_attempt: false }
+        }
+        // It never saw the job, or refuses us before looking at it.
+        EngineError::Unreachable { .. } | EngineError::Misconfigured { .. } => again(attempts),
+        // It may have begun. Handing the job in once more could have the work done twice.
+        EngineError::Timeout { .. } | EngineError::BadAnswer { .. } => {
+            if knows_names {
+                again(attempts)
+            } else {
+                NotTaken::End(gave_up())
+            }
+        }
+    }
+}
+
+fn again(attempts: u32) -> NotTaken {
+    match retry_pause(attempts) {
+        Some(pause) => NotTaken::PutBack { pause, is_attempt: true },
+        None => NotTaken::End(gave_up()),
+    }
+}
+
+/// The pause before the next attempt; none if this was the last.
+fn retry_pause(attempts: u32) -> Option<Duration> {
+    (attempts < ATTEMPTS_MAX)
+        .then(|| RETRY_PAUSE * 4_u32.saturating_pow(attempts.saturating_sub(1)))
+}
+
+/// What to do after an engine was asked about a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Ask again after a while.
+    Wait,
+    Fetch,
+    /// Nothing is known of it at the provider any more: it is handed in anew.
+    PutBack {
+        pause: Duration,
+    },
+    /// The provider is silent. The money stays held, and somebody asks again later.
+    LeaveUnknown,
+    End(JobFailure),
+}
+
+/// `heard` is when the engine last said something about the job.
+pub(crate) fn seen(
+    outcome: Result<Progress, EngineError>,
+    job: &QueuedJob,
+    heard: Timestamp,
+    now: Timestamp,
+) -> Seen {
+    let verdict = match outcome {
+        Ok(Progress::Done) => return Seen::Fetch,
+        Ok(Progress::Running) => Seen::Wait,
+        Ok(Progress::Refused(refusal)) => return Seen::End(JobFailure::refused(refusal)),
+        Ok(Progress::Failed { message }) => {
+            let last = JobFailure::new(FailureReason::Provider, message);
+            return retry_pause(job.attempts)
+                .map_or(Seen::End(last), |pause| Seen::PutBack { pause });
+        }
+        Ok(Progress::Lost) => {
+            return retry_pause(job.attempts)
+                .map_or(Seen::End(gave_up()), |pause| Seen::PutBack { pause });
+        }
+        Err(_) if heard.plus(SILENCE_MAX) <= now => Seen::LeaveUnknown,
+        Err(_) => Seen::Wait,
+    };
+    if is_overdue(job, now) { Seen::End(overdue()) } else { verdict }
+}
+
+fn is_overdue(job: &QueuedJob, now: Timestamp) -> bool {
+    job.submitted.unwrap_or(job.queued).plus(PATIENCE) <= now
+}
+
+pub(crate) fn gave_up() -> JobFailure {
+    JobFailure::new(FailureReason::Provider, "The model's provider failed to do the work.")
+}
+
+pub(crate) fn cancelled() -> JobFailure {
+    JobFailure::new(FailureReason::Cancelled, "The job was cancelled by the operator.")
+}
+
+fn overdue() -> JobFailure {
+    JobFailure::new(FailureReason::Overdue, "The model's provider did not finish in time.")
+}
+
+/// How long to wait before asking again about a job that was handed in so long ago.
+pub(crate) fn look_pause(since_submit: Duration, shortest: Duration) -> Duration {
+    let factor = match since_submit.as_secs() {
+        0..10 => 1,
+        10..60 => 3,
+        _ => 10,
+    };
+    shortest * factor
+}

@@ -1,0 +1,360 @@
+//! One job that was taken up here, until it ends or is left to somebody else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, Ticket};
+use moment::Timestamp;
+use store::error::StoreError;
+use store::job::{JobKind, JobStep, JobWrite, QueuedJob};
+use store::media::{Media, MediaId, MediaState, MediaWrite};
+use store::write::{Group, Write};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::{FailureReason, JobFailure};
+use crate::queue::{Jobs, has_ended, money_of};
+use crate::rules::{self, First, NotTaken, Seen};
+use crate::shelf::Kept;
+use crate::{bill, content};
+
+/// A store that cannot be written is tried again after this.
+const STORE_PAUSE: Duration = Duration::from_secs(5);
+/// For files that cannot be fetched or kept now.
+const FETCH_PAUSE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Run {
+    jobs: Arc<Jobs>,
+    job: QueuedJob,
+}
+
+/// Why this worker does nothing more about a job. The row says how the job stands.
+#[derive(Debug)]
+enum Stopped {
+    /// It ended, or was left with its next date.
+    Written,
+    /// The lease is somebody else's now.
+    Fenced,
+    /// Nothing can be written. The lease will end.
+    Unwritable(String),
+}
+
+impl From<StoreError> for Stopped {
+    fn from(error: StoreError) -> Stopped {
+        match error {
+            StoreError::Missing(_) => Stopped::Fenced,
+            other => Stopped::Unwritable(other.to_string()),
+        }
+    }
+}
+
+type Step<T> = Result<T, Stopped>;
+
+impl Run {
+    pub(crate) fn new(jobs: Arc<Jobs>, job: QueuedJob) -> Run {
+        Run { jobs, job }
+    }
+
+    /// Works while the lease is extended. Told to stop, it lets go of the lease at once.
+    pub(crate) async fn run_to_end(mut self, stop: CancellationToken) {
+        let (jobs, job) = (Arc::clone(&self.jobs), self.job.clone());
+        let stopped = {
+            let beating = beat(&jobs, &job);
+            tokio::select! {
+                stopped = self.work() => Some(stopped),
+                stopped = beating => Some(stopped),
+                () = stop.cancelled() => None,
+            }
+        };
+        match stopped {
+            Some(Stopped::Written) => {}
+            Some(Stopped::Fenced) => {
+                tracing::warn!(job = %job.id.0, "a job is somebody else's now");
+            }
+            Some(Stopped::Unwritable(error)) => {
+                tracing::warn!(job = %job.id.0, error, "a job is left until its lease ends: {error}");
+                tokio::time::sleep(STORE_PAUSE).await;
+            }
+            None => {
+                let lease_until = jobs.now();
+                let let_go = write_step(&jobs, &job, JobStep::Beat { lease_until }).await;
+                if let Err(error) = let_go {
+                    tracing::warn!(job = %job.id.0, ?error, "a lease was not let go of");
+                }
+            }
+        }
+        jobs.give_place_back(&job);
+        jobs.added.notify_one();
+    }
+
+    async fn work(&mut self) -> Stopped {
+        match self.carry_out().await {
+            Ok(()) => Stopped::Written,
+            Err(stopped) => stopped,
+        }
+    }
+
+    async fn carry_out(&mut self) -> Step<()> {
+        let Some(engine) = (self.jobs.parts.engine_of)(&self.job.model) else {
+            return self.without_engine().await;
+        };
+        let ticket = match rules::first(&self.job, engine.knows_names(), self.jobs.now()) {
+            First::End(failure) => return self.fail(failure).await,
+            First::Look => Ticket(self.job.ticket.clone().unwrap_or_default()),
+            First::Submit => {
+                self.write(JobStep::BeginSubmit).await?;
+                self.job.attempts += 1;
+                match self.submit(engine.as_ref()).await? {
+                    Some(ticket) => ticket,
+                    None => return Ok(()),
+                }
+            }
+            First::SubmitAgain => match self.submit(engine.as_ref()).await? {
+                Some(ticket) => ticket,
+                None => return Ok(()),
+            },
+        };
+        self.follow(engine.as_ref(), &ticket).await
+    }
+
+    /// The model was taken out of the catalogue, or its provider is gone. What no provider has is
+    /// given up; for the rest somebody may put the provider back.
+    async fn without_engine(&mut self) -> Step<()> {
+        if self.job.ticket.is_none() {
+            let message = "The model is not available any more.";
+            return self.fail(JobFailure::new(FailureReason::Unsupported, message)).await;
+        }
+        match rules::seen(
+            Err(EngineError::Unreachable { cause: String::new() }),
+            &self.job,
+            Timestamp::default(),
+            self.jobs.now(),
+        ) {
+            Seen::End(failure) => self.fail(failure).await,
+            _ => self.leave(rules::UNKNOWN_PAUSE, true).await,
+        }
+    }
+
+    /// None if the engine did not take it, and that is written down.
+    async fn submit(&mut self, engine: &dyn MediaEngine) -> Step<Option<Ticket>> {
+        let Ok(request) = serde_json::from_str::<MediaRequest>(&self.job.request) else {
+            let message = "The job was queued by another release, which this one cannot read.";
+            self.fail(JobFailure::new(FailureReason::Unsupported, message)).await?;
+            return Ok(None);
+        };
+        let name = self.job.id.0.to_string();
+        match engine.submit(&name, &request).await {
+            Ok(ticket) => {
+                self.write(JobStep::Submitted { ticket: ticket.0.clone() }).await?;
+                self.job.ticket = Some(ticket.0.clone());
+                self.job.submitted = Some(self.jobs.now());
+                Ok(Some(ticket))
+            }
+            Err(error) => {
+                tracing::warn!(job = %name, model = self.job.model, %error, "a job was not taken");
+                let next = rules::not_taken(error, self.job.attempts, engine.knows_names());
+                match next {
+                    NotTaken::End(failure) => self.fail(failure).await?,
+                    NotTaken::PutBack { pause, is_attempt } => {
+                        self.put_back(pause, is_attempt).await?;
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Asks about the work until there is a verdict.
+    async fn follow(&mut self, engine: &dyn MediaEngine, ticket: &Ticket) -> Step<()> {
+        let mut heard = self.jobs.now();
+        let began = heard;
+        loop {
+            if self.is_unwanted().await? && self.was_cancelled(engine, ticket).await {
+                return self.fail(rules::cancelled()).await;
+            }
+            let outcome = engine.look(ticket).await;
+            let now = self.jobs.now();
+            match &outcome {
+                Ok(_) => heard = now,
+                Err(error) => {
+                    tracing::warn!(job = %self.job.id.0, %error, "a provider is silent: {error}");
+                }
+            }
+            match rules::seen(outcome, &self.job, heard, now) {
+                Seen::Wait => {
+                    let since = now.since(self.job.submitted.unwrap_or(began));
+                    let pause = rules::look_pause(since, self.jobs.settings.look_every);
+                    tokio::time::sleep(pause).await;
+                }
+                Seen::Fetch => return self.finish(engine, ticket).await,
+                Seen::PutBack { pause } => return self.put_back(pause, true).await,
+                Seen::LeaveUnknown => return self.leave(rules::UNKNOWN_PAUSE, true).await,
+                Seen::End(failure) => return self.fail(failure).await,
+            }
+        }
+    }
+
+    /// An operator may say so at any time, through another process too.
+    async fn is_unwanted(&self) -> Step<bool> {
+        let row = self.jobs.find(self.job.id).await?;
+        Ok(row.is_some_and(|row| row.wants_cancel))
+    }
+
+    async fn was_cancelled(&self, engine: &dyn MediaEngine, ticket: &Ticket) -> bool {
+        match engine.cancel(ticket).await {
+            Ok(is_cancelled) => is_cancelled,
+            Err(error) => {
+                tracing::warn!(job = %self.job.id.0, %error, "a job was not cancelled: {error}");
+                false
+            }
+        }
+    }
+
+    /// Keeps what was made, and charges for it: the media's row, the charge and the state are one
+    /// transaction.
+    async fn finish(&mut self, engine: &dyn MediaEngine, ticket: &Ticket) -> Step<()> {
+        let file = match engine.fetch(ticket).await {
+            Ok(file) => file,
+            Err(error) => return self.unfetched(&error.to_string()).await,
+        };
+        let kept = match self.keep(file).await {
+            Ok(kept) => kept,
+            Err(error) => return self.unfetched(&error.to_string()).await,
+        };
+        let Some(content_type) = content::content_type(self.job.kind, &kept.written.head) else {
+            tracing::warn!(job = %self.job.id.0, "what a provider made is neither sound nor video");
+            return self.fail(rules::gave_up()).await;
+        };
+        let (now, job) = (self.jobs.now(), &self.job);
+        let Some(mut charge) = bill::read(&job.charge, &job.model, &job.request_id) else {
+            return Err(Stopped::Unwritable("its price cannot be read".to_owned()));
+        };
+        let took_ms = now.since(job.started.unwrap_or(job.queued)).as_millis();
+        let took_ms = u64::try_from(took_ms).unwrap_or(u64::MAX);
+        charge.details.execution_ms = Some(took_ms);
+        let media = Media {
+            id: MediaId(kept.object),
+            owner: job.owner,
+            bytes: kept.written.bytes,
+            content_type: content_type.to_owned(),
+            sha256: kept.written.sha256,
+            key: Some(*kept.key.as_bytes()),
+            state: MediaState::Stored,
+            stored: now,
+            expires: now.plus(self.jobs.settings.retention),
+        };
+        let step = JobStep::Complete { media: media.id, took_ms };
+        let also = vec![Write::Media(Box::new(MediaWrite::Add(media))), self.step(step, now)];
+        self.still_ours().await?;
+        let settled = self.jobs.parts.ledger.settle_job(money_of(job), charge, also).await;
+        match settled {
+            Ok(_) => {}
+            Err(error) if has_ended(&error) => return Err(Stopped::Fenced),
+            Err(error) => return Err(Stopped::Unwritable(error.to_string())),
+        }
+        count_end(job, "completed");
+        metrics::histogram!("jobs_seconds", "kind" => job.kind.name())
+            .record(Duration::from_millis(took_ms).as_secs_f64());
+        Ok(())
+    }
+
+    async fn keep(&self, file: MediaFile) -> Result<Kept, media_store::MediaError> {
+        self.jobs.keep_file(file).await
+    }
+
+    /// The provider has it, so it is tried again for as long as a provider may take.
+    async fn unfetched(&mut self, error: &str) -> Step<()> {
+        tracing::warn!(job = %self.job.id.0, error, "what a job made was not fetched: {error}");
+        let silent = Err(EngineError::BadAnswer { cause: error.to_owned() });
+        let now = self.jobs.now();
+        match rules::seen(silent, &self.job, now, now) {
+            Seen::End(failure) => self.fail(failure).await,
+            _ => self.leave(FETCH_PAUSE, false).await,
+        }
+    }
+
+    /// Gives the money back and ends the job, in one transaction.
+    async fn fail(&mut self, mut failure: JobFailure) -> Step<()> {
+        if failure.is_policy() && self.job.kind == JobKind::Video {
+            failure.recommended_model =
+                failure.recommended_model.take().or_else(|| self.job.alternative.clone());
+        }
+        let (reason, written) = (failure.reason, failure.written());
+        if matches!(reason, FailureReason::Overdue | FailureReason::Interrupted) {
+            tracing::error!(
+                job = %self.job.id.0,
+                model = self.job.model,
+                ticket = self.job.ticket.as_deref().unwrap_or("none"),
+                "a job ended without a verdict of its provider, who may charge for it: {}",
+                reason.name()
+            );
+        }
+        let step = if failure.is_policy() {
+            JobStep::Reject { failure: written }
+        } else {
+            JobStep::Fail { failure: written }
+        };
+        self.still_ours().await?;
+        let also = vec![self.step(step, self.jobs.now())];
+        let released = self.jobs.parts.ledger.release_job(money_of(&self.job), also).await;
+        match released {
+            Ok(()) => {}
+            Err(error) if has_ended(&error) => return Err(Stopped::Fenced),
+            Err(error) => return Err(Stopped::Unwritable(error.to_string())),
+        }
+        count_end(&self.job, reason.name());
+        Ok(())
+    }
+
+    /// A group with money in it that is refused stops all charging until the books are read again,
+    /// so a fence that has moved is noticed before.
+    async fn still_ours(&self) -> Step<()> {
+        let row = self.jobs.find(self.job.id).await?;
+        let is_ours = row.is_some_and(|row| row.fence == self.job.fence && row.state.is_open());
+        if is_ours { Ok(()) } else { Err(Stopped::Fenced) }
+    }
+
+    async fn put_back(&mut self, pause: Duration, is_attempt: bool) -> Step<()> {
+        let due = self.jobs.now().plus(pause);
+        self.write(JobStep::PutBack { due, is_attempt }).await
+    }
+
+    async fn leave(&mut self, pause: Duration, is_unknown: bool) -> Step<()> {
+        let due = self.jobs.now().plus(pause);
+        self.write(JobStep::Leave { due, is_unknown }).await
+    }
+
+    async fn write(&self, step: JobStep) -> Step<()> {
+        write_step(&self.jobs, &self.job, step).await
+    }
+
+    fn step(&self, step: JobStep, at: Timestamp) -> Write {
+        let (job, fence) = (self.job.id, self.job.fence);
+        Write::Job(Box::new(JobWrite::Step { job, fence, step, at }))
+    }
+}
+
+async fn write_step(jobs: &Jobs, job: &QueuedJob, step: JobStep) -> Step<()> {
+    let write = JobWrite::Step { job: job.id, fence: job.fence, step, at: jobs.now() };
+    let written = jobs.parts.store.commit(Group::of(Write::Job(Box::new(write)))).await;
+    written.map_err(Stopped::from)
+}
+
+/// Extends the lease three times before it would end. Returns when it is lost.
+async fn beat(jobs: &Jobs, job: &QueuedJob) -> Stopped {
+    let lease = jobs.settings.lease;
+    loop {
+        tokio::time::sleep(lease / 3).await;
+        let lease_until = jobs.now().plus(lease);
+        match write_step(jobs, job, JobStep::Beat { lease_until }).await {
+            Ok(()) => {}
+            Err(Stopped::Fenced) => return Stopped::Fenced,
+            Err(error) => tracing::warn!(job = %job.id.0, ?error, "a lease was not extended"),
+        }
+    }
+}
+
+fn count_end(job: &QueuedJob, outcome: &'static str) {
+    metrics::counter!("jobs_ended_total", "kind" => job.kind.name(), "outcome" => outcome)
+        .increment(1);
+    metrics::histogram!("jobs_attempts", "kind" => job.kind.name()).record(f64::from(job.attempts));
+}

@@ -1,0 +1,135 @@
+//! What jobs made: kept, read, deleted.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use domain::entropy::time_ordered_id;
+use engine::MediaFile;
+use futures_util::stream::BoxStream;
+use media_store::{MediaError, ObjectKey, Written};
+use store::error::StoreError;
+use store::job::{JobWrite, QueuedJob};
+use store::media::{Media, MediaId, MediaState, MediaWrite};
+use store::write::{Group, Write};
+use uuid::Uuid;
+
+use crate::content;
+use crate::queue::Jobs;
+
+/// Of one result.
+pub const MEDIA_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Objects deleted in one go.
+const DELETED_AT_ONCE: usize = 100;
+/// Jobs forgotten in one go, so that nobody waits long behind them.
+const FORGOTTEN_AT_ONCE: usize = 1000;
+/// An object that is older than this and has no row never gets one.
+const ORPHAN_AGE: Duration = Duration::from_secs(60 * 60);
+
+/// A file of ours whose row is not written yet.
+pub(crate) struct Kept {
+    pub(crate) object: Uuid,
+    pub(crate) key: ObjectKey,
+    pub(crate) written: Written,
+}
+
+/// Which bytes of a result, from the first up to the one after the last.
+pub type Range = std::ops::Range<u64>;
+
+/// A result, ready to be sent.
+pub struct Opened {
+    pub media: Media,
+    /// Without a dot, such as `mp3`.
+    pub extension: &'static str,
+    pub range: Range,
+    pub bytes: BoxStream<'static, Result<Bytes, MediaError>>,
+}
+
+impl Jobs {
+    pub(crate) async fn keep_file(&self, file: MediaFile) -> Result<Kept, MediaError> {
+        let object = time_ordered_id(self.now(), self.parts.entropy.as_ref());
+        let mut key = [0; 32];
+        self.parts.entropy.fill(&mut key);
+        let key = ObjectKey::new(key);
+        let written = self.parts.media.write(object, &key, file.bytes, MEDIA_BYTES_MAX).await?;
+        Ok(Kept { object, key, written })
+    }
+
+    /// What a job made; none if it is deleted, or to be.
+    pub async fn media_of(&self, job: &QueuedJob) -> Result<Option<Media>, StoreError> {
+        let Some(id) = job.media else { return Ok(None) };
+        let media = self.parts.store.media(id).await?;
+        let now = self.now();
+        Ok(media.filter(|it| it.state == MediaState::Stored && now < it.expires))
+    }
+
+    /// Opens a part of a result that is stored.
+    pub fn open(&self, media: Media, range: Range) -> Result<Opened, MediaError> {
+        let key = media.key.map(ObjectKey::new).ok_or(MediaError::Missing)?;
+        let bytes = self.parts.media.read(media.id.0, &key, media.bytes, range.clone())?;
+        let extension = content::extension(&media.content_type);
+        Ok(Opened { media, extension, range, bytes })
+    }
+
+    /// Deletes what a job made: first the key, durably, then the object. Whether the object is gone;
+    /// if not, it is tried again later.
+    pub async fn delete_media(&self, job: &QueuedJob) -> Result<bool, StoreError> {
+        let Some(id) = job.media else { return Ok(true) };
+        let Some(media) = self.parts.store.media(id).await? else { return Ok(true) };
+        if media.state == MediaState::Deleted {
+            return Ok(true);
+        }
+        self.delete(id).await
+    }
+
+    /// A link that was revoked opens nothing, now or later.
+    pub async fn revoke_link(&self, job: &QueuedJob) -> Result<(), StoreError> {
+        let write = Write::Job(Box::new(JobWrite::RevokeLink(job.id)));
+        self.parts.store.commit(Group::of(write)).await
+    }
+
+    async fn delete(&self, id: MediaId) -> Result<bool, StoreError> {
+        let write = |write| Group::of(Write::Media(Box::new(write)));
+        self.parts.store.commit(write(MediaWrite::DestroyKey(id))).await?;
+        match self.parts.media.delete(id.0).await {
+            Ok(true) => {
+                self.parts.store.commit(write(MediaWrite::Deleted(id))).await?;
+                Ok(true)
+            }
+            Ok(false) => Ok(false),
+            Err(error) => {
+                tracing::warn!(media = %id.0, %error, "an object was not deleted: {error}");
+                Ok(false)
+            }
+        }
+    }
+
+    /// Deletes results whose time is over, and forgets the jobs of results that are gone.
+    pub(crate) async fn sweep(&self) -> Result<(), String> {
+        let store = &self.parts.store;
+        let now = self.now();
+        let to_delete = store.media_to_delete(now, DELETED_AT_ONCE).await;
+        for media in to_delete.map_err(|error| error.to_string())? {
+            self.delete(media.id).await.map_err(|error| error.to_string())?;
+        }
+        let before = now.minus(self.settings.retention);
+        let forget = JobWrite::DropEnded { before, rows_max: FORGOTTEN_AT_ONCE };
+        let forgotten = store.commit(Group::of(Write::Job(Box::new(forget)))).await;
+        forgotten.map_err(|error| error.to_string())
+    }
+
+    /// Deletes objects that belong to nothing: their writer died before it wrote their row.
+    pub(crate) async fn drop_orphans(&self) -> Result<(), String> {
+        let before = self.now().minus(ORPHAN_AGE);
+        let objects = self.parts.media.written_before(before).await;
+        let objects = objects.map_err(|error| error.to_string())?;
+        let ids = objects.iter().copied().map(MediaId).collect();
+        let known = self.parts.store.known_media(ids).await.map_err(|error| error.to_string())?;
+        for object in objects {
+            if !known.contains(&MediaId(object)) {
+                self.parts.media.delete(object).await.map_err(|error| error.to_string())?;
+                metrics::counter!("media_orphans_total").increment(1);
+            }
+        }
+        Ok(())
+    }
+}

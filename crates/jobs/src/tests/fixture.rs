@@ -1,0 +1,309 @@
+//! A queue on a database of its own, an engine that does as it is told, and a clock that a test
+//! moves.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use credits::{EntryId, OwnerId, Payer, Rules};
+use domain::entropy::Entropy;
+use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, MusicRequest, Progress, Ticket};
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, stream};
+use ledger::{Charge, ChargeLine, Ledger};
+use media_store::MediaStore;
+use moment::{Clock, ManualClock, Timestamp};
+use money::{Currency, Nano, Per, Price, Rate};
+use store::Store;
+use store::job::{JobFilter, JobId, JobKind, JobState, QueuedJob};
+use store::owner::{Owner, OwnerKind};
+use store::sqlite::{Options, Sqlite, database_in};
+use store::usage::UsageDetails;
+use store::write::{Group, Write};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use crate::{EngineOf, Jobs, LinkSecret, NewJob, NotQueued, Parts, Settings};
+
+/// What each job costs, in nano-dollars.
+pub(crate) const PRICE: i64 = 600;
+pub(crate) const STARTING: i64 = 1_000_000;
+/// The clock is moved on at most so often before a job must have ended.
+const ROUNDS_MAX: usize = 400;
+
+pub(crate) struct World {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) jobs: Arc<Jobs>,
+    pub(crate) engine: Arc<Script>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) media: MediaStore,
+    pub(crate) settings: Settings,
+    entropy: Arc<Counting>,
+    pub(crate) folder: Arc<TempDir>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+#[derive(Default)]
+pub(crate) struct Counting(AtomicU64);
+
+impl Entropy for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        let count = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        for (byte, of_count) in bytes.iter_mut().rev().zip(count.into_iter().rev()) {
+            *byte = of_count;
+        }
+    }
+}
+
+/// What an engine answers, in turn; the last answer is repeated.
+#[derive(Default)]
+pub(crate) struct Script {
+    pub(crate) submits: Mutex<Vec<Result<(), EngineError>>>,
+    pub(crate) looks: Mutex<Vec<Result<Progress, EngineError>>>,
+    pub(crate) fetches: Mutex<Vec<Result<Vec<u8>, EngineError>>>,
+    pub(crate) knows_names: bool,
+    pub(crate) cancels: bool,
+    /// How often each piece of work was handed in and taken.
+    pub(crate) taken: Mutex<HashMap<String, usize>>,
+    pub(crate) order: Mutex<Vec<String>>,
+    pub(crate) looked: AtomicUsize,
+    pub(crate) cancelled: AtomicUsize,
+}
+
+impl Script {
+    fn next<T: Clone>(answers: &Mutex<Vec<T>>) -> Option<T> {
+        let mut answers = answers.lock().unwrap();
+        if 1 < answers.len() { Some(answers.remove(0)) } else { answers.first().cloned() }
+    }
+}
+
+impl MediaEngine for Script {
+    fn submit<'a>(
+        &'a self,
+        name: &'a str,
+        _: &'a MediaRequest,
+    ) -> BoxFuture<'a, Result<Ticket, EngineError>> {
+        Box::pin(async move {
+            Script::next(&self.submits).unwrap_or(Ok(()))?;
+            *self.taken.lock().unwrap().entry(name.to_owned()).or_default() += 1;
+            self.order.lock().unwrap().push(name.to_owned());
+            Ok(Ticket(format!("at-provider-{name}")))
+        })
+    }
+
+    fn look<'a>(&'a self, _: &'a Ticket) -> BoxFuture<'a, Result<Progress, EngineError>> {
+        self.looked.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move { Script::next(&self.looks).unwrap_or(Ok(Progress::Done)) })
+    }
+
+    fn fetch<'a>(&'a self, _: &'a Ticket) -> BoxFuture<'a, Result<MediaFile, EngineError>> {
+        Box::pin(async move {
+            let bytes = Script::next(&self.fetches).unwrap_or_else(|| Ok(sound()))?;
+            let pieces: Vec<Result<Bytes, EngineError>> =
+                bytes.chunks(7).map(|it| Ok(Bytes::copy_from_slice(it))).collect();
+            Ok(MediaFile { bytes: stream::iter(pieces).boxed() })
+        })
+    }
+
+    fn cancel<'a>(&'a self, _: &'a Ticket) -> BoxFuture<'a, Result<bool, EngineError>> {
+        self.cancelled.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move { Ok(self.cancels) })
+    }
+
+    fn knows_names(&self) -> bool {
+        self.knows_names
+    }
+}
+
+pub(crate) fn sound() -> Vec<u8> {
+    [b"RIFF\0\0\0\0WAVEfmt ".as_slice(), &[5; 300]].concat()
+}
+
+pub(crate) fn owner(number: u8) -> OwnerId {
+    OwnerId(Uuid::from_bytes([number; 16]))
+}
+
+pub(crate) fn open_store(folder: &TempDir) -> Arc<dyn Store> {
+    Arc::new(Sqlite::open(&Options::scratch(database_in(folder.path()))).unwrap())
+}
+
+pub(crate) async fn world(script: Script) -> World {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_store(&folder);
+    world_on(
+        store,
+        folder,
+        script,
+        Settings { look_every: Duration::from_millis(1), ..Settings::default() },
+    )
+    .await
+}
+
+/// Three owners with money each.
+pub(crate) async fn world_on(
+    store: Arc<dyn Store>,
+    folder: TempDir,
+    script: Script,
+    settings: Settings,
+) -> World {
+    let clock = Arc::new(ManualClock::at(Timestamp::parse("2026-11-15T12:00:00Z").unwrap()));
+    let entropy = Arc::new(Counting::default());
+    for number in 1..=3 {
+        let owner = Owner {
+            id: owner(number),
+            kind: OwnerKind::Account,
+            name: format!("owner-{number}"),
+            tier: "default".into(),
+            created: clock.now(),
+            frozen: None,
+        };
+        store.commit(Group::of(Write::AddOwner(owner))).await.unwrap();
+    }
+    let world =
+        assemble(store, Arc::new(folder), Arc::new(script), (clock, entropy), settings).await;
+    for number in 1..=3 {
+        let entry = EntryId(Uuid::from_u128(u128::from(number) + 1_000_000_000));
+        let credit = (Currency::Usd, Nano::from_nanos(STARTING));
+        world.ledger.grant(entry, owner(number), credit, None, Vec::new()).await.unwrap();
+    }
+    world
+}
+
+async fn assemble(
+    store: Arc<dyn Store>,
+    folder: Arc<TempDir>,
+    engine: Arc<Script>,
+    (clock, entropy): (Arc<ManualClock>, Arc<Counting>),
+    settings: Settings,
+) -> World {
+    let ledger = Ledger::open(store.clone(), clock.clone(), entropy.clone(), Rules::default());
+    let ledger = Arc::new(ledger.await.unwrap());
+    let media = MediaStore::directory(&folder.path().join("media")).unwrap();
+    let for_jobs: Arc<Script> = engine.clone();
+    let engine_of: EngineOf = Arc::new(move |_| Some(for_jobs.clone() as Arc<dyn MediaEngine>));
+    let parts = Parts {
+        store: store.clone(),
+        ledger: ledger.clone(),
+        media: media.clone(),
+        engine_of,
+        clock: clock.clone(),
+        entropy: entropy.clone(),
+        links: LinkSecret([3; 32]),
+    };
+    let jobs = Arc::new(Jobs::new(parts, settings.clone()));
+    jobs.break_leases().await.unwrap();
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    World { store, ledger, jobs, engine, clock, media, settings, entropy, folder, tasks, stop }
+}
+
+impl World {
+    /// The same after its process ended and started again, on this store.
+    pub(crate) async fn restart(self, store: Arc<dyn Store>) -> World {
+        let World { folder, engine, clock, entropy, settings, .. } = self;
+        assemble(store, folder, engine, (clock, entropy), settings).await
+    }
+
+    pub(crate) async fn add(&self, of_owner: u8) -> Result<JobId, NotQueued> {
+        self.jobs.add(new_job(of_owner), |_| Vec::new()).await
+    }
+
+    /// Takes up what is due, and waits until all of it has stopped.
+    pub(crate) async fn round(&self) {
+        self.jobs.take_up(&self.tasks, &self.stop).await.unwrap();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.tasks.reopen();
+    }
+
+    pub(crate) fn begin(&self) -> impl Future<Output = ()> + use<> {
+        let (jobs, tasks, stop) = (self.jobs.clone(), self.tasks.clone(), self.stop.clone());
+        async move { jobs.take_up(&tasks, &stop).await.unwrap() }
+    }
+
+    /// Goes on until no job is open, moving the clock where all of them wait.
+    pub(crate) async fn to_the_end(&self) {
+        for _ in 0..ROUNDS_MAX {
+            self.round().await;
+            if self.open().await.is_empty() {
+                return;
+            }
+            self.clock.advance(Duration::from_secs(300));
+        }
+        panic!("jobs have not ended: {:?}", self.open().await);
+    }
+
+    pub(crate) async fn open(&self) -> Vec<QueuedJob> {
+        let filter = JobFilter { open_only: true, limit: 1000, ..JobFilter::default() };
+        self.store.jobs(filter).await.unwrap()
+    }
+
+    pub(crate) async fn all(&self) -> Vec<QueuedJob> {
+        self.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await.unwrap()
+    }
+
+    pub(crate) async fn job(&self, id: JobId) -> QueuedJob {
+        self.store.job(id).await.unwrap().unwrap()
+    }
+
+    /// Each job ended once, each hold was resolved once, and media and rows belong together.
+    pub(crate) async fn expect_sound(&self) {
+        assert_eq!(self.ledger.status().open_holds, 0, "every hold must end");
+        let report = ledger::verify(self.store.as_ref()).await.unwrap();
+        assert!(report.is_clean(), "{:?}", report.violations);
+        let jobs = self.all().await;
+        let mut objects = self.media.written_before(Timestamp::MAX).await.unwrap();
+        for number in 1..=3 {
+            let completed = jobs
+                .iter()
+                .filter(|it| it.owner == owner(number) && it.state == JobState::Completed)
+                .count();
+            let paid = PRICE * i64::try_from(completed).unwrap();
+            let left = self.ledger.balances(owner(number)).usd;
+            assert_eq!(left, Nano::from_nanos(STARTING - paid), "owner {number}: {jobs:?}");
+        }
+        for job in jobs {
+            assert!(!job.state.is_open(), "{job:?}");
+            let Some(id) = job.media else { continue };
+            let media = self.store.media(id).await.unwrap().expect("a row for each result");
+            let opened = self.jobs.open(media.clone(), 0..media.bytes).unwrap();
+            let bytes: Vec<Bytes> = opened.bytes.map(Result::unwrap).collect().await;
+            assert_eq!(bytes.concat(), sound());
+            objects.retain(|object| *object != id.0);
+        }
+        // What nobody has a row for is swept by its age, which real files do not have yet.
+        for orphan in objects {
+            let id = store::media::MediaId(orphan);
+            assert_eq!(self.store.known_media(vec![id]).await.unwrap(), []);
+        }
+    }
+}
+
+pub(crate) fn new_job(of_owner: u8) -> NewJob {
+    let rate = Rate::at_par(Price::from_nanos(PRICE).unwrap());
+    let line = ChargeLine { sku: "m-music".into(), units: 1, rate, per: Per::One };
+    let charge = Charge {
+        lines: vec![line],
+        model: "m".into(),
+        details: UsageDetails::default(),
+        notes: "API Inference".into(),
+    };
+    NewJob {
+        payer: Payer { owner: owner(of_owner), key: None },
+        kind: JobKind::Music,
+        model: "m".into(),
+        request: MediaRequest::Music(MusicRequest {
+            prompt: "calm".into(),
+            ..MusicRequest::default()
+        }),
+        charge,
+        request_id: "f".repeat(32),
+        alternative: Some("other".into()),
+        has_link: false,
+    }
+}

@@ -1,0 +1,143 @@
+//! Takes jobs up, as many as there are places for, and tends what was made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::error::StoreError;
+use store::job::{JobStep, JobWrite, QueuedJob};
+use store::write::{Group, Write};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::queue::Jobs;
+use crate::run::Run;
+
+/// Jobs whose pause is over, or whose worker died, are noticed within this time.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Owners that are looked at in one go.
+const OWNERS_AT_ONCE: usize = 256;
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+const COUNT_EVERY: Duration = Duration::from_secs(10);
+/// Whoever writes an object writes its row within minutes, or never.
+const SCAN_EVERY: Duration = Duration::from_secs(60 * 60);
+
+impl Jobs {
+    /// Works until `stop`. What is under way then is left so that the next start goes on with it.
+    pub async fn work(self: Arc<Jobs>, tasks: TaskTracker, stop: CancellationToken) {
+        let mut look = interval(LOOK_EVERY);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = look.tick() => {}
+                () = self.added.notified() => {}
+            }
+            if let Err(error) = self.take_up(&tasks, &stop).await {
+                tracing::warn!(%error, "queued jobs were not taken up: {error}");
+            }
+        }
+    }
+
+    /// Deletes what is to be deleted, forgets old jobs, and counts, until `stop`.
+    pub async fn keep(self: Arc<Jobs>, stop: CancellationToken) {
+        let [mut sweep, mut count, mut scan] =
+            [SWEEP_EVERY, COUNT_EVERY, SCAN_EVERY].map(|period| {
+                let mut steady = interval(period);
+                steady.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                steady
+            });
+        loop {
+            let kept = tokio::select! {
+                () = stop.cancelled() => return,
+                _ = sweep.tick() => self.sweep().await,
+                _ = count.tick() => self.count().await,
+                _ = scan.tick() => self.drop_orphans().await,
+            };
+            if let Err(error) = kept {
+                tracing::warn!(error, "the queue was not tended: {error}");
+            }
+        }
+    }
+
+    /// For a store that one process owns: whoever held a lease when this process starts is dead.
+    pub async fn break_leases(&self) -> Result<(), StoreError> {
+        let write = Write::Job(Box::new(JobWrite::BreakLeases));
+        self.parts.store.commit(Group::of(write)).await
+    }
+
+    /// Takes up as many jobs as there are places for.
+    pub async fn take_up(
+        self: &Arc<Jobs>,
+        tasks: &TaskTracker,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        loop {
+            let now = self.now();
+            let due = self.parts.store.due_jobs(now, OWNERS_AT_ONCE).await?;
+            let chosen = self.choose(due);
+            if chosen.is_empty() {
+                return Ok(());
+            }
+            for job in chosen {
+                if let Some(claimed) = self.claim(job).await? {
+                    let jobs = Arc::clone(self);
+                    let stop = stop.clone();
+                    tasks.spawn(async move { Run::new(jobs, claimed).run_to_end(stop).await });
+                }
+            }
+        }
+    }
+
+    /// In fair order, as many as there are places for; their places are taken.
+    fn choose(&self, due: Vec<QueuedJob>) -> Vec<QueuedJob> {
+        let mut here = self.lock();
+        let free = self.settings.workers.saturating_sub(here.under_way.len());
+        let due = due.into_iter().filter(|job| !here.under_way.contains(&job.id)).collect();
+        let mut chosen = here.turns.order(due, self.settings.running_per_owner_max);
+        chosen.truncate(free);
+        for job in &chosen {
+            here.under_way.insert(job.id);
+            here.turns.begin(job.owner);
+        }
+        chosen
+    }
+
+    /// None if somebody else was faster.
+    async fn claim(&self, mut job: QueuedJob) -> Result<Option<QueuedJob>, StoreError> {
+        let at = self.now();
+        let lease_until = at.plus(self.settings.lease);
+        let step = JobStep::Claim { lease_until };
+        let write = JobWrite::Step { job: job.id, fence: job.fence, step, at };
+        let claimed = self.parts.store.commit(Group::of(Write::Job(Box::new(write)))).await;
+        if let Err(error) = claimed {
+            self.give_place_back(&job);
+            return if matches!(error, StoreError::Missing(_)) { Ok(None) } else { Err(error) };
+        }
+        job.fence += 1;
+        job.started = job.started.or(Some(at));
+        Ok(Some(job))
+    }
+
+    pub(crate) fn give_place_back(&self, job: &QueuedJob) {
+        let mut here = self.lock();
+        if here.under_way.remove(&job.id) {
+            here.turns.end(job.owner);
+        }
+    }
+
+    async fn count(&self) -> Result<(), String> {
+        let counts = self.parts.store.job_counts().await.map_err(|error| error.to_string())?;
+        let now = self.now();
+        for state in ["QUEUED", "RUNNING", "UNKNOWN"] {
+            let count = counts.iter().find(|count| count.state.name() == state);
+            let jobs = count.map_or(0, |count| count.jobs);
+            let oldest = count.and_then(|count| count.oldest).map(|at| now.since(at));
+            metrics::gauge!("jobs_open", "state" => state).set(jobs as f64);
+            metrics::gauge!("jobs_oldest_seconds", "state" => state)
+                .set(oldest.unwrap_or_default().as_secs_f64());
+        }
+        metrics::gauge!("jobs_under_way").set(self.lock().under_way.len() as f64);
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! Whether the wall clock can be believed: it must run as a stopwatch does.
+//!
+//! Days, limits and expiries follow the wall clock, and what a wrong one has done to them cannot be
+//! undone: a lot that expired is gone, and a day that was begun does not begin again. So a clock that
+//! jumps stops new work until it is right again, or until somebody starts the service anew with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moment::Timestamp;
+
+/// How far the wall clock may be from where the stopwatch says it should be. Machines that keep their
+/// time over the network are within a second.
+pub const CLOCK_JUMP_MAX: Duration = Duration::from_secs(60);
+
+/// After so long the two are held together anew, so that slow drift is followed.
+const DRIFT_FOLLOWED_EVERY: Duration = Duration::from_secs(60);
+
+/// Measures time that passes, whatever the wall clock is set to.
+pub trait Stopwatch: Send + Sync {
+    /// Since a moment that does not change.
+    fn elapsed(&self) -> Duration;
+}
+
+pub(crate) struct ClockWatch {
+    stopwatch: Arc<dyn Stopwatch>,
+    /// When both were seen to agree.
+    wall: Timestamp,
+    elapsed: Duration,
+    started: Duration,
+    is_trusted: bool,
+}
+
+impl ClockWatch {
+    pub(crate) fn start(stopwatch: Arc<dyn Stopwatch>, now: Timestamp) -> ClockWatch {
+        let elapsed = stopwatch.elapsed();
+        ClockWatch { stopwatch, wall: now, elapsed, started: elapsed, is_trusted: true }
+    }
+
+    /// Whether the wall clock says what it should.
+    pub(crate) fn trusts(&mut self, now: Timestamp) -> bool {
+        let elapsed = self.stopwatch.elapsed();
+        let passed = elapsed.saturating_sub(self.elapsed);
+        let expected = self.wall.plus(passed);
+        let is_right = now.since(expected).max(expected.since(now)) <= CLOCK_JUMP_MAX;
+        if is_right && DRIFT_FOLLOWED_EVERY <= passed {
+            (self.wall, self.elapsed) = (now, elapsed);
+        }
+        if is_right != self.is_trusted {
+            tell(is_right, expected, now);
+        }
+        self.is_trusted = is_right;
+        is_right
+    }
+
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
+    /// Since the start.
+    pub(crate) fn running(&self) -> Duration {
+        self.stopwatch.elapsed().saturating_sub(self.started)
+    }
+}
+
+fn tell(is_right: bool, expected: Timestamp, now: Timestamp) {
+    if is_right {
+        tracing::info!("the clock is right again, and charging goes on");
+    } else {
+        tracing::error!(
+            clock.expected = %expected,
+            clock.found = %now,
+            "the clock has jumped from {expected} to {now}, so nothing new is charged: set it right, \
+             or start the service anew if it is right now"
+        );
+    }
+}

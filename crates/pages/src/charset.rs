@@ -1,0 +1,51 @@
+//! From the bytes of a page to its text.
+
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+
+/// Where a page may name its own encoding.
+const HEAD_BYTES: usize = 1024;
+
+/// The text of a page, by its byte order mark, the header that came with it, its own `meta`
+/// element, or what its bytes look like.
+pub fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
+    }
+    let told = content_type.and_then(label).or_else(|| meta(bytes));
+    let encoding = told
+        .unwrap_or_else(|| if std::str::from_utf8(bytes).is_ok() { UTF_8 } else { WINDOWS_1252 });
+    encoding.decode_without_bom_handling(bytes).0.into_owned()
+}
+
+/// The encoding behind `charset=`.
+fn label(text: &str) -> Option<&'static Encoding> {
+    let lower = text.to_ascii_lowercase();
+    let (_, rest) = lower.split_once("charset")?;
+    let rest = rest.trim_start().strip_prefix('=')?;
+    let rest = rest.trim_start_matches([' ', '"', '\'']);
+    let end = rest.find([' ', '"', '\'', ';', '>', '/']).unwrap_or(rest.len());
+    Encoding::for_label(&rest.as_bytes()[..end])
+}
+
+fn meta(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = String::from_utf8_lossy(bytes.get(..HEAD_BYTES).unwrap_or(bytes)).into_owned();
+    let encoding = label(&head)?;
+    // A page whose bytes could be read this far is not in sixteen bits, whatever it says.
+    Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_read_in_the_encoding_that_it_is_in() {
+        let page = b"<meta charset=\"iso-8859-2\"><p>\xB1</p>";
+        assert!(decode(page, None).contains('ą'));
+        assert!(decode(b"<p>\xE9</p>", None).contains('é'), "guessed");
+        assert!(decode("<p>é</p>".as_bytes(), None).contains('é'), "guessed");
+        assert!(decode(b"\x93\xfa", Some("text/html; charset=Shift_JIS")).contains('日'));
+        assert!(decode("\u{feff}ü".as_bytes(), Some("text/html; charset=latin1")).contains('ü'));
+        assert!(decode(b"<meta charset=utf-16>abc", None).contains("abc"));
+    }
+}

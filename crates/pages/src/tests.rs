@@ -1,0 +1,85 @@
+//! Pages of several kinds, each with what must and what must not be told of it.
+
+use super::*;
+
+const ADDRESS: &str = "https://site.example.com/section/page";
+
+/// A page with everything around its content that such pages have.
+fn framed(content: &str) -> String {
+    format!(
+        "<!doctype html><html><head><title>A page — Site</title></head><body>\
+         <header><nav><a href=/>Home</a><a href=/shop>Shop</a></nav></header>\
+         <div class=cookie-banner>We use cookies. <button>Accept</button></div>\
+         <main>{content}</main>\
+         <aside class=ad>Buy now! Limited offer!</aside>\
+         <footer>Imprint. All rights reserved.</footer></body></html>"
+    )
+}
+
+fn paragraphs(count: usize) -> String {
+    let sentence = "The ferry leaves the harbour at seven, crosses the strait in an hour, and \
+                    brings flour, letters and people to the island, whatever the weather says.";
+    (0..count).map(|index| format!("<p>{index}: {sentence} {sentence}</p>")).collect()
+}
+
+#[test]
+fn an_article_is_told_without_its_frame() {
+    let html = framed(&format!(
+        "<article><h1>Ferries</h1>{}<h2>Prices</h2><ul><li>Adults<ul><li>Return</li></ul></li>\
+         </ul><pre><code class=language-rust>let a = 1;</code></pre>\
+         <table><tr><th>Day</th><th>Seats</th></tr><tr><td>Mon | Tue</td><td>40</td></tr></table>\
+         <p>See <a href=../map>the map</a>.</p></article>",
+        paragraphs(6)
+    ));
+    let page = read(&html, ADDRESS).unwrap();
+    let text = &page.markdown;
+    for told in ["Ferries", "## Prices", "- Adults", "let a = 1;", "| Day", "40"] {
+        assert!(text.contains(told), "{told} in {text}");
+    }
+    assert!(text.contains("https://site.example.com/map"), "{text}");
+    for left_out in ["cookies", "Buy now", "Imprint", "Shop"] {
+        assert!(!text.contains(left_out), "{left_out} in {text}");
+    }
+    assert!(!page.needs_scripts);
+}
+
+#[test]
+fn an_index_is_given_whole_but_for_its_frame() {
+    let links: String =
+        (0..40).map(|index| format!("<li><a href=/t/{index}>Thread {index}</a></li>")).collect();
+    let page = read(&framed(&format!("<ul>{links}</ul>")), ADDRESS).unwrap();
+    assert!(page.markdown.contains("[Thread 39](https://site.example.com/t/39)"), "{page:?}");
+    assert!(!page.markdown.contains("Imprint"));
+    assert!(page.markdown.starts_with("# A page"), "{page:?}");
+}
+
+#[test]
+fn a_shell_for_scripts_is_recognised() {
+    let shell = "<html><head><title>App</title><script src=a.js></script></head>\
+                 <body><div id=root></div></body></html>";
+    assert!(read(shell, ADDRESS).unwrap().needs_scripts);
+    let bare = "<html><body><h1>Hi</h1><p>Short, and complete.</p></body></html>";
+    assert!(!read(bare, ADDRESS).unwrap().needs_scripts);
+}
+
+#[test]
+fn a_page_may_say_where_its_markdown_lies() {
+    let html = "<html><head><link rel=alternate type=text/markdown href=/page.md></head>\
+                <body><p>x</p></body></html>";
+    assert_eq!(read(html, ADDRESS).unwrap().alternate.as_deref(), Some("/page.md"));
+}
+
+#[test]
+fn pages_that_are_nested_without_end_are_refused_and_not_walked() {
+    let html = format!("<html><body>{}x", "<div>".repeat(100_000));
+    assert!(read(&html, ADDRESS).is_err());
+    let list = format!("<html><body><ul>{}</ul>", "<li>item".repeat(5_000));
+    assert!(read(&list, ADDRESS).is_ok(), "items that nobody closed are not nested");
+}
+
+#[test]
+fn no_bytes_make_a_reader_fall() {
+    for html in ["", "<", "<!--", "<html", "&#xFFFFFFFF;", "<svg><script>", "<table><p><td>\0"] {
+        let _ = read(html, ADDRESS);
+    }
+}

@@ -1,0 +1,329 @@
+//! The steps of one claim, from a payment to a credit. Each is durable before the next begins.
+
+use std::time::Duration;
+
+use access::wallets;
+use credits::{EntryId, Network};
+use moment::Timestamp;
+use store::claim::{Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, SentPayment};
+use store::error::StoreError;
+use store::write::{Group, Write};
+use tokio::time::{sleep, timeout};
+use uuid::Uuid;
+use wallet::WalletAddress;
+
+use crate::in_flight::Outcome;
+use crate::outcome::{Settled, TopUpRefused};
+use crate::payments::Desk;
+use crate::purse::purse_of;
+use crate::settler::{Decline, Moved, Order, Preparation, Prepared, Setback, Sighting};
+
+/// The word for a claim that was given up before anything was sent for it.
+const INTERRUPTED: &str = "interrupted";
+
+impl Desk {
+    /// Settles a payment from wherever its claim is.
+    pub(crate) async fn settle(&self, order: Order) -> Outcome {
+        let claim = self.claim_of(&order);
+        let found = self.store.claim(claim.id).await.map_err(unavailable)?;
+        let Some(found) = found else { return self.begin(claim, order).await };
+        match found.state {
+            ClaimState::Credited => self.settled(&found).await,
+            ClaimState::Submitted | ClaimState::Unknown => {
+                self.pick_up(found, self.deadline()).await
+            }
+            // Nothing was sent for it: it is taken up as it is now.
+            ClaimState::Verified => {
+                self.give_up(&found, INTERRUPTED).await?;
+                self.begin(claim, order).await
+            }
+            // What was sent for it may have moved the money after all.
+            ClaimState::Failed if found.was_sent() => match self.ask_about(&found).await? {
+                Sighting::Moved(moved) => self.credit_late(&found, moved).await,
+                _ => self.begin(claim, order).await,
+            },
+            ClaimState::Failed => self.begin(claim, order).await,
+        }
+    }
+
+    /// Goes on with a claim that nobody waits for: after a restart, or after waiting ended. It is
+    /// read here, where nobody else can be at work on it: whoever listed it may have seen it before
+    /// it was sent.
+    pub(crate) async fn resume(&self, claim: ClaimId) -> Outcome {
+        let found = self.store.claim(claim).await.map_err(unavailable)?;
+        let claim = found.ok_or(TopUpRefused::Failed)?;
+        match claim.state {
+            ClaimState::Verified => {
+                self.give_up(&claim, INTERRUPTED).await?;
+                Err(TopUpRefused::Failed)
+            }
+            ClaimState::Submitted | ClaimState::Unknown => {
+                self.pick_up(claim, self.clock.now()).await
+            }
+            ClaimState::Credited => self.settled(&claim).await,
+            ClaimState::Failed => Err(TopUpRefused::Failed),
+        }
+    }
+
+    /// Goes on with a claim that was sent, or was about to be when its process died: then it is
+    /// sent now, which does no harm to one that was.
+    pub(crate) async fn pick_up(&self, mut claim: Claim, deadline: Timestamp) -> Outcome {
+        match self.look(&claim).await {
+            Sighting::Waiting { .. } => {
+                self.replace_if_stuck(&mut claim).await?;
+                let sent = self.settler.send(&claim).await;
+                // That a node turns it down now says nothing about the first time.
+                if let Ok(Sighting::Moved(moved)) = sent {
+                    return self.credit(&claim, moved).await;
+                }
+                self.follow(claim, deadline).await
+            }
+            sighting => self.conclude(claim, sighting).await,
+        }
+    }
+
+    async fn begin(&self, claim: Claim, order: Order) -> Outcome {
+        self.commit(vec![Write::OpenClaim(claim.clone())]).await?;
+        let deadline = self.deadline();
+        let prepared = timeout(self.policy.wait, self.settler.prepare(&order)).await;
+        let prepared = prepared.unwrap_or_else(|_| Err(Setback::unable("the chain is too slow")));
+        match prepared {
+            Ok(Preparation::Ready(prepared)) => self.send(claim, prepared, deadline).await,
+            Ok(Preparation::Moved(moved)) => self.credit(&claim, moved).await,
+            Err(Setback::Declined(decline)) => self.decline(&claim, decline).await,
+            Err(Setback::Unable(cause)) => self.release(&claim, &cause).await,
+        }
+    }
+
+    async fn send(&self, mut claim: Claim, prepared: Prepared, deadline: Timestamp) -> Outcome {
+        let Prepared { sent, turn } = prepared;
+        self.advance(&claim, ClaimStep::Submit(sent.clone())).await?;
+        claim.state = ClaimState::Submitted;
+        (claim.sent, claim.sent_at) = (sent, Some(self.clock.now()));
+        let sighting = self.settler.send(&claim).await;
+        drop(turn);
+        match sighting {
+            Ok(Sighting::Waiting { transaction }) => {
+                note_transaction(&mut claim.sent, transaction);
+                self.follow(claim, deadline).await
+            }
+            Ok(sighting) => self.conclude(claim, sighting).await,
+            Err(setback) => {
+                tracing::warn!(
+                    cause = %setback,
+                    "a payment was sent without a clear answer: {setback}"
+                );
+                self.follow(claim, deadline).await
+            }
+        }
+    }
+
+    /// Looks at the chain until it has an answer or the time is up.
+    async fn follow(&self, mut claim: Claim, deadline: Timestamp) -> Outcome {
+        loop {
+            match self.look(&claim).await {
+                Sighting::Waiting { transaction } => {
+                    note_transaction(&mut claim.sent, transaction);
+                }
+                sighting => return self.conclude(claim, sighting).await,
+            }
+            if deadline <= self.clock.now() {
+                return self.lose_sight(claim).await;
+            }
+            let is_replaced = self.replace_if_stuck(&mut claim).await?;
+            if is_replaced && let Err(setback) = self.settler.send(&claim).await {
+                tracing::warn!(cause = %setback, "a dearer payment was sent without a clear answer: {setback}");
+            }
+            sleep(self.policy.poll).await;
+        }
+    }
+
+    /// Puts something dearer into a claim whose transaction was not mined in time. It is on disk before
+    /// it is sent, with the name of what it replaces: either may be mined.
+    async fn replace_if_stuck(&self, claim: &mut Claim) -> Result<bool, TopUpRefused> {
+        let now = self.clock.now();
+        let is_due = claim.sent_at.is_some_and(|at| self.policy.replace_after <= now.since(at));
+        if !is_due {
+            return Ok(false);
+        }
+        let replacement = self.settler.replacement(claim).await.unwrap_or_else(|setback| {
+            tracing::warn!(cause = %setback, "a payment is stuck: {setback}");
+            None
+        });
+        let Some(sent) = replacement else { return Ok(false) };
+        self.advance(claim, ClaimStep::Replace(sent.clone())).await?;
+        metrics::counter!("settle_replacements_total").increment(1);
+        tracing::info!(
+            tx.hash = sent.transaction.as_deref().unwrap_or_default(),
+            "a payment's transaction was not mined in time: one with a higher fee takes its place"
+        );
+        (claim.sent, claim.sent_at) = (sent, Some(now));
+        Ok(true)
+    }
+
+    async fn look(&self, claim: &Claim) -> Sighting {
+        self.settler.look(claim).await.unwrap_or_else(|setback| {
+            tracing::warn!(cause = %setback, "a payment could not be looked up: {setback}");
+            Sighting::Waiting { transaction: None }
+        })
+    }
+
+    async fn conclude(&self, claim: Claim, sighting: Sighting) -> Outcome {
+        match sighting {
+            Sighting::Moved(moved) => self.credit(&claim, moved).await,
+            Sighting::Never(decline) => self.decline(&claim, decline).await,
+            Sighting::Unsent(cause) => self.release(&claim, &cause).await,
+            Sighting::Waiting { .. } => self.lose_sight(claim).await,
+        }
+    }
+
+    /// The credit and the end of the claim are one transaction; its name follows from the payment.
+    pub(crate) async fn credit(&self, claim: &Claim, moved: Moved) -> Outcome {
+        let pending = || pending(claim, Some(moved.transaction.clone()));
+        let network = Network::parse(&claim.network).ok_or_else(pending)?;
+        let payer = WalletAddress::parse(&claim.payer).ok_or_else(pending)?;
+        let now = self.clock.now();
+        let owner = purse_of(self.store.as_ref(), payer, now).await;
+        let owner = owner.map_err(|error| {
+            tracing::warn!(%error, "a payment that arrived is credited later: {error}");
+            pending()
+        })?;
+        let entry = entry_of(claim.id);
+        let credit = ClaimCredit { entry, amount: moved.amount.worth() };
+        let step = ClaimStep::Credit { transaction: moved.transaction.clone(), credit };
+        let also = vec![self.step(claim, step)];
+        let credited = self.ledger.top_up(entry, owner, network, credit.amount, also).await;
+        credited.map_err(|error| {
+            tracing::error!(
+                %error,
+                tx.hash = %moved.transaction,
+                "a payment that arrived is credited later: {error}"
+            );
+            pending()
+        })?;
+        let claim = self.store.claim(claim.id).await.map_err(unavailable)?;
+        self.settled(&claim.ok_or(TopUpRefused::Unavailable)?).await
+    }
+
+    async fn decline(&self, claim: &Claim, decline: Decline) -> Outcome {
+        self.give_up(claim, &decline.reason).await?;
+        Err(decline.into())
+    }
+
+    async fn release(&self, claim: &Claim, cause: &str) -> Outcome {
+        tracing::error!(
+            cause,
+            network = %claim.network,
+            "a payment could not be settled and was released: {cause}"
+        );
+        self.give_up(claim, "unexpected_settle_error").await?;
+        Err(TopUpRefused::Failed)
+    }
+
+    async fn lose_sight(&self, claim: Claim) -> Outcome {
+        let transaction = claim.sent.transaction.clone();
+        let is_news = claim.state != ClaimState::Unknown;
+        if is_news {
+            let step = ClaimStep::LoseSight { transaction: transaction.clone() };
+            self.advance(&claim, step).await?;
+        }
+        Err(pending(&claim, transaction))
+    }
+
+    async fn give_up(&self, claim: &Claim, reason: &str) -> Result<(), TopUpRefused> {
+        self.advance(claim, ClaimStep::Fail { reason: reason.to_owned() }).await
+    }
+
+    async fn advance(&self, claim: &Claim, step: ClaimStep) -> Result<(), TopUpRefused> {
+        self.commit(vec![self.step(claim, step)]).await
+    }
+
+    /// A step from the state that the claim is known to be in.
+    pub(crate) fn step(&self, claim: &Claim, step: ClaimStep) -> Write {
+        let (from, at) = (claim.state, self.clock.now());
+        Write::AdvanceClaim { claim: claim.id, from, step, at }
+    }
+
+    pub(crate) async fn commit(&self, writes: Vec<Write>) -> Result<(), TopUpRefused> {
+        self.store.commit(Group { writes }).await.map_err(unavailable)
+    }
+
+    pub(crate) async fn settled(&self, claim: &Claim) -> Outcome {
+        let (Some(credit), Some(transaction)) = (claim.credit, &claim.sent.transaction) else {
+            return Err(TopUpRefused::Unavailable);
+        };
+        let payer = WalletAddress::parse(&claim.payer).ok_or(TopUpRefused::Unavailable)?;
+        let now = self.clock.now();
+        let owner = wallets::owner(self.store.as_ref(), payer, now).await;
+        let owner = owner.map_err(unavailable)?.id;
+        Ok(Settled {
+            payment_id: payment_id(claim.id),
+            payer: claim.payer.clone(),
+            owner,
+            network: claim.network.clone(),
+            transaction: transaction.clone(),
+            amount: credit.amount,
+            balance: self.ledger.balances(owner).usd,
+        })
+    }
+
+    fn claim_of(&self, order: &Order) -> Claim {
+        let (verified, now) = (&order.verified, self.clock.now());
+        Claim {
+            id: ClaimId(verified.id.bytes()),
+            network: verified.network.to_string(),
+            asset: order.requirement.asset.clone(),
+            payer: verified.payer.to_string(),
+            nonce: verified.nonce(),
+            pay_to: order.requirement.pay_to.clone(),
+            units: verified.amount.units(),
+            payment: order.payment.payload(&order.requirement).to_string(),
+            state: ClaimState::Verified,
+            sent: SentPayment::default(),
+            sent_at: None,
+            credit: None,
+            reason: None,
+            created: now,
+            changed: now,
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Timestamp {
+        self.clock.now().plus(self.policy.wait.max(Duration::from_millis(1)))
+    }
+}
+
+/// A payment is credited under a name of its own, so the journal refuses a second credit even if
+/// the claim were lost.
+fn entry_of(claim: ClaimId) -> EntryId {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&claim.0[..16]);
+    EntryId(Uuid::from_bytes(bytes))
+}
+
+fn payment_id(claim: ClaimId) -> String {
+    format!("pay_{}", alloy_primitives::hex::encode(claim.0))
+}
+
+pub(crate) fn is_sent(claim: &Claim) -> bool {
+    matches!(claim.state, ClaimState::Submitted | ClaimState::Unknown)
+}
+
+fn note_transaction(sent: &mut SentPayment, transaction: Option<String>) {
+    if transaction.is_some() {
+        sent.transaction = transaction;
+    }
+}
+
+pub(crate) fn pending(claim: &Claim, transaction: Option<String>) -> TopUpRefused {
+    TopUpRefused::Pending {
+        network: claim.network.clone(),
+        payer: claim.payer.clone(),
+        transaction,
+    }
+}
+
+pub(crate) fn unavailable(error: StoreError) -> TopUpRefused {
+    tracing::error!(%error, "a payment's claim could not be written or read: {error}");
+    TopUpRefused::Unavailable
+}

@@ -1,0 +1,289 @@
+//! The relayer: our own key, which pays the gas that moves a payer's tokens.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use alloy_primitives::{Address, U256, hex};
+use k256::ecdsa::SigningKey;
+use serde_json::json;
+use store::claim::{Claim, SentPayment};
+use tokio::time::Instant;
+use wallet::evm::EvmPayment;
+use wallet::{EvmAddress, EvmTerms, Settlement};
+
+use super::chain::{EvmChain, Head};
+use super::fees::{Fees, Market};
+use super::quantity::{number, number_u64};
+use super::sighting::used_elsewhere;
+use super::stuck::Blockage;
+use super::transaction::{Call, Signed};
+use crate::direct::EvmSetup;
+use crate::node::CallError;
+use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Sighting, Turn};
+
+/// USDC's transfer takes some 80,000; a contract wallet's signature adds to it. More would be a
+/// contract that wastes the relayer's money.
+const GAS_MAX: u64 = 400_000;
+/// How far back a use of an authorization is looked for that we have not sent: about an hour on
+/// Base, and within what nodes answer in one request.
+pub(super) const LOOK_BACK_BLOCKS: u64 = 2_000;
+/// Nodes behind one address learn of a transaction at different times, so for a while the number
+/// of the last one is remembered.
+const SEQUENCE_REMEMBERED: Duration = Duration::from_secs(30);
+
+/// Sends payments to the token from an account of our own.
+pub(crate) struct Relayer {
+    pub(crate) chain: EvmChain,
+    pub(crate) address: EvmAddress,
+    pub(super) chain_id: u64,
+    key: SigningKey,
+    /// In the chain's smallest unit: no more is ever paid for a unit of gas.
+    pub(super) gas_price_max: u128,
+    /// How long a transaction may wait to be mined before more is offered for it.
+    pub(super) replace_after: Duration,
+    /// One transaction is numbered and sent at a time, so that no number is left out.
+    turns: Arc<tokio::sync::Mutex<()>>,
+    /// A `std::sync::Mutex`: it is held for a moment and never across an await.
+    last_sent: Mutex<Option<(u64, Instant)>>,
+    /// The same kind of mutex. A restart forgets it, which only makes clearing the row take longer.
+    blockage: Mutex<Option<Blockage>>,
+}
+
+impl Relayer {
+    /// The key is 32 bytes in hexadecimal, with or without `0x`.
+    pub(crate) fn new(setup: &EvmSetup<'_>) -> Result<Relayer, String> {
+        let EvmSetup { chain_id, gas_price_max, replace_after, .. } = *setup;
+        let chain = EvmChain::new(setup.rpc_url, setup.confirmations)?;
+        let wrong = || "the relayer's key must be 0x and 64 hexadecimal digits".to_owned();
+        let bytes = hex::decode(setup.relayer_key.trim()).map_err(|_| wrong())?;
+        let key = SigningKey::from_slice(&bytes).map_err(|_| wrong())?;
+        let address = Address::from_public_key(key.verifying_key()).into();
+        Ok(Relayer {
+            chain,
+            address,
+            chain_id,
+            key,
+            gas_price_max,
+            replace_after,
+            turns: Arc::default(),
+            last_sent: Mutex::default(),
+            blockage: Mutex::default(),
+        })
+    }
+
+    pub(crate) async fn prepare(&self, order: &Order) -> Result<Preparation, Setback> {
+        let Settlement::Evm(payment) = &order.verified.settlement else {
+            return Err(Setback::unable("this is no payment on an EVM chain"));
+        };
+        let terms = self.chain.terms(&order.requirement)?;
+        let head = self.chain.head().await?;
+        if let Some(found) = self.chain.found(&terms, payment, head).await? {
+            return Ok(found);
+        }
+        let fees = Fees::first(self.market(head).await?, self.gas_price_max);
+        let fees = fees.ok_or_else(too_dear)?;
+        let turn = Arc::clone(&self.turns).lock_owned().await;
+        let call = Call {
+            chain_id: self.chain_id,
+            sequence: self.next_sequence().await?,
+            fees,
+            gas_max: self.gas(&terms, payment).await?,
+            to: Address::from(terms.asset.bytes()),
+            input: payment.calldata(),
+        };
+        self.check_funds(&call).await?;
+        let signed = self.sign(&call)?;
+        let sent = SentPayment {
+            transaction: Some(hex::encode_prefixed(signed.hash)),
+            raw: Some(signed.raw),
+            sequence: Some(call.sequence),
+            since_block: Some(head.number),
+            replaced: Vec::new(),
+        };
+        Ok(Preparation::Ready(Prepared { sent, turn: Some(Turn::new(turn)) }))
+    }
+
+    pub(crate) async fn send(&self, claim: &Claim) -> Result<Sighting, Setback> {
+        let Some(raw) = &claim.sent.raw else {
+            return Ok(Sighting::Waiting { transaction: None });
+        };
+        let params = json!([hex::encode_prefixed(raw)]);
+        let sent = self.chain.node.call("eth_sendRawTransaction", params).await;
+        match sent {
+            Ok(_) => {
+                self.remember(claim.sent.sequence);
+                Ok(Sighting::Waiting { transaction: None })
+            }
+            Err(CallError::Refused { message, .. }) if is_known(&message) => {
+                Ok(Sighting::Waiting { transaction: None })
+            }
+            Err(CallError::Refused { message, .. }) if is_turned_down(&message) => {
+                Ok(Sighting::Unsent(message))
+            }
+            Err(error @ CallError::Unreached { .. }) => Ok(Sighting::Unsent(error.to_string())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What a unit of gas costs.
+    pub(super) async fn market(&self, head: Head) -> Result<Market, Setback> {
+        let tip = number(&self.chain.node.call("eth_maxPriorityFeePerGas", json!([])).await?)?;
+        Ok(Market { base_fee: head.base_fee, tip })
+    }
+
+    pub(super) fn sign(&self, call: &Call) -> Result<Signed, Setback> {
+        let signed = call.sign(&self.key);
+        signed.ok_or_else(|| Setback::unable("the relayer's key cannot sign"))
+    }
+
+    /// What the call needs, found by running it: one that would fail is declined here.
+    async fn gas(&self, terms: &EvmTerms, payment: &EvmPayment) -> Result<u64, Setback> {
+        let call = json!({
+            "from": self.address.to_string(),
+            "to": terms.asset.to_string(),
+            "input": hex::encode_prefixed(payment.calldata()),
+        });
+        let estimated = self.chain.node.call("eth_estimateGas", json!([call])).await;
+        let estimated = estimated.map_err(|error| refused(&error))?;
+        let gas = number_u64(&estimated)?;
+        if GAS_MAX < gas {
+            return Err(too_much_gas().into());
+        }
+        // Storage may be warmer or colder by the time it runs.
+        Ok((gas + gas / 4).min(GAS_MAX))
+    }
+
+    pub(super) async fn check_funds(&self, call: &Call) -> Result<(), Setback> {
+        let needed = u128::from(call.gas_max).saturating_mul(call.fees.price_max);
+        if self.chain.coins(self.address).await? < needed {
+            let address = self.address;
+            return Err(Setback::Unable(format!("the relayer {address} has no funds for gas")));
+        }
+        Ok(())
+    }
+
+    async fn next_sequence(&self) -> Result<u64, Setback> {
+        let pending = self.chain.sent(self.address, "pending").await?;
+        let remembered = *self.last_sent.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match remembered {
+            Some((last, at)) if at.elapsed() < SEQUENCE_REMEMBERED => pending.max(last + 1),
+            _ => pending,
+        })
+    }
+
+    fn remember(&self, sequence: Option<u64>) {
+        let mut last_sent = self.last_sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = last_sent.map(|(last, _)| last);
+        if last < sequence {
+            *last_sent = sequence.map(|sequence| (sequence, Instant::now()));
+        }
+    }
+
+    pub(super) fn blockage(&self) -> Option<Blockage> {
+        *self.blockage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn note_blockage(&self, blockage: Option<Blockage>) {
+        *self.blockage.lock().unwrap_or_else(PoisonError::into_inner) = blockage;
+    }
+}
+
+impl EvmChain {
+    /// What the chain says before anything is sent: that it moved already, or that it cannot.
+    pub(crate) async fn found(
+        &self,
+        terms: &EvmTerms,
+        payment: &EvmPayment,
+        head: Head,
+    ) -> Result<Option<Preparation>, Setback> {
+        let authorization = &payment.authorization;
+        match self.is_used(terms, authorization).await? {
+            None => Err(no_token().into()),
+            Some(true) => {
+                let since_block = head.number.saturating_sub(LOOK_BACK_BLOCKS);
+                match self.ended(terms, authorization, since_block, head).await? {
+                    Some(Sighting::Moved(moved)) => Ok(Some(Preparation::Moved(moved))),
+                    // Somebody else sent it a moment ago: there is nothing to send, but to wait for.
+                    Some(Sighting::Waiting { transaction }) => {
+                        let since_block = Some(since_block);
+                        let sent =
+                            SentPayment { transaction, since_block, ..SentPayment::default() };
+                        Ok(Some(Preparation::Ready(Prepared { sent, turn: None })))
+                    }
+                    _ => Err(used_elsewhere().into()),
+                }
+            }
+            Some(false) => {
+                let has = self.tokens(terms.asset, authorization.from).await?;
+                if U256::from(has.units()) < authorization.value {
+                    return Err(insufficient_funds().into());
+                }
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// What a token says when it will not move the money. What the node says for itself is not that.
+fn refused(error: &CallError) -> Setback {
+    let CallError::Refused { message, data, .. } = error else { return Setback::unable(error) };
+    let said = format!("{message} {data}").to_lowercase();
+    let ours = ["insufficient funds for", "gas required exceeds", "max fee per gas"];
+    if ours.iter().any(|words| said.contains(words)) {
+        return Setback::Unable(format!("the relayer cannot pay for gas: {message}"));
+    }
+    if !error.is_revert() {
+        return Setback::unable(error);
+    }
+    if said.contains("exceeds balance") {
+        return insufficient_funds().into();
+    }
+    if said.contains("used or canceled") {
+        return used_elsewhere().into();
+    }
+    if said.contains("blacklist") {
+        let words = "The token's issuer has blocked the payer: pay from another wallet";
+        return Decline::new("invalid_exact_evm_transaction_simulation_failed", words).into();
+    }
+    let words = "The token would refuse the transfer: look at the authorization and its signature";
+    Decline::new("invalid_exact_evm_transaction_simulation_failed", words).into()
+}
+
+fn too_dear() -> Setback {
+    Setback::unable("gas costs more than `gas_price_max_gwei` allows")
+}
+
+fn insufficient_funds() -> Decline {
+    Decline::new("insufficient_funds", "The payer has less of the token than it signed for")
+}
+
+fn no_token() -> Decline {
+    Decline::new("asset_not_deployed_contract", "The token is not on this chain")
+}
+
+fn too_much_gas() -> Decline {
+    let words = "Checking the payer's signature takes too much gas: pay with a key";
+    Decline::new("invalid_exact_evm_transaction_simulation_failed", words)
+}
+
+/// The node has it already, which is as good as taking it.
+fn is_known(message: &str) -> bool {
+    let message = message.to_lowercase();
+    ["already known", "already imported", "known transaction", "already exists"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+/// The node will not have it, for certain. That its number is used says nothing of the kind: what
+/// used it may be this very transaction, sent twice on its way to the node.
+fn is_turned_down(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let words = [
+        "insufficient funds",
+        "underpriced",
+        "intrinsic gas",
+        "max fee per gas less than",
+        "exceeds block gas limit",
+    ];
+    words.iter().any(|words| message.contains(words))
+}

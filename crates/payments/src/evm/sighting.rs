@@ -1,0 +1,144 @@
+//! What has become of an authorization: the chain's word on it, whoever sent it.
+
+use alloy_primitives::U256;
+use store::claim::Claim;
+use wallet::evm::{Authorization, Receipt};
+use wallet::{EvmAddress, EvmTerms};
+
+use super::chain::{EvmChain, Head, authorization_of};
+use super::quantity::quantity;
+use super::relayer::LOOK_BACK_BLOCKS;
+use crate::settler::{Decline, Moved, Setback, Sighting};
+
+/// Nodes behind one address may lag behind each other by so much, and not more.
+const LAG_S: u64 = 60;
+const LAG_BLOCKS: u64 = 10;
+
+impl EvmChain {
+    /// The chain's word on a claim. `sender` is the account whose transaction the claim holds.
+    ///
+    /// The order of the questions matters: what would rule the payment out is asked before what
+    /// would show it, so that a block in between cannot make a payment look lost.
+    pub(crate) async fn look(
+        &self,
+        claim: &Claim,
+        sender: Option<EvmAddress>,
+    ) -> Result<Sighting, Setback> {
+        let (terms, authorization) = authorization_of(claim)?;
+        let head = self.head().await?;
+        let is_replaced = self.is_replaced(claim, sender, head).await?;
+        let ours = self.mined(claim).await?;
+        if let Some((transaction, receipt)) = &ours
+            && let Some(amount) = receipt.moved(&terms, &authorization)
+        {
+            let moved = Moved { amount, transaction: transaction.clone() };
+            return Ok(self.once_deep(receipt.block_number, head, Sighting::Moved(moved)));
+        }
+        let is_used = self.is_used(&terms, &authorization).await?;
+        // The token was there when the claim was opened: a node that does not show it knows nothing.
+        let is_used = is_used.ok_or_else(|| Setback::unable("the node does not show the token"))?;
+        if is_used {
+            let lately = head.number.saturating_sub(LOOK_BACK_BLOCKS);
+            let since_block = claim.sent.since_block.unwrap_or(lately);
+            let found = self.ended(&terms, &authorization, since_block, head).await?;
+            return Ok(found.unwrap_or_else(waiting));
+        }
+        if let Some((_, receipt)) = ours {
+            // It was mined, moved nothing, and cannot be mined again.
+            return Ok(self.once_deep(receipt.block_number, head, Sighting::Never(reverted())));
+        }
+        if has_expired(&authorization, head) {
+            return Ok(Sighting::Never(expired()));
+        }
+        if is_replaced {
+            let cause = "another transaction of the relayer's took its place";
+            return Ok(Sighting::Unsent(cause.to_owned()));
+        }
+        Ok(waiting())
+    }
+
+    /// Which of the transactions that were sent for a claim is on the chain: the last one, or one that
+    /// it should have replaced.
+    async fn mined(&self, claim: &Claim) -> Result<Option<(String, Receipt)>, Setback> {
+        for transaction in claim.sent.transactions() {
+            if let Some(receipt) = self.receipt(transaction).await? {
+                return Ok(Some((transaction.clone(), receipt)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// How an authorization that is used or cancelled came to its end; none if no node shows it yet.
+    pub(super) async fn ended(
+        &self,
+        terms: &EvmTerms,
+        authorization: &Authorization,
+        since_block: u64,
+        head: Head,
+    ) -> Result<Option<Sighting>, Setback> {
+        let mut found = None;
+        for ending in self.endings(terms, authorization, since_block).await? {
+            let Some(receipt) = self.receipt(&ending.transaction).await? else { continue };
+            if !self.is_deep(ending.block, head) {
+                return Ok(Some(Sighting::Waiting { transaction: Some(ending.transaction) }));
+            }
+            found = Some(match receipt.moved(terms, authorization) {
+                Some(amount) => Sighting::Moved(Moved { amount, transaction: ending.transaction }),
+                None => Sighting::Never(used_elsewhere()),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Whether the relayer's number in the row was taken by another transaction, well below the
+    /// newest block.
+    async fn is_replaced(
+        &self,
+        claim: &Claim,
+        sender: Option<EvmAddress>,
+        head: Head,
+    ) -> Result<bool, Setback> {
+        let (Some(sender), Some(sequence)) = (sender, claim.sent.sequence) else {
+            return Ok(false);
+        };
+        let Some(depth) = head.number.checked_sub(self.confirmations + LAG_BLOCKS) else {
+            return Ok(false);
+        };
+        Ok(sequence < self.sent(sender, &quantity(depth.into())).await?)
+    }
+
+    fn once_deep(&self, block: u64, head: Head, sighting: Sighting) -> Sighting {
+        if self.is_deep(block, head) { sighting } else { waiting() }
+    }
+}
+
+/// No block from here on can use it, and the nodes that show less are not that far behind.
+fn has_expired(authorization: &Authorization, head: Head) -> bool {
+    authorization.valid_before <= U256::from(head.timestamp_s.saturating_sub(LAG_S))
+}
+
+fn waiting() -> Sighting {
+    Sighting::Waiting { transaction: None }
+}
+
+pub(super) fn used_elsewhere() -> Decline {
+    Decline::new(
+        "invalid_exact_evm_nonce_already_used",
+        "The authorization was used elsewhere or cancelled, and has paid nothing: sign a new one",
+    )
+}
+
+fn reverted() -> Decline {
+    Decline::new(
+        "invalid_exact_evm_transaction_failed",
+        "The token refused the transfer when it was carried out, and nothing moved: look at the \
+         payer's balance and sign a new payment",
+    )
+}
+
+fn expired() -> Decline {
+    Decline::new(
+        "invalid_exact_evm_payload_authorization_valid_before",
+        "The authorization expired before the chain took it, and nothing moved: sign a new one",
+    )
+}

@@ -1,0 +1,84 @@
+//! Claims that were given up, and what may come of them all the same.
+
+use store::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment};
+use store::write::Write;
+use wallet::PaymentRefusal;
+
+use crate::claim_steps::{is_sent, pending, unavailable};
+use crate::in_flight::Outcome;
+use crate::outcome::TopUpRefused;
+use crate::payments::Desk;
+use crate::settler::{Moved, Sighting};
+
+/// The word for a claim that the operator gave up.
+const WRITTEN_OFF: &str = "written_off";
+
+impl Desk {
+    /// The result of a payment that is too late to be settled, if there is one.
+    pub(crate) async fn recall(&self, claim: ClaimId, refusal: PaymentRefusal) -> Outcome {
+        let found = self.store.claim(claim).await.map_err(unavailable)?;
+        match found {
+            Some(found) if found.state == ClaimState::Credited => self.settled(&found).await,
+            Some(found) if is_sent(&found) => self.pick_up(found, self.deadline()).await,
+            // Whoever is told that it expired signs another one: so it must be sure that this one
+            // has paid nothing, whoever put it on the chain.
+            Some(found) if found.state == ClaimState::Failed => {
+                match self.ask_about(&found).await? {
+                    Sighting::Moved(moved) => self.credit_late(&found, moved).await,
+                    Sighting::Waiting { transaction } => Err(pending(&found, transaction)),
+                    Sighting::Never(_) | Sighting::Unsent(_) => Err(refusal.into()),
+                }
+            }
+            _ => Err(refusal.into()),
+        }
+    }
+
+    /// Asks the chain about a claim once more, whatever state it is in. What is credited stays so.
+    pub(crate) async fn ask_again(&self, claim: ClaimId) -> Outcome {
+        let found = self.store.claim(claim).await.map_err(unavailable)?;
+        let found = found.ok_or(TopUpRefused::Failed)?;
+        if found.state != ClaimState::Failed {
+            return self.resume(claim).await;
+        }
+        match self.ask_about(&found).await? {
+            Sighting::Moved(moved) => self.credit_late(&found, moved).await,
+            Sighting::Waiting { transaction } => Err(pending(&found, transaction)),
+            Sighting::Never(_) | Sighting::Unsent(_) => Err(TopUpRefused::Failed),
+        }
+    }
+
+    /// Gives a claim up by the operator's word, from the state that it was seen in.
+    pub(crate) async fn abandon(&self, claim: ClaimId, also: Vec<Write>) -> Outcome {
+        let found = self.store.claim(claim).await.map_err(unavailable)?;
+        let found = found.ok_or(TopUpRefused::Failed)?;
+        let mut writes = also;
+        writes.push(self.step(&found, ClaimStep::Fail { reason: WRITTEN_OFF.to_owned() }));
+        self.commit(writes).await?;
+        Err(TopUpRefused::Failed)
+    }
+
+    /// The money of a claim that had failed is here. That is written down first: if it cannot be
+    /// credited now, the books tell of it until it is.
+    pub(crate) async fn credit_late(&self, claim: &Claim, moved: Moved) -> Outcome {
+        let received = ReceivedPayment {
+            transaction: moved.transaction.clone(),
+            amount: moved.amount.worth(),
+        };
+        let note = Write::NoteReceivedClaim { claim: claim.id, received, at: self.clock.now() };
+        self.commit(vec![note]).await?;
+        tracing::warn!(
+            tx.hash = %moved.transaction,
+            payer = %claim.payer,
+            "a payment that had failed is on its chain, and is credited"
+        );
+        self.credit(claim, moved).await
+    }
+
+    /// What the chain says, and nothing where it says nothing.
+    pub(crate) async fn ask_about(&self, claim: &Claim) -> Result<Sighting, TopUpRefused> {
+        self.settler.look(claim).await.map_err(|setback| {
+            tracing::warn!(cause = %setback, "a payment could not be looked up: {setback}");
+            TopUpRefused::Unavailable
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! Payments that reach their chain exactly once.
+//!
+//! [`Payments::top_up`] takes a payment header and answers when the money is in the ledger, or says
+//! why it is not. In between, the payment is a claim in the store: opened before the chain is asked
+//! anything, with what is sent in it before it is sent, and credited in one transaction with the
+//! ledger. Whatever is unfinished after a crash, [`Payments::reconcile`] asks the chain about.
+//!
+//! Where to look:
+//! - `payments`: what the rest of the service calls. `outcome`: what it is told.
+//! - `claim_steps`: the steps of one claim. `late_claims`: what may come of one that failed. `in_flight`: one course for each payment, however many wait.
+//! - `reconcile`: claims that nobody waits for. `recheck`: whether credited ones are still there.
+//!   `purse`: whose money it is.
+//! - `settler`: what a way to settle must do. `direct`: from here, with keys of our own.
+//!   `facilitator`: by a service that does it for us.
+//! - `inspect`: whether all that settling needs is as it should be.
+//! - `evm`, `solana`: what the chains are asked and sent. `node`: how.
+//! - `stakes`: what wallets have staked, which is no payment.
+
+mod claim_steps;
+mod direct;
+mod evm;
+mod facilitator;
+mod in_flight;
+mod inspect;
+mod late_claims;
+mod node;
+mod outcome;
+mod payments;
+mod purse;
+mod recheck;
+mod reconcile;
+mod settler;
+mod solana;
+mod stakes;
+
+pub use direct::{Direct, EvmSetup, SolanaSetup};
+pub use facilitator::{Facilitator, Witnesses};
+pub use inspect::{Finding, Remedy};
+pub use outcome::{Settled, TopUpRefused};
+pub use payments::{Parts, Payments, Policy};
+pub use reconcile::Round;
+pub use settler::{
+    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step, Turn,
+};
+pub use solana::Commitment;
+pub use stakes::Stakes;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Payments that have ended, looked up again: a chain may take back what it showed, and show what it
+//! had not.
+//!
+//! What was credited and is gone is sent once more, which moves the money as long as the
+//! authorization is good, and is noted in the store until the chain shows it again. A balance is never
+//! taken back by itself: it may be spent, and the chain may change its mind once more. What had failed
+//! and is there after all is credited.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::{self, StreamExt};
+use moment::Timestamp;
+use store::claim::{Claim, ClaimId, ClaimSpan, ClaimState};
+use store::error::StoreError;
+use store::write::{Group, Write};
+
+use crate::payments::Payments;
+use crate::settler::{Setback, Sighting};
+
+/// The ages at which a payment is looked up again, in multiples of the policy's `recheck_after`: with
+/// a minute, the last one is an hour, by when the chains that we know are final.
+const AGES: [u32; 5] = [1, 3, 10, 30, 60];
+/// Payments that are asked about side by side.
+const CLAIMS_AT_ONCE: usize = 8;
+/// A node that does not answer so often in a row will not answer the rest either.
+const SETBACKS_MAX: usize = 3;
+
+impl Payments {
+    /// Looks up what has reached one of the ages since the last time, and what was missing then. Gives
+    /// the moment to go on from the next time, which is the same one if a node did not answer.
+    pub async fn recheck(&self, last: Timestamp) -> Result<Timestamp, StoreError> {
+        let now = self.desk.clock.now();
+        let missing = self.desk.store.missing_claims().await?;
+        let known: Vec<_> = missing.iter().map(|claim| claim.id).collect();
+        let mut setbacks = self.look_up(missing, &known).await?;
+        for (after, until) in spans(self.desk.policy.recheck_after, last, now) {
+            for state in [ClaimState::Credited, ClaimState::Failed] {
+                let span = ClaimSpan { state, after, until };
+                let mut beyond = None;
+                while setbacks < SETBACKS_MAX {
+                    let page = self.desk.store.claims_changed(span, beyond).await?;
+                    let Some(last) = page.last() else { break };
+                    beyond = Some(last.place());
+                    setbacks += match state {
+                        ClaimState::Failed => self.look_up_failed(page).await,
+                        _ => {
+                            let due = page.into_iter().filter(|claim| !known.contains(&claim.id));
+                            self.look_up(due.collect(), &known).await?
+                        }
+                    };
+                }
+            }
+        }
+        let missing = self.desk.store.missing_claims().await?.len();
+        metrics::gauge!("settle_missing_claims").set(missing as f64);
+        let received = self.desk.store.received_claims().await?.len();
+        metrics::gauge!("settle_received_claims").set(received as f64);
+        Ok(if setbacks == 0 { now } else { last })
+    }
+
+    /// Where looking up begins in a new process: what it did not live to look up is due at once.
+    pub fn recheck_from(&self) -> Timestamp {
+        let longest = self.desk.policy.recheck_after.saturating_mul(AGES[AGES.len() - 1]);
+        self.desk.clock.now().minus(longest)
+    }
+
+    /// Credited claims. Gives how often a node did not answer.
+    async fn look_up(&self, due: Vec<Claim>, missing: &[ClaimId]) -> Result<usize, StoreError> {
+        let looks = due.into_iter().map(|claim| async move {
+            let seen = self.desk.settler.look(&claim).await;
+            (claim, seen)
+        });
+        let mut looks = stream::iter(looks).buffer_unordered(CLAIMS_AT_ONCE);
+        let mut setbacks = 0;
+        while let Some((claim, seen)) = looks.next().await {
+            match seen {
+                Ok(sighting) => self.note(&claim, &sighting, missing.contains(&claim.id)).await?,
+                Err(setback) => {
+                    tell_setback(&setback);
+                    setbacks += 1;
+                }
+            }
+            if SETBACKS_MAX <= setbacks {
+                break;
+            }
+        }
+        Ok(setbacks)
+    }
+
+    /// Failed claims: each in a course of its own, for its payer may just be sending it again.
+    async fn look_up_failed(&self, due: Vec<Claim>) -> usize {
+        let asked = due.into_iter().filter(can_have_moved).map(|claim| {
+            let (desk, id) = (Arc::clone(&self.desk), claim.id);
+            async move {
+                let landing = self.in_flight.board(id, || async move { desk.ask_again(id).await });
+                match landing {
+                    Some(landing) => landing.landed().await,
+                    None => None,
+                }
+            }
+        });
+        let mut asked = stream::iter(asked).buffer_unordered(CLAIMS_AT_ONCE);
+        let mut setbacks = 0;
+        while let Some(outcome) = asked.next().await {
+            let is_known = outcome.is_some_and(|outcome| match outcome {
+                Ok(_) => true,
+                Err(refused) => !refused.is_ours(),
+            });
+            setbacks += usize::from(!is_known);
+            if SETBACKS_MAX <= setbacks {
+                break;
+            }
+        }
+        setbacks
+    }
+
+    async fn note(
+        &self,
+        claim: &Claim,
+        sighting: &Sighting,
+        was_missing: bool,
+    ) -> Result<(), StoreError> {
+        let transaction = claim.sent.transaction.as_deref().unwrap_or_default();
+        let is_there = matches!(sighting, Sighting::Moved(_));
+        if is_there && was_missing {
+            tracing::info!(tx.hash = transaction, "a missing payment is on its chain again");
+            self.desk.store.commit(Group::of(Write::NoteFoundClaim(claim.id))).await?;
+        }
+        if !is_there && !was_missing {
+            tracing::error!(
+                tx.hash = transaction,
+                payer = %claim.payer,
+                network = %claim.network,
+                "a payment that was credited is not on its chain any more: {transaction}"
+            );
+            let write = Write::NoteMissingClaim { claim: claim.id, at: self.desk.clock.now() };
+            self.desk.store.commit(Group::of(write)).await?;
+        }
+        // What the chain has forgotten moves the money that was credited, or nothing.
+        if matches!(sighting, Sighting::Waiting { .. })
+            && let Err(setback) = self.desk.settler.send(claim).await
+        {
+            tell_setback(&setback);
+        }
+        Ok(())
+    }
+}
+
+/// An authorization on an EVM chain is good for whoever has it. A transaction on Solana lacks our
+/// signature until we have sent it.
+fn can_have_moved(claim: &Claim) -> bool {
+    claim.was_sent() || claim.network.starts_with("eip155:")
+}
+
+fn tell_setback(setback: &Setback) {
+    tracing::warn!(cause = %setback, "a credited payment could not be looked up: {setback}");
+}
+
+/// From when to when payments must have ended to have reached an age since `last`.
+fn spans(
+    unit: Duration,
+    last: Timestamp,
+    now: Timestamp,
+) -> impl Iterator<Item = (Timestamp, Timestamp)> {
+    AGES.into_iter().map(move |age| {
+        let age = unit.saturating_mul(age);
+        (last.minus(age), now.minus(age))
+    })
+}

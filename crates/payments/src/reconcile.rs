@@ -1,0 +1,111 @@
+//! Claims that nobody waits for: after a restart, and after a request was told to come back later.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::{self, StreamExt};
+use store::claim::{Claim, ClaimSpan, ClaimState};
+use store::error::StoreError;
+use store::write::{Group, Write};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use crate::payments::Payments;
+
+/// How often the chain is asked about unfinished claims.
+const RECONCILE_EVERY: Duration = Duration::from_secs(5);
+/// Claims that are asked about side by side.
+const CLAIMS_AT_ONCE: usize = 8;
+/// Failed claims are kept this long, for whoever asks what became of a payment.
+const FAILED_KEPT: Duration = Duration::from_secs(7 * 86_400);
+const FAILED_DROPPED_MAX: usize = 1000;
+
+/// What a round over the unfinished claims found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Round {
+    pub credited: usize,
+    pub failed: usize,
+    /// They stay as they are until the chain answers.
+    pub waiting: usize,
+}
+
+impl Payments {
+    /// Asks the chain about every unfinished claim that nobody waits for, and finishes what can be
+    /// finished.
+    pub async fn reconcile(&self) -> Result<Round, StoreError> {
+        let claims = self.desk.store.unfinished_claims().await?;
+        let landings = claims.into_iter().filter_map(|claim| {
+            if self.in_flight.is_under_way(claim.id) {
+                return None;
+            }
+            let (desk, id) = (Arc::clone(&self.desk), claim.id);
+            Some(async move {
+                let landing = self.in_flight.board(id, || async move { desk.resume(id).await });
+                match landing {
+                    Some(landing) => landing.landed().await,
+                    None => None,
+                }
+            })
+        });
+        let mut outcomes = stream::iter(landings).buffer_unordered(CLAIMS_AT_ONCE);
+        let mut round = Round::default();
+        while let Some(outcome) = outcomes.next().await {
+            match outcome {
+                Some(Ok(_)) => round.credited += 1,
+                Some(Err(refused)) if refused.is_final() => round.failed += 1,
+                _ => round.waiting += 1,
+            }
+        }
+        metrics::gauge!("settle_waiting_claims").set(round.waiting as f64);
+        self.clear_the_way().await?;
+        Ok(round)
+    }
+
+    /// What nobody needs any more may hold up what somebody does.
+    async fn clear_the_way(&self) -> Result<(), StoreError> {
+        let unfinished = self.desk.store.unfinished_claims().await?;
+        if unfinished.is_empty() {
+            return Ok(());
+        }
+        let (after, until) = (self.recheck_from(), self.desk.clock.now());
+        let span = ClaimSpan { state: ClaimState::Credited, after, until };
+        let mut credited: Vec<Claim> = Vec::new();
+        loop {
+            let beyond = credited.last().map(Claim::place);
+            let page = self.desk.store.claims_changed(span, beyond).await?;
+            if page.is_empty() {
+                break;
+            }
+            credited.extend(page);
+        }
+        if let Err(setback) = self.desk.settler.clear_the_way(&unfinished, &credited).await {
+            tracing::warn!(cause = %setback, "payments may be held up: {setback}");
+        }
+        Ok(())
+    }
+
+    /// Reconciles at once and every few seconds, and looks up what was credited, until `stop`.
+    pub async fn keep(self, stop: CancellationToken) {
+        let mut round = interval(RECONCILE_EVERY);
+        round.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut rechecked = self.recheck_from();
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = round.tick() => {}
+            }
+            if let Err(error) = self.reconcile().await {
+                tracing::warn!(%error, "payments could not be reconciled: {error}");
+            }
+            match self.recheck(rechecked).await {
+                Ok(until) => rechecked = until,
+                Err(error) => tracing::warn!(%error, "payments could not be rechecked: {error}"),
+            }
+            let before = self.desk.clock.now().minus(FAILED_KEPT);
+            let write = Write::DropFailedClaims { before, rows_max: FAILED_DROPPED_MAX };
+            if let Err(error) = self.desk.store.commit(Group::of(write)).await {
+                tracing::warn!(%error, "failed payments were not forgotten: {error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What wallets have staked, read off the contract that keeps it.
+
+use serde_json::json;
+use wallet::EvmAddress;
+
+use crate::node::Node;
+
+/// `balanceOf(address)`, which contracts for staking have like tokens do.
+const BALANCE_OF: &str = "70a08231";
+const WORD_DIGITS: usize = 64;
+/// From the contract's unit of 18 decimals to ours of 9.
+const UNITS_PER_NANO: u128 = 1_000_000_000;
+
+/// A contract that keeps stakes, and a node of its chain.
+#[derive(Debug)]
+pub struct Stakes {
+    node: Node,
+    contract: EvmAddress,
+}
+
+impl Stakes {
+    pub fn new(rpc_url: &str, contract: EvmAddress) -> Result<Stakes, String> {
+        Ok(Stakes { node: Node::new(rpc_url)?, contract })
+    }
+
+    /// The stake of a wallet in nano-DIEM; what is below one is not counted.
+    pub async fn of(&self, wallet: EvmAddress) -> Result<i64, String> {
+        let wallet = wallet.to_string().to_lowercase();
+        let digits = wallet.trim_start_matches("0x");
+        let input = format!("0x{BALANCE_OF}{digits:0>WORD_DIGITS$}");
+        let call = json!({ "to": self.contract.to_string(), "input": input });
+        let returned = self.node.call("eth_call", json!([call, "latest"])).await;
+        let returned = returned.map_err(|error| error.to_string())?;
+        nanos(returned.as_str().unwrap_or_default())
+            .ok_or_else(|| "the contract's answer is no amount".to_owned())
+    }
+}
+
+/// Reads one word of hexadecimal.
+fn nanos(word: &str) -> Option<i64> {
+    let digits = word.strip_prefix("0x").filter(|digits| digits.len() == WORD_DIGITS)?;
+    let (high, low) = digits.split_at(WORD_DIGITS / 2);
+    let is_small = high.bytes().all(|digit| digit == b'0');
+    let units = u128::from_str_radix(low, 16).ok().filter(|_| is_small)?;
+    i64::try_from(units / UNITS_PER_NANO).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_an_amount_of_eighteen_decimals() {
+        let word = |units: u128| format!("0x{units:064x}");
+        assert_eq!(nanos(&word(12_500_000_000_000_000_000)), Some(12_500_000_000));
+        assert_eq!(nanos(&word(999_999_999)), Some(0));
+        assert_eq!(nanos("0x"), None, "there is no contract");
+        assert_eq!(nanos(&format!("0x{}", "f".repeat(64))), None);
+    }
+}

@@ -1,0 +1,244 @@
+//! A chain that does what a test says, and remembers what was done to it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use moment::ManualClock;
+use store::claim::{Claim, SentPayment};
+use tokio::sync::Notify;
+use wallet::{ContractCheck, TokenAmount};
+
+use crate::settler::{
+    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step,
+};
+
+/// The chain outlives the process, so a restart is given the same one.
+pub(super) struct Script {
+    clock: Arc<ManualClock>,
+    state: Mutex<State>,
+    pub(super) crash: Crash,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    /// What becomes of payments that are prepared or sent.
+    pub(super) mood: Mood,
+    /// What moved, by the payer and the nonce that moved it.
+    moved: HashMap<Spent, Moved>,
+    /// What was taken by the node and waits to be mined.
+    /// Of those that replace each other, one is mined.
+    pool: HashMap<Spent, Vec<Moved>>,
+    pub(super) sends: usize,
+    pub(super) confirms: Option<bool>,
+}
+
+type Spent = (String, [u8; 32]);
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Mood {
+    /// What is sent is mined at once.
+    #[default]
+    Willing,
+    /// What is sent waits until [`Script::mine`].
+    Slow,
+    /// What is sent is taken and forgotten.
+    Forgetful,
+    /// Forgotten, and too late to be sent again.
+    Expired,
+    /// The payer has no money.
+    Poor,
+    /// Our own relayer has none.
+    Broke,
+    /// The node turns down what is sent.
+    Strict,
+    /// The node mines what is sent and does not answer.
+    Mute,
+    /// The node cannot be asked what became of anything.
+    Blind,
+}
+
+/// Where a process is to die: at the n-th thing it does.
+#[derive(Default)]
+pub(super) struct Crash {
+    at: Mutex<Option<usize>>,
+    done: Mutex<usize>,
+    pub(super) reached: Notify,
+}
+
+impl Crash {
+    pub(super) fn set(&self, at: Option<usize>) {
+        *self.at.lock().unwrap() = at;
+        *self.done.lock().unwrap() = 0;
+    }
+
+    /// Goes on, unless this is where the process dies: then it never returns.
+    pub(super) async fn point(&self) {
+        let dies = {
+            let mut done = self.done.lock().unwrap();
+            *done += 1;
+            Some(*done) == *self.at.lock().unwrap()
+        };
+        if dies {
+            self.reached.notify_one();
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Script {
+    pub(super) fn new(clock: Arc<ManualClock>) -> Script {
+        Script { clock, state: Mutex::default(), crash: Crash::default() }
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    pub(super) fn set(&self, mood: Mood) {
+        self.state().mood = mood;
+    }
+
+    pub(super) fn mine(&self) {
+        self.mine_one_of(|candidates| candidates.pop());
+    }
+
+    /// What was sent first is mined, and not what should have replaced it.
+    pub(super) fn mine_the_first(&self) {
+        self.mine_one_of(|candidates| candidates.drain(..).next());
+    }
+
+    fn mine_one_of(&self, choose: impl Fn(&mut Vec<Moved>) -> Option<Moved>) {
+        let mut state = self.state();
+        for (spent, mut candidates) in std::mem::take(&mut state.pool) {
+            let chosen = choose(&mut candidates).unwrap();
+            state.moved.entry(spent).or_insert(chosen);
+        }
+    }
+
+    /// The names of what was sent and is not mined.
+    pub(super) fn waiting(&self) -> Vec<String> {
+        let state = self.state();
+        state.pool.values().flatten().map(|moved| moved.transaction.clone()).collect()
+    }
+
+    /// Somebody else sends the payer's authorization.
+    pub(super) fn front_run(&self, payer: &str, nonce: [u8; 32], units: u64) {
+        let moved = moved("0xtheirs", units);
+        self.state().moved.insert((payer.to_owned(), nonce), moved);
+    }
+
+    /// The chain goes back to before anything moved.
+    pub(super) fn forget(&self) {
+        let mut state = self.state();
+        state.moved.clear();
+        state.pool.clear();
+    }
+
+    /// What the chain moved to us in all.
+    pub(super) fn received(&self) -> u64 {
+        self.state().moved.values().map(|moved| moved.amount.units()).sum()
+    }
+
+    fn sighted(&self, claim: &Claim) -> Sighting {
+        // Looking takes time, so that waiting ends.
+        self.clock.advance(Duration::from_secs(1));
+        let state = self.state();
+        match state.moved.get(&spent(claim)) {
+            Some(moved) => Sighting::Moved(moved.clone()),
+            None if state.mood == Mood::Expired => {
+                Sighting::Never(Decline::new("expired", "The payment has expired"))
+            }
+            None => Sighting::Waiting { transaction: None },
+        }
+    }
+}
+
+impl Settler for Script {
+    fn prepare<'a>(&'a self, order: &'a Order) -> Step<'a, Preparation> {
+        Box::pin(async move {
+            self.crash.point().await;
+            let state = self.state();
+            let spent = (order.verified.payer.to_string(), order.verified.nonce());
+            if let Some(moved) = state.moved.get(&spent) {
+                return Ok(Preparation::Moved(moved.clone()));
+            }
+            match state.mood {
+                Mood::Poor => Err(Decline::new("insufficient_funds", "no money").into()),
+                Mood::Broke => Err(Setback::unable("the relayer has no funds")),
+                _ => Ok(Preparation::Ready(Prepared {
+                    sent: SentPayment {
+                        transaction: Some("0xours".to_owned()),
+                        raw: Some(vec![1]),
+                        sequence: Some(0),
+                        since_block: Some(1),
+                        replaced: Vec::new(),
+                    },
+                    turn: None,
+                })),
+            }
+        })
+    }
+
+    fn send<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+        Box::pin(async move {
+            self.crash.point().await;
+            let sent = {
+                let mut state = self.state();
+                state.sends += 1;
+                let name = claim.sent.transaction.as_deref().unwrap_or("0xours");
+                let (key, moved) = (spent(claim), moved(name, claim.units));
+                match state.mood {
+                    Mood::Willing | Mood::Mute => drop(state.moved.entry(key).or_insert(moved)),
+                    Mood::Slow => {
+                        let candidates = state.pool.entry(key).or_default();
+                        if !candidates.contains(&moved) {
+                            candidates.push(moved);
+                        }
+                    }
+                    _ => {}
+                }
+                match state.mood {
+                    Mood::Strict => Ok(Sighting::Unsent("transaction underpriced".to_owned())),
+                    Mood::Mute => Err(Setback::unable("no answer in time")),
+                    _ => Ok(Sighting::Waiting { transaction: None }),
+                }
+            };
+            self.crash.point().await;
+            sent
+        })
+    }
+
+    fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+        Box::pin(async move {
+            self.crash.point().await;
+            if self.state().mood == Mood::Blind {
+                return Err(Setback::unable("no answer in time"));
+            }
+            Ok(self.sighted(claim))
+        })
+    }
+
+    fn replacement<'a>(&'a self, claim: &'a Claim) -> Step<'a, Option<SentPayment>> {
+        Box::pin(async move {
+            self.crash.point().await;
+            let mut replaced = claim.sent.replaced.clone();
+            replaced.extend(claim.sent.transaction.clone());
+            let transaction = Some(format!("0xdearer{}", replaced.len()));
+            Ok(Some(SentPayment { transaction, replaced, ..claim.sent.clone() }))
+        })
+    }
+
+    fn confirms<'a>(&'a self, _: &'a ContractCheck) -> Step<'a, bool> {
+        let confirms = self.state().confirms;
+        Box::pin(async move { confirms.ok_or(Setback::unable("no answer in time")) })
+    }
+}
+
+fn spent(claim: &Claim) -> Spent {
+    (claim.payer.clone(), claim.nonce)
+}
+
+fn moved(transaction: &str, units: u64) -> Moved {
+    Moved { amount: TokenAmount::from_units(units).unwrap(), transaction: transaction.to_owned() }
+}

@@ -1,0 +1,231 @@
+//! What the chains' answers are taken to mean, one answer at a time.
+
+use std::sync::Arc;
+
+use alloy_primitives::hex;
+use serde_json::{Value, json};
+use store::claim::{Claim, ClaimId, ClaimState, SentPayment};
+use wallet::evm::{authorization_cancelled_topic, authorization_used_topics};
+use wallet::{Network, Payment, Proof};
+
+use super::stub::stub;
+use super::world::{NOW_S, Payer, terms};
+use crate::evm::EvmChain;
+use crate::{Sighting, Step};
+
+const OURS: &str = "0x00000000000000000000000000000000000000000000000000000000000000aa";
+const THEIRS: &str = "0x00000000000000000000000000000000000000000000000000000000000000bb";
+const HEAD: u64 = 1000;
+
+/// What a node says about a claim.
+#[derive(Clone, Default)]
+pub(super) struct Said {
+    /// Seconds from when the authorization was made; it lives for 300.
+    pub(super) block_after_s: i64,
+    /// Of the relayer's transactions, below the newest blocks.
+    pub(super) sent: u64,
+    pub(super) ours: Option<Value>,
+    pub(super) is_used: bool,
+    pub(super) endings: Vec<(&'static str, Value)>,
+}
+
+pub(super) fn claim() -> Claim {
+    let payment = Payment::decode(Payer::new(1).header().as_bytes()).unwrap();
+    let terms = terms();
+    let network = Network::Evm { chain_id: 8453 };
+    let requirement = terms.requirement(network, terms.minimum).unwrap();
+    Claim {
+        id: ClaimId([1; 20]),
+        network: requirement.network.clone(),
+        asset: requirement.asset.clone(),
+        payer: Payer::new(1).name(),
+        nonce: [1; 32],
+        pay_to: requirement.pay_to.clone(),
+        units: 5_000_000,
+        payment: payment.payload(&requirement).to_string(),
+        state: ClaimState::Submitted,
+        sent: SentPayment {
+            transaction: Some(OURS.to_owned()),
+            raw: Some(vec![2]),
+            sequence: Some(7),
+            since_block: Some(900),
+            replaced: Vec::new(),
+        },
+        sent_at: Some(moment::Timestamp::from_ms(0)),
+        credit: None,
+        reason: None,
+        created: moment::Timestamp::from_ms(0),
+        changed: moment::Timestamp::from_ms(0),
+    }
+}
+
+fn word(bytes: &[u8]) -> String {
+    format!("0x{:0>64}", hex::encode(bytes))
+}
+
+fn log(topics: &[String], data: &str) -> Value {
+    json!({ "address": claim().asset, "topics": topics, "data": data })
+}
+
+/// A receipt of a transaction in block 1000 with the events of a transfer to `pay_to`.
+fn receipt(transaction: &str, block: u64, pay_to: &str) -> Value {
+    let payment = Payment::read(serde_json::from_str(&claim().payment).unwrap()).unwrap();
+    let Proof::Evm { authorization, .. } = payment.proof else { panic!("a payment on Base") };
+    let used = authorization_used_topics(&authorization).map(hex::encode_prefixed);
+    let transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+    let to = word(&hex::decode(pay_to).unwrap());
+    let moved = [transfer.to_owned(), used[1].clone(), to];
+    let logs = json!([log(&used, "0x"), log(&moved, &word(&5_000_000_u64.to_be_bytes()))]);
+    json!({
+        "status": "0x1",
+        "transactionHash": transaction,
+        "blockNumber": format!("{block:#x}"),
+        "logs": logs,
+    })
+}
+
+fn reverted(block: u64) -> Value {
+    let block = format!("{block:#x}");
+    json!({ "status": "0x0", "transactionHash": OURS, "blockNumber": block, "logs": [] })
+}
+
+pub(super) fn answer(said: &Said, method: &str, params: &Value) -> Value {
+    match method {
+        "eth_getBlockByNumber" => json!({
+            "number": format!("{HEAD:#x}"),
+            "timestamp": format!("{:#x}", NOW_S + said.block_after_s),
+            "baseFeePerGas": "0x1",
+        }),
+        "eth_getTransactionCount" => json!(format!("{:#x}", said.sent)),
+        "eth_getTransactionReceipt" if params[0] == OURS => json!(said.ours),
+        "eth_getTransactionReceipt" => {
+            let found = said.endings.iter().find(|(name, _)| params[0] == *name);
+            json!(found.map(|(_, receipt)| receipt))
+        }
+        "eth_call" => json!(word(&[u8::from(said.is_used)])),
+        "eth_getLogs" => {
+            let asked: Vec<&str> = params[0]["topics"][0]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(Value::as_str)
+                .collect();
+            assert!(
+                asked.contains(&hex::encode_prefixed(authorization_cancelled_topic()).as_str())
+            );
+            assert_eq!(params[0]["fromBlock"], "0x384");
+            let log = |(name, receipt): &(&str, Value)| json!({ "transactionHash": name, "blockNumber": receipt["blockNumber"] });
+            said.endings.iter().map(log).collect()
+        }
+        other => panic!("{other}"),
+    }
+}
+
+async fn look(said: Said, confirmations: u64) -> Sighting {
+    look_for(claim(), said, confirmations).await
+}
+
+async fn look_for(claim: Claim, said: Said, confirmations: u64) -> Sighting {
+    let url = stub(Arc::new(move |method, params| answer(&said, method, params))).await;
+    let chain = EvmChain::new(&url, confirmations).unwrap();
+    let relayer = wallet::EvmAddress::from_bytes([9; 20]);
+    let looked: Step<'_, Sighting> = Box::pin(chain.look(&claim, Some(relayer)));
+    looked.await.unwrap()
+}
+
+/// In a word: where it moved, why it never will, that it is nowhere, or that it is not known.
+fn word_for(sighting: &Sighting) -> String {
+    match sighting {
+        Sighting::Moved(moved) => format!("{} by {}", moved.amount, &moved.transaction[64..]),
+        Sighting::Never(decline) => decline.reason.clone(),
+        Sighting::Unsent(_) => "unsent".to_owned(),
+        Sighting::Waiting { .. } => "waiting".to_owned(),
+    }
+}
+
+#[track_caller]
+fn check(said: Said, confirmations: u64, expected: &str) -> impl Future<Output = ()> {
+    let caller = std::panic::Location::caller();
+    let expected = expected.to_owned();
+    async move {
+        let sighting = look(said, confirmations).await;
+        assert_eq!(word_for(&sighting), expected, "asked at {caller}");
+    }
+}
+
+#[tokio::test]
+async fn a_payment_counts_once_enough_blocks_stand_on_it() {
+    let said = |block| Said {
+        ours: Some(receipt(OURS, block, &claim().pay_to)),
+        is_used: true,
+        ..Said::default()
+    };
+    check(said(HEAD), 1, "5000000 by aa").await;
+    check(said(HEAD), 2, "waiting").await;
+    check(said(HEAD - 1), 2, "5000000 by aa").await;
+}
+
+#[tokio::test]
+async fn a_payment_that_others_sent_counts_like_our_own() {
+    let theirs = |block| Said {
+        ours: Some(reverted(HEAD)),
+        is_used: true,
+        endings: vec![(THEIRS, receipt(THEIRS, block, &claim().pay_to))],
+        ..Said::default()
+    };
+    check(theirs(HEAD), 1, "5000000 by bb").await;
+    check(theirs(HEAD), 3, "waiting").await;
+}
+
+#[tokio::test]
+async fn an_authorization_that_paid_somebody_else_pays_us_nothing() {
+    let elsewhere = receipt(THEIRS, HEAD, "0x1111111111111111111111111111111111111111");
+    let said = Said { is_used: true, endings: vec![(THEIRS, elsewhere)], ..Said::default() };
+    check(said, 1, "invalid_exact_evm_nonce_already_used").await;
+}
+
+#[tokio::test]
+async fn an_authorization_that_is_used_by_nobody_knows_whom_is_waited_for() {
+    check(Said { is_used: true, ..Said::default() }, 1, "waiting").await;
+    // Not even time rules it out: it was used within its time.
+    let late = Said { is_used: true, block_after_s: 86_400, ..Said::default() };
+    check(late, 1, "waiting").await;
+}
+
+#[tokio::test]
+async fn a_transaction_that_failed_is_over_once_it_is_deep_enough() {
+    let said = |block| Said { ours: Some(reverted(block)), ..Said::default() };
+    check(said(HEAD), 1, "invalid_exact_evm_transaction_failed").await;
+    check(said(HEAD), 2, "waiting").await;
+}
+
+#[tokio::test]
+async fn an_authorization_is_over_only_when_every_node_must_know_that_it_expired() {
+    let said = |block_after_s| Said { block_after_s, ..Said::default() };
+    check(said(0), 1, "waiting").await;
+    check(said(300), 1, "waiting").await;
+    check(said(359), 1, "waiting").await;
+    check(said(360), 1, "invalid_exact_evm_payload_authorization_valid_before").await;
+}
+
+#[tokio::test]
+async fn a_transaction_whose_number_went_to_another_is_nowhere() {
+    check(Said { sent: 7, ..Said::default() }, 1, "waiting").await;
+    check(Said { sent: 8, ..Said::default() }, 1, "unsent").await;
+}
+
+#[tokio::test]
+async fn what_was_replaced_is_looked_for_too() {
+    let replaced = || {
+        let mut claim = claim();
+        claim.sent.transaction = Some(THEIRS.to_owned());
+        claim.sent.replaced = vec![OURS.to_owned()];
+        claim
+    };
+    // The first one is mined, and its number is taken: the second can never be.
+    let mined = |ours| Said { ours: Some(ours), sent: 8, ..Said::default() };
+    let moved = Said { is_used: true, ..mined(receipt(OURS, HEAD, &claim().pay_to)) };
+    assert_eq!(word_for(&look_for(replaced(), moved, 1).await), "5000000 by aa");
+    let failed = look_for(replaced(), mined(reverted(HEAD)), 1).await;
+    assert_eq!(word_for(&failed), "invalid_exact_evm_transaction_failed");
+}

@@ -1,0 +1,70 @@
+//! A node or a facilitator that answers what a test says.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Given a method (or a path) and its parameters (or a body), the result to answer with; an object
+/// with `refused` is an error.
+pub(super) type Answers = Arc<dyn Fn(&str, &Value) -> Value + Send + Sync>;
+
+/// Starts it and gives its URL. It ends with the runtime.
+pub(super) async fn stub(answers: Answers) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let tasks = tokio_util::task::TaskTracker::new();
+    tasks.clone().spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tasks.spawn(serve(stream, Arc::clone(&answers)));
+        }
+    });
+    url
+}
+
+async fn serve(stream: TcpStream, answers: Answers) -> std::io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    while let Some((path, body)) = read(&mut stream).await? {
+        let answer = match body.get("jsonrpc") {
+            Some(_) => {
+                let result = answers(body["method"].as_str().unwrap(), &body["params"]);
+                match result.get("refused") {
+                    Some(error) => json!({ "jsonrpc": "2.0", "id": body["id"], "error": error }),
+                    None => json!({ "jsonrpc": "2.0", "id": body["id"], "result": result }),
+                }
+            }
+            None => answers(&path, &body),
+        };
+        let answer = answer.to_string();
+        let length = answer.len();
+        let reply = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{answer}"
+        );
+        stream.write_all(reply.as_bytes()).await?;
+    }
+    Ok(())
+}
+
+/// The path and the body of the next request; none when the connection ends.
+async fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<(String, Value)>> {
+    let (mut path, mut length) = (None, 0);
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).await? == 0 {
+            return Ok(None);
+        }
+        let line = line.trim_end().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.parse().unwrap();
+        }
+        path = path.or_else(|| line.split(' ').nth(1).map(str::to_owned));
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await?;
+    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
+    Ok(path.map(|path| (path, body)))
+}

@@ -1,0 +1,126 @@
+//! From a file to pixels of eight bits in sRGB, the right way up.
+
+use std::io::Cursor;
+
+use image::codecs::jpeg::JpegDecoder;
+use image::codecs::webp::WebPDecoder;
+use image::metadata::Orientation;
+use image::{DynamicImage, GrayAlphaImage, GrayImage, ImageDecoder, Limits, RgbImage, RgbaImage};
+use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
+use png::{ColorType, Transformations};
+
+use crate::fault::Fault;
+use crate::head::{Format, Head};
+
+/// For everything that a decoder sets aside: the largest picture of 16 bits and four channels fits.
+const DECODED_BYTES_MAX: usize = 384 * 1024 * 1024;
+/// Of a colour profile; those of printers have about one megabyte.
+const PROFILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+type PngReader<'a> = png::Reader<Cursor<&'a [u8]>>;
+
+/// A file of this head, decoded.
+pub(crate) fn decode(bytes: &[u8], head: Head) -> Result<DynamicImage, Fault> {
+    let (mut picture, profile, orientation) = match head.format {
+        Format::Png => png(bytes)?,
+        Format::Jpeg => {
+            let decoder = JpegDecoder::new(Cursor::new(bytes)).map_err(|_| Fault::Corrupted)?;
+            with_image(decoder)?
+        }
+        Format::Webp => {
+            let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(|_| Fault::Corrupted)?;
+            with_image(decoder)?
+        }
+    };
+    if let Some(profile) = profile.filter(|it| it.len() <= PROFILE_BYTES_MAX) {
+        to_srgb(&mut picture, &profile);
+    }
+    picture.apply_orientation(orientation);
+    Ok(picture)
+}
+
+type Decoded = (DynamicImage, Option<Vec<u8>>, Orientation);
+
+fn with_image(mut decoder: impl ImageDecoder) -> Result<Decoded, Fault> {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(DECODED_BYTES_MAX as u64);
+    decoder.set_limits(limits).map_err(|_| Fault::Corrupted)?;
+    let profile = decoder.icc_profile().ok().flatten();
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let picture = DynamicImage::from_decoder(decoder).map_err(|_| Fault::Corrupted)?;
+    Ok((of_eight_bits(picture), profile, orientation))
+}
+
+fn of_eight_bits(picture: DynamicImage) -> DynamicImage {
+    match picture {
+        DynamicImage::ImageRgb8(_) | DynamicImage::ImageRgba8(_) => picture,
+        other if other.color().has_alpha() => DynamicImage::ImageRgba8(other.into_rgba8()),
+        other => DynamicImage::ImageRgb8(other.into_rgb8()),
+    }
+}
+
+pub(crate) fn png_reader(bytes: &[u8]) -> Result<PngReader<'_>, Fault> {
+    let limits = png::Limits { bytes: DECODED_BYTES_MAX };
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
+    // Palettes, 16 bits and bits below eight become eight; texts are nobody's business here.
+    decoder.set_transformations(Transformations::normalize_to_color8());
+    decoder.set_ignore_text_chunk(true);
+    decoder.read_info().map_err(|_| Fault::Corrupted)
+}
+
+/// With the format's own library: it strips 16 bits row by row, where `image` keeps them all.
+fn png(bytes: &[u8]) -> Result<Decoded, Fault> {
+    let mut reader = png_reader(bytes)?;
+    let bytes_total = reader.output_buffer_size().filter(|it| *it <= DECODED_BYTES_MAX);
+    let mut pixels = vec![0; bytes_total.ok_or(Fault::Corrupted)?];
+    let frame = reader.next_frame(&mut pixels).map_err(|_| Fault::Corrupted)?;
+    pixels.truncate(frame.buffer_size());
+    let (width, height) = (frame.width, frame.height);
+    let picture = match frame.color_type {
+        ColorType::Rgb => RgbImage::from_raw(width, height, pixels).map(DynamicImage::ImageRgb8),
+        ColorType::Rgba => RgbaImage::from_raw(width, height, pixels).map(DynamicImage::ImageRgba8),
+        ColorType::Grayscale => {
+            GrayImage::from_raw(width, height, pixels).map(DynamicImage::ImageLuma8)
+        }
+        ColorType::GrayscaleAlpha => {
+            GrayAlphaImage::from_raw(width, height, pixels).map(DynamicImage::ImageLumaA8)
+        }
+        ColorType::Indexed => None,
+    };
+    let picture = of_eight_bits(picture.ok_or(Fault::Corrupted)?);
+    let info = reader.info();
+    let profile = info.icc_profile.as_ref().map(|it| it.to_vec());
+    let exif = info.exif_metadata.as_ref();
+    let orientation = exif.and_then(|it| Orientation::from_exif_chunk(it));
+    Ok((picture, profile, orientation.unwrap_or(Orientation::NoTransforms)))
+}
+
+/// Colours as they were meant. A profile that cannot be read, or is not for these channels, says
+/// nothing, as it does to browsers.
+fn to_srgb(picture: &mut DynamicImage, profile: &[u8]) {
+    let Ok(profile) = ColorProfile::new_from_slice(profile) else { return };
+    if profile.color_space != DataColorSpace::Rgb {
+        return;
+    }
+    let (layout, channels, width) = match picture {
+        DynamicImage::ImageRgb8(pixels) => (Layout::Rgb, 3, pixels.width()),
+        DynamicImage::ImageRgba8(pixels) => (Layout::Rgba, 4, pixels.width()),
+        _ => return,
+    };
+    let (srgb, options) = (ColorProfile::new_srgb(), TransformOptions::default());
+    let Ok(transform) = profile.create_transform_8bit(layout, &srgb, layout, options) else {
+        return;
+    };
+    let pixels: &mut [u8] = match picture {
+        DynamicImage::ImageRgb8(pixels) => pixels,
+        DynamicImage::ImageRgba8(pixels) => pixels,
+        _ => return,
+    };
+    let row_bytes = width as usize * channels;
+    let mut converted = vec![0; row_bytes];
+    for row in pixels.chunks_exact_mut(row_bytes) {
+        if transform.transform(row, &mut converted).is_ok() {
+            row.copy_from_slice(&converted);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! From pixels to a file that tells nothing but what it is given.
+
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{DynamicImage, ExtendedColorType, ImageEncoder, RgbImage};
+
+use crate::exif;
+use crate::fault::Fault;
+use crate::head::Format;
+use crate::order::{Outcome, Size, Writing};
+
+/// In percent. Losses cannot be seen from about here on.
+const JPEG_QUALITY: u8 = 90;
+const JPEG_QUALITY_FOR_ENGINES: u8 = 95;
+const WEBP_QUALITY: f32 = 85.0;
+/// Beyond so many pixels engines are sent a JPEG: a PNG has up to four bytes for each.
+const PLAIN_PIXELS_MAX: u64 = 4 * 1024 * 1024;
+/// The format has 14 bits for each side.
+const WEBP_SIDE_MAX: u32 = 16_383;
+
+pub(crate) fn write(
+    picture: &DynamicImage,
+    writing: Writing,
+    facts: Option<&str>,
+) -> Result<Outcome, Fault> {
+    let size = Size { width: picture.width(), height: picture.height() };
+    let (format, quality) = match writing {
+        Writing::As(format) => (format, JPEG_QUALITY),
+        Writing::ForEngines => {
+            let is_plain = picture.color().has_alpha() || size.pixels() <= PLAIN_PIXELS_MAX;
+            let format = if is_plain { Format::Png } else { Format::Jpeg };
+            (format, JPEG_QUALITY_FOR_ENGINES)
+        }
+    };
+    let file = match format {
+        Format::Png => png(picture)?,
+        Format::Jpeg => jpeg(picture, quality)?,
+        Format::Webp => webp(picture, size)?,
+    };
+    let file = match facts {
+        Some(facts) => exif::attach(file, format, facts),
+        None => file,
+    };
+    Ok(Outcome { file, format, size })
+}
+
+fn png(picture: &DynamicImage) -> Result<Vec<u8>, Fault> {
+    let mut file = Vec::new();
+    let encoder =
+        PngEncoder::new_with_quality(&mut file, CompressionType::Fast, FilterType::Adaptive);
+    let written = match picture {
+        DynamicImage::ImageRgba8(pixels) => {
+            let (width, height) = pixels.dimensions();
+            encoder.write_image(pixels, width, height, ExtendedColorType::Rgba8)
+        }
+        other => {
+            let pixels = other.to_rgb8();
+            let (width, height) = pixels.dimensions();
+            encoder.write_image(&pixels, width, height, ExtendedColorType::Rgb8)
+        }
+    };
+    written.map_err(|_| Fault::Unwritable)?;
+    Ok(file)
+}
+
+fn jpeg(picture: &DynamicImage, quality: u8) -> Result<Vec<u8>, Fault> {
+    let mut file = Vec::new();
+    let encoder = JpegEncoder::new_with_quality(&mut file, quality);
+    let written = match picture {
+        DynamicImage::ImageRgb8(pixels) => {
+            let (width, height) = pixels.dimensions();
+            encoder.write_image(pixels, width, height, ExtendedColorType::Rgb8)
+        }
+        other => {
+            let pixels = on_white(other);
+            let (width, height) = pixels.dimensions();
+            encoder.write_image(&pixels, width, height, ExtendedColorType::Rgb8)
+        }
+    };
+    written.map_err(|_| Fault::Unwritable)?;
+    Ok(file)
+}
+
+fn webp(picture: &DynamicImage, size: Size) -> Result<Vec<u8>, Fault> {
+    if WEBP_SIDE_MAX < size.width.max(size.height) {
+        return Err(Fault::Unwritable);
+    }
+    let written = match picture {
+        DynamicImage::ImageRgba8(pixels) => {
+            webp::Encoder::from_rgba(pixels, size.width, size.height)
+                .encode_simple(false, WEBP_QUALITY)
+        }
+        other => {
+            let pixels = other.to_rgb8();
+            webp::Encoder::from_rgb(&pixels, size.width, size.height)
+                .encode_simple(false, WEBP_QUALITY)
+        }
+    };
+    Ok(written.map_err(|_| Fault::Unwritable)?.to_vec())
+}
+
+/// For a format that knows nothing of transparency.
+fn on_white(picture: &DynamicImage) -> RgbImage {
+    let pixels = picture.to_rgba8();
+    RgbImage::from_fn(pixels.width(), pixels.height(), |x, y| {
+        let [red, green, blue, alpha] = pixels.get_pixel(x, y).0;
+        let over = |it: u8| {
+            let (it, alpha) = (u32::from(it), u32::from(alpha));
+            let mixed = (it * alpha + 255 * (255 - alpha) + 127) / 255;
+            u8::try_from(mixed).unwrap_or(u8::MAX)
+        };
+        image::Rgb([over(red), over(green), over(blue)])
+    })
+}

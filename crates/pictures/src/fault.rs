@@ -1,0 +1,38 @@
+//! Why a picture is not read, as a sentence for whoever sent it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::head::Format;
+use crate::order::Size;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+pub enum Fault {
+    #[error("It is no picture that is known here. Send a PNG, JPEG or WebP file.")]
+    Unknown,
+    #[error("It is {0}. Send a PNG, JPEG or WebP file.")]
+    Unsupported(String),
+    #[error("The image file is corrupted or unreadable.")]
+    Corrupted,
+    #[error("It moves. Send a single frame.")]
+    Animated,
+    #[error(
+        "Image dimensions are too small: {width} × {height}, where at least {least} pixels are \
+         needed.", width = .size.width, height = .size.height
+    )]
+    TooFewPixels { size: Size, least: u64 },
+    #[error(
+        "Image dimensions are too small: {width} × {height}, where each side needs at least \
+         {least} pixels.", width = .size.width, height = .size.height
+    )]
+    SideTooShort { size: Size, least: u32 },
+    #[error(
+        "Image dimensions exceed the maximum allowed: {width} × {height}, where at most {most} \
+         pixels can be taken.", width = .size.width, height = .size.height
+    )]
+    TooManyPixels { size: Size, most: u64 },
+    #[error("Behind its {0} there is another file. Send the picture alone.")]
+    Followed(Format),
+    /// The picture cannot be written as it was asked for: our bug, not the sender's.
+    #[error("It cannot be written.")]
+    Unwritable,
+}

@@ -1,0 +1,71 @@
+//! How a picture looks: its size, made unrecognisable, and with a mark on it.
+
+use image::imageops::FilterType;
+use image::{DynamicImage, GenericImage, GenericImageView, Rgba};
+
+use crate::font;
+use crate::order::Size;
+
+/// So few pixels of the longer side are left of a blurred picture that nobody can tell what it
+/// shows, whatever is done to it.
+const BLURRED_PIXELS: u32 = 20;
+/// The mark's height, as a part of the shorter side.
+const MARK_PART: u32 = 36;
+const MARK_MARGIN_LETTERS: u32 = 1;
+
+pub(crate) fn resized(picture: DynamicImage, size: Size) -> DynamicImage {
+    if picture.dimensions() == (size.width, size.height) {
+        return picture;
+    }
+    picture.resize_exact(size.width, size.height, FilterType::Lanczos3)
+}
+
+pub(crate) fn blurred(picture: &DynamicImage) -> DynamicImage {
+    let (width, height) = picture.dimensions();
+    let small = picture.thumbnail(BLURRED_PIXELS, BLURRED_PIXELS);
+    small.resize_exact(width, height, FilterType::CatmullRom)
+}
+
+/// Writes a few letters into the lower right corner, light with a dark edge, so that they can be
+/// seen on any ground.
+pub(crate) fn mark(picture: &mut DynamicImage, text: &str) {
+    let (width, height) = picture.dimensions();
+    let dot = (width.min(height) / MARK_PART / font::ROWS).max(1);
+    let letters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+    let letter_width = (font::COLUMNS + 1) * dot;
+    let margin = MARK_MARGIN_LETTERS * font::COLUMNS * dot;
+    let text_width = letters.saturating_mul(letter_width);
+    let fits = text_width.saturating_add(margin) < width && font::ROWS * dot + margin < height;
+    if !fits {
+        return;
+    }
+    let (left, top) = (width - margin - text_width, height - margin - font::ROWS * dot);
+    for (shift, shade) in [(dot.div_ceil(2), 0), (0, u8::MAX)] {
+        for (position, letter) in (0..).zip(text.chars()) {
+            let at = (left + position * letter_width + shift, top + shift);
+            draw(picture, letter, at, dot, shade);
+        }
+    }
+}
+
+fn draw(picture: &mut DynamicImage, letter: char, (left, top): (u32, u32), dot: u32, shade: u8) {
+    for (column, bits) in (0..).zip(font::columns(letter)) {
+        for row in (0..font::ROWS).filter(|row| bits >> row & 1 == 1) {
+            for x in left + column * dot..left + (column + 1) * dot {
+                for y in top + row * dot..top + (row + 1) * dot {
+                    tint(picture, x, y, shade);
+                }
+            }
+        }
+    }
+}
+
+/// Two thirds of the shade, one third of what is there.
+fn tint(picture: &mut DynamicImage, x: u32, y: u32, shade: u8) {
+    if !picture.in_bounds(x, y) {
+        return;
+    }
+    let Rgba([red, green, blue, alpha]) = picture.get_pixel(x, y);
+    let mix = |it: u8| u8::try_from((u16::from(it) + 2 * u16::from(shade)) / 3).unwrap_or(it);
+    picture.put_pixel(x, y, Rgba([mix(red), mix(green), mix(blue), alpha.max(170)]));
+}

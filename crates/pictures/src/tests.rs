@@ -1,0 +1,277 @@
+//! Every act on real files, and every file that is not what it seems.
+
+use std::borrow::Cow;
+
+use image::{DynamicImage, GenericImageView};
+use proptest::prelude::*;
+
+use super::*;
+
+const BOUNDS: Bounds = Bounds { pixels_min: 1, pixels_max: 100_000, side_min: 1 };
+
+fn order(format: Format) -> Order {
+    Order {
+        bounds: BOUNDS,
+        is_strict: true,
+        resize: None,
+        blur: false,
+        mark: None,
+        write: Writing::As(format),
+        facts: None,
+    }
+}
+
+macro_rules! sample {
+    ($name:literal) => {
+        include_bytes!(concat!("../samples/", $name)).as_slice()
+    };
+}
+
+/// Red and green above, blue and white below.
+const QUARTERS: [&[u8]; 3] = [sample!("cmyk.jpg"), sample!("palette.png"), sample!("rgb16.png")];
+
+fn opened(bytes: &[u8]) -> DynamicImage {
+    image::load_from_memory(bytes).unwrap()
+}
+
+fn as_png(bytes: &[u8]) -> DynamicImage {
+    opened(&carry_out(&order(Format::Png), bytes).unwrap().file)
+}
+
+#[track_caller]
+fn check_pixel(picture: &DynamicImage, (x, y): (u32, u32), expected: [u8; 3]) {
+    let [red, green, blue, _] = picture.get_pixel(x, y).0;
+    for (it, wanted) in [red, green, blue].into_iter().zip(expected) {
+        assert!(it.abs_diff(wanted) <= 24, "{:?}, not {expected:?}", [red, green, blue]);
+    }
+}
+
+#[test]
+fn colours_are_read_however_they_are_stored() {
+    for bytes in QUARTERS {
+        let picture = as_png(bytes);
+        check_pixel(&picture, (8, 8), [255, 0, 0]);
+        check_pixel(&picture, (56, 8), [0, 255, 0]);
+        check_pixel(&picture, (8, 56), [0, 0, 255]);
+        check_pixel(&picture, (56, 56), [255, 255, 255]);
+    }
+    let grey = as_png(sample!("gray16.png"));
+    check_pixel(&grey, (8, 8), [255, 255, 255]);
+    check_pixel(&grey, (8, 56), [0, 0, 0]);
+    check_pixel(&as_png(sample!("gray-progressive.jpg")), (56, 56), [255, 255, 255]);
+}
+
+/// A picture of one colour with a profile.
+fn with_profile(colour: [u8; 3], profile: Vec<u8>) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut info = png::Info::with_size(64, 64);
+    info.color_type = png::ColorType::Rgb;
+    info.bit_depth = png::BitDepth::Eight;
+    info.icc_profile = Some(Cow::Owned(profile));
+    let encoder = png::Encoder::with_info(&mut file, info).unwrap();
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(&colour.repeat(64 * 64)).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+#[test]
+fn colours_of_a_profile_become_those_of_the_web() {
+    let wide = moxcms::ColorProfile::new_display_p3().encode().unwrap();
+    let picture = as_png(&with_profile([200, 60, 60], wide));
+    let [red, green, ..] = picture.get_pixel(8, 8).0;
+    assert!(206 < red && green < 58, "a red of a wider space is a stronger one: {red}, {green}");
+    // What cannot be read says nothing.
+    let picture = as_png(&with_profile([200, 60, 60], vec![7; 200]));
+    check_pixel(&picture, (8, 8), [200, 60, 60]);
+}
+
+#[test]
+fn pictures_are_turned_the_right_way_up() {
+    for bytes in [sample!("turned.jpg"), sample!("turned.webp"), sample!("turned.png")] {
+        let picture = as_png(bytes);
+        assert_eq!(picture.dimensions(), (64, 96));
+        check_pixel(&picture, (32, 8), [0, 0, 255]);
+        check_pixel(&picture, (32, 88), [255, 0, 0]);
+    }
+}
+
+#[test]
+fn transparency_is_kept_or_becomes_white() {
+    let kept = as_png(sample!("alpha.png"));
+    assert_eq!((kept.get_pixel(8, 8).0[3], kept.get_pixel(56, 8).0[3]), (0, 255));
+    let webp = carry_out(&order(Format::Webp), sample!("alpha.png")).unwrap();
+    assert_eq!(opened(&webp.file).get_pixel(8, 8).0[3], 0);
+    let jpeg = carry_out(&order(Format::Jpeg), sample!("alpha.png")).unwrap();
+    check_pixel(&opened(&jpeg.file), (8, 8), [255, 255, 255]);
+    check_pixel(&opened(&jpeg.file), (56, 8), [0, 255, 0]);
+}
+
+#[test]
+fn nothing_that_was_attached_leaves_and_only_what_is_given_does() {
+    for bytes in [sample!("turned.jpg"), sample!("turned.webp"), sample!("turned.png")] {
+        for format in Format::ALL {
+            let bare = carry_out(&order(format), bytes).unwrap();
+            for trace in [&b"Exif"[..], b"eXIf", b"EXIF"] {
+                assert!(memchr::memmem::find(&bare.file, trace).is_none(), "{format}");
+            }
+            let facts = Some("{\"prompt\":\"füchse\"}".to_owned());
+            let told = carry_out(&Order { facts, ..order(format) }, bytes).unwrap();
+            assert!(memchr::memmem::find(&told.file, "füchse".as_bytes()).is_some(), "{format}");
+            assert_eq!(opened(&told.file).dimensions(), (64, 96), "{format}");
+            let again = inspect(&told.file).unwrap();
+            assert_eq!((again.format, again.is_animated), (format, false));
+        }
+    }
+    let long = Some("ü".repeat(100_000));
+    let told = carry_out(&Order { facts: long, ..order(Format::Jpeg) }, sample!("alpha.png"));
+    assert_eq!(opened(&told.unwrap().file).dimensions(), (64, 64));
+}
+
+#[test]
+fn a_blurred_picture_shows_nothing_of_what_it_was() {
+    let mut stripes = image::RgbImage::new(256, 256);
+    for (x, _, pixel) in stripes.enumerate_pixels_mut() {
+        pixel.0 = if x % 8 < 4 { [255; 3] } else { [0; 3] };
+    }
+    let file = encode::write(&stripes.into(), Writing::As(Format::Png), None).unwrap().file;
+    let blurred = carry_out(&Order { blur: true, ..order(Format::Png) }, &file).unwrap();
+    let blurred = opened(&blurred.file);
+    assert_eq!(blurred.dimensions(), (256, 256));
+    for x in 0..255 {
+        let step = blurred.get_pixel(x, 128).0[0].abs_diff(blurred.get_pixel(x + 1, 128).0[0]);
+        assert!(step < 32, "a stripe can be seen at {x}: {step}");
+    }
+}
+
+#[test]
+fn a_mark_is_small_and_in_the_corner() {
+    let plain = black(Size { width: 256, height: 256 }, Format::Png).unwrap().file;
+    let marked = carry_out(&Order { mark: Some("AI".to_owned()), ..order(Format::Png) }, &plain);
+    let marked = opened(&marked.unwrap().file);
+    let is_drawn = |(x, y, pixel): (u32, u32, image::Rgba<u8>)| (pixel.0[0] != 0).then_some((x, y));
+    let dots: Vec<(u32, u32)> = marked.pixels().filter_map(is_drawn).collect();
+    assert!((20..2_000).contains(&dots.len()), "{}", dots.len());
+    assert!(dots.iter().all(|(x, y)| 200 < *x && 200 < *y), "{dots:?}");
+    // Too small for a mark, and left alone.
+    let tiny = black(Size { width: 8, height: 8 }, Format::Png).unwrap().file;
+    assert!(carry_out(&Order { mark: Some("AI".to_owned()), ..order(Format::Png) }, &tiny).is_ok());
+}
+
+#[test]
+fn a_picture_gets_exactly_the_size_that_was_asked_for() {
+    let size = Size { width: 100, height: 30 };
+    let made =
+        carry_out(&Order { resize: Some(size), ..order(Format::Webp) }, sample!("alpha.png"));
+    let made = made.unwrap();
+    assert_eq!((made.size, opened(&made.file).dimensions()), (size, (100, 30)));
+}
+
+#[test]
+fn engines_get_what_stays_small_without_a_loss() {
+    let order = Order {
+        bounds: Bounds { pixels_max: 10_000_000, ..BOUNDS },
+        write: Writing::ForEngines,
+        ..order(Format::Png)
+    };
+    let format = |bytes: &[u8]| carry_out(&order, bytes).unwrap().format;
+    assert_eq!(format(sample!("cmyk.jpg")), Format::Png);
+    let large = black(Size { width: 2600, height: 2000 }, Format::Png).unwrap().file;
+    assert_eq!(format(&large), Format::Jpeg);
+}
+
+#[track_caller]
+fn check_refused(bytes: &[u8], expected: &str) {
+    let fault = carry_out(&order(Format::Png), bytes).unwrap_err();
+    assert_eq!(fault.to_string(), expected);
+}
+
+#[test]
+fn what_is_no_picture_of_ours_is_named() {
+    let known = "Send a PNG, JPEG or WebP file.";
+    check_refused(b"", &format!("It is no picture that is known here. {known}"));
+    check_refused(sample!("moving.gif"), &format!("It is a GIF file. {known}"));
+    check_refused(b"\0\0\0\x18ftypheic", &format!("It is a HEIF file. {known}"));
+    check_refused(b"%PDF-1.7", &format!("It is a PDF file. {known}"));
+    check_refused(b"  <SVG xmlns=''>", &format!("It is an SVG drawing. {known}"));
+    check_refused(sample!("moving.webp"), "It moves. Send a single frame.");
+    check_refused(sample!("moving.png"), "It moves. Send a single frame.");
+}
+
+#[test]
+fn bounds_are_held_before_anything_is_decoded() {
+    let narrow = |bounds| Order { bounds, ..order(Format::Png) };
+    let few = Bounds { pixels_min: 5_000, ..BOUNDS };
+    let told = carry_out(&narrow(few), sample!("alpha.png")).unwrap_err().to_string();
+    assert!(told.ends_with("64 × 64, where at least 5000 pixels are needed."), "{told}");
+    let many = Bounds { pixels_max: 4_095, ..BOUNDS };
+    // The pixels are missing, and nobody notices: the head was enough.
+    let head = &sample!("alpha.png")[..60];
+    let told = carry_out(&narrow(many), head).unwrap_err();
+    let size = Size { width: 64, height: 64 };
+    assert!(matches!(told, Fault::TooManyPixels { .. } | Fault::Corrupted), "{told}");
+    let told = carry_out(&narrow(many), sample!("alpha.png")).unwrap_err();
+    assert_eq!(told, Fault::TooManyPixels { size, most: 4_095 });
+    let short = Bounds { side_min: 65, ..BOUNDS };
+    let told = carry_out(&narrow(short), sample!("alpha.png")).unwrap_err();
+    assert_eq!(told, Fault::SideTooShort { size, least: 65 });
+}
+
+#[test]
+fn what_stands_behind_a_picture_is_dropped_unless_it_is_another_file() {
+    let files = [
+        (sample!("alpha.png"), "PNG"),
+        (sample!("cmyk.jpg"), "JPEG"),
+        (sample!("turned.webp"), "WebP"),
+    ];
+    for (file, name) in files {
+        for harmless in [&b"\0\0\0\0"[..], b"\n", b"made by a camera", b"SEFT and a lot more"] {
+            let whole = [file, harmless].concat();
+            assert!(carry_out(&order(Format::Png), &whole).is_ok(), "{name} {harmless:?}");
+        }
+        for second in
+            [&b"PK\x03\x04zip"[..], b"\0%PDF-1.4", b"x<?PHP echo", b"<ScRiPt>", b"GIF89a", b"MZ"]
+        {
+            let whole = [file, second].concat();
+            let expected =
+                format!("Behind its {name} there is another file. Send the picture alone.");
+            check_refused(&whole, &expected);
+        }
+    }
+    let two = [sample!("cmyk.jpg"), sample!("turned.jpg")].concat();
+    check_refused(&two, "Behind its JPEG there is another file. Send the picture alone.");
+    // Phones announce their second picture.
+    let announced = [b"\xff\xd8\xff\xe2\0\x06MPF\0", &two[2..]].concat();
+    assert!(carry_out(&order(Format::Png), &announced).is_ok());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Broken files are refused, or read; nothing else happens.
+    #[test]
+    fn no_file_can_break_anything(
+        index in 0_usize..6,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+        end in any::<prop::sample::Index>(),
+        is_cut in any::<bool>(),
+    ) {
+        let samples = [
+            sample!("cmyk.jpg"), sample!("palette.png"), sample!("turned.webp"),
+            sample!("turned.jpg"), sample!("alpha.png"), sample!("moving.webp"),
+        ];
+        let mut bytes = samples[index].to_vec();
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if is_cut {
+            bytes.truncate(end.index(bytes.len()));
+        }
+        for format in Format::ALL {
+            if let Ok(made) = carry_out(&order(format), &bytes) {
+                prop_assert_eq!(inspect(&made.file).unwrap().format, format);
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The child: gives up what it does not need, then does one job after the other until its
+//! standard input ends.
+
+mod confine;
+mod limits;
+mod system_calls;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame;
+use crate::jobs::{Done, Job};
+use limits::Limits;
+
+/// A child that holds more than this ends after its answer: what waits for work must be small.
+const IDLE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// So does one that has done so many jobs; whatever one of them left behind goes with it.
+const JOBS_MAX: u32 = 256;
+
+/// What a child says first: how far it could lock itself in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// What the kernel does not have, in words; empty if all holds.
+    pub missing: Vec<String>,
+}
+
+/// A child's answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    /// Nothing if the job panicked.
+    pub(crate) done: Option<Done>,
+    /// The child ends with it.
+    pub(crate) is_last: bool,
+}
+
+/// Serves over standard input and output. Must be called before any thread is started.
+pub fn run() -> io::Result<()> {
+    let memory = File::open("/proc/self/statm")?;
+    let limits = Limits::set(memory_pages(&memory).unwrap_or_default())?;
+    let missing = confine::confine()?;
+    // Whole messages are read and written; a lock or a line buffer would only copy them.
+    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    frame::write(&mut output, &Confinement { missing }, &[])?;
+    serve(&mut input, &mut output, &limits, &memory)
+}
+
+fn serve(
+    input: &mut impl Read,
+    output: &mut impl Write,
+    limits: &Limits,
+    memory: &File,
+) -> io::Result<()> {
+    for number in 1.. {
+        let Some((job, bytes)) = frame::read::<Job>(input)? else { break };
+        limits.allow(job.bounds())?;
+        let done = catch_unwind(AssertUnwindSafe(|| job.perform(&bytes))).ok();
+        drop(bytes);
+        let held = memory_pages(memory).map_or(0, |pages| pages.own_bytes);
+        let is_last = done.is_none() || IDLE_BYTES_MAX < held || number == JOBS_MAX;
+        let (done, bytes) = done.unzip();
+        frame::write(output, &Answer { done, is_last }, &bytes.unwrap_or_default())?;
+        if is_last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What the process has, from `/proc/self/statm`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Memory {
+    address_bytes: u64,
+    /// Resident, and nobody else's.
+    own_bytes: u64,
+}
+
+/// The file stays open, for none can be opened later.
+fn memory_pages(statm: &File) -> Option<Memory> {
+    let page_bytes = u64::try_from(rustix::param::page_size()).ok()?;
+    let mut text = [0; 256];
+    let length = statm.read_at(&mut text, 0).ok()?;
+    let text = std::str::from_utf8(text.get(..length)?).ok()?;
+    let mut pages = text.split_ascii_whitespace().map_while(|it| it.parse::<u64>().ok());
+    let (size, resident, shared) = (pages.next()?, pages.next()?, pages.next()?);
+    let own_bytes = resident.saturating_sub(shared) * page_bytes;
+    Some(Memory { address_bytes: size * page_bytes, own_bytes })
+}

@@ -1,0 +1,64 @@
+//! What a child can still do: tried, not assumed. `doctor` and the tests ask.
+
+use std::fs::File;
+use std::net::TcpListener;
+use std::process::Command;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Task;
+use crate::Bounds;
+
+/// What to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Request {
+    OpenFile,
+    OpenSocket,
+    StartProgram,
+    /// How many variables the environment has.
+    LookAround,
+    /// Takes and fills so many bytes.
+    TakeMemory(usize),
+    /// Computes until it is ended.
+    Compute,
+    Panic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    Refused,
+    Done,
+    /// How many there were.
+    Count(usize),
+}
+
+impl Task for Request {
+    type Outcome = Outcome;
+
+    const BOUNDS: Bounds = Bounds {
+        memory_bytes: 64 * 1024 * 1024,
+        cpu_s: 1,
+        time: Duration::from_secs(5),
+        answer_bytes: 1024,
+    };
+
+    fn perform(self, _: &[u8]) -> (Outcome, Vec<u8>) {
+        let told = |is_done: bool| if is_done { Outcome::Done } else { Outcome::Refused };
+        let outcome = match self {
+            Request::OpenFile => told(File::open("/etc/passwd").is_ok()),
+            Request::OpenSocket => told(TcpListener::bind("127.0.0.1:0").is_ok()),
+            Request::StartProgram => told(Command::new("/bin/true").status().is_ok()),
+            Request::LookAround => Outcome::Count(std::env::vars_os().count()),
+            Request::TakeMemory(bytes) => {
+                told(std::hint::black_box(vec![1_u8; bytes]).len() == bytes)
+            }
+            Request::Compute => loop {
+                std::hint::black_box(0);
+            },
+            #[expect(clippy::panic, reason = "it is what is tried")]
+            Request::Panic => panic!("a probe"),
+        };
+        (outcome, Vec::new())
+    }
+}

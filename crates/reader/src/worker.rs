@@ -1,0 +1,88 @@
+//! One child, as its parent sees it. Dropping it kills it.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+use crate::child::{Answer, Confinement};
+use crate::jobs::{Done, Job};
+use crate::pool::Program;
+use crate::{Fault, frame};
+
+/// How long a child may take to lock itself in, on a machine that is busy.
+const START_WAIT: Duration = Duration::from_secs(20);
+/// How long we wait to hear how a child ended.
+const END_WAIT: Duration = Duration::from_secs(2);
+
+#[derive(Debug)]
+pub(crate) struct Worker {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+}
+
+/// What a child gave, and itself if it can be asked again.
+pub(crate) type Given = (Done, Vec<u8>, Option<Worker>);
+
+impl Worker {
+    pub(crate) async fn start(program: &Program) -> io::Result<(Worker, Confinement)> {
+        let mut child = Command::new(&program.path)
+            .args(&program.arguments)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            // Ctrl-C in a terminal goes to a whole group, and answers under way need their reader.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let mut worker = Worker { child, input, output };
+        let hello = frame::receive::<Confinement>(&mut worker.output, 0);
+        let (confinement, _) = timeout(START_WAIT, hello).await??;
+        Ok((worker, confinement))
+    }
+
+    /// Has a job done. The child is given back only if it is fit for another.
+    pub(crate) async fn perform(mut self, job: &Job, bytes: Bytes) -> Result<Given, Fault> {
+        let bounds = job.bounds();
+        let talk = async {
+            frame::send(&mut self.input, job, &bytes).await?;
+            // What was sent is not needed while it is read elsewhere.
+            drop(bytes);
+            frame::receive::<Answer>(&mut self.output, bounds.answer_bytes).await
+        };
+        match timeout(bounds.time, talk).await {
+            Ok(Ok((Answer { done: Some(done), is_last }, bytes))) => {
+                Ok((done, bytes, (!is_last).then_some(self)))
+            }
+            Ok(Ok((Answer { done: None, .. }, _))) => {
+                Err(Fault::Unavailable { cause: "the reader's job panicked".to_owned() })
+            }
+            Ok(Err(error)) => Err(self.ended(&error).await),
+            Err(_) => {
+                Err(Fault::TooMuch { how: format!("not done after {} s", bounds.time.as_secs()) })
+            }
+        }
+    }
+
+    /// Why a child does not answer: the kernel ended it, or it said what it may not.
+    async fn ended(mut self, error: &io::Error) -> Fault {
+        drop(self.input);
+        match timeout(END_WAIT, self.child.wait()).await {
+            Ok(Ok(status)) if !status.success() => Fault::TooMuch { how: told(status) },
+            _ => Fault::Unavailable { cause: format!("the reader cannot be understood: {error}") },
+        }
+    }
+}
+
+fn told(status: ExitStatus) -> String {
+    format!("the reader ended with {status}")
+}

@@ -1,0 +1,35 @@
+//! What is asked about queued work.
+
+use credits::OwnerId;
+use moment::Timestamp;
+
+use crate::job::{JobCount, JobFilter, JobId, QueuedJob};
+use crate::sqlite::{Sqlite, jobs};
+use crate::{Answer, JobStore};
+
+impl JobStore for Sqlite {
+    fn job(&self, id: JobId) -> Answer<'_, Option<QueuedJob>> {
+        self.ask(move |connection| jobs::job(connection, id))
+    }
+
+    fn due_jobs(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<QueuedJob>> {
+        self.ask(move |connection| jobs::due(connection, now, limit))
+    }
+
+    fn jobs(&self, filter: JobFilter) -> Answer<'_, Vec<QueuedJob>> {
+        self.ask(move |connection| jobs::list(connection, &filter))
+    }
+
+    fn open_jobs(&self, owner: OwnerId) -> Answer<'_, u64> {
+        self.ask(move |connection| jobs::open_jobs(connection, owner))
+    }
+
+    fn job_counts(&self) -> Answer<'_, Vec<JobCount>> {
+        self.ask(jobs::counts)
+    }
+
+    fn job_timings<'a>(&'a self, model: &'a str) -> Answer<'a, Vec<u64>> {
+        let model = model.to_owned();
+        self.ask(move |connection| jobs::timings(connection, &model))
+    }
+}

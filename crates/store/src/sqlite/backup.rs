@@ -1,0 +1,188 @@
+//! Backups: a copy of all tables as of one moment, made while the service works.
+//!
+//! The copy is made by `VACUUM INTO`, which reads one state of the database however long it takes;
+//! writers go on, and what they write stays in the write-ahead log until it is done. A backup is
+//! marked in its header, so that it is not taken for a database that has a log of charges and a
+//! write-ahead log of its own: beside those of another one it would be filled with what is not its.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use moment::Timestamp;
+use rusqlite::{Connection, params};
+
+use crate::backup::BackedUp;
+use crate::error::StoreError;
+use crate::sqlite::charge_log::file::{path_beside, read_all};
+use crate::sqlite::charge_log::record;
+use crate::sqlite::fault::refusal;
+use crate::sqlite::restore::RESTORED_FROM;
+use crate::sqlite::schema::APPLICATION_ID;
+use crate::sqlite::{audit, create_private};
+
+/// Marks a backup ("TolB"), where a database says "Toll".
+const BACKUP_ID: i32 = 0x546F_6C42;
+/// Where in the file SQLite keeps that mark, and how long the header is.
+const APPLICATION_ID_AT: usize = 68;
+const HEADER_BYTES: usize = 100;
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// The setting in which a backup knows its time.
+const MADE_AT: &str = "backup_made_at";
+
+/// What a file is, by its header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Nothing,
+    Backup,
+    Other,
+}
+
+pub(crate) fn kind_of(path: &Path) -> Result<Kind, StoreError> {
+    let mut header = [0; HEADER_BYTES];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    match read {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Kind::Nothing),
+        // Shorter than any database.
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(Kind::Other),
+        Err(error) => return Err(failed(path, &error)),
+        Ok(()) => {}
+    }
+    let id = &header[APPLICATION_ID_AT..APPLICATION_ID_AT + 4];
+    let is_backup = header.starts_with(SQLITE_MAGIC) && id == BACKUP_ID.to_be_bytes();
+    Ok(if is_backup { Kind::Backup } else { Kind::Other })
+}
+
+/// Writes a backup of a database that this process owns. What is in the charge log must be posted.
+pub(crate) fn write(database: &Path, to: &Path, at: Timestamp) -> Result<BackedUp, StoreError> {
+    if kind_of(to)? != Kind::Nothing {
+        return Err(StoreError::Unsuitable(format!(
+            "{} is there already; a backup replaces nothing",
+            to.display()
+        )));
+    }
+    let partial = with_ending(to, ".partial");
+    remove(&partial)?;
+    let made = fill(database, &partial, at);
+    let made = made.and_then(|last_seq| {
+        let bytes = sync(&partial)?;
+        std::fs::rename(&partial, to).map_err(|error| failed(to, &error))?;
+        sync_directory(to)?;
+        Ok(BackedUp { bytes, last_seq })
+    });
+    if made.is_err() {
+        // What is half a backup is none.
+        let _ = std::fs::remove_file(&partial);
+        let _ = std::fs::remove_file(with_ending(&partial, "-journal"));
+    }
+    made
+}
+
+fn fill(database: &Path, partial: &Path, at: Timestamp) -> Result<i64, StoreError> {
+    create_private(partial)?;
+    let name = partial.to_str().ok_or_else(|| {
+        StoreError::Unsuitable(format!("{} is no name in UTF-8", partial.display()))
+    })?;
+    let source = Connection::open(database).map_err(refusal)?;
+    source.pragma_update(None, "synchronous", "FULL").map_err(refusal)?;
+    source.pragma_update(None, "mmap_size", 0).map_err(refusal)?;
+    source.execute("VACUUM INTO ?1", [name]).map_err(refusal)?;
+    drop(source);
+    mark(partial, at).map_err(refusal)
+}
+
+fn mark(partial: &Path, at: Timestamp) -> rusqlite::Result<i64> {
+    let mut copy = Connection::open(partial)?;
+    let transaction = copy.transaction()?;
+    let put = "INSERT INTO setting (name, value) VALUES (?1, ?2) \
+               ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    transaction.execute(put, params![MADE_AT, at.to_string().into_bytes()])?;
+    transaction.pragma_update(None, "application_id", BACKUP_ID)?;
+    let last = "SELECT coalesce(max(seq), 0) FROM transfer";
+    let last_seq = transaction.query_row(last, [], |row| row.get(0))?;
+    transaction.commit()?;
+    Ok(last_seq)
+}
+
+/// Makes a database of a backup that was put in its place. Refused beside files of another one.
+pub(crate) fn admit(path: &Path) -> Result<(), StoreError> {
+    if kind_of(path)? != Kind::Backup {
+        return Ok(());
+    }
+    for other in [with_ending(path, "-wal"), path_beside(path)] {
+        if holds_anything(&other)? {
+            return Err(StoreError::Unsuitable(format!(
+                "{} is a backup, and {} beside it belongs to another database: its charges and \
+                 changes are not those of the backup. Move both away, or use `tollgate restore`, \
+                 which does",
+                path.display(),
+                other.display()
+            )));
+        }
+    }
+    take_in(path).map_err(refusal)
+}
+
+/// One transaction, so that it is either a backup still or a database.
+fn take_in(path: &Path) -> rusqlite::Result<()> {
+    let mut connection = Connection::open(path)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    let transaction = connection.transaction()?;
+    let made_at: Vec<u8> =
+        transaction
+            .query_row("SELECT value FROM setting WHERE name = ?1", [MADE_AT], |row| row.get(0))?;
+    let rename = "UPDATE OR REPLACE setting SET name = ?2 WHERE name = ?1";
+    transaction.execute(rename, [MADE_AT, RESTORED_FROM])?;
+    // A log that was written before the backup was made, or after, is none of its.
+    let begin = "UPDATE charge_log_generation SET generation = random() & 0x3FFFFFFFFFFFFFFF";
+    transaction.execute(begin, [])?;
+    let detail = format!("from a backup of {}", String::from_utf8_lossy(&made_at));
+    audit::tell(&transaction, "restored", &path.display().to_string(), &detail)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.commit()
+}
+
+/// Whether a file has anything in it that could be taken for part of a database.
+fn holds_anything(path: &Path) -> Result<bool, StoreError> {
+    let bytes = read_all(path).map_err(|error| failed(path, &error))?;
+    let is_charge_log = path.to_string_lossy().ends_with("-charges");
+    Ok(if is_charge_log { record::has_records(&bytes) } else { !bytes.is_empty() })
+}
+
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Has a file on disk, and says how long it is.
+pub(crate) fn sync(path: &Path) -> Result<u64, StoreError> {
+    let synced = File::open(path).and_then(|file| {
+        file.sync_all()?;
+        Ok(file.metadata()?.len())
+    });
+    synced.map_err(|error| failed(path, &error))
+}
+
+/// Has the name of a file on disk.
+pub(crate) fn sync_directory(of: &Path) -> Result<(), StoreError> {
+    let directory = of.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new("."));
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|error| failed(directory, &error))
+}
+
+pub(crate) fn failed(path: &Path, error: &std::io::Error) -> StoreError {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full,
+        _ => StoreError::Failed(format!("{}: {error}", path.display())),
+    }
+}

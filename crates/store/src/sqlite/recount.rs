@@ -1,0 +1,113 @@
+//! Counts the rows of usage anew, and holds the sums of them against that.
+//!
+//! What was pruned cannot be counted, so each question begins with the first day that is whole.
+
+use rusqlite::{Connection, Params, Row, params};
+
+use crate::rpc::RPC_SKU_PREFIX;
+use crate::sqlite::evidence::FAULTS_MAX;
+use crate::sqlite::rpc::{QUARTER_MS, SPENT_QUARTERS_KEPT};
+use crate::sqlite::usage::pruned_before_day;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Everything that was counted differently, in words.
+pub(crate) fn miscounts(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let from_day = pruned_before_day(connection)?.unwrap_or(0).max(0);
+    let mut found = daily_sums(connection, from_day)?;
+    found.extend(places(connection)?);
+    found.extend(rpc_sums(connection, from_day)?);
+    Ok(found)
+}
+
+/// By owner, day, currency, key, model and unit: rows, units and amount.
+fn daily_sums(connection: &Connection, from_day: i64) -> rusqlite::Result<Vec<String>> {
+    let sql = "WITH counted AS (SELECT owner, at_ms / ?1 AS day, currency, \
+                   coalesce(key, x'') AS key, model, sku, count(*) AS rows, sum(units) AS units, \
+                   sum(amount) AS amount FROM usage WHERE ?2 * ?1 <= at_ms \
+                   GROUP BY 1, 2, 3, 4, 5, 6), \
+               daily AS (SELECT * FROM usage_daily WHERE ?2 <= day) \
+               SELECT lower(hex(owner)), date(day * ?1 / 1000, 'unixepoch'), currency, \
+                   lower(hex(key)), model, sku, \
+                   coalesce(counted.rows, 0), coalesce(counted.units, 0), \
+                   coalesce(counted.amount, 0), coalesce(daily.row_count, 0), \
+                   coalesce(daily.units, 0), coalesce(daily.amount, 0) \
+               FROM counted FULL JOIN daily USING (owner, day, currency, key, model, sku) \
+               WHERE counted.rows IS NOT daily.row_count OR counted.units IS NOT daily.units \
+                   OR counted.amount IS NOT daily.amount LIMIT ?3";
+    tell(connection, sql, params![DAY_MS, from_day, FAULTS_MAX], |row| {
+        let text = |column| row.get::<_, String>(column);
+        let number = |column| row.get::<_, i64>(column);
+        Ok(format!(
+            "usage of {} on {}, {} key {} {} {}: its rows are {} with {} units and {} nano, its \
+             daily sum has {} with {} and {}",
+            text(0)?,
+            text(1)?,
+            text(2)?,
+            text(3)?,
+            text(4)?,
+            text(5)?,
+            number(6)?,
+            number(7)?,
+            number(8)?,
+            number(9)?,
+            number(10)?,
+            number(11)?
+        ))
+    })
+}
+
+/// Rows that no page of their owner shows, and places where no row is.
+fn places(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let unplaced = "SELECT usage.seq FROM usage WHERE usage.seq <= \
+                    (SELECT through_seq FROM usage_placed) AND NOT EXISTS \
+                    (SELECT 1 FROM usage_place AS place WHERE place.owner = usage.owner \
+                    AND place.at_ms = usage.at_ms AND place.seq = usage.seq \
+                    AND place.currency = usage.currency) LIMIT ?1";
+    let mut found = tell(connection, unplaced, [FAULTS_MAX], |row| {
+        Ok(format!("row {} of usage is not where its owner's rows are looked for", seq(row)?))
+    })?;
+    let astray = "SELECT place.seq FROM usage_place AS place WHERE NOT EXISTS \
+                  (SELECT 1 FROM usage WHERE usage.seq = place.seq \
+                  AND usage.owner = place.owner AND usage.at_ms = place.at_ms) LIMIT ?1";
+    found.extend(tell(connection, astray, [FAULTS_MAX], |row| {
+        Ok(format!("row {} of usage is looked for where it is not", seq(row)?))
+    })?);
+    Ok(found)
+}
+
+/// Credits of the JSON-RPC proxy by owner and quarter of an hour, as far back as they are kept.
+fn rpc_sums(connection: &Connection, from_day: i64) -> rusqlite::Result<Vec<String>> {
+    let newest = "SELECT coalesce(max(quarter), 0) FROM rpc_spent";
+    let newest: i64 = connection.query_row(newest, [], |row| row.get(0))?;
+    let from = newest.saturating_sub(SPENT_QUARTERS_KEPT).max(from_day * (DAY_MS / QUARTER_MS));
+    let sql = "WITH counted AS (SELECT at_ms / ?1 AS quarter, owner, sum(units) AS credits \
+                   FROM usage WHERE ?2 * ?1 <= at_ms AND sku GLOB ?3 GROUP BY 1, 2), \
+               kept AS (SELECT * FROM rpc_spent WHERE ?2 <= quarter) \
+               SELECT lower(hex(owner)), datetime(quarter * ?1 / 1000, 'unixepoch'), \
+                   coalesce(counted.credits, 0), coalesce(kept.credits, 0) \
+               FROM counted FULL JOIN kept USING (quarter, owner) \
+               WHERE counted.credits IS NOT kept.credits LIMIT ?4";
+    let pattern = format!("{RPC_SKU_PREFIX}*");
+    tell(connection, sql, params![QUARTER_MS, from, pattern, FAULTS_MAX], |row| {
+        let (owner, quarter): (String, String) = (row.get(0)?, row.get(1)?);
+        let (rows, sum): (i64, i64) = (row.get(2)?, row.get(3)?);
+        Ok(format!(
+            "the proxy's credits of {owner} from {quarter}: rows of usage come to {rows}, the sum \
+             has {sum}"
+        ))
+    })
+}
+
+fn seq(row: &Row<'_>) -> rusqlite::Result<i64> {
+    row.get(0)
+}
+
+fn tell(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    words: impl Fn(&Row<'_>) -> rusqlite::Result<String>,
+) -> rusqlite::Result<Vec<String>> {
+    connection.prepare(sql)?.query_map(params, |row| words(row))?.collect()
+}

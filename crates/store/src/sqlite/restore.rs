@@ -1,0 +1,110 @@
+//! Restoring a backup: copied beside its place, looked over there, and only then put into it.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use moment::Timestamp;
+use rusqlite::Connection;
+
+use crate::error::StoreError;
+use crate::sqlite::backup::{Kind, failed, kind_of, sync, sync_directory, with_ending};
+use crate::sqlite::charge_log::file::path_beside;
+use crate::sqlite::create_private;
+use crate::sqlite::fault::refusal;
+use crate::sqlite::lock::Lock;
+
+/// The setting in which a restored database knows the time that its backup was made.
+pub const RESTORED_FROM: &str = "restored_from_backup_of";
+
+/// A copy of a backup that is not in its place yet. The place is locked meanwhile.
+#[derive(Debug)]
+pub struct Staged {
+    database: PathBuf,
+    folder: PathBuf,
+    copy: PathBuf,
+    _lock: Lock,
+}
+
+impl Staged {
+    /// Copies a backup to the file system that it will be used on.
+    pub fn copy(backup: &Path, database: &Path) -> Result<Staged, StoreError> {
+        match kind_of(backup)? {
+            Kind::Backup => {}
+            Kind::Nothing => {
+                let message = format!("there is no file {}", backup.display());
+                return Err(StoreError::Unsuitable(message));
+            }
+            Kind::Other => {
+                return Err(StoreError::Unsuitable(format!(
+                    "{} was not written by `tollgate backup`",
+                    backup.display()
+                )));
+            }
+        }
+        if let Some(parent) = database.parent() {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(parent);
+            made.map_err(|error| failed(parent, &error))?;
+        }
+        let lock = Lock::take(database)?;
+        let folder = with_ending(database, ".restoring");
+        let _ = fs::remove_dir_all(&folder);
+        let made = DirBuilder::new().mode(0o700).create(&folder);
+        made.map_err(|error| failed(&folder, &error))?;
+        let copy = folder.join("database");
+        let staged = Staged { database: database.to_owned(), folder, copy, _lock: lock };
+        create_private(&staged.copy)?;
+        fs::copy(backup, &staged.copy).map_err(|error| failed(&staged.copy, &error))?;
+        sync(&staged.copy)?;
+        Ok(staged)
+    }
+
+    /// Where the copy can be opened as a database, and looked over.
+    pub fn path(&self) -> &Path {
+        &self.copy
+    }
+
+    /// Puts it into its place. What is there is refused, or with `replace` kept under other names,
+    /// which are returned. The copy must be closed.
+    pub fn put_in_place(self, replace: bool, now: Timestamp) -> Result<Vec<PathBuf>, StoreError> {
+        make_one_file(&self.copy).map_err(refusal)?;
+        let before = format!(".before-{}", now.ms());
+        let mut kept = Vec::new();
+        let database = &self.database;
+        for old in [database.clone(), with_ending(database, "-wal"), path_beside(database)] {
+            if !old.exists() {
+                continue;
+            }
+            if !replace {
+                return Err(StoreError::Unsuitable(format!(
+                    "{} is there already; restore to another directory, or say --replace to keep \
+                     it under another name",
+                    old.display()
+                )));
+            }
+            let name = with_ending(&old, &before);
+            fs::rename(&old, &name).map_err(|error| failed(&old, &error))?;
+            kept.push(name);
+        }
+        // SQLite makes it anew.
+        let _ = fs::remove_file(with_ending(database, "-shm"));
+        sync(&self.copy)?;
+        fs::rename(&self.copy, database).map_err(|error| failed(database, &error))?;
+        sync_directory(database)?;
+        Ok(kept)
+    }
+}
+
+/// Moves what is in the write-ahead log of a copy that was looked over into the copy itself. Refused
+/// while somebody has it open.
+fn make_one_file(copy: &Path) -> rusqlite::Result<()> {
+    let connection = Connection::open(copy)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "journal_mode", "DELETE")
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

@@ -1,0 +1,192 @@
+//! One page in the browser, from its address to its HTML.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use domain::web_address::WebAddress;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+use super::BrowserFault;
+use super::wire::Wire;
+use crate::fetch::{Ask, Fetched, Fetcher, Method};
+
+/// Scripts that have asked for nothing for so long have built their page.
+const QUIET: Duration = Duration::from_millis(600);
+/// Pages that never rest are read as they are then.
+const RESTLESS_MAX: Duration = Duration::from_secs(9);
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(6);
+const REQUEST_BYTES_MAX: usize = 5 * 1024 * 1024;
+/// Of one page, all together.
+const PAGE_BYTES_MAX: usize = 20 * 1024 * 1024;
+const PAGE_REQUESTS_MAX: usize = 150;
+const POST_BYTES_MAX: usize = 64 * 1024;
+const HTML_CHARS_MAX: usize = 8_000_000;
+/// Nobody reads them off a text.
+const UNSEEN: [&str; 5] = ["Image", "Media", "Font", "Ping", "CSPViolationReport"];
+/// What a page sends along that the site may need.
+const SENT_ALONG: [&str; 5] =
+    ["accept-language", "content-type", "origin", "referer", "x-requested-with"];
+/// About the connection and the packing, which are ours.
+const NOT_HANDED_ON: [&str; 5] =
+    ["content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive"];
+
+/// Opens the page in a context of its own and reads it when it has come to rest.
+pub(super) async fn build(
+    wire: &Wire,
+    context: &str,
+    fetcher: &Fetcher,
+    address: &WebAddress,
+) -> Result<String, BrowserFault> {
+    let target = json!({"url": "about:blank", "browserContextId": context});
+    let target = wire.call(None, "Target.createTarget", target).await?;
+    let attach = json!({"targetId": target["targetId"], "flatten": true});
+    let session = wire.call(None, "Target.attachToTarget", attach).await?;
+    let session = session["sessionId"].as_str().unwrap_or_default().to_owned();
+    let events = wire.listen(&session);
+    let tab = Tab { wire, session: &session, fetcher };
+    let read = tab.run(events, address).await;
+    wire.forget(&session);
+    read
+}
+
+struct Tab<'a> {
+    wire: &'a Wire,
+    session: &'a str,
+    fetcher: &'a Fetcher,
+}
+
+impl Tab<'_> {
+    async fn call(&self, method: &str, parameters: Value) -> Result<Value, BrowserFault> {
+        self.wire.call(Some(self.session), method, parameters).await
+    }
+
+    async fn run(
+        &self,
+        events: mpsc::Receiver<Value>,
+        address: &WebAddress,
+    ) -> Result<String, BrowserFault> {
+        self.call("Page.enable", json!({})).await?;
+        self.call("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]})).await?;
+        // The answer to a navigation comes when its page does, which needs the events served.
+        let navigating = self.call("Page.navigate", json!({"url": address.as_str()}));
+        let (navigated, ()) = tokio::join!(navigating, self.serve(events));
+        if let Some(error) = navigated?.get("errorText").and_then(Value::as_str) {
+            return Err(BrowserFault::Refused(format!("the page: {error}")));
+        }
+        let expression = format!(
+            "(document.documentElement ? document.documentElement.outerHTML : '').slice(0, {HTML_CHARS_MAX})"
+        );
+        let asked = json!({"expression": expression, "returnByValue": true, "timeout": 2000});
+        let value = self.call("Runtime.evaluate", asked).await?;
+        Ok(value["result"]["value"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Answers the page's requests until it rests.
+    async fn serve(&self, mut events: mpsc::Receiver<Value>) {
+        let deadline = Instant::now() + RESTLESS_MAX;
+        let mut under_way = FuturesUnordered::new();
+        let (mut requests, mut bytes, mut is_loaded) = (0, 0, false);
+        loop {
+            let rests = is_loaded && under_way.is_empty();
+            let until = if rests { deadline.min(Instant::now() + QUIET) } else { deadline };
+            let next = async {
+                tokio::select! {
+                    event = events.recv() => Next::Event(event),
+                    Some(length) = under_way.next(), if !under_way.is_empty() => Next::Served(length),
+                }
+            };
+            match timeout_at(until, next).await {
+                Err(_) | Ok(Next::Event(None)) => return,
+                Ok(Next::Served(length)) => bytes += length,
+                Ok(Next::Event(Some(event))) => match event["method"].as_str() {
+                    Some("Page.loadEventFired") => is_loaded = true,
+                    Some("Fetch.requestPaused") => {
+                        requests += 1;
+                        let is_within = requests <= PAGE_REQUESTS_MAX && bytes < PAGE_BYTES_MAX;
+                        under_way.push(self.answer(event, is_within));
+                    }
+                    _ => {}
+                },
+            }
+        }
+    }
+
+    /// Answers one request, and tells how long the answer was.
+    async fn answer(&self, mut event: Value, is_within: bool) -> usize {
+        let parameters = event["params"].take();
+        let request = &parameters["requestId"];
+        let kind = parameters["resourceType"].as_str().unwrap_or_default();
+        let fetched = if is_within && !UNSEEN.contains(&kind) {
+            self.fetch(&parameters["request"]).await
+        } else {
+            None
+        };
+        let Some(fetched) = fetched else {
+            let refused = json!({"requestId": request, "errorReason": "BlockedByClient"});
+            let _ = self.call("Fetch.failRequest", refused).await;
+            return 0;
+        };
+        let headers: Vec<Value> = fetched
+            .headers
+            .iter()
+            .filter(|(name, _)| !NOT_HANDED_ON.contains(&name.as_str()))
+            .filter_map(|(name, value)| {
+                Some(json!({"name": name.as_str(), "value": value.to_str().ok()?}))
+            })
+            .collect();
+        let given = json!({
+            "requestId": request,
+            "responseCode": fetched.status,
+            "responseHeaders": headers,
+            "body": BASE64_STANDARD.encode(&fetched.body),
+        });
+        let _ = self.call("Fetch.fulfillRequest", given).await;
+        fetched.body.len()
+    }
+
+    /// Judged and fetched like whatever a caller names. A redirect goes back to the browser, whose
+    /// next request is judged in its turn.
+    async fn fetch(&self, request: &Value) -> Option<Fetched> {
+        let address = self.fetcher.parse(request["url"].as_str()?).ok()?;
+        let method = match request["method"].as_str()? {
+            "GET" => Method::Get,
+            "OPTIONS" => Method::Options,
+            "POST" => {
+                let body = request["postData"].as_str().unwrap_or_default();
+                if POST_BYTES_MAX < body.len() {
+                    return None;
+                }
+                Method::Post(Bytes::from(body.to_owned()))
+            }
+            _ => return None,
+        };
+        let sent = request["headers"].as_object();
+        let mut headers = HeaderMap::new();
+        for (name, value) in sent.into_iter().flatten() {
+            let name = name.to_ascii_lowercase();
+            let is_cors = name.starts_with("access-control-request-");
+            if (is_cors || SENT_ALONG.contains(&name.as_str()))
+                && let (Ok(name), Some(value)) = (HeaderName::try_from(name), value.as_str())
+                && let Ok(value) = HeaderValue::try_from(value)
+            {
+                headers.insert(name, value);
+            }
+        }
+        let accept = sent.and_then(|it| it.get("Accept").or(it.get("accept")));
+        let accept = accept.and_then(Value::as_str).unwrap_or("*/*");
+        let ask = Ask::get(accept, REQUEST_BYTES_MAX, REQUEST_TIME_MAX).without_redirects();
+        self.fetcher.fetch(&address, &Ask { method, headers, ..ask }).await.ok()
+    }
+}
+
+enum Next {
+    Event(Option<Value>),
+    Served(usize),
+}

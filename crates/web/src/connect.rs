@@ -1,0 +1,84 @@
+//! Opens connections to what was judged, and to nothing else.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::web_address::{Reach, WebAddress, is_public};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use crate::fault::FetchFault;
+use crate::names::Names;
+
+/// To one address, with its handshakes.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Of those that a name stands for, so many are tried.
+const ADDRESSES_TRIED_MAX: usize = 4;
+
+/// Where connections to a number go instead, in tests: nobody there has a public one.
+pub type StandIn = Arc<dyn Fn(SocketAddr) -> SocketAddr + Send + Sync>;
+
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// A connection to the host of an address, over TLS where its scheme says so.
+pub(crate) async fn connect(
+    address: &WebAddress,
+    names: &dyn Names,
+    reach: Reach,
+    (tls, stand_in): (&Arc<ClientConfig>, Option<&StandIn>),
+) -> Result<Box<dyn Stream>, FetchFault> {
+    let numbers = numbers(address, names, reach).await?;
+    for number in numbers.into_iter().take(ADDRESSES_TRIED_MAX) {
+        let judged = SocketAddr::new(number, address.port());
+        let server = stand_in.map_or(judged, |stand_in| stand_in(judged));
+        if let Ok(Some(stream)) = timeout(CONNECT_TIMEOUT, open(server, address, tls)).await {
+            return Ok(stream);
+        }
+    }
+    Err(FetchFault::Unreachable)
+}
+
+/// What the host stands for. One private number among several is enough to refuse it: no honest
+/// name has both.
+async fn numbers(
+    address: &WebAddress,
+    names: &dyn Names,
+    reach: Reach,
+) -> Result<Vec<IpAddr>, FetchFault> {
+    let found = match address.number() {
+        Some(number) => vec![number],
+        None => names.addresses(address.host()).await.map_err(|_| FetchFault::NoHost)?,
+    };
+    if found.is_empty() {
+        return Err(FetchFault::NoHost);
+    }
+    if reach == Reach::Public && !found.iter().copied().all(is_public) {
+        return Err(FetchFault::Private);
+    }
+    Ok(found)
+}
+
+/// Nothing if it cannot be reached, or is not whom its certificate names.
+async fn open(
+    server: SocketAddr,
+    address: &WebAddress,
+    tls: &Arc<ClientConfig>,
+) -> Option<Box<dyn Stream>> {
+    let tcp = TcpStream::connect(server).await.ok()?;
+    tcp.set_nodelay(true).ok()?;
+    if !address.is_https() {
+        return Some(Box::new(tcp));
+    }
+    let name = match address.number() {
+        Some(number) => ServerName::IpAddress(number.into()),
+        None => ServerName::try_from(address.host().to_owned()).ok()?,
+    };
+    let stream = TlsConnector::from(Arc::clone(tls)).connect(name, tcp).await.ok()?;
+    Some(Box::new(stream))
+}

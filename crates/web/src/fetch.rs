@@ -1,0 +1,219 @@
+//! The one way to follow an address that a caller named.
+//!
+//! Every address is parsed once and judged; a name is looked up, all that it stands for is judged,
+//! and the connection goes to one of those very numbers, so that nobody can answer differently in
+//! between. The same holds for every redirect. Nothing of ours is sent along: no cookies, no
+//! credentials, no proxy.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use domain::web_address::{Reach, WebAddress};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONNECTION, HOST, LOCATION, USER_AGENT,
+};
+use http::{HeaderMap, HeaderValue, Request};
+use http_body_util::Full;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::body;
+use crate::connect::{StandIn, connect};
+use crate::fault::FetchFault;
+use crate::names::Names;
+
+/// Of all callers together. Each may hold as much memory as it was asked to fetch.
+const FETCHES_AT_ONCE: usize = 64;
+/// Of the lines before an answer, which nobody here looks at in full.
+const HEADERS_MAX: usize = 100;
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// What is asked of whoever answers.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    pub method: Method,
+    /// The types that are wanted, as the header says it.
+    pub accept: String,
+    /// Of the body, packed and unpacked alike.
+    pub bytes_max: usize,
+    pub redirects_max: usize,
+    /// For everything, with redirects.
+    pub time_max: Duration,
+    /// Others that go along, such as a page's own.
+    pub headers: HeaderMap,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    /// With what is sent. Never repeated behind a redirect.
+    Post(Bytes),
+    /// What a page asks before it sends something elsewhere.
+    Options,
+}
+
+impl Ask {
+    /// A plain question for something of a type.
+    pub fn get(accept: &str, bytes_max: usize, time_max: Duration) -> Ask {
+        Ask {
+            method: Method::Get,
+            accept: accept.to_owned(),
+            bytes_max,
+            redirects_max: 5,
+            time_max,
+            headers: HeaderMap::new(),
+        }
+    }
+
+    /// The same without following any redirect: one is an answer like others.
+    #[must_use]
+    pub fn without_redirects(self) -> Ask {
+        Ask { redirects_max: 0, ..self }
+    }
+}
+
+/// What came, from wherever the redirects led.
+#[derive(Debug, Clone)]
+pub struct Fetched {
+    pub address: WebAddress,
+    pub status: u16,
+    pub headers: HeaderMap,
+    /// Unpacked.
+    pub body: Bytes,
+}
+
+impl Fetched {
+    /// The media type alone, in lower case; empty if none is told.
+    pub fn media_type(&self) -> String {
+        let told = self.headers.get(http::header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let essence = told.unwrap_or_default().split(';').next().unwrap_or_default();
+        essence.trim().to_ascii_lowercase()
+    }
+
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+pub struct Fetcher {
+    names: Arc<dyn Names>,
+    reach: Reach,
+    tls: Arc<ClientConfig>,
+    /// Who we say we are.
+    agent: HeaderValue,
+    turns: Semaphore,
+    stand_in: Option<StandIn>,
+}
+
+impl Fetcher {
+    pub fn new(
+        names: Arc<dyn Names>,
+        reach: Reach,
+        tls: Arc<ClientConfig>,
+        agent: HeaderValue,
+    ) -> Fetcher {
+        Fetcher { names, reach, tls, agent, turns: Semaphore::new(FETCHES_AT_ONCE), stand_in: None }
+    }
+
+    /// Judges as ever, and then connects elsewhere: for tests.
+    #[must_use]
+    pub fn with_stand_in(self, stand_in: StandIn) -> Fetcher {
+        Fetcher { stand_in: Some(stand_in), ..self }
+    }
+
+    /// How far addresses may lead.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    pub fn parse(&self, address: &str) -> Result<WebAddress, FetchFault> {
+        WebAddress::parse(address, self.reach).map_err(FetchFault::Address)
+    }
+
+    pub async fn fetch(&self, address: &WebAddress, ask: &Ask) -> Result<Fetched, FetchFault> {
+        let fetching = async {
+            let _turn = self.turns.acquire().await.map_err(|_| FetchFault::Unreachable)?;
+            let mut address = address.clone();
+            for _ in 0..=ask.redirects_max {
+                let fetched = self.fetch_once(address, ask).await?;
+                let Some(next) = redirect(&fetched) else { return Ok(fetched) };
+                if ask.redirects_max == 0 || ask.method != Method::Get {
+                    return Ok(fetched);
+                }
+                let next = fetched.address.join(next, self.reach);
+                address = next.map_err(FetchFault::Redirect)?;
+            }
+            Err(FetchFault::Redirects)
+        };
+        timeout(ask.time_max, fetching).await.map_err(|_| FetchFault::TimedOut)?
+    }
+
+    /// One request over one connection, which is driven here until the body is read.
+    async fn fetch_once(&self, address: WebAddress, ask: &Ask) -> Result<Fetched, FetchFault> {
+        let ways = (&self.tls, self.stand_in.as_ref());
+        let stream = connect(&address, self.names.as_ref(), self.reach, ways).await?;
+        let handshake = http1::Builder::new()
+            .max_headers(HEADERS_MAX)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .handshake(TokioIo::new(stream));
+        let (mut sender, connection) = handshake.await.map_err(|_| FetchFault::Broken)?;
+        let request = self.request(&address, ask)?;
+        let reading = async move {
+            let answer = sender.send_request(request).await.map_err(|_| FetchFault::Broken)?;
+            let (head, body) = answer.into_parts();
+            let packed = body::read(body, ask.bytes_max).await?;
+            Ok((head, packed))
+        };
+        let driving = async {
+            // Its end is told to whoever reads.
+            let _ = connection.await;
+            std::future::pending::<()>().await;
+        };
+        let (head, packed) = tokio::select! {
+            read = reading => read?,
+            () = driving => return Err(FetchFault::Broken),
+        };
+        let body = body::unpack(&head.headers, packed, ask.bytes_max).await?;
+        Ok(Fetched { address, status: head.status.as_u16(), headers: head.headers, body })
+    }
+
+    fn request(&self, address: &WebAddress, ask: &Ask) -> Result<Request<Full<Bytes>>, FetchFault> {
+        let (method, body) = match &ask.method {
+            Method::Get => (http::Method::GET, Bytes::new()),
+            Method::Post(body) => (http::Method::POST, body.clone()),
+            Method::Options => (http::Method::OPTIONS, Bytes::new()),
+        };
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = address.path_and_query().parse().map_err(|_| FetchFault::Broken)?;
+        let headers = request.headers_mut();
+        headers.extend(ask.headers.clone());
+        let accept = HeaderValue::from_str(&ask.accept).unwrap_or(HeaderValue::from_static("*/*"));
+        headers.insert(ACCEPT, accept);
+        headers.insert(HOST, host(address)?);
+        headers.insert(USER_AGENT, self.agent.clone());
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate"));
+        headers.entry(ACCEPT_LANGUAGE).or_insert(HeaderValue::from_static("en, *;q=0.5"));
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        Ok(request)
+    }
+}
+
+fn host(address: &WebAddress) -> Result<HeaderValue, FetchFault> {
+    let host = address.url().host_str().unwrap_or_default();
+    let host = match address.url().port() {
+        None => host.to_owned(),
+        Some(port) => format!("{host}:{port}"),
+    };
+    HeaderValue::try_from(host).map_err(|_| FetchFault::Broken)
+}
+
+fn redirect(fetched: &Fetched) -> Option<&str> {
+    matches!(fetched.status, 301 | 302 | 303 | 307 | 308)
+        .then(|| fetched.headers.get(LOCATION))?
+        .and_then(|location| location.to_str().ok())
+}

@@ -1,0 +1,29 @@
+//! What callers have us fetch from the web: pages as Markdown, and searches.
+//!
+//! [`Fetcher`] is the one way to follow an address that a caller named: it judges where the address
+//! leads, connects to exactly what it judged, and reads within bounds.
+
+mod body;
+mod browser;
+mod connect;
+mod fault;
+mod fetch;
+mod names;
+mod reading;
+mod robots;
+mod scrape;
+mod search;
+mod tls;
+
+pub use browser::{Browser, BrowserFault, BrowserSetup};
+pub use connect::StandIn;
+pub use fault::FetchFault;
+pub use fetch::{Ask, Fetched, Fetcher, Method};
+pub use names::{Names, SystemNames};
+pub use reading::{ReadHere, Reading};
+pub use scrape::{ScrapeFault, Scraped, Scraper, Way};
+pub use search::{BRAVE, Found, NoSearch, SearchFault, SearchKind, Searcher, TAVILY};
+pub use tls::{TlsUnusable, trusting_the_system};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,312 @@
+//! A page as Markdown: the site's own if it has one, else read off its HTML, else built by a browser.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use domain::web_address::WebAddress;
+use http::header::{CONTENT_TYPE, LINK};
+use tokio::time::{Instant, timeout};
+
+use crate::browser::Browser;
+use crate::fault::FetchFault;
+use crate::fetch::{Ask, Fetched, Fetcher};
+use crate::reading::Reading;
+use crate::robots::Robots;
+
+const PAGE_BYTES_MAX: usize = 10 * 1024 * 1024;
+const PAGE_TIME_MAX: Duration = Duration::from_secs(15);
+/// Of a whole page, with its browser.
+const SCRAPE_TIME_MAX: Duration = Duration::from_secs(45);
+/// Of what a caller gets.
+const MARKDOWN_BYTES_MAX: usize = 2 * 1024 * 1024;
+const NOTE_BYTES_MAX: usize = 64 * 1024;
+const NOTE_TIME_MAX: Duration = Duration::from_secs(4);
+const HOSTS_KNOWN_FOR: Duration = Duration::from_secs(60 * 60);
+const HOSTS_KNOWN_MAX: usize = 2_048;
+/// Markdown first: many sites answer it, and say what they mean better than their pages do.
+const ACCEPT: &str = "text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1";
+
+/// Sites that let no program read them: told at once, and nobody waits for it.
+const BLOCKED: [(&str, &str); 4] = [
+    ("x.com", "X (formerly Twitter) blocks automated access to their content."),
+    ("twitter.com", "X (formerly Twitter) blocks automated access to their content."),
+    ("t.co", "X (formerly Twitter) blocks automated access to their content."),
+    ("reddit.com", "Reddit blocks automated access to their content."),
+];
+const BLOCKS: &str = "The site blocks automated access to its content.";
+/// What pages say that ask for a person.
+const CHALLENGES: [&str; 6] = [
+    "<title>just a moment",
+    "cf-challenge",
+    "g-recaptcha",
+    "h-captcha",
+    "verify you are human",
+    "enable javascript and cookies to continue",
+];
+const CHALLENGE_BYTES_MAX: usize = 64 * 1024;
+
+/// Each as a sentence for the caller.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScrapeFault {
+    #[error("{0}")]
+    Fetch(#[from] FetchFault),
+    #[error("{0}")]
+    Blocked(&'static str),
+    #[error("The site's robots.txt does not allow programs to read this page.")]
+    Robots,
+    #[error("The page answered with status {0}.")]
+    Status(u16),
+    #[error("The page is of the type {0}, which has no text.")]
+    NoText(String),
+    #[error("The page could not be read: {0}")]
+    Unreadable(String),
+    #[error("The page has no text.")]
+    Empty,
+}
+
+impl ScrapeFault {
+    /// Whether another address would help, rather than another time.
+    pub fn is_of_address(&self) -> bool {
+        match self {
+            ScrapeFault::Fetch(fault) => fault.is_of_address(),
+            ScrapeFault::Blocked(_) | ScrapeFault::Robots | ScrapeFault::NoText(_) => true,
+            ScrapeFault::Status(_) | ScrapeFault::Unreadable(_) | ScrapeFault::Empty => false,
+        }
+    }
+}
+
+/// How a page was come by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// The site's own Markdown, or plain text.
+    Native,
+    Extracted,
+    Document,
+    Browser,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scraped {
+    pub title: String,
+    pub markdown: String,
+    pub way: Way,
+}
+
+pub struct Scraper {
+    pub fetcher: Arc<Fetcher>,
+    reading: Arc<dyn Reading>,
+    browser: Option<Arc<Browser>>,
+    robots: Option<Robots>,
+    /// Hosts that write for models, which is what `llms.txt` tells.
+    writes_for_models: Mutex<HashMap<String, (Instant, bool)>>,
+}
+
+impl Scraper {
+    pub fn new(
+        fetcher: Arc<Fetcher>,
+        reading: Arc<dyn Reading>,
+        browser: Option<Arc<Browser>>,
+        respects_robots: bool,
+    ) -> Scraper {
+        Scraper {
+            fetcher,
+            reading,
+            browser,
+            robots: respects_robots.then(Robots::default),
+            writes_for_models: Mutex::default(),
+        }
+    }
+
+    /// Whether an address can be scraped at all, before anything is sent or paid.
+    pub fn parse(&self, address: &str) -> Result<WebAddress, ScrapeFault> {
+        let address = self.fetcher.parse(address)?;
+        let host = address.host();
+        let is_below = |site: &str| {
+            host.strip_suffix(site).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        match BLOCKED.iter().find(|(site, _)| is_below(site)) {
+            Some((_, reason)) => Err(ScrapeFault::Blocked(reason)),
+            None => Ok(address),
+        }
+    }
+
+    pub async fn scrape(&self, address: &WebAddress) -> Result<Scraped, ScrapeFault> {
+        let scraping = timeout(SCRAPE_TIME_MAX, self.scrape_any(address));
+        let mut scraped = scraping.await.map_err(|_| FetchFault::TimedOut)??;
+        cut(&mut scraped.markdown, MARKDOWN_BYTES_MAX);
+        if scraped.markdown.trim().is_empty() {
+            return Err(ScrapeFault::Empty);
+        }
+        Ok(scraped)
+    }
+
+    async fn scrape_any(&self, address: &WebAddress) -> Result<Scraped, ScrapeFault> {
+        if let Some(robots) = &self.robots
+            && !robots.allow(&self.fetcher, address).await
+        {
+            return Err(ScrapeFault::Robots);
+        }
+        let ask = Ask::get(ACCEPT, PAGE_BYTES_MAX, PAGE_TIME_MAX);
+        let fetched = self.fetcher.fetch(address, &ask).await?;
+        refuse_if_blocked(&fetched)?;
+        if !fetched.is_success() {
+            return Err(ScrapeFault::Status(fetched.status));
+        }
+        if let Some(text) = native(&fetched) {
+            return Ok(Scraped { title: String::new(), markdown: text, way: Way::Native });
+        }
+        let media_type = fetched.media_type();
+        let is_page = matches!(media_type.as_str(), "text/html" | "application/xhtml+xml")
+            || ((media_type.is_empty() || media_type.starts_with("text/"))
+                && looks_like_markup(&fetched.body));
+        if is_page {
+            return self.read_page(fetched).await;
+        }
+        if ["image/", "audio/", "video/", "font/"].iter().any(|kind| media_type.starts_with(kind)) {
+            return Err(ScrapeFault::NoText(media_type));
+        }
+        let read = self.reading.document(fetched.body).await;
+        let markdown = read.map_err(ScrapeFault::Unreadable)?;
+        Ok(Scraped { title: String::new(), markdown, way: Way::Document })
+    }
+
+    async fn read_page(&self, fetched: Fetched) -> Result<Scraped, ScrapeFault> {
+        let content_type = fetched.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let content_type = content_type.map(str::to_owned);
+        let place = fetched.address.to_string();
+        let read = self.reading.page(fetched.body.clone(), content_type, place.clone()).await;
+        let page = read.map_err(ScrapeFault::Unreadable)?;
+        let told = link_header(&fetched).or(page.alternate.clone());
+        if let Some(markdown) = self.native_beside(&fetched.address, told.as_deref()).await {
+            return Ok(Scraped { title: page.title, markdown, way: Way::Native });
+        }
+        if page.needs_scripts
+            && let Some(built) = self.built(&fetched.address).await
+            && page.markdown.len() < built.markdown.len()
+        {
+            return Ok(built);
+        }
+        Ok(Scraped { title: page.title, markdown: page.markdown, way: Way::Extracted })
+    }
+
+    /// The page as scripts build it; nothing if no browser could do it.
+    async fn built(&self, address: &WebAddress) -> Option<Scraped> {
+        let browser = self.browser.as_ref()?;
+        let html = match browser.build(&self.fetcher, address).await {
+            Ok(html) => html,
+            Err(fault) => {
+                tracing::warn!(error = %fault, "a page was read without its scripts: {fault}");
+                return None;
+            }
+        };
+        let utf8 = Some("text/html; charset=utf-8".to_owned());
+        let page = self.reading.page(Bytes::from(html), utf8, address.to_string()).await.ok()?;
+        Some(Scraped { title: page.title, markdown: page.markdown, way: Way::Browser })
+    }
+
+    /// Where the page says, or beside it on hosts that write for models.
+    async fn native_beside(&self, page: &WebAddress, told: Option<&str>) -> Option<String> {
+        if let Some(told) = told
+            && let Ok(address) = page.join(told, self.fetcher.reach())
+            && let Some(text) = self.native_at(&address).await
+        {
+            return Some(text);
+        }
+        if !self.writes_for_models(page).await {
+            return None;
+        }
+        let path = page.url().path();
+        let beside =
+            if path.ends_with('/') { format!("{path}index.md") } else { format!("{path}.md") };
+        let address = page.join(&beside, self.fetcher.reach()).ok()?;
+        self.native_at(&address).await
+    }
+
+    async fn native_at(&self, address: &WebAddress) -> Option<String> {
+        let ask = Ask::get("text/markdown, text/plain;q=0.9", PAGE_BYTES_MAX, NOTE_TIME_MAX);
+        let fetched = self.fetcher.fetch(address, &ask).await.ok()?;
+        fetched.is_success().then(|| native(&fetched)).flatten()
+    }
+
+    async fn writes_for_models(&self, page: &WebAddress) -> bool {
+        let host = page.url().origin().ascii_serialization();
+        let now = Instant::now();
+        if let Some((until, does)) = self.hosts().get(&host)
+            && now < *until
+        {
+            return *does;
+        }
+        let Ok(address) = page.join("/llms.txt", self.fetcher.reach()) else { return false };
+        let ask = Ask::get("text/plain", NOTE_BYTES_MAX, NOTE_TIME_MAX);
+        let does = self.fetcher.fetch(&address, &ask).await.is_ok_and(|fetched| {
+            fetched.is_success() && !looks_like_markup(&fetched.body) && !fetched.body.is_empty()
+        });
+        let mut hosts = self.hosts();
+        if HOSTS_KNOWN_MAX <= hosts.len() {
+            hosts.retain(|_, (until, _)| now < *until);
+        }
+        if hosts.len() < HOSTS_KNOWN_MAX {
+            hosts.insert(host, (now + HOSTS_KNOWN_FOR, does));
+        }
+        does
+    }
+
+    fn hosts(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, bool)>> {
+        self.writes_for_models.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The text of an answer that is Markdown or plain text. HTML under another name is neither.
+fn native(fetched: &Fetched) -> Option<String> {
+    let media_type = fetched.media_type();
+    let is_text = matches!(
+        media_type.as_str(),
+        "text/markdown" | "text/x-markdown" | "text/plain" | "application/markdown"
+    );
+    if !is_text || looks_like_markup(&fetched.body) {
+        return None;
+    }
+    let content_type = fetched.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let text = pages::decode(&fetched.body, content_type);
+    (!text.trim().is_empty()).then_some(text)
+}
+
+fn looks_like_markup(body: &[u8]) -> bool {
+    body.trim_ascii_start().first() == Some(&b'<')
+}
+
+/// A `Link` header that names the page's Markdown.
+fn link_header(fetched: &Fetched) -> Option<String> {
+    let values = fetched.headers.get_all(LINK).iter().filter_map(|it| it.to_str().ok());
+    let links = values.flat_map(|value| value.split(','));
+    links.filter(|link| link.contains("alternate") && link.contains("text/markdown")).find_map(
+        |link| {
+            let (_, rest) = link.split_once('<')?;
+            rest.split_once('>').map(|(target, _)| target.to_owned())
+        },
+    )
+}
+
+fn refuse_if_blocked(fetched: &Fetched) -> Result<(), ScrapeFault> {
+    let is_mitigated = fetched.headers.get("cf-mitigated").is_some_and(|it| it == "challenge");
+    let is_closed = matches!(fetched.status, 401 | 403 | 429 | 451);
+    let asks_for_a_person = || {
+        let head = &fetched.body[..fetched.body.len().min(CHALLENGE_BYTES_MAX)];
+        let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+        CHALLENGES.iter().any(|mark| head.contains(mark))
+    };
+    if is_mitigated || is_closed || (fetched.status == 503 && asks_for_a_person()) {
+        return Err(ScrapeFault::Blocked(BLOCKS));
+    }
+    Ok(())
+}
+
+/// Cuts a text where a letter ends.
+fn cut(text: &mut String, bytes_max: usize) {
+    if bytes_max < text.len() {
+        let end = (0..=bytes_max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+    }
+}

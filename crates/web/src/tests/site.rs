@@ -1,0 +1,115 @@
+//! A web server and a name server of the tests' own.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use domain::web_address::Reach;
+use futures_util::future::BoxFuture;
+use http::HeaderValue;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+use crate::{Fetcher, Names, trusting_the_system};
+
+/// Answers every request of the paths with bytes.
+pub(super) struct Site {
+    pub(super) address: SocketAddr,
+    pub(super) names: Arc<TrapNames>,
+    /// Keeps connections open after the answer.
+    pub(super) holds: Arc<AtomicBool>,
+    seen: Arc<Mutex<Vec<String>>>,
+    _serving: AbortOnDropHandle<()>,
+}
+
+impl Site {
+    pub(super) async fn start(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Site {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (seen, holds) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<AtomicBool>::default());
+        let (noted, held) = (Arc::clone(&seen), Arc::clone(&holds));
+        let tasks = TaskTracker::new();
+        let each = tasks.clone();
+        let answer = Arc::new(answer);
+        let serving = tasks.spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (noted, held, answer) =
+                    (Arc::clone(&noted), Arc::clone(&held), Arc::clone(&answer));
+                each.spawn(async move {
+                    let _ = serve(stream, &noted, &held, answer.as_ref()).await;
+                });
+            }
+        });
+        let names = Arc::new(TrapNames::default());
+        Site { address, names, holds, seen, _serving: AbortOnDropHandle::new(serving) }
+    }
+
+    /// The heads of the requests that came.
+    pub(super) fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    seen: &Mutex<Vec<String>>,
+    holds: &AtomicBool,
+    answer: &(dyn Fn(&str) -> Vec<u8> + Send + Sync),
+) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await?);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    seen.lock().unwrap().push(head);
+    stream.write_all(&answer(&path)).await?;
+    if holds.load(Ordering::Relaxed) {
+        std::future::pending::<()>().await;
+    }
+    stream.shutdown().await
+}
+
+pub(super) fn page(media_type: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// A fetcher that judges as in the open, and reaches only the site.
+pub(super) fn fetcher(site: &Site) -> Fetcher {
+    let server = site.address;
+    let names: Arc<dyn Names> = site.names.clone();
+    let (tls, agent) = (trusting_the_system().unwrap(), HeaderValue::from_static("tests"));
+    Fetcher::new(names, Reach::Public, tls, agent).with_stand_in(Arc::new(move |_| server))
+}
+
+#[derive(Default)]
+pub(super) struct TrapNames {
+    pub(super) lookups: AtomicUsize,
+}
+
+impl Names for TrapNames {
+    fn addresses<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        let earlier = self.lookups.fetch_add(1, Ordering::Relaxed);
+        let numbers: &[&str] = match name {
+            "public.example.com" => &["93.184.216.34"],
+            "inward.example.com" => &["127.0.0.1"],
+            "metadata.example.com" => &["169.254.169.254"],
+            "mapped.example.com" => &["::ffff:10.0.0.1"],
+            "tunnel.example.com" => &["2002:7f00:1::"],
+            "nat64.example.com" => &["64:ff9b::7f00:1"],
+            "unique.example.com" => &["fd00::1"],
+            "mixed.example.com" => &["93.184.216.34", "10.0.0.1"],
+            "rebinding.example.com" if earlier == 0 => &["93.184.216.34"],
+            "rebinding.example.com" => &["127.0.0.1"],
+            _ => &[],
+        };
+        let numbers = numbers.iter().map(|it| it.parse().unwrap()).collect();
+        Box::pin(async move { Ok(numbers) })
+    }
+}

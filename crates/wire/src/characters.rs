@@ -1,0 +1,218 @@
+//! Characters: personas that callers chat with, and what they say of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::billing::SortOrder;
+
+/// `GET /characters`: which to list.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CharacterListQuery {
+    /// Any of these; repeat the parameter or comma-separate. Categories are tags.
+    #[schemars(length(max = 20), inner(length(max = 2019)))]
+    pub categories: Option<Vec<String>>,
+    /// Only characters for adults; none of them unless said.
+    pub is_adult: Option<bool>,
+    pub is_pro: Option<bool>,
+    pub is_web_enabled: Option<bool>,
+    /// 50 unless said.
+    #[schemars(range(min = 1, max = 100))]
+    pub limit: Option<u32>,
+    #[schemars(range(min = 0, max = 1_000_000_000))]
+    pub offset: Option<u64>,
+    /// Any of these models.
+    #[schemars(length(max = 20), inner(length(max = 4019)))]
+    pub model_id: Option<Vec<String>>,
+    /// Any of these tags.
+    #[schemars(length(max = 20), inner(length(max = 2019)))]
+    pub tags: Option<Vec<String>>,
+    /// Words of the name, the description and the tags; `#tag` for a whole tag.
+    #[schemars(length(max = 200))]
+    pub search: Option<String>,
+    /// `imports` unless said.
+    pub sort_by: Option<CharacterSort>,
+    /// Descending unless said.
+    pub sort_order: Option<SortOrder>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum CharacterSort {
+    Featured,
+    HighestRating,
+    HighlyRated,
+    HighlyRatedAndRecent,
+    Imports,
+    MostRecent,
+    RatingCount,
+}
+
+/// The path of one character.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct CharacterPath {
+    /// The character's slug, or its id.
+    #[schemars(length(min = 1, max = 200))]
+    pub slug: String,
+}
+
+/// A character.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Character {
+    pub adult: bool,
+    pub author: String,
+    pub created_at: String,
+    pub description: String,
+    pub featured: bool,
+    pub id: String,
+    pub name: String,
+    pub share_url: String,
+    pub photo_url: String,
+    pub slug: String,
+    pub stats: CharacterStats,
+    pub tags: Vec<String>,
+    pub updated_at: String,
+    pub web_enabled: bool,
+    /// The model that its maker wants it to speak with; empty if any will do.
+    pub model_id: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CharacterStats {
+    pub average_rating: f64,
+    /// Accounts that chatted with it.
+    pub imports: u64,
+    pub rating_count: u64,
+    pub rating_sum: f64,
+    /// The caller's own rating; 0 without one.
+    pub user_rating: f64,
+}
+
+/// `GET /characters`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CharacterList {
+    pub data: Vec<Character>,
+    #[schemars(extend("const" = "list"))]
+    pub object: &'static str,
+}
+
+/// `GET /characters/{slug}`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CharacterReply {
+    pub data: Character,
+    #[schemars(extend("const" = "character"))]
+    pub object: &'static str,
+}
+
+/// `GET /characters/{slug}/reviews`: which page.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewQuery {
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub page: Option<u32>,
+    /// 20 unless said.
+    #[schemars(range(min = 1, max = 100))]
+    pub page_size: Option<u32>,
+}
+
+/// What a caller says of a character.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Review {
+    pub character_id: String,
+    pub created_at: String,
+    pub id: String,
+    /// Whether the caller wrote it.
+    pub is_owner: bool,
+    pub locale: String,
+    pub message: String,
+    pub rating: f64,
+    pub user_avatar_url: String,
+    pub username: String,
+}
+
+/// `GET /characters/{slug}/reviews`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReviewList {
+    pub data: Vec<Review>,
+    #[schemars(extend("const" = "list"))]
+    pub object: &'static str,
+    pub pagination: ReviewPagination,
+    pub summary: ReviewSummary,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewPagination {
+    pub page: u64,
+    pub page_size: u64,
+    pub total: u64,
+    pub total_pages: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewSummary {
+    pub average_rating: f64,
+    pub total_reviews: u64,
+}
+
+/// `POST /characters/{slug}/reviews`. A second review replaces an account's first.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NewReview {
+    #[schemars(range(min = 1, max = 5))]
+    pub rating: u8,
+    #[schemars(length(max = 2000))]
+    pub message: Option<String>,
+    /// The language of the message, such as `en`.
+    #[schemars(length(min = 2, max = 35))]
+    pub locale: Option<String>,
+}
+
+/// `POST /characters/{slug}/reviews`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReviewReply {
+    pub data: Review,
+    #[schemars(extend("const" = "review"))]
+    pub object: &'static str,
+}
+
+/// `POST /admin/characters`: a card, in any version of the character card format.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NewCharacter {
+    pub card: Map<String, Value>,
+    /// Made of the name unless said.
+    #[schemars(length(min = 1, max = 60))]
+    pub slug: Option<String>,
+}
+
+/// `PATCH /admin/characters/{slug}`: what is there changes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CharacterChange {
+    pub card: Option<Map<String, Value>>,
+    pub adult: Option<bool>,
+    pub featured: Option<bool>,
+    pub web_enabled: Option<bool>,
+    #[schemars(length(max = 200))]
+    pub model_id: Option<String>,
+}
+
+/// A character with its card.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ManagedCharacter {
+    pub data: Character,
+    /// As V2.
+    pub card: Value,
+    #[schemars(extend("const" = "character"))]
+    pub object: &'static str,
+}
+
+/// `DELETE /admin/characters/{slug}`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CharacterRemoved {
+    pub success: bool,
+}

@@ -1,0 +1,27 @@
+//! Pictures: made, edited, enlarged and cut out.
+
+mod edit;
+mod generate;
+mod openai;
+mod upscale;
+
+pub use edit::{EditRequest, MultiEditRequest, OutputFormat};
+pub use generate::{Generated, ImageFormat, ImageRequest, RequestEcho, StyleList, Timing};
+pub use openai::{
+    Background, Moderation, OpenAiEditRequest, OpenAiFormat, OpenAiImage, OpenAiImages,
+    OpenAiQuality, OpenAiRequest, OpenAiSize, OpenAiStyle, ResponseFormat, VariationRequest,
+};
+pub use upscale::{CutOutRequest, UpscaleRequest};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much work goes into a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "PictureQuality")]
+pub enum Quality {
+    Low,
+    Medium,
+    High,
+}

@@ -1,0 +1,17 @@
+//! `unsafe` is forbidden: every crate takes the workspace's lints, but for those that load a library.
+
+use crate::tree::TextFile;
+
+/// They deny it instead, so that each place must say why it is there.
+const LOADS_A_LIBRARY: [&str; 1] = ["crates/llama/Cargo.toml"];
+
+pub(crate) fn problems(file: &TextFile) -> Option<String> {
+    let path = file.path.as_str();
+    if !path.starts_with("crates/") || !path.ends_with("/Cargo.toml") {
+        return None;
+    }
+    let is_exempt = LOADS_A_LIBRARY.contains(&path);
+    let wanted = if is_exempt { "unsafe_code = \"deny\"" } else { "[lints]\nworkspace = true" };
+    let is_there = file.text.contains(wanted);
+    (!is_there).then(|| format!("{path}: must have `{}`", wanted.replace('\n', " ")))
+}
