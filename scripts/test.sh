@@ -13,26 +13,31 @@ cd "$(dirname "$0")/.."
 ensure_toolchain
 ensure_clients
 ./scripts/lint.sh
+say "the console's bundle"
+./scripts/console.sh --check
 
-# The crates that compile a model runtime, and the program that is linked with it. The gateway's
-# own tests do without them.
-engines=(engine-local engine-onnx engine-text tollgate)
-rest=()
-for engine in "${engines[@]}"; do rest+=(--exclude "$engine"); done
+# The crates that load a model runtime, and the program that is linked with them. Their tests need
+# weights, which the gateway fetches.
+engines=(engine-local engine-onnx engine-text llama tollgate)
+are_engines=$(printf ' + package(%s)' "${engines[@]}")
+are_engines=${are_engines# + }
 
-run_tests() {
-  if have cargo-nextest; then
-    cargo nextest run --locked "$@"
-  else
-    cargo test --locked "$@"
-  fi
-}
+# Always the whole workspace: another choice of packages would be built with other features, and
+# most crates a second time.
+if have cargo-nextest; then
+  gateway_tests() { cargo nextest run --locked --workspace -E "not ($are_engines)"; }
+  engine_tests() { cargo nextest run --locked --workspace -E "$are_engines"; }
+else
+  exclude=("${engines[@]/#/--exclude=}")
+  gateway_tests() { cargo test --locked --workspace "${exclude[@]}"; }
+  engine_tests() { cargo test --locked "${engines[@]/#/--package=}"; }
+fi
 
 say "tests of the gateway"
-run_tests --workspace "${rest[@]}"
+gateway_tests
 
 say "clients"
-cargo build --locked --package cli
+cargo build --locked --workspace --tests --bin gateway --bin tollgate
 binary="$(target_dir)/debug/gateway"
 TOLLGATE="$binary" tests-e2e/.venv/bin/python -m unittest discover --start-directory tests-e2e --verbose
 ./tests-e2e/rpc/run.sh "$binary"
@@ -46,9 +51,12 @@ weights="$(target_dir)/weights"
 export TOLLGATE_TEST_MODELS="$weights/models"
 
 say "tests of the engine"
-run_tests "${engines[@]/#/--package=}"
+engine_tests
 
 say "clients of the engine"
-cargo build --locked --package tollgate
 TOLLGATE="$(target_dir)/debug/tollgate" tests-e2e/.venv/bin/python -m unittest discover --verbose \
   --start-directory tests-e2e/engine --top-level-directory tests-e2e
+
+# Last, for it needs the package sources more than the code: 77 is "not possible on this machine".
+say "the install step on a bare machine"
+./scripts/fresh.sh toolchain || [ $? -eq 77 ]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure of a C compiler (for SQLite), of what builds the codecs and llama.cpp (cmake, make, libclang), and of a Rust toolchain that is new enough. To be sourced.
+# Makes sure of what builds SQLite and the codecs (C and C++ compilers, cmake, make), and of a Rust
+# toolchain that is new enough. Model runtimes are fetched, not built. To be sourced.
 
 rust_wanted() { sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml; }
 
@@ -45,19 +46,12 @@ install_rust() {
     sh -s -- -y --profile minimal --component rustfmt --component clippy >&2
 }
 
-# The bindings of llama.cpp are made from its headers when it is built.
-has_libclang() {
-  [ -n "${LIBCLANG_PATH:-}" ] ||
-    [ -n "$(find /usr/lib /usr/lib64 /usr/local/lib -name 'libclang*.so*' -print -quit 2>/dev/null)" ]
-}
-
 ensure_toolchain() {
   local missing=()
   have cc || missing+=(gcc libc6-dev)
   have c++ || missing+=(g++)
   have cmake || missing+=(cmake)
   have make || missing+=(make)
-  has_libclang || missing+=(libclang-dev)
   have curl || missing+=(curl)
   [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki ] || [ -e /etc/ssl/cert.pem ] ||
     missing+=(ca-certificates)

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# Tries the first command where nothing is there: makes a bare Debian root with the machine's own
+# package sources, copies the tree in, and runs the install step in it.
+#
+#   scripts/fresh.sh toolchain   installs what building needs, as root and as a user with sudo
+#   scripts/fresh.sh whole       builds and serves as well, to the first answer of a chat
+#
+# It needs root (for chroot) and mmdebstrap, which it installs. Rust comes from the machine, for the
+# root is about packages: the toolchain's folder is mounted read-only, not copied. Where one of these
+# is missing it says so and ends with 77, which `make test` takes for "not tried".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
+
+NOT_TRIED=77
+SUITE=bookworm
+what=${1:-toolchain}
+case $what in toolchain | whole) ;; *) fail "usage: scripts/fresh.sh toolchain|whole" ;; esac
+
+not_tried() {
+  say "not tried: $*"
+  exit "$NOT_TRIED"
+}
+
+[ "$(id -u)" -eq 0 ] || not_tried "making a root needs root"
+have apt-get || not_tried "this machine has no apt"
+have mmdebstrap || (install_packages "a bare root" mmdebstrap) || not_tried "there is no mmdebstrap"
+have rustc || not_tried "there is no Rust to lend"
+
+# Kept between runs: making it takes half a minute, and each try works on a copy.
+cache="${FRESH_CACHE:-${TMPDIR:-/tmp}/tollgate-fresh}"
+bare="$cache/bare.tar"
+root=""
+
+leave() {
+  [ -n "$root" ] || return 0
+  local mounted
+  for mounted in dev/pts dev proc rust; do umount -l "$root/$mounted" 2>/dev/null || true; done
+  # Nothing may be mounted below when it is removed.
+  grep -q " $root/" /proc/mounts || rm -rf --one-file-system "$root"
+  root=""
+}
+trap leave EXIT
+
+# The files that point apt at mirrors and proxies, not what the machine does after an install.
+apt_settings() { grep -liE '^ *Acquire' /etc/apt/apt.conf.d/* 2>/dev/null || true; }
+
+make_bare() {
+  local options=() file
+  while read -r file; do options+=(--aptopt="$file"); done < <(apt_settings)
+  local sources=/etc/apt/sources.list.d/debian.sources
+  [ -e "$sources" ] || sources=/etc/apt/sources.list
+  mkdir -p "$cache"
+  say "making a bare $SUITE root"
+  mmdebstrap --quiet --variant=minbase --mode=root --include=sudo "${options[@]}" \
+    "$SUITE" "$bare.new.tar" "$sources" || not_tried "mmdebstrap failed; are the sources reachable?"
+  mv "$bare.new.tar" "$bare"
+}
+
+# A copy of the bare root with the tree in it, and a user who may become root.
+enter() {
+  root=$(mktemp -d "${TMPDIR:-/tmp}/tollgate-root.XXXXXX")
+  chmod 755 "$root"
+  tar -xf "$bare" -C "$root" --exclude='./dev/*'
+  cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
+  apt_settings | xargs -r cp -t "$root/etc/apt/apt.conf.d/"
+  mkdir -p "$root/tree" "$root/rust" "$root/dev" "$root/proc"
+  git ls-files -z --cached --others --exclude-standard |
+    while IFS= read -r -d '' file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
+    xargs -0 cp --parents -t "$root/tree"
+  mount --bind /dev "$root/dev" 2>/dev/null || not_tried "this machine may not mount"
+  mount --bind /dev/pts "$root/dev/pts" 2>/dev/null || true
+  mount -t proc proc "$root/proc" 2>/dev/null || not_tried "this machine may not mount"
+  # Rust itself is not what is tried, and its documentation would be most of a copy.
+  mount --bind -o ro "$(rustc --print sysroot)" "$root/rust"
+  chroot "$root" useradd --create-home --home-dir /tmp/builder --shell /bin/bash builder
+  echo 'builder ALL=(ALL) NOPASSWD:ALL' >"$root/etc/sudoers.d/builder"
+  chroot "$root" chown -R builder /tree
+  inside root apt-get update -qq >/dev/null 2>&1 || not_tried "no packages are reachable in there"
+}
+
+# inside USER COMMAND...: only what a login would have, and the registries this machine is set to.
+inside() {
+  local user=$1 home=/tmp
+  shift
+  if [ "$user" != root ]; then home=/tmp/$user; fi
+  chroot --userspec="$user" "$root" env -i \
+    PATH=/rust/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 HOME="$home" \
+    ${PIP_INDEX_URL:+PIP_INDEX_URL="$PIP_INDEX_URL"} \
+    ${npm_config_registry:+npm_config_registry="$npm_config_registry"} "$@"
+}
+
+# The install step, and then whether what it installed compiles and links.
+# shellcheck disable=SC2016 # expanded in there
+PROOF='set -e
+  cd /tree
+  . scripts/lib.sh
+  . scripts/toolchain.sh
+  ensure_toolchain
+  for tool in cc c++ cmake make cargo; do command -v $tool >/dev/null || fail "no $tool"; done
+  cd "$(mktemp -d)"
+  echo "int main(void) { return 0; }" >one.c && cc -o one one.c && ./one
+  printf "#include <string>\nint main() { return std::string().size(); }\n" >two.cc
+  c++ -o two two.cc && ./two'
+
+[ -e "$bare" ] || make_bare
+for user in builder root; do
+  say "the install step on a bare machine, as $user"
+  leave
+  enter
+  inside "$user" bash -c "$PROOF"
+done
+
+if [ "$what" = whole ]; then
+  say "make run on a bare machine, to the first answer of a chat"
+  leave
+  enter
+  begun=$(date +%s)
+  # A group of its own, so that the service ends with it.
+  set -m
+  inside builder bash -c 'cd /tree && exec make run ARGS="--listen 127.0.0.1:18080"' \
+    </dev/null >"$cache/run.log" 2>&1 &
+  served=$!
+  set +m
+  until inside builder bash -c 'cd /tree && [ -e target/quick/tollgate ] &&
+    ./target/quick/tollgate chat "What is the capital of France?"' 2>/dev/null; do
+    kill -0 "$served" 2>/dev/null || fail "make run ended; see $cache/run.log"
+    sleep 5
+  done
+  say "answered after $(($(date +%s) - begun)) s"
+  kill -- -"$served" 2>/dev/null || true
+  wait "$served" 2>/dev/null || true
+fi
+say "a bare machine gets everything that building needs"

@@ -1,0 +1,56 @@
+// A browser on the console: what it does wrong is remembered, so that each test can ask.
+
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+
+const require = createRequire(import.meta.url);
+const AXE = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const launch = () =>
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+
+/** A page of its own context, with everything that must not happen written down in `faults`. */
+export async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  const faults = [];
+  const origin = new URL(url).origin;
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    const asked = request.url();
+    if (/^(data|blob):/.test(asked)) return;
+    if (new URL(asked).origin !== origin) faults.push(`left the origin: ${asked}`);
+  });
+  return { context, page, faults };
+}
+
+/** No finding of axe's that is serious or critical. */
+export async function accessible(page) {
+  // The policy of the page forbids scripts that stand in it, so axe comes by the debugger.
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() =>
+    globalThis.axe.run(document, { resultTypes: ["violations"] }),
+  );
+  const bad = violations.filter((it) => ["serious", "critical"].includes(it.impact));
+  const told = bad.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(" | ")}`);
+  assert.deepEqual(told, [], page.url());
+}
+
+export async function shot(page, name) {
+  const folder = process.env.SCREENSHOTS;
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png` });
+}

@@ -1,0 +1,1 @@
+"""Bad weather for the books: power that fails, disks that refuse, clocks that jump."""

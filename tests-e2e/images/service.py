@@ -1,0 +1,73 @@
+"""The service under test with models that make and edit pictures, and its callers' keys."""
+
+import json
+import unittest
+import urllib.request
+
+from images.upstream import Upstream
+from server import Server
+
+CONFIG = """
+[[provider]]
+id = "scripted"
+kind = "openai"
+base_url = "{url}"
+
+[[model]]
+id = "painter"
+type = "image"
+provider = "scripted"
+traits = ["default"]
+price = {{ per_image_usd = "0.01" }}
+
+[[model]]
+id = "tiered"
+type = "image"
+provider = "scripted"
+aspect_ratios = ["1:1", "16:9"]
+resolutions = ["1K", "2K"]
+qualities = ["low", "high"]
+default_quality = "high"
+
+[model.price]
+resolutions = {{ "1K" = "0.05", "2K" = "0.09" }}
+quality = {{ "1K" = {{ low_usd = "0.02", medium_usd = "0.03", high_usd = "0.05" }} }}
+
+[[model]]
+id = "editor"
+type = "inpaint"
+provider = "scripted"
+traits = ["default"]
+aspect_ratios = ["1:1", "16:9"]
+combine_images = true
+price = {{ per_edit_usd = "0.04", included_images = 1, additional_image_usd = "0.005" }}
+"""
+
+
+class ServiceCase(unittest.TestCase):
+    """Starts one service for all tests of a class."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.upstream = cls.enterClassContext(Upstream())
+        cls.server = cls.enterClassContext(Server(config=CONFIG.format(url=cls.upstream.url)))
+        cls.key = cls.server.create_key("inference")
+        cls.admin = cls.server.create_key("admin")
+
+    def balance(self):
+        request = urllib.request.Request(f"{self.server.api}/billing/balance")
+        request.add_header("Authorization", f"Bearer {self.admin}")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)["balances"]["usd"]
+
+    def post(self, path, body):
+        """The status, the headers and the content of an answer."""
+        data = json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.server.api}{path}", data=data)
+        request.add_header("Authorization", f"Bearer {self.key}")
+        request.add_header("Content-Type", "application/json")
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers, error.read()

@@ -1,0 +1,109 @@
+"""An upstream that makes and edits pictures as OpenAI's servers do, from a script.
+
+What it does follows from the prompt alone: `fail` fails inside, `forbidden` is against its policy,
+`reject` is refused, and `slow` takes its time. Anything else becomes a picture of one colour.
+"""
+
+import base64
+import email.parser
+import email.policy
+import json
+import struct
+import threading
+import time
+import zlib
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+SLOW_SECONDS = 2
+
+
+def png(width, height, colour=(200, 60, 60)):
+    """A picture of one colour, written by hand so that nothing of the service's own is believed."""
+    row = b"\0" + bytes(colour) * width
+    chunks = [
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(row * height)),
+        (b"IEND", b""),
+    ]
+    written = b"\x89PNG\r\n\x1a\n"
+    for kind, content in chunks:
+        written += struct.pack(">I", len(content)) + kind + content
+        written += struct.pack(">I", zlib.crc32(kind + content))
+    return written
+
+
+def size_of(picture):
+    """The sides of a PNG."""
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n"), picture[:16]
+    return struct.unpack(">II", picture[16:24])
+
+
+class Upstream:
+    """Serves on a free port of the loopback; use it in a `with` statement so that it always ends."""
+
+    def __enter__(self):
+        self.requests = []
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.upstream = self
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if self.path == "/v1/images/generations":
+            fields = json.loads(body)
+        else:
+            fields = form(self.headers["content-type"], body)
+        self.server.upstream.requests.append(fields)
+        prompt = fields["prompt"]
+        if prompt == "fail":
+            return self.send(500, {"error": {"message": "out of memory"}})
+        if prompt == "reject":
+            return self.send(400, {"error": {"message": "The upstream rejects this."}})
+        if prompt == "forbidden":
+            error = {"code": "content_policy_violation", "message": "not that"}
+            return self.send(400, {"error": error})
+        if prompt == "slow":
+            time.sleep(SLOW_SECONDS)
+        width, height = (int(side) for side in fields["size"].split("x"))
+        made = base64.b64encode(png(width, height)).decode()
+        return self.send(200, {"created": 1, "data": [{"b64_json": made}]})
+
+    def send(self, status, body):
+        written = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(written)))
+        self.end_headers()
+        try:
+            self.wfile.write(written)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+
+def form(content_type, body):
+    """The fields of a form as texts, and its files as lists of their names and sides."""
+    head = f"content-type: {content_type}\r\n\r\n".encode()
+    message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + body)
+    fields = {}
+    for part in message.iter_parts():
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if part.get_filename() is None:
+            fields[name] = content.decode()
+        else:
+            fields.setdefault(name, []).append((part.get_filename(), size_of(content)))
+    return fields

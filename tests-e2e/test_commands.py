@@ -1,0 +1,113 @@
+"""Commands for a first day: greeting, init, convert, demo, man; and what the docs tell to write."""
+
+import os
+import pathlib
+import queue
+import re
+import subprocess
+import tempfile
+import threading
+import unittest
+
+ROOT = pathlib.Path(__file__).parent.parent
+BINARY = os.path.abspath(os.environ.get("TOLLGATE", "target/debug/gateway"))
+SECONDS_MAX = 60
+LITELLM = """
+model_list:
+  - model_name: gpt-4o
+    litellm_params: {model: openai/gpt-4o, api_key: os.environ/OPENAI_API_KEY, input_cost_per_token: 0.0000025, output_cost_per_token: 0.00001}
+  - model_name: gpt-4o
+    litellm_params: {model: hosted_vllm/llama-3, api_base: "http://127.0.0.1:9/v1"}
+router_settings: {routing_strategy: latency-based-routing}
+"""
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+
+    def run_in_folder(self, *arguments, environment=None):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE")}
+        place = ["--data-dir", os.path.join(self.folder, "data")]
+        return subprocess.run(
+            [BINARY, *arguments, *place],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+            cwd=self.folder,
+            env={**kept, **(environment or {})},
+        )
+
+    def check(self, config, **environment):
+        with open(os.path.join(self.folder, "tollgate.toml"), "w", encoding="utf-8") as file:
+            file.write(config)
+        run = self.run_in_folder("config", "check", environment=environment)
+        self.assertEqual(run.returncode, 0, config + run.stdout + run.stderr)
+
+    def test_without_a_command_the_next_step_is_shown(self):
+        run = self.run_in_folder()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("tollgate init", run.stdout)
+
+    def test_init_writes_a_file_that_is_right(self):
+        run = self.run_in_folder("init")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        run = self.run_in_folder("config", "check")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        again = self.run_in_folder("init", "--no-look")
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("--force", again.stderr)
+
+    def test_a_litellm_file_becomes_ours_and_what_is_left_out_is_said(self):
+        path = os.path.join(self.folder, "config.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(LITELLM)
+        run = self.run_in_folder("convert", "litellm", path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("router_settings.routing_strategy", run.stderr)
+        self.check(run.stdout, OPENAI_API_KEY="x")
+
+    def test_the_manual_page_and_the_completions_are_written(self):
+        self.assertIn(".TH tollgate", self.run_in_folder("man").stdout)
+        self.assertIn("_tollgate", self.run_in_folder("completions", "bash").stdout)
+
+    def test_the_engines_of_the_docs_can_be_written_as_they_stand(self):
+        text = (ROOT / "docs/engines.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+        model = next(block for block in blocks if "[[model]]" in block)
+        providers = [block for block in blocks if "[[provider]]" in block]
+        self.assertGreater(len(providers), 4)
+        for provider in providers:
+            name = re.search(r'id = "([^"]+)"', provider).group(1)
+            config = provider + model.replace('provider = "near"', f'provider = "{name}"')
+            self.check(config, OPENAI_API_KEY="x", ANTHROPIC_API_KEY="x")
+
+    def test_a_demonstration_has_books_that_are_right(self):
+        data = os.path.join(self.folder, "data")
+        line = [BINARY, "demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
+        process = subprocess.Popen(
+            line + ["--data-dir", data],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=self.folder,
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        lines = queue.Queue()
+        reader = threading.Thread(target=lambda: [lines.put(it) for it in process.stdout], daemon=True)
+        reader.start()
+        while "listening on" not in lines.get(timeout=SECONDS_MAX):
+            pass
+        place = ["--data-dir", os.path.join(data, "demo")]
+        for command, expected in [(["ledger", "verify"], ""), (["accounts", "list"], "globex")]:
+            run = subprocess.run(
+                [BINARY, *command, *place], capture_output=True, text=True, timeout=SECONDS_MAX
+            )
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertIn(expected, run.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,92 @@
+"""Pages through the built service: static ones, and one that only a browser can build."""
+
+import functools
+import http.server
+import json
+
+import shutil
+
+import threading
+import unittest
+import urllib.error
+import urllib.request
+
+from server import Server
+
+CONFIG = """
+[scrape]
+allow_private_addresses = true
+sandbox = false
+"""
+
+ARTICLE = """<html><head><title>Ferries</title></head><body><nav>Shop</nav><article><h1>Ferries</h1>
+<p>The ferry leaves the harbour at seven, crosses the strait in an hour, and brings flour and letters.</p>
+<p>It returns at nine, with the children who go to school on the other side of the strait.</p>
+</article><footer>Imprint</footer></body></html>"""
+SHELL = '<html><head><title>App</title><script src="/app.js"></script></head><body><div id="root"></div></body></html>'
+SCRIPT = """fetch('/data').then((it) => it.text()).then((text) => {
+  document.getElementById('root').innerHTML = '<h1>Built</h1><p>' + text + '</p>';
+});"""
+PAGES = {
+    "/article": ("text/html", ARTICLE),
+    "/app": ("text/html", SHELL),
+    "/app.js": ("text/javascript", SCRIPT),
+    "/data": ("text/plain", "Fetched by a script."),
+}
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        kind, body = PAGES.get(self.path, (None, ""))
+        self.send_response(200 if kind else 404)
+        self.send_header("Content-Type", kind or "text/plain")
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_):
+        pass
+
+class Scrape(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+        cls.addClassCleanup(site.server_close)
+        cls.addClassCleanup(site.shutdown)
+        threading.Thread(target=functools.partial(site.serve_forever, 0.1), daemon=True).start()
+        cls.site = f"http://127.0.0.1:{site.server_port}"
+        cls.server = cls.enterClassContext(Server(config=CONFIG))
+        cls.key = cls.server.create_key("inference")
+
+    def scrape(self, path):
+        body = json.dumps({"url": self.site + path}).encode()
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        request = urllib.request.Request(self.server.api + "/augment/scrape", body, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+    def test_an_article_is_told_without_its_frame(self):
+        status, page = self.scrape("/article")
+        self.assertEqual((status, page["format"]), (200, "markdown"))
+        self.assertIn("leaves the harbour at seven", page["content"])
+        self.assertNotIn("Imprint", page["content"])
+
+    def test_a_page_that_scripts_build_is_built(self):
+        self.assertIsNotNone(shutil.which("chromium") or shutil.which("google-chrome"), "no browser is installed")
+        status, page = self.scrape("/app")
+        self.assertEqual(status, 200, page)
+        self.assertIn("Fetched by a script.", page["content"])
+
+    def test_the_characters_that_come_with_the_service_are_there(self):
+        headers = {"Authorization": f"Bearer {self.key}"}
+        request = urllib.request.Request(self.server.api + "/characters?limit=100", headers=headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            self.assertEqual(len(json.load(answer)["data"]), 24)
+        listed = json.loads(self.server.command("characters", "list", "--json"))
+        self.assertEqual(len(listed), 24)
+        card = json.loads(self.server.command("characters", "export", "marta-vektor"))
+        self.assertEqual((card["spec"], card["data"]["name"]), ("chara_card_v2", "Marta Vektor"))
+
+if __name__ == "__main__":
+    unittest.main()
