@@ -41,18 +41,16 @@ python_clients() {
   cp "$wanted" "$stamp"
 }
 
-# node_clients FOLDER: its package.json; to the letter where there is a lock file. The folders that
-# use anvil have none: it would have to name anvil's packages for every other system too.
+# node_clients FOLDER: its package.json, with the versions of its lock file where there is one. Not
+# `npm ci`: it refuses a lock file that leaves out a package for another system, and a registry that
+# mirrors only some systems cannot name them all. The folders that use anvil have no lock file.
 node_clients() {
-  local wanted=$1/package.json command=(install --no-package-lock)
-  if [ -e "$1/package-lock.json" ]; then
-    wanted=$1/package-lock.json
-    command=(ci)
-  fi
+  local wanted=$1/package.json
+  [ -e "$1/package-lock.json" ] && wanted=$1/package-lock.json
   local stamp=$1/node_modules/installed.json
   cmp -s "$wanted" "$stamp" && return 0
   say "installing the Node clients of $1"
-  persist npm "${command[@]}" --prefix "$1" --loglevel=error --no-audit --no-fund >&2 ||
+  persist npm install --no-save --prefix "$1" --loglevel=error --no-audit --no-fund >&2 ||
     fail "could not install the Node clients of $1; is the package registry reachable, and the disk not full?"
   cp "$wanted" "$stamp"
 }

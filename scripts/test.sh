@@ -12,9 +12,9 @@ cd "$(dirname "$0")/.."
 # First what can fail for want of a package, so that nobody waits for a build to learn it.
 ensure_toolchain
 ensure_clients
-./scripts/lint.sh
 say "the console's bundle"
 ./scripts/console.sh --check
+./scripts/lint.sh
 
 # The crates that load a model runtime, and the program that is linked with them. Their tests need
 # weights, which the gateway fetches.
