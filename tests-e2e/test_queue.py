@@ -133,12 +133,22 @@ class Queue(unittest.TestCase):
     def post(self, key, path, body, headers=()):
         return send(self.server.api, key, "POST", path, json.dumps(body), headers)
 
+    def balance(self, key):
+        while True:
+            answer, text = send(self.server.api, key, "GET", "/billing/balance")
+            if answer.status != 429:
+                return answer, text
+            time.sleep(int(answer.headers["retry-after"]))
+
     def wait_for(self, key, path, body):
         """The answer of a job that has ended."""
         deadline = time.monotonic() + WAIT_SECONDS_MAX
         while time.monotonic() < deadline:
             answer, text = self.post(key, path, body)
             is_json = answer.headers["content-type"].startswith("application/json")
+            if answer.status == 429:
+                time.sleep(int(answer.headers["retry-after"]))
+                continue
             if not (answer.status == 200 and is_json and json.loads(text).get("status") == "PROCESSING"):
                 return answer, text
             time.sleep(0.1)
@@ -207,7 +217,7 @@ class Chaos(Queue):
                     self.assertTrue(json.loads(text)["credits_refunded"], text)
                     lost += 1
             made += completed
-            answer, text = send(self.server.api, key, "GET", "/billing/balance")
+            answer, text = self.balance(key)
             left = json.loads(text, parse_float=decimal.Decimal)["balances"]["usd"]
             self.assertEqual(decimal.Decimal(left), CREDIT - completed * PRICE)
         self.assertEqual(json.loads(self.server.command("jobs", "list", "--json")), [])

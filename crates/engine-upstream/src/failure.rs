@@ -66,7 +66,8 @@ impl Failure {
     fn cause(&self, status: u16) -> String {
         let is_plain = |label: &&String| {
             let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-            label.len() <= LABEL_CHARS_MAX && label.bytes().all(is_sign)
+            let is_said = **label == status.to_string();
+            label.len() <= LABEL_CHARS_MAX && label.bytes().all(is_sign) && !is_said
         };
         match self.labels.iter().find(is_plain) {
             Some(label) => format!("status {status} ({label})"),

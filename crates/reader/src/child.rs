@@ -16,8 +16,9 @@ use crate::frame;
 use crate::jobs::{Done, Job};
 use limits::Limits;
 
-/// A child that holds more than this ends after its answer: what waits for work must be small.
-const IDLE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// A child that holds so much more than at its start ends after its answer: what waits for work must
+/// be small.
+const IDLE_GROWTH_MAX: u64 = 6 * 1024 * 1024;
 /// So does one that has done so many jobs; whatever one of them left behind goes with it.
 const JOBS_MAX: u32 = 256;
 
@@ -40,27 +41,31 @@ pub(crate) struct Answer {
 /// Serves over standard input and output. Must be called before any thread is started.
 pub fn run() -> io::Result<()> {
     let memory = File::open("/proc/self/statm")?;
-    let limits = Limits::set(memory_pages(&memory).unwrap_or_default())?;
+    let at_start = memory_pages(&memory).unwrap_or_default();
+    let limits = Limits::set(at_start)?;
     let missing = confine::confine()?;
     // Whole messages are read and written; a lock or a line buffer would only copy them.
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     frame::write(&mut output, &Confinement { missing }, &[])?;
-    serve(&mut input, &mut output, &limits, &memory)
+    let growth = || {
+        let now = memory_pages(&memory).unwrap_or_default();
+        now.own_bytes.saturating_sub(at_start.own_bytes)
+    };
+    serve(&mut input, &mut output, &limits, growth)
 }
 
 fn serve(
     input: &mut impl Read,
     output: &mut impl Write,
     limits: &Limits,
-    memory: &File,
+    growth: impl Fn() -> u64,
 ) -> io::Result<()> {
     for number in 1.. {
         let Some((job, bytes)) = frame::read::<Job>(input)? else { break };
         limits.allow(job.bounds())?;
         let done = catch_unwind(AssertUnwindSafe(|| job.perform(&bytes))).ok();
         drop(bytes);
-        let held = memory_pages(memory).map_or(0, |pages| pages.own_bytes);
-        let is_last = done.is_none() || IDLE_BYTES_MAX < held || number == JOBS_MAX;
+        let is_last = done.is_none() || IDLE_GROWTH_MAX < growth() || number == JOBS_MAX;
         let (done, bytes) = done.unzip();
         frame::write(output, &Answer { done, is_last }, &bytes.unwrap_or_default())?;
         if is_last {

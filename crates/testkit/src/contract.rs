@@ -39,7 +39,8 @@ impl Contract {
         let paths = self.document["paths"].as_object()?;
         let exact = paths.get(path);
         let item = exact.or_else(|| {
-            paths.iter().find(|(template, _)| matches(template, path)).map(|(_, item)| item)
+            let matching = paths.iter().filter(|(template, _)| matches(template, path));
+            matching.max_by_key(|(template, _)| template.len()).map(|(_, item)| item)
         })?;
         item.get(method.as_str().to_lowercase())
     }
@@ -63,6 +64,9 @@ pub struct Reply<'a> {
 }
 
 fn matches(template: &str, path: &str) -> bool {
-    let Some((fixed, _)) = template.split_once('{') else { return false };
-    path.starts_with(fixed) && fixed.len() < path.len()
+    let (Some((before, _)), Some((_, after))) = (template.split_once('{'), template.rsplit_once('}'))
+    else {
+        return false;
+    };
+    before.len() + after.len() < path.len() && path.starts_with(before) && path.ends_with(after)
 }

@@ -2,20 +2,28 @@
 
 use std::sync::Arc;
 
-use rustls::ClientConfig;
 use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 #[derive(Debug, thiserror::Error)]
 #[error("the system's certificates cannot be used: {0}")]
 pub struct TlsUnusable(#[from] rustls::Error);
 
-/// Whoever this machine's other programs believe. One request a connection needs no HTTP/2.
+/// Whoever this machine's other programs believe, which is nobody on a machine without root
+/// certificates: plain pages can still be read there. One request a connection needs no HTTP/2.
 pub fn trusting_the_system() -> Result<Arc<ClientConfig>, TlsUnusable> {
-    let mut tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_platform_verifier()?
-        .with_no_client_auth();
+    let builder = || {
+        ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+    };
+    let mut tls = match builder()?.with_platform_verifier() {
+        Ok(builder) => builder.with_no_client_auth(),
+        Err(error) => {
+            tracing::warn!("no page can be read over https: {error}");
+            builder()?.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
+        }
+    };
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(tls))
 }

@@ -1,6 +1,8 @@
 //! When an HTTP/2 connection is idle: nothing was asked on it for a while, and nothing is being
 //! answered. HTTP/1.1 has a timeout of its own for that.
 
+use std::future::pending;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,7 +21,16 @@ pub(super) const IDLE_MAX: Duration = Duration::from_secs(60);
 
 /// The requests under way on one connection.
 #[derive(Debug, Clone)]
-pub(super) struct UnderWay(Arc<watch::Sender<usize>>);
+pub(super) struct UnderWay(Arc<watch::Sender<Requests>>);
+
+#[derive(Debug, Default)]
+struct Requests {
+    open: usize,
+    /// Counted apart, for a request may come and go between two looks.
+    begun: u64,
+    /// The server has a timeout of its own for these.
+    is_http1: bool,
+}
 
 /// One of them, until it is dropped.
 #[derive(Debug)]
@@ -27,37 +38,45 @@ pub(super) struct Request(UnderWay);
 
 impl UnderWay {
     pub(super) fn new() -> UnderWay {
-        UnderWay(Arc::new(watch::Sender::new(0)))
+        UnderWay(Arc::default())
     }
 
     /// Nothing for HTTP/1.1.
     pub(super) fn begin(&self, version: Version) -> Option<Request> {
         if version != Version::HTTP_2 {
+            // Told once: a wake for every request would cost more than it says.
+            self.0.send_if_modified(|it| !mem::replace(&mut it.is_http1, true));
             return None;
         }
-        self.0.send_modify(|count| *count += 1);
+        self.0.send_modify(|it| {
+            it.open += 1;
+            it.begun += 1;
+        });
         Some(Request(self.clone()))
     }
 
-    /// Ends when there was a request and then none for `idle_max`. Without HTTP/2, never.
+    /// Ends when nothing was under way for `idle_max`, the time before a first request included.
+    /// With HTTP/1.1, never.
     pub(super) async fn idle(&self, idle_max: Duration) {
-        let mut count = self.0.subscribe();
-        let mut is_known = false;
+        let mut requests = self.0.subscribe();
         loop {
-            if !is_known {
-                is_known = count.wait_for(|count| 0 < *count).await.is_ok();
-            }
-            let _ = count.wait_for(|count| *count == 0).await;
-            if timeout(idle_max, count.wait_for(|count| 0 < *count)).await.is_err() {
-                return;
+            let Ok(now) = requests.wait_for(|it| it.open == 0).await.map(|it| it.begun) else {
+                return pending().await;
+            };
+            let goes_on = requests.wait_for(|it| it.begun != now || it.is_http1);
+            match timeout(idle_max, goes_on).await {
+                Err(_) => return,
+                Ok(Ok(it)) if !it.is_http1 => {}
+                Ok(_) => break,
             }
         }
+        pending().await
     }
 }
 
 impl Drop for Request {
     fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count = count.saturating_sub(1));
+        self.0.0.send_modify(|it| it.open = it.open.saturating_sub(1));
     }
 }
 
@@ -97,26 +116,28 @@ impl http_body::Body for Lasting {
 mod tests {
     use super::*;
 
+    const IDLE: Duration = Duration::from_millis(10);
+    const SHORT: Duration = Duration::from_millis(50);
+
     #[tokio::test]
     async fn a_connection_is_idle_once_its_last_answer_has_ended() {
-        let (under_way, idle_max) = (UnderWay::new(), Duration::from_millis(10));
-        assert!(under_way.begin(Version::HTTP_11).is_none());
+        let under_way = UnderWay::new();
         let request = under_way.begin(Version::HTTP_2).unwrap();
         let response = request.lasting(Response::new(Body::from("text")));
-        let short = Duration::from_millis(50);
-        assert!(timeout(short, under_way.idle(idle_max)).await.is_err(), "it is being answered");
+        assert!(timeout(SHORT, under_way.idle(IDLE)).await.is_err(), "it is being answered");
         drop(response);
-        under_way.idle_again(idle_max).await;
+        under_way.idle(IDLE).await;
     }
 
-    impl UnderWay {
-        /// For a connection that has had its requests.
-        async fn idle_again(&self, idle_max: Duration) {
-            let idle = self.idle(idle_max);
-            let ask = async {
-                drop(self.begin(Version::HTTP_2));
-            };
-            tokio::join!(idle, ask);
-        }
+    #[tokio::test]
+    async fn a_connection_without_a_request_is_idle() {
+        UnderWay::new().idle(IDLE).await;
+    }
+
+    #[tokio::test]
+    async fn connections_of_the_first_version_are_left_to_the_server() {
+        let under_way = UnderWay::new();
+        assert!(under_way.begin(Version::HTTP_11).is_none());
+        assert!(timeout(SHORT, under_way.idle(IDLE)).await.is_err());
     }
 }

@@ -37,7 +37,7 @@ fn every_whole_answer_is_read() {
             if is_anthropic(&path) { read_message(&body) } else { openai::read_answer(&body) };
         let told = match answer {
             Ok(answer) => tell::answer(&answer),
-            Err(error) => format!("error: {error}\n"),
+            Err(error) => tell::error(&error) + "\n",
         };
         expect_file![path.with_extension("txt")].assert_eq(&told);
     }
@@ -149,7 +149,7 @@ fn a_system_prompt_is_marked_as_worth_caching_unless_its_caller_marks_something(
 pub(super) fn pretty(body: Written) -> String {
     let value = match body {
         Ok(body) => serde_json::from_slice(&body).unwrap(),
-        Err(error) => serde_json::json!({"refused": error.to_string()}),
+        Err(error) => serde_json::json!({"refused": tell::error(&error).trim_start_matches("error: ")}),
     };
     serde_json::to_string_pretty(&value).unwrap() + "\n"
 }

@@ -104,7 +104,7 @@ fn every_word_about_a_job_is_read() {
         };
         let told = match read {
             Ok(progress) => format!("{progress:?}\n"),
-            Err(error) => format!("error: {error}\n"),
+            Err(error) => super::tell::error(&error) + "\n",
         };
         expect_file![path.with_extension("txt")].assert_eq(&told);
         seen += 1;

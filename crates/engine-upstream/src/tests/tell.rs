@@ -6,9 +6,19 @@ pub(super) fn events(events: &[ChatEvent], outcome: &Result<(), EngineError>) ->
     let mut lines: Vec<String> = events.iter().map(event).collect();
     lines.push(match outcome {
         Ok(()) => "end".to_owned(),
-        Err(error) => format!("error: {error}"),
+        Err(error) => self::error(error),
     });
     lines.join("\n") + "\n"
+}
+
+/// With the words for the caller, which the error itself does not tell.
+pub(super) fn error(error: &EngineError) -> String {
+    match error {
+        EngineError::Rejected { message }
+        | EngineError::ContextOverflow { message }
+        | EngineError::ContentPolicy { message } => format!("error: {error}: {message}"),
+        _ => format!("error: {error}"),
+    }
 }
 
 pub(super) fn event(event: &ChatEvent) -> String {

@@ -70,7 +70,7 @@ fn every_transcript_is_read() {
     for path in files("transcription", "json") {
         let told = match read_transcript(&fs::read(&path).unwrap()) {
             Ok(transcript) => tell(&transcript),
-            Err(error) => format!("error: {error}\n"),
+            Err(error) => super::tell::error(&error) + "\n",
         };
         expect_file![path.with_extension("txt")].assert_eq(&told);
     }

@@ -264,13 +264,14 @@ async fn a_job_outlives_the_process() {
 }
 
 #[tokio::test]
-async fn a_wallet_that_spent_its_last_cent_on_a_song_collects_it() {
+async fn a_wallet_that_cannot_pay_for_another_song_collects_its_first() {
     let app = TestApp::start().await;
     let wallet = TestWallet::evm(1);
-    app.fund(&wallet, "0.04").await;
+    app.fund(&wallet, "0.12").await;
     let queued = app.signed_in(&wallet).post("/audio/queue", &song()).await.ok();
     let id = queued["queue_id"].as_str().unwrap();
     app.run_jobs().await;
+    assert_eq!(app.signed_in(&wallet).post("/audio/queue", &song()).await.status, 402);
     assert_eq!(retrieve(&app.signed_in(&wallet), id).await.body, small_sound());
 }
 

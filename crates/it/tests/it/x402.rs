@@ -295,8 +295,8 @@ async fn transactions_tell_what_came_and_what_went() {
     assert_eq!((&charge["type"], &charge["balanceAfter"]), (&json!("CHARGE"), &json!(left)));
     assert_eq!(charge["requestId"], answer.header("x-request-id"));
     assert!(charge["modelId"].is_string() && charge["amount"].as_f64().unwrap() < 0.0);
-    assert_eq!((&top_up["type"], &top_up["amount"]), (&json!("TOP_UP"), &json!(5.0)));
-    assert_eq!((&top_up["requestId"], &top_up["balanceAfter"]), (&Value::Null, &json!(5.0)));
+    assert_eq!((&top_up["type"], &top_up["amount"]), (&json!("TOP_UP"), &json!(5)));
+    assert_eq!((&top_up["requestId"], &top_up["balanceAfter"]), (&Value::Null, &json!(5)));
     assert!(top_up["id"].as_str().unwrap().starts_with("ledger_"));
 
     let page = app.signed_in(&wallet).get(&format!("{path}?limit=1&offset=1")).await.ok();
@@ -319,7 +319,7 @@ async fn a_linked_wallet_spends_and_tops_up_the_balance_of_its_account() {
     app.app.store.commit(Group::of(Write::LinkWallet(link))).await.unwrap();
     let path = format!("/x402/balance/{}", wallet.address());
     let data = app.signed_in(&wallet).get(&path).await.ok()["data"].clone();
-    assert_eq!((&data["balanceUsd"], &data["diemBalanceUsd"]), (&json!(10.0), &json!(0.0)));
+    assert_eq!((&data["balanceUsd"], &data["diemBalanceUsd"]), (&json!(10), &json!(0.0)));
     let payment = wallet.pays(5_000_000, 1, app.app.clock.now());
     assert_eq!(pay(&app, &payment).await.ok()["data"]["newBalance"], 15.0);
     assert_eq!(app.app.ledger.balances(app.owner()).usd.as_f64(), 15.0);

@@ -32,6 +32,7 @@ pub(crate) fn key_endpoint() -> Endpoint {
         .tag("API keys")
         .summary("Create an API key of a wallet's own account, with its signature")
         .limit(LimitClass::KeyCreation)
+        .refuses(401, "The account of this wallet is frozen")
         .build()
 }
 

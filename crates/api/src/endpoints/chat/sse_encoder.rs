@@ -45,6 +45,8 @@ pub(super) struct ChatSseEncoder {
     parameters: EffectiveParameters,
     /// Whether what was found on the web is told in the stream.
     tells_sources: bool,
+    /// Whether anything was told yet.
+    has_begun: bool,
 }
 
 /// What an answer came to, for the end of it.
@@ -77,6 +79,16 @@ impl ChatSseEncoder {
             held,
             parameters,
             tells_sources,
+            has_begun: false,
+        }
+    }
+
+    /// What comes before the first word: what was found on the web.
+    fn begin(&mut self, events: &mut Vec<u8>) {
+        if !self.has_begun {
+            self.has_begun = true;
+            self.sources(events);
+            self.documents(events);
         }
     }
 
@@ -186,11 +198,17 @@ impl SseEncoder for ChatSseEncoder {
             Step::Opened(model, _) => {
                 self.frame.model.clone_from(&model.id);
                 self.beginning = beginning(&self.frame);
-                self.sources(events);
-                self.documents(events);
+                self.begin(events);
             }
-            Step::Chunk(chunk) => self.chunk(chunk, events),
-            Step::Done(settled) => self.end(&settled, events),
+            // Whoever was waited for before the headers were sent is not told as a step.
+            Step::Chunk(chunk) => {
+                self.begin(events);
+                self.chunk(chunk, events);
+            }
+            Step::Done(settled) => {
+                self.begin(events);
+                self.end(&settled, events);
+            }
             Step::Failed(failure) => self.fail(failure, events),
         }
     }

@@ -61,12 +61,14 @@ fn long(transcript: Transcript, length_s: f64, times: Times) -> VerboseTranscrip
     }
 }
 
-/// The characters of a word, each with an even share of its time.
+/// The characters of a word, each with an even share of its time, to the millisecond.
 fn characters(word: &Word) -> Vec<CharTime> {
     let count = word.word.trim().chars().count();
     let share_s = (word.end_s - word.start_s) / f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    let at =
-        |index: usize| word.start_s + share_s * f64::from(u32::try_from(index).unwrap_or(u32::MAX));
+    let at = |index: usize| {
+        let share = share_s * f64::from(u32::try_from(index).unwrap_or(u32::MAX));
+        ((word.start_s + share) * 1000.0).round() / 1000.0
+    };
     let characters = word.word.trim().chars().enumerate();
     let time = |(index, letter): (usize, char)| CharTime {
         char: letter.to_string(),
