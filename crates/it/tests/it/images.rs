@@ -211,7 +211,7 @@ async fn every_fault_is_told_at_once() {
         "width": 1281, "cfg_scale": 0, "seed": 1_000_000_000, "variants": 5, "lora_strength": 101,
         "format": "gif", "quality": "best",
     });
-    check_refused(PATH, &ask(&wishes), expect![[r#""#]]).await;
+    check_refused(PATH, &ask(&wishes), expect![[r#"400 {"_errors":[],"width":{"_errors":["Must be at most 1280"]},"cfg_scale":{"_errors":["Must be greater than 0"]},"seed":{"_errors":["Must be at most 999999999"]},"variants":{"_errors":["Must be at most 4"]},"lora_strength":{"_errors":["Must be at most 100"]},"format":{"_errors":["Invalid enum value. Expected 'jpeg' | 'png' | 'webp', received 'gif'"]},"quality":{"_errors":["Invalid enum value. Expected 'low' | 'medium' | 'high', received 'best'"]}}"#]]).await;
 }
 
 #[tokio::test]

@@ -198,10 +198,10 @@ async fn a_wallet_without_money_is_told_how_to_top_up_and_leaves_no_row() {
           "code": "PAYMENT_REQUIRED",
           "reason": "insufficient_balance",
           "message": "The wallet has $0 and needs at least $0.1. Top up with POST /api/v1/x402/top-up.",
-          "currentBalanceUsd": 0.0,
+          "currentBalanceUsd": 0,
           "minimumBalanceUsd": 0.1,
-          "suggestedTopUpUsd": 10.0,
-          "minimumTopUpUsd": 5.0,
+          "suggestedTopUpUsd": 10,
+          "minimumTopUpUsd": 5,
           "supportedTokens": [
             "USDC"
           ],
@@ -217,7 +217,7 @@ async fn a_wallet_without_money_is_told_how_to_top_up_and_leaves_no_row() {
             "tokenAddress": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
             "tokenDecimals": 6,
             "network": "eip155:8453",
-            "minimumAmountUsd": 5.0
+            "minimumAmountUsd": 5
           },
           "siwxChallenge": {
             "info": null,

@@ -110,7 +110,7 @@ async fn a_transcript_comes_in_the_form_that_was_asked_for() {
     .await;
     check_form(&[("timestamps", "true")], expect![[r#"
         200 application/json
-        {"text":"Hello there.","duration":1.5,"timestamps":{"word":[{"word":"Hello","start":0.0,"end":0.5},{"word":"there","start":0.5,"end":1.2}],"segment":[{"text":" Hello there.","start":0.0,"end":1.2}]}}
+        {"text":"Hello there.","duration":1.5,"timestamps":{"word":[{"word":"Hello","start":0.0,"end":0.5},{"word":"there","start":0.5,"end":1.2}],"segment":[{"text":" Hello there.","start":0.0,"end":1.2}],"char":[{"char":"H","start":0.0,"end":0.1},{"char":"e","start":0.1,"end":0.2},{"char":"l","start":0.2,"end":0.3},{"char":"l","start":0.3,"end":0.4},{"char":"o","start":0.4,"end":0.5},{"char":"t","start":0.5,"end":0.64},{"char":"h","start":0.64,"end":0.78},{"char":"e","start":0.78,"end":0.92},{"char":"r","start":0.92,"end":1.06},{"char":"e","start":1.06,"end":1.2}]}}
     "#]]).await;
     check_form(&[("timestamp_granularities[]", "word")], expect![[r#"
         200 application/json

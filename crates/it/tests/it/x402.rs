@@ -234,7 +234,7 @@ async fn a_wallet_reads_its_own_balance_and_no_other() {
     let (wallet, other) = (TestWallet::evm(1), TestWallet::solana(2));
     app.fund(&wallet, "0.05").await;
     let path = format!("/x402/balance/{}", wallet.address());
-    app.signed_in(&wallet).get(&path).await.expect(expect![[r#"200 {"success":true,"data":{"walletAddress":"0x1a642f0e3c3af545e7acbd38b07251b3990914f1","balanceUsd":0.05,"canConsume":false,"minimumTopUpUsd":5.0,"suggestedTopUpUsd":10.0}}"#]]);
+    app.signed_in(&wallet).get(&path).await.expect(expect![[r#"200 {"success":true,"data":{"walletAddress":"0x1a642f0e3c3af545e7acbd38b07251b3990914f1","balanceUsd":0.05,"canConsume":false,"minimumTopUpUsd":5,"suggestedTopUpUsd":10}}"#]]);
     app.signed_in(&other).get(&path).await.expect(expect![[r#"403 {"error":"You can only access resources for your own wallet","code":"X402_WALLET_MISMATCH"}"#]]);
     let own = format!("/x402/balance/{}", other.address());
     assert_eq!(app.signed_in(&other).get(&own).await.ok()["data"]["balanceUsd"], 0.0);

@@ -55,6 +55,8 @@ mod writer;
 pub use self::lock::{holder, note_holder};
 
 #[cfg(test)]
+mod earlier;
+#[cfg(test)]
 mod tests;
 
 /// What the log file is cut back to after it was moved.

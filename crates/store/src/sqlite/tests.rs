@@ -4,6 +4,7 @@ use moment::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use super::earlier::put_back;
 use super::*;
 use crate::conformance::{self, Case};
 use crate::questions::*;
@@ -122,10 +123,7 @@ async fn credits_that_an_earlier_release_charged_are_counted() {
     let minutes: Vec<_> = counted.iter().map(|it| it.at.since(first).as_secs() / 60).collect();
     assert_eq!(minutes, [0, 0, 15, 15, 2 * 24 * 60], "what is older than two days is dropped");
     drop(store);
-    let before = "DROP TABLE rpc_spent; DROP TABLE audit; DROP TABLE received_claim; \
-                  CREATE INDEX usage_of_rpc ON usage (at_ms) WHERE sku GLOB 'crypto-rpc-*'; \
-                  PRAGMA user_version = 13";
-    Connection::open(database_in(directory.path())).unwrap().execute_batch(before).unwrap();
+    put_back(&Connection::open(database_in(directory.path())).unwrap(), 13);
     let store = Sqlite::open(&scratch(&directory)).unwrap();
     assert_eq!(store.spent_credits(Timestamp::default()).await.unwrap(), counted);
     assert_eq!(store.evidence().await.unwrap().faults, Vec::<String>::new());

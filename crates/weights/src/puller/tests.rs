@@ -113,6 +113,7 @@ async fn without_a_network_the_error_names_every_source() {
     let error = sources.puller().pull("talker").await.unwrap_err();
     expect![[r#"
         talker could not be fetched: no source has model.bin
+          127.0.0.1 answers 404 Not Found
           127.0.0.1 cannot be reached"#]]
     .assert_eq(&sources.told(&error));
 }

@@ -80,7 +80,7 @@ async fn a_crash_amid_the_posting_leaves_what_came_before_and_meanwhile() {
 #[tokio::test]
 async fn a_posting_that_fails_keeps_what_came_meanwhile_behind_what_was_there() {
     let directory = directory();
-    let small = Options { bytes_max: 300 * 1024, ..options(&directory) };
+    let small = Options { bytes_max: 420 * 1024, ..options(&directory) };
     let mut writer = furnished(&small);
     log(&mut writer, 0..800);
     let mut next = 800;

@@ -1,6 +1,7 @@
 //! Opening a database whose log was not posted: after a crash, of an older release, or damaged.
 
 use super::*;
+use crate::sqlite::earlier::put_back;
 
 /// Opens the image twice: charges are there once, in order, whatever was left to do.
 async fn expect_charged(image: &TempDir, expected: &[u128], step: &str) {
@@ -76,11 +77,7 @@ async fn a_database_of_the_release_before_the_log_is_opened() {
     let directory = directory();
     drop(furnished(&options(&directory)));
     let connection = Connection::open(database_in(directory.path())).unwrap();
-    let before = "DROP TABLE charge_log_generation; DROP TABLE rpc_spent; \
-                  DROP TABLE audit; DROP TABLE received_claim; \
-                  CREATE INDEX usage_of_rpc ON usage (at_ms) WHERE sku GLOB 'crypto-rpc-*'; \
-                  PRAGMA user_version = 10";
-    connection.execute_batch(before).unwrap();
+    put_back(&connection, 10);
     drop(connection);
     let store = Sqlite::open(&options(&directory)).unwrap();
     store.commit(settled(1, 1, 10)).await.unwrap();
@@ -93,11 +90,8 @@ async fn charges_that_an_earlier_release_has_logged_are_not_passed_over() {
     let directory = directory();
     drop(furnished(&options(&directory)));
     let connection = Connection::open(database_in(directory.path())).unwrap();
-    let logged = "DROP TABLE charge_log_generation; DROP TABLE audit; \
-                  DROP TABLE received_claim; \
-                  CREATE TABLE charge_log (seq INTEGER PRIMARY KEY, charges BLOB); \
-                  INSERT INTO charge_log (charges) VALUES (x'01'); PRAGMA user_version = 12";
-    connection.execute_batch(logged).unwrap();
+    put_back(&connection, 12);
+    connection.execute_batch("INSERT INTO charge_log (charges) VALUES (x'01')").unwrap();
     drop(connection);
     let error = Sqlite::open(&options(&directory)).unwrap_err();
     expect_test::expect!["refused by a constraint of the database: a crash has left charges in the table charge_log; start and stop the release that wrote them, which posts them, and then this one"].assert_eq(&error.to_string());

@@ -1,0 +1,39 @@
+//! For tests: the database as an earlier release left it.
+
+use rusqlite::Connection;
+
+/// What takes each migration back, the latest first. A new migration adds its line.
+const UNDONE: [(i64, &str); 8] = [
+    (
+        19,
+        "DROP TABLE character_use; DROP TABLE character_review; DROP TABLE character_word;
+         DROP TABLE character_tag; DROP TABLE character_content; DROP TABLE character",
+    ),
+    (18, "DROP TABLE job_timing; DROP TABLE media; DROP TABLE job"),
+    (17, "ALTER TABLE owner DROP COLUMN frozen_ms"),
+    (16, "ALTER TABLE api_key DROP COLUMN model_privacy"),
+    (15, "DROP TABLE received_claim; DROP TABLE audit"),
+    (
+        14,
+        "DROP TABLE rpc_spent;
+         CREATE INDEX usage_of_rpc ON usage (at_ms) WHERE sku GLOB 'crypto-rpc-*'",
+    ),
+    (
+        13,
+        "DROP TABLE charge_log_generation;
+         CREATE TABLE charge_log (
+             seq INTEGER PRIMARY KEY,
+             charges BLOB NOT NULL CHECK (0 < length(charges))
+         ) STRICT",
+    ),
+    (11, "DROP TABLE charge_log"),
+];
+
+pub(super) fn put_back(connection: &Connection, version: i64) {
+    for (migration, undoing) in UNDONE {
+        if version < migration {
+            connection.execute_batch(undoing).unwrap();
+        }
+    }
+    connection.pragma_update(None, "user_version", version).unwrap();
+}
