@@ -74,7 +74,8 @@ class Server:
 
     def metric(self, name):
         """The value of a metric, with its labels if it has any; None if it is not there."""
-        address = re.search(r"health and metrics on (http://[0-9.:]+)", self.tail()).group(1)
+        with open(os.path.join(self.folder, "log"), encoding="utf-8") as log:
+            address = re.search(r"health and metrics on (http://[0-9.:]+)", log.read()).group(1)
         with urllib.request.urlopen(f"{address}/metrics", timeout=COMMAND_SECONDS_MAX) as answer:
             found = re.search(rf"^{re.escape(name)} (\S+)$", answer.read().decode(), re.MULTILINE)
         return found and float(found.group(1))

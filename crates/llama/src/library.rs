@@ -92,7 +92,8 @@ impl Library {
         interface::check(&functions).map_err(|cause| {
             interface(format!("it says that it is version {version}, and {cause}"))
         })?;
-        if version != VERSION {
+        // Builds between two releases say so after a dash.
+        if version.split('-').next() != Some(VERSION) {
             tracing::warn!(
                 "{} is llama.cpp {version}; this program was made for {VERSION}",
                 path.display()
@@ -118,11 +119,27 @@ fn functions(path: &Path) -> Result<Functions, LibraryError> {
     // SAFETY: what runs at loading are the library's own constructors. The file is one whose digest
     // was checked, or the operator's own, which he could as well have put into this program.
     let library = unsafe { libloading::Library::new(path) }.map_err(unloadable)?;
+    take_last_words(&library);
     // SAFETY: the symbols have the types of the headers if the library is of their version, which
     // `interface::check` looks into before any of them gets more than plain values.
     let functions = unsafe { Functions::from_library(library) };
     functions
         .map_err(|error| LibraryError::Interface { path: path.to_owned(), cause: in_full(&error) })
+}
+
+/// Without it, a library that gives up starts a debugger on its own process first, which takes
+/// minutes. Older versions have no such function, and do so only if they find one.
+#[expect(unsafe_code, reason = "calls into the library")]
+fn take_last_words(library: &libloading::Library) {
+    type Callback = unsafe extern "C" fn(*const std::ffi::c_char);
+    type SetCallback = unsafe extern "C" fn(Option<Callback>) -> Option<Callback>;
+    // SAFETY: the function has had this type since it was added, and the callback stays, being a
+    // function of this program.
+    unsafe {
+        if let Ok(set) = library.get::<SetCallback>(b"ggml_set_abort_callback\0") {
+            set(Some(log::last_words));
+        }
+    }
 }
 
 /// An error and what it came from: the system's own words name the symbol or the file.

@@ -37,6 +37,16 @@ pub(crate) unsafe extern "C" fn take(level: ggml_log_level, text: *const c_char,
     }
 }
 
+/// The library calls this before it ends the process.
+#[expect(unsafe_code, reason = "the library calls it")]
+pub(crate) unsafe extern "C" fn last_words(text: *const c_char) {
+    if !text.is_null() {
+        // SAFETY: as above.
+        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+        tracing::error!(target: "llama_cpp", "{}", text.trim());
+    }
+}
+
 impl Line {
     fn end(&mut self) {
         let text = self.text.trim();

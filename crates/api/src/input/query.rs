@@ -43,4 +43,5 @@ pub(super) fn read<T: JsonSchema + 'static>(parts: &Parts) -> Result<Value, Refu
 pub(super) fn describe_refusals(operation: &mut Operation, generator: &mut SchemaGenerator) {
     operation.refusal::<wire::errors::ValidationError>(400, "The request is not valid", generator);
     operation.standard_refusal(400, "The request could not be read", generator);
+    operation.standard_refusal(414, "The address is too long", generator);
 }
