@@ -12,9 +12,13 @@ from engine.service import EngineCase, user
 ANSWER_TOKENS_MAX = 1024
 ENDLESS = "Write a very long story."
 SENTENCE = "The quick brown fox jumps over the lazy dog."
+# With bounds: at this temperature a small model may write digits or letters without end.
 CITY = {
     "type": "object",
-    "properties": {"name": {"type": "string"}, "population": {"type": "integer"}},
+    "properties": {
+        "name": {"type": "string", "maxLength": 40},
+        "population": {"type": "integer", "minimum": 0, "maximum": 40_000_000},
+    },
     "required": ["name", "population"],
     "additionalProperties": False,
 }
@@ -79,6 +83,7 @@ class ModelsTest(EngineCase):
             city = json.loads(choice.message.content)
             self.assertEqual(set(city), {"name", "population"})
             self.assertIsInstance(city["population"], int)
+            self.assertIn(city["population"], range(40_000_001))
 
     def test_four_chats_at_once_say_what_they_say_alone(self):
         # Sums are rounded otherwise side by side, so that long texts may part where two words are
