@@ -45,7 +45,9 @@ class Document(unittest.TestCase):
         with Server(config=FOR_A_TESTER + CONFIG) as server:
             run = self.run_schemathesis(server, ",".join(self.create_keys(server)))
             self.assertIsNone(server.process.poll(), server.tail())
-        self.assertEqual(run.returncode, 0, run.stdout[-20000:] + run.stderr[-4000:])
+        # Requests that were too long would hide what is wrong with them.
+        told = "\n".join(line[:400] for line in run.stdout.splitlines())
+        self.assertEqual(run.returncode, 0, told[-20000:] + run.stderr[-4000:])
 
     def create_keys(self, server):
         """One key in each of many accounts, as some limits count by account."""

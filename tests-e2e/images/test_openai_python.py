@@ -4,8 +4,10 @@ import base64
 import io
 import json
 import os
+import re
 import struct
 import tempfile
+import threading
 import unittest
 import zlib
 
@@ -17,9 +19,8 @@ from images.upstream import png, size_of
 
 class PythonCase(ServiceCase):
     def client(self, **options):
-        client = openai.OpenAI(
-            base_url=self.server.api, api_key=self.key, max_retries=0, **options
-        )
+        options = {"max_retries": 0, **options}
+        client = openai.OpenAI(base_url=self.server.api, api_key=self.key, **options)
         self.addCleanup(client.close)
         return client
 
@@ -122,6 +123,34 @@ class Edits(PythonCase):
         with self.costs(0.04):
             answer = self.client().images.create_variation(image=upload(png(256, 256)))
         self.assertTrue(answer.data[0].b64_json)
+
+    def test_eight_of_the_largest_pictures_at_once_take_little_memory_here(self):
+        largest = png(7680, 4320)
+        before = self.peak_bytes()
+        outcomes = []
+
+        def edit():
+            try:
+                self.client(max_retries=8).images.edit(
+                    image=upload(largest), prompt="make it blue", model="editor", timeout=300
+                )
+                outcomes.append("edited")
+            except openai.APIError as error:
+                outcomes.append(str(error))
+
+        with self.costs(8 * 0.04):
+            callers = [threading.Thread(target=edit) for _ in range(8)]
+            for caller in callers:
+                caller.start()
+            for caller in callers:
+                caller.join()
+        self.assertEqual(outcomes, ["edited"] * 8)
+        # One of them, opened, has 133 million bytes.
+        self.assertLess(self.peak_bytes() - before, 100_000_000)
+
+    def peak_bytes(self):
+        with open(f"/proc/{self.server.process.pid}/status", encoding="ascii") as status:
+            return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) * 1024
 
     def test_hostile_files_are_refused_and_free(self):
         bomb = bytearray(png(256, 256))

@@ -33,7 +33,13 @@ def png(width, height, colour=(200, 60, 60)):
 
 
 def size_of(picture):
-    """The sides of a PNG."""
+    """The sides of a PNG or of a JPEG."""
+    if picture.startswith(b"\xff\xd8"):
+        at = 2
+        while picture[at + 1] not in (0xC0, 0xC1, 0xC2):
+            at += 2 + struct.unpack(">H", picture[at + 2 : at + 4])[0]
+        height, width = struct.unpack(">HH", picture[at + 5 : at + 9])
+        return width, height
     assert picture.startswith(b"\x89PNG\r\n\x1a\n"), picture[:16]
     return struct.unpack(">II", picture[16:24])
 

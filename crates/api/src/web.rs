@@ -1,7 +1,5 @@
 //! What looks at the web for callers, and what that costs.
 
-use std::sync::Arc;
-
 use ::web::{Reading, Scraper, Searcher};
 use ledger::ChargeLine;
 use money::{Cost, Per, Price, Rate};
@@ -11,7 +9,7 @@ pub struct Web {
     /// Nothing where the operator has set up no search.
     pub searcher: Option<Searcher>,
     /// Reads what callers send as files.
-    pub reading: Arc<dyn Reading>,
+    pub reading: Reading,
     pub prices: WebPrices,
 }
 

@@ -37,6 +37,7 @@ use domain::limits::window::Limiter;
 use domain::secret::SECRET_BYTES_MAX;
 use jobs::Jobs;
 use lanes::Lanes;
+use reader::Reader;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -111,7 +112,9 @@ pub(crate) async fn run(
     let wallets = wallets::open(&service, (&server, &x402), public_url, payments.clone()).await?;
     let settings = (settings, server.bodies_bytes_max);
     let jobs = queue::open(&surroundings.data_dir.path, &service, &engines, &queue).await?;
-    let parts = (engines, proxy, wallets, Arc::clone(&jobs), web.open(&tasks)?, console);
+    let reader: Arc<dyn Reader> = Arc::new(reading::reader());
+    let web = web.open(&tasks, Arc::clone(&reader))?;
+    let parts = (engines, proxy, wallets, Arc::clone(&jobs), (web, reader), console);
     let app = app(&service, parts, settings, &tasks);
     let child = local.map(|local| LocalChild::start(local, &service, &log));
     let report = child.as_ref().map(LocalChild::report);
@@ -259,11 +262,12 @@ fn put_in_force(
 }
 
 /// What an [`App`] is made of beside the service and its settings.
-type AppParts = (Arc<Engines>, Arc<Proxy>, Arc<Wallets>, Arc<Jobs>, Arc<Web>, Console);
+type AppParts =
+    (Arc<Engines>, Arc<Proxy>, Arc<Wallets>, Arc<Jobs>, (Arc<Web>, Arc<dyn Reader>), Console);
 
 fn app(
     service: &Service,
-    (engines, proxy, wallets, jobs, web, console): AppParts,
+    (engines, proxy, wallets, jobs, (web, reader), console): AppParts,
     (settings, bodies_bytes_max): (Settings, usize),
     tasks: &TaskTracker,
 ) -> Arc<App> {
@@ -281,7 +285,7 @@ fn app(
         store: Arc::clone(&service.store),
         limiter: Limiter::default(),
         failures: Failures::default(),
-        reader: Arc::new(reading::reader()),
+        reader,
         bodies: Arc::new(Bodies::new(bodies_bytes_max)),
         clock: Arc::clone(&service.clock),
         entropy: Arc::clone(&service.entropy),

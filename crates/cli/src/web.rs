@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ::web::{
-    BRAVE, Browser, BrowserSetup, Fetcher, ReadHere, Scraper, SearchKind, Searcher, SystemNames,
+    BRAVE, Browser, BrowserSetup, Fetcher, Reading, Scraper, SearchKind, Searcher, SystemNames,
     TAVILY,
 };
 use api::web::{Web, WebPrices};
@@ -12,6 +12,7 @@ use config::read::Config;
 use config::sections::scrape::{Chromium, Scrape};
 use config::sections::search::{Search, SearchService};
 use domain::web_address::Reach;
+use reader::Reader;
 use reqwest::header::HeaderValue;
 use tokio_util::task::TaskTracker;
 use url::Url;
@@ -44,7 +45,11 @@ impl WebSections {
         WebSections { search: config.search.clone(), scrape, browser }
     }
 
-    pub(crate) fn open(&self, tasks: &TaskTracker) -> Result<Arc<Web>, Failure> {
+    pub(crate) fn open(
+        &self,
+        tasks: &TaskTracker,
+        reader: Arc<dyn Reader>,
+    ) -> Result<Arc<Web>, Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
         let tls = ::web::trusting_the_system().map_err(|error| failed(&error))?;
         let reach =
@@ -52,7 +57,7 @@ impl WebSections {
         let names = Arc::new(SystemNames::default());
         let agent = HeaderValue::from_static(AGENT);
         let fetcher = Arc::new(Fetcher::new(names, reach, tls, agent));
-        let reading = Arc::new(ReadHere::default());
+        let reading = Reading::new(reader);
         let browser = self.browser.clone().map(|program| {
             let setup = BrowserSetup { program, sandbox: self.scrape.sandbox };
             Arc::new(Browser::new(setup, tasks.clone()))

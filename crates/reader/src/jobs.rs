@@ -5,6 +5,8 @@
 //! other programs and no second thread, so it may use only memory and the processor.
 
 pub mod document;
+pub mod page;
+pub mod picture;
 pub mod probe;
 
 use serde::de::DeserializeOwned;
@@ -82,5 +84,7 @@ macro_rules! tasks {
 
 tasks! {
     Document(document::Request),
+    Page(page::Request),
+    Picture(picture::Request),
     Probe(probe::Request),
 }

@@ -9,6 +9,7 @@
 
 pub mod child;
 mod frame;
+mod here;
 pub mod jobs;
 mod pool;
 mod worker;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
+pub use here::HereReader;
 pub use pool::{ProcessReader, Program};
 
 use crate::jobs::{Done, Job, Known};

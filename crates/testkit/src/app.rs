@@ -27,7 +27,7 @@ use ledger::{Charge, ChargeLine, Ledger};
 use moment::{Clock, ManualClock, Timestamp};
 use money::{Currency, Nano, Per, Price, Rate};
 use payments::Parts;
-use reader::Reader;
+use reader::{HereReader, Reader};
 use serde_json::Value;
 use store::Store;
 use store::intercept::Intercepted;
@@ -50,7 +50,6 @@ use crate::maker::StubMaker;
 use crate::names::TestNames;
 use crate::node::{self, StubNode};
 use crate::parts::{console, jobs_of, payments, wallets};
-use crate::reader::HereReader;
 use crate::seed::Seeded;
 use crate::site::StubSite;
 use crate::upstream::StubUpstream;
@@ -151,7 +150,7 @@ impl TestApp {
             jobs: Arc::new(jobs_of(&store, &ledger, &engines, &folder, (&now, &random))),
             engines,
             proxy: Arc::new(proxy),
-            web: site.web(&config.scrape, &config.search),
+            web: site.web(&config.scrape, &config.search, reader.clone()),
             keys: Arc::new(key_ring(&store, &now, &random)),
             ledger,
             store,

@@ -64,7 +64,8 @@ pub struct Reply<'a> {
 }
 
 fn matches(template: &str, path: &str) -> bool {
-    let (Some((before, _)), Some((_, after))) = (template.split_once('{'), template.rsplit_once('}'))
+    let (Some((before, _)), Some((_, after))) =
+        (template.split_once('{'), template.rsplit_once('}'))
     else {
         return false;
     };

@@ -14,7 +14,6 @@ pub mod maker;
 mod names;
 pub mod node;
 mod parts;
-mod reader;
 pub mod seed;
 pub mod site;
 pub mod stream;

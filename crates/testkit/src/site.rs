@@ -11,9 +11,10 @@ use axum::response::{IntoResponse, Response};
 use config::sections::scrape::Scrape;
 use config::sections::search::Search;
 use domain::web_address::Reach;
+use reader::Reader;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use url::Url;
-use web::{Fetcher, ReadHere, Scraper, SearchKind, Searcher};
+use web::{Fetcher, Reading, Scraper, SearchKind, Searcher};
 
 use crate::names::TestNames;
 
@@ -23,7 +24,7 @@ type Pages = Arc<Mutex<HashMap<String, Reply>>>;
 struct Reply {
     status: StatusCode,
     media_type: &'static str,
-    body: String,
+    body: Vec<u8>,
     location: Option<&'static str>,
 }
 
@@ -50,17 +51,17 @@ impl StubSite {
     }
 
     /// What a path answers from now on.
-    pub fn put(&self, path: &str, media_type: &'static str, body: &str) {
-        self.put_reply(path, StatusCode::OK, media_type, body, None);
+    pub fn put(&self, path: &str, media_type: &'static str, body: impl AsRef<[u8]>) {
+        self.put_reply(path, StatusCode::OK, media_type, body.as_ref(), None);
     }
 
     pub fn put_status(&self, path: &str, status: u16, body: &str) {
         let status = StatusCode::from_u16(status).unwrap();
-        self.put_reply(path, status, "text/html", body, None);
+        self.put_reply(path, status, "text/html", body.as_bytes(), None);
     }
 
     pub fn put_redirect(&self, path: &str, location: &'static str) {
-        self.put_reply(path, StatusCode::FOUND, "text/html", "", Some(location));
+        self.put_reply(path, StatusCode::FOUND, "text/html", b"", Some(location));
     }
 
     /// What a search finds, as SearXNG writes it.
@@ -79,22 +80,27 @@ impl StubSite {
         path: &str,
         status: StatusCode,
         media_type: &'static str,
-        body: &str,
+        body: &[u8],
         location: Option<&'static str>,
     ) {
-        let reply = Reply { status, media_type, body: body.to_owned(), location };
+        let reply = Reply { status, media_type, body: body.to_vec(), location };
         self.pages.lock().unwrap().insert(path.to_owned(), reply);
     }
 
     /// The web as a service with this configuration sees it: judged as in the open, and every
     /// public number leads here.
-    pub(crate) fn web(&self, scrape: &Scrape, search: &Search) -> Arc<Web> {
+    pub(crate) fn web(
+        &self,
+        scrape: &Scrape,
+        search: &Search,
+        reader: Arc<dyn Reader>,
+    ) -> Arc<Web> {
         let server = self.address;
         let tls = web::trusting_the_system().unwrap();
         let agent = HeaderValue::from_static("tests");
         let fetcher = Fetcher::new(Arc::new(TestNames), Reach::Public, tls, agent);
         let fetcher = Arc::new(fetcher.with_stand_in(Arc::new(move |_| server)));
-        let reading = Arc::new(ReadHere::default());
+        let reading = Reading::new(reader);
         let url = Url::parse(&format!("http://{server}")).unwrap();
         let searcher = Searcher::new(SearchKind::Searxng, &url, None).unwrap();
         let prices =

@@ -1,64 +1,56 @@
-//! Reading what was fetched: pages and documents, which whoever wrote them may have made to harm.
+//! Reading what was fetched or sent: pages and documents, which whoever wrote them may have made to
+//! harm, so that they are opened elsewhere.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
-use documents::Budget;
-use futures_util::future::BoxFuture;
 use pages::Page;
-use tokio::sync::Semaphore;
+use reader::jobs::{document, page};
+use reader::{CallerId, Fault, Reader};
 
-/// Each keeps a core busy.
-const READERS_MAX: usize = 4;
+/// Has hostile bytes read. What could not be read is told in a sentence.
+#[derive(Clone)]
+pub struct Reading {
+    reader: Arc<dyn Reader>,
+}
 
-/// Reads hostile bytes somewhere. What could not be read is told in a sentence.
-pub trait Reading: Send + Sync {
-    fn page(
+impl Reading {
+    pub fn new(reader: Arc<dyn Reader>) -> Reading {
+        Reading { reader }
+    }
+
+    pub async fn page(
         &self,
+        caller: CallerId,
         bytes: Bytes,
         content_type: Option<String>,
         address: String,
-    ) -> BoxFuture<'_, Result<Page, String>>;
+    ) -> Result<Page, String> {
+        let request = page::Request { content_type, address };
+        let read = reader::ask(self.reader.as_ref(), caller, request, bytes).await;
+        let (content, markdown) = read.map_err(told)?;
+        Ok(content?.with(&markdown))
+    }
 
-    fn document(&self, bytes: Bytes) -> BoxFuture<'_, Result<String, String>>;
-}
-
-/// Reads on threads of this process.
-pub struct ReadHere {
-    turns: Semaphore,
-}
-
-impl Default for ReadHere {
-    fn default() -> ReadHere {
-        ReadHere { turns: Semaphore::new(READERS_MAX) }
+    pub async fn document(&self, caller: CallerId, bytes: Bytes) -> Result<String, String> {
+        let request = document::Request { lengths: vec![bytes.len()] };
+        let read = reader::ask(self.reader.as_ref(), caller, request, bytes).await;
+        let (outcome, text) = read.map_err(told)?;
+        outcome.split(&text).pop().unwrap_or_else(|| Err(told_nothing()))
     }
 }
 
-impl ReadHere {
-    async fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, String> + Send + 'static,
-    ) -> Result<T, String> {
-        let _turn = self.turns.acquire().await.map_err(|error| error.to_string())?;
-        let read = tokio::task::spawn_blocking(work).await;
-        read.unwrap_or_else(|_| Err("It could not be read.".to_owned()))
+fn told(fault: Fault) -> String {
+    match fault {
+        Fault::TooMuch { .. } => "Reading it takes more memory or time than it may.".to_owned(),
+        Fault::Busy => "Too much is waiting to be read; try again shortly.".to_owned(),
+        Fault::Unavailable { cause } => {
+            tracing::error!("nothing can be read: {cause}");
+            told_nothing()
+        }
     }
 }
 
-impl Reading for ReadHere {
-    fn page(
-        &self,
-        bytes: Bytes,
-        content_type: Option<String>,
-        address: String,
-    ) -> BoxFuture<'_, Result<Page, String>> {
-        Box::pin(self.run(move || {
-            let html = pages::decode(&bytes, content_type.as_deref());
-            pages::read(&html, &address).map_err(|fault| fault.0.to_owned())
-        }))
-    }
-
-    fn document(&self, bytes: Bytes) -> BoxFuture<'_, Result<String, String>> {
-        Box::pin(self.run(move || {
-            documents::read(&bytes, &mut Budget::default()).map_err(|fault| fault.to_string())
-        }))
-    }
+fn told_nothing() -> String {
+    "It could not be read.".to_owned()
 }

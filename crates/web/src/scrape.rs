@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::web_address::WebAddress;
 use http::header::{CONTENT_TYPE, LINK};
+use reader::CallerId;
 use tokio::time::{Instant, timeout};
 
 use crate::browser::Browser;
@@ -96,7 +97,7 @@ pub struct Scraped {
 
 pub struct Scraper {
     pub fetcher: Arc<Fetcher>,
-    reading: Arc<dyn Reading>,
+    reading: Reading,
     browser: Option<Arc<Browser>>,
     robots: Option<Robots>,
     /// Hosts that write for models, which is what `llms.txt` tells.
@@ -106,7 +107,7 @@ pub struct Scraper {
 impl Scraper {
     pub fn new(
         fetcher: Arc<Fetcher>,
-        reading: Arc<dyn Reading>,
+        reading: Reading,
         browser: Option<Arc<Browser>>,
         respects_robots: bool,
     ) -> Scraper {
@@ -132,8 +133,13 @@ impl Scraper {
         }
     }
 
-    pub async fn scrape(&self, address: &WebAddress) -> Result<Scraped, ScrapeFault> {
-        let scraping = timeout(SCRAPE_TIME_MAX, self.scrape_any(address));
+    /// For a caller, whose turn it is to have something read.
+    pub async fn scrape(
+        &self,
+        address: &WebAddress,
+        caller: CallerId,
+    ) -> Result<Scraped, ScrapeFault> {
+        let scraping = timeout(SCRAPE_TIME_MAX, self.scrape_any(address, caller));
         let mut scraped = scraping.await.map_err(|_| FetchFault::TimedOut)??;
         cut(&mut scraped.markdown, MARKDOWN_BYTES_MAX);
         if scraped.markdown.trim().is_empty() {
@@ -142,7 +148,11 @@ impl Scraper {
         Ok(scraped)
     }
 
-    async fn scrape_any(&self, address: &WebAddress) -> Result<Scraped, ScrapeFault> {
+    async fn scrape_any(
+        &self,
+        address: &WebAddress,
+        caller: CallerId,
+    ) -> Result<Scraped, ScrapeFault> {
         if let Some(robots) = &self.robots
             && !robots.allow(&self.fetcher, address).await
         {
@@ -162,28 +172,28 @@ impl Scraper {
             || ((media_type.is_empty() || media_type.starts_with("text/"))
                 && looks_like_markup(&fetched.body));
         if is_page {
-            return self.read_page(fetched).await;
+            return self.read_page(fetched, caller).await;
         }
         if ["image/", "audio/", "video/", "font/"].iter().any(|kind| media_type.starts_with(kind)) {
             return Err(ScrapeFault::NoText(media_type));
         }
-        let read = self.reading.document(fetched.body).await;
+        let read = self.reading.document(caller, fetched.body).await;
         let markdown = read.map_err(ScrapeFault::Unreadable)?;
         Ok(Scraped { title: String::new(), markdown, way: Way::Document })
     }
 
-    async fn read_page(&self, fetched: Fetched) -> Result<Scraped, ScrapeFault> {
+    async fn read_page(&self, fetched: Fetched, caller: CallerId) -> Result<Scraped, ScrapeFault> {
         let content_type = fetched.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let content_type = content_type.map(str::to_owned);
         let place = fetched.address.to_string();
-        let read = self.reading.page(fetched.body.clone(), content_type, place.clone()).await;
+        let read = self.reading.page(caller, fetched.body.clone(), content_type, place).await;
         let page = read.map_err(ScrapeFault::Unreadable)?;
         let told = link_header(&fetched).or(page.alternate.clone());
         if let Some(markdown) = self.native_beside(&fetched.address, told.as_deref()).await {
             return Ok(Scraped { title: page.title, markdown, way: Way::Native });
         }
         if page.needs_scripts
-            && let Some(built) = self.built(&fetched.address).await
+            && let Some(built) = self.built(&fetched.address, caller).await
             && page.markdown.len() < built.markdown.len()
         {
             return Ok(built);
@@ -192,7 +202,7 @@ impl Scraper {
     }
 
     /// The page as scripts build it; nothing if no browser could do it.
-    async fn built(&self, address: &WebAddress) -> Option<Scraped> {
+    async fn built(&self, address: &WebAddress, caller: CallerId) -> Option<Scraped> {
         let browser = self.browser.as_ref()?;
         let html = match browser.build(&self.fetcher, address).await {
             Ok(html) => html,
@@ -202,7 +212,8 @@ impl Scraper {
             }
         };
         let utf8 = Some("text/html; charset=utf-8".to_owned());
-        let page = self.reading.page(Bytes::from(html), utf8, address.to_string()).await.ok()?;
+        let page =
+            self.reading.page(caller, Bytes::from(html), utf8, address.to_string()).await.ok()?;
         Some(Scraped { title: page.title, markdown: page.markdown, way: Way::Browser })
     }
 

@@ -52,7 +52,7 @@ fn texts(list: &Value) -> Vec<String> {
 }
 
 pub(crate) fn problems(root: &Path, policy: &Policy) -> Result<Vec<String>, String> {
-    let arguments = ["metadata", "--offline", "--locked", "--format-version", "1"];
+    let arguments = ["metadata", "--locked", "--format-version", "1"];
     let metadata = command::output(root, "cargo", &arguments)?;
     let metadata: Value = serde_json::from_str(&metadata)
         .map_err(|error| format!("`cargo metadata` printed something else than JSON: {error}"))?;

@@ -86,9 +86,10 @@ impl WebContext {
         let (scraper, prices) = (&call.app.web.scraper, call.app.web.prices);
         let times = u64::try_from(addresses.len()).unwrap_or(u64::MAX);
         let held = call.hold_plain(Want::Exactly(prices.cost(WebWork::Scrape, times)))?;
+        let caller = call.reads_for();
         let scraping = addresses.iter().map(|address| async move {
             let parsed = scraper.parse(address).ok()?;
-            let Scraped { title, markdown, .. } = scraper.scrape(&parsed).await.ok()?;
+            let Scraped { title, markdown, .. } = scraper.scrape(&parsed, caller).await.ok()?;
             Some(WebSearchCitation {
                 title: if title.is_empty() { (*address).to_owned() } else { title },
                 url: (*address).to_owned(),

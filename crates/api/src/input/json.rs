@@ -47,12 +47,13 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for QueryOrJson<T>
     type Raw = Value;
 
     async fn read(parts: &mut Parts, body: Body, limits: BodyLimits) -> Result<Value, Refusal> {
-        if parts.uri.query().is_some_and(|query| !query.is_empty()) {
-            return query::read::<T>(parts);
-        }
         let bytes = body::read(&parts.headers, body, limits).await?;
         if bytes.is_empty() {
             return query::read::<T>(parts);
+        }
+        if parts.uri.query().is_some_and(|query| !query.is_empty()) {
+            let message = "Send the fields in the query string or in a JSON body, not in both.";
+            return Err(Refusal::bad_request("fields_twice", message));
         }
         check_content_type(&parts.headers)?;
         parse(bytes).await

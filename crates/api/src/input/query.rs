@@ -44,4 +44,5 @@ pub(super) fn describe_refusals(operation: &mut Operation, generator: &mut Schem
     operation.refusal::<wire::errors::ValidationError>(400, "The request is not valid", generator);
     operation.standard_refusal(400, "The request could not be read", generator);
     operation.standard_refusal(414, "The address is too long", generator);
+    operation.standard_refusal(431, "The address and the headers are too long", generator);
 }

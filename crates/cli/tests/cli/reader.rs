@@ -4,7 +4,8 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use reader::jobs::{document, probe};
+use pictures::{Bounds, Format, Order, Size, Writing};
+use reader::jobs::{document, page, picture, probe};
 use reader::{CallerId, Fault, ProcessReader, Program, ask};
 use tokio::runtime::{Builder, Runtime};
 
@@ -68,6 +69,36 @@ fn a_document_is_read_in_a_small_process_that_is_used_again() {
             read(&reader, "again").await.unwrap();
         }
         println!("a call takes {:?}, an idle reader {own_kb} kB", started.elapsed() / 20);
+    });
+}
+
+#[test]
+fn pictures_and_pages_are_read_there_too() {
+    runtime().block_on(async {
+        let reader = reader();
+        let black = Size { width: 4000, height: 3000 };
+        let file = pictures::black(black, Format::Jpeg).unwrap().file;
+        let order = Order {
+            bounds: Bounds { pixels_min: 1, pixels_max: 12_000_000, side_min: 1 },
+            is_strict: true,
+            resize: Some(Size { width: 400, height: 300 }),
+            blur: false,
+            mark: Some("made here".to_owned()),
+            write: Writing::As(Format::Webp),
+            facts: None,
+        };
+        let request = picture::Request { order };
+        let (written, bytes) = ask(&reader, ANN, request, file.into()).await.unwrap();
+        let outcome = written.unwrap().with(bytes);
+        assert_eq!((outcome.size.width, outcome.format), (400, Format::Webp));
+        assert_eq!(pictures::inspect(&outcome.file).unwrap().size, outcome.size);
+
+        let html = "<title>Ferry</title><article><p>It leaves at seven.</p></article>";
+        let request =
+            page::Request { content_type: None, address: "https://a.example/".to_owned() };
+        let (content, bytes) = ask(&reader, ANN, request, html.into()).await.unwrap();
+        let page = content.unwrap().with(&bytes);
+        assert_eq!((&*page.title, &*page.markdown), ("Ferry", "# Ferry\n\nIt leaves at seven."));
     });
 }
 

@@ -149,7 +149,9 @@ fn a_system_prompt_is_marked_as_worth_caching_unless_its_caller_marks_something(
 pub(super) fn pretty(body: Written) -> String {
     let value = match body {
         Ok(body) => serde_json::from_slice(&body).unwrap(),
-        Err(error) => serde_json::json!({"refused": tell::error(&error).trim_start_matches("error: ")}),
+        Err(error) => {
+            serde_json::json!({"refused": tell::error(&error).trim_start_matches("error: ")})
+        }
     };
     serde_json::to_string_pretty(&value).unwrap() + "\n"
 }

@@ -45,6 +45,29 @@ async fn a_picture_is_edited_however_it_was_sent() {
 }
 
 #[tokio::test]
+async fn a_picture_is_fetched_from_a_public_address_and_from_no_other() {
+    let app = TestApp::start().await;
+    app.site.put("/a.png", "image/png", png(512, 256));
+    app.site.put("/page", "text/html", "<p>no picture</p>");
+    app.site.put_redirect("/inward", "http://10.0.0.1/a.png");
+    app.upstream.play(made(1456, 720));
+    let ask =
+        |path: &str| json!({"image": format!("http://site.example.com{path}"), "prompt": "x"});
+    let reply = app.admin().post(EDIT, &ask("/a.png")).await;
+    assert_eq!(told(&reply.body), (Format::Png, 1456, 720), "{}", reply.text());
+    for (path, told) in [
+        ("/page", "It is no picture that is known here."),
+        ("/gone", "Its host answered with the status 404."),
+        ("/inward", "It redirects to where nothing is fetched from."),
+    ] {
+        let reply = app.admin().post(EDIT, &ask(path)).await;
+        assert_eq!(reply.status, 400, "{}", reply.text());
+        assert!(reply.text().contains(told), "{}", reply.text());
+    }
+    assert_eq!(app.spent().await.nanos(), COST);
+}
+
+#[tokio::test]
 async fn the_tier_makes_the_price_and_the_format() {
     let app = TestApp::start().await;
     app.upstream.play(made(2048, 2048));

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use reader::{CallerId, HereReader};
 use tokio_util::task::TaskTracker;
 
 use super::site::{Site, fetcher, page};
-use crate::{Browser, BrowserSetup, ReadHere, Scraper, Way};
+use crate::{Browser, BrowserSetup, Reading, Scraper, Way};
 
 /// As Debian and others install it. A machine without one does without these tests; the tests of
 /// the whole service install it.
@@ -50,7 +51,7 @@ fn scraper(site: &Site) -> Option<Scraper> {
     let program = PROGRAMS.iter().map(PathBuf::from).find(|it| it.exists())?;
     let setup = BrowserSetup { program, sandbox: false };
     let browser = Arc::new(Browser::new(setup, TaskTracker::new()));
-    let reading = Arc::new(ReadHere::default());
+    let reading = Reading::new(Arc::<HereReader>::default());
     Some(Scraper::new(Arc::new(fetcher(site)), reading, Some(browser), true))
 }
 
@@ -59,7 +60,7 @@ async fn a_page_that_scripts_build_is_built_and_reaches_nothing_inward() {
     let site = Site::start(answer).await;
     let Some(scraper) = scraper(&site) else { return };
     let address = scraper.parse("http://public.example.com/").unwrap();
-    let scraped = scraper.scrape(&address).await.unwrap();
+    let scraped = scraper.scrape(&address, CallerId(1)).await.unwrap();
     assert_eq!(scraped.way, Way::Browser, "{scraped:?}");
     assert!(scraped.markdown.contains("Told: the ferry leaves at seven"), "{scraped:?}");
     assert!(scraped.markdown.contains("blocked blocked blocked blocked blocked"), "{scraped:?}");
@@ -73,6 +74,6 @@ async fn the_browser_follows_what_the_fetch_would() {
     let site = Site::start(answer).await;
     let Some(scraper) = scraper(&site) else { return };
     let address = scraper.parse("http://public.example.com/old").unwrap();
-    let scraped = scraper.scrape(&address).await.unwrap();
+    let scraped = scraper.scrape(&address, CallerId(1)).await.unwrap();
     assert!(scraped.markdown.contains("the ferry leaves at seven"), "{scraped:?}");
 }

@@ -36,8 +36,9 @@ async fn scrape_page(
     let address = app.web.scraper.parse(&body.url).map_err(refuse)?;
     let funds = hold(&call, WebWork::Scrape)?;
     let (web, charge) = (Arc::clone(&app.web), charge(&call, WebWork::Scrape));
+    let caller = call.reads_for();
     let paid = funds.run_or(async move {
-        let scraped = web.scraper.scrape(&address).await?;
+        let scraped = web.scraper.scrape(&address, caller).await?;
         Ok(Produced { output: scraped.markdown, tokens: 0, charge })
     });
     let paid = paid.await.map_err(|failure| failure.into_refusal(&call.request_id, "url"))?;

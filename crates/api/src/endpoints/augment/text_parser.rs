@@ -39,8 +39,9 @@ async fn parse_document(
     let file = the_file(files, &fields)?;
     let funds = hold(&call, WebWork::Parse)?;
     let (web, charge) = (Arc::clone(&app.web), charge(&call, WebWork::Parse));
+    let caller = call.reads_for();
     let paid = funds.run_or(async move {
-        let text = web.reading.document(file.bytes).await?;
+        let text = web.reading.document(caller, file.bytes).await?;
         if text.trim().is_empty() {
             return Err("No text content could be extracted from the file.".to_owned());
         }

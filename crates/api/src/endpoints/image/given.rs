@@ -26,7 +26,7 @@ pub(super) struct Given {
 #[derive(Debug)]
 enum Content {
     Bytes(Bytes),
-    Address,
+    Address(String),
 }
 
 impl Given {
@@ -46,7 +46,9 @@ impl Given {
         let base64 = if has_scheme {
             match media::source(text).map_err(|fault| wrong(&fault))? {
                 Source::Inline(inline) => inline.base64,
-                Source::Address => return Ok(Given { field, content: Content::Address }),
+                Source::Address => {
+                    return Ok(Given { field, content: Content::Address(text.to_owned()) });
+                }
             }
         } else {
             text
@@ -62,12 +64,10 @@ impl Given {
     pub(super) async fn open(self, studio: &Studio) -> Result<Picture, Refusal> {
         let bytes = match self.content {
             Content::Bytes(bytes) => bytes,
-            Content::Address => {
-                let message = format!(
-                    "`{}`: Pictures are not fetched from addresses here; send the file, or base64.",
-                    self.field
-                );
-                return Err(Refusal::no_picture(message));
+            Content::Address(address) => {
+                let fetched = studio.fetch(&address).await;
+                let refuse = |told| Refusal::no_picture(format!("`{}`: {told}", self.field));
+                fetched.map_err(refuse)?
             }
         };
         let order = Order {

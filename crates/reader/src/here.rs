@@ -1,19 +1,21 @@
-//! A reader that works in this process: a test binary has no `reader` command to start. How the
-//! real one confines and ends its children is tested with the program itself, in `cli`.
+//! A reader for tests: a test binary has no `reader` command to start. How the real one confines and
+//! ends its children is tested with the program itself.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use reader::jobs::{Done, Job};
-use reader::{CallerId, Fault, Reader};
 use tokio::task::spawn_blocking;
 
-#[derive(Default)]
-pub(crate) struct HereReader {
+use crate::jobs::{Done, Job};
+use crate::{CallerId, Fault, Reader};
+
+/// Does its jobs on threads of this process, without any bound.
+#[derive(Debug, Default)]
+pub struct HereReader {
     /// How many jobs it was asked to do.
-    pub(crate) jobs: AtomicUsize,
+    pub jobs: AtomicUsize,
 }
 
 impl Reader for HereReader {

@@ -1,0 +1,55 @@
+//! The main content of a web page.
+
+use std::time::Duration;
+
+use pages::Page;
+use serde::{Deserialize, Serialize};
+
+use super::Task;
+use crate::Bounds;
+
+/// The page itself is in the bytes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Request {
+    pub content_type: Option<String>,
+    /// Where it lies, which its links start from.
+    pub address: String,
+}
+
+/// What was read, or why nothing was, as a sentence for the caller. The Markdown is in the bytes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Content {
+    title: String,
+    alternate: Option<String>,
+    needs_scripts: bool,
+}
+
+impl Task for Request {
+    type Outcome = Result<Content, String>;
+
+    const BOUNDS: Bounds = Bounds {
+        memory_bytes: 512 * 1024 * 1024,
+        cpu_s: 10,
+        time: Duration::from_secs(20),
+        answer_bytes: 64 * 1024 * 1024,
+    };
+
+    fn perform(self, bytes: &[u8]) -> (Self::Outcome, Vec<u8>) {
+        let html = pages::decode(bytes, self.content_type.as_deref());
+        match pages::read(&html, &self.address) {
+            Ok(Page { title, markdown, alternate, needs_scripts }) => {
+                (Ok(Content { title, alternate, needs_scripts }), markdown.into_bytes())
+            }
+            Err(fault) => (Err(fault.0.to_owned()), Vec::new()),
+        }
+    }
+}
+
+impl Content {
+    /// With the bytes that came beside it.
+    pub fn with(self, markdown: &[u8]) -> Page {
+        let Content { title, alternate, needs_scripts } = self;
+        let markdown = String::from_utf8_lossy(markdown).into_owned();
+        Page { title, markdown, alternate, needs_scripts }
+    }
+}
