@@ -9,12 +9,13 @@ pub use event::{EventBody, ResponseEvent};
 pub use input::{
     FunctionCall, FunctionCallKind, FunctionCallOutput, FunctionCallOutputKind, ImageSource, Input,
     InputContent, InputFile, InputItem, InputMessage, InputPart, InputRole, ItemReference,
-    ItemReferenceKind, MessageKind, PastReasoning, PastStatus, PastSummary, ReasoningKind,
+    ItemReferenceKind, MessageKind, PastReasoning, PastSearch, PastSearchKind, PastStatus,
+    PastSummary, ReasoningKind,
 };
 pub use reply::{
     EchoedTool, EchoedToolChoice, IncompleteDetails, IncompleteReason, InputTokensDetails,
-    ItemStatus, OutputItem, OutputPart, OutputTokensDetails, Response, ResponseError,
-    ResponseStatus, ResponseUsage, SummaryPart,
+    ItemStatus, OutputItem, OutputPart, OutputTokensDetails, Response, ResponseAnnotation,
+    ResponseError, ResponseStatus, ResponseUsage, SearchAction, SummaryPart,
 };
 pub use request::{
     RankingOptions, ResponseFunctionChoice, ResponseRequest, ResponseTextFormat,

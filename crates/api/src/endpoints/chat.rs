@@ -113,7 +113,7 @@ async fn create_chat_completion(
     let notes = answered.notes.clone();
     let answer = Answer::new(completion(frame, answered, parameters));
     let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
-    let answer = noted(answer.header(payment::BALANCE_REMAINING, remaining), web.note);
+    let answer = web_context::noted(answer.header(payment::BALANCE_REMAINING, remaining), web.note);
     Ok(WholeOrStream::Whole(model_headers::write(answer, &model)))
 }
 
@@ -139,6 +139,7 @@ async fn prepare(
         search: parameters.enable_web_search,
         scrapes: parameters.enable_web_scraping,
         cites: parameters.enable_web_citations,
+        results: web_context::RESULTS,
     };
     // Nobody is asked for a request that its model will not take.
     if let Some(text) = lineup.first.model.text().filter(|_| wish.is_any()) {
@@ -159,13 +160,6 @@ async fn prepare(
     let user = spoken::user_name(&body.messages);
     let told = web.prompt(wish.cites);
     Ok((Preamble::of(speaker, &turns, user, service_prompt, told), web))
-}
-
-fn noted<T>(answer: Answer<T>, note: Option<String>) -> Answer<T> {
-    match note {
-        Some(note) => answer.header(web_context::HEADER, note),
-        None => answer,
-    }
 }
 
 /// What a stream says beside what the model says.
@@ -197,6 +191,6 @@ async fn stream(
     let sse_encoder = ChatSseEncoder::new(frame, request_id, parameters, asks_usage);
     let answer = Answer::new(Events::of(flow, sse_encoder));
     let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
-    let answer = noted(answer.header(payment::BALANCE_REMAINING, remaining), web_note);
+    let answer = web_context::noted(answer.header(payment::BALANCE_REMAINING, remaining), web_note);
     Ok(WholeOrStream::Stream(model_headers::write(answer, &model)))
 }

@@ -8,9 +8,11 @@ mod request;
 mod sse_encoder;
 mod tools;
 mod turns;
+mod web;
 
 use domain::catalogue::{TextSpec, Tier};
 use domain::limits::tiers::LimitClass;
+use wire::chat::SearchMode;
 use wire::responses::{Response, ResponseRequest};
 
 use crate::app::Shared;
@@ -20,11 +22,15 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::document;
 use crate::endpoints::inference_body::InferenceBody;
 use crate::endpoints::lineup::Lineup;
+use crate::endpoints::persona::{Preamble, Speaker};
 use crate::endpoints::responses::reply::Frame;
+use crate::endpoints::responses::request::Translated;
 use crate::endpoints::responses::sse_encoder::ResponseSseEncoder;
+use crate::endpoints::responses::web::Asked;
+use crate::endpoints::web_context::{self, WebContext};
 use crate::model_headers;
 use crate::paid::PaidCall;
-use crate::paid_chat::{Extras, Opened, Order, RouteNotes, Work};
+use crate::paid_chat::{Opened, Order, RouteNotes, Work};
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::Answer;
@@ -48,6 +54,11 @@ async fn create_response(
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| it.model.as_str());
     let lineup = Lineup::resolve(&call, &catalogue, &body.model, fallbacks)?;
+    let slug = body.service_parameters.as_ref().and_then(|it| it.character_slug.as_ref());
+    let speaker = match slug {
+        Some(slug) => Some(Speaker::find(&app, slug).await?),
+        None => None,
+    };
     turns::normalise(&mut body.input);
     if turns::addresses(&body.input).next().is_some() {
         lineup.refuse_if_hopeless(&call)?;
@@ -56,23 +67,33 @@ async fn create_response(
     let files = turns::taken(&mut body.input);
     let documents = document::read(&call, &lineup, files, "input").await?;
     let sent = turns::Sent { hosts: &hosts, documents: &documents };
-    let translated = request::translate(body, &app.settings.system_prompt, &sent)?;
+    let searches = app.web.searcher.is_some();
+    let is_webs = speaker.as_ref().is_some_and(|it| it.character.web_enabled) && searches;
+    let asked = Asked::of(&body, if is_webs { SearchMode::Auto } else { SearchMode::Off });
+    let preamble = preamble(&app, &body, speaker.as_ref());
+    let mut translated = request::translate(body, &preamble, &sent, searches)?;
+    let web = look(&call, &lineup, &mut translated, asked).await?;
     let fit = |text: &TextSpec| gates::fit(&translated.chat, &translated.stand_ins, text);
     let first = lineup.first_candidate(&app, fit)?;
     let others = lineup.other_candidates(&app, fit)?;
     let left_out = others.left_out();
-    let (others, extras) = (others.candidates, Extras::default());
+    let (others, extras) = (others.candidates, web.extras);
     let order = Order { prompt_field: "input", first, others, extras };
     let work = Work::begin(&call, order)?;
+    if let Some(speaker) = &speaker {
+        speaker.note_use(&call);
+    }
     let frame = Frame {
         request_id: call.request_id.clone(),
         created: call.now.seconds(),
         model: lineup.first.model.id.clone(),
         echo: translated.echo,
         strips_thoughts: translated.strips_thoughts,
+        query: web.query,
+        sources: web.sources.into(),
     };
     if streams {
-        return stream(work, &lineup, frame, left_out.as_deref()).await;
+        return stream(work, &lineup, frame, (left_out.as_deref(), web.note)).await;
     }
     let answered = work.answer().await?;
     let remaining = payment::balance_remaining(&answered.settled.receipt);
@@ -81,14 +102,49 @@ async fn create_response(
     let answer = Answer::new(reply::whole(frame, answered));
     let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
+    let answer = web_context::noted(answer, web.note);
     Ok(WholeOrStream::Whole(model_headers::write(answer, &model)))
+}
+
+/// The character, and our own prompt.
+fn preamble(app: &Shared, body: &ResponseRequest, speaker: Option<&Speaker>) -> Preamble {
+    let options = body.service_parameters.as_ref();
+    let has_prompt = options.and_then(|it| it.include_service_system_prompt) != Some(false);
+    let service_prompt = if has_prompt { app.settings.system_prompt.as_str() } else { "" };
+    Preamble::of(speaker, &web::turns(&body.input), None, service_prompt, None)
+}
+
+/// Tells the model what the web says, if that is wanted.
+async fn look(
+    call: &PaidCall,
+    lineup: &Lineup<'_>,
+    translated: &mut Translated,
+    Asked { wish, message, location }: Asked,
+) -> Result<WebContext, Refusal> {
+    if let Some(location) = location {
+        turns::tell(&mut translated.chat.messages, &location);
+    }
+    if !wish.is_any() {
+        return Ok(WebContext::default());
+    }
+    // Nobody is asked for a request that its model will not take, or for a caller who is over the
+    // limit or cannot pay.
+    let fit = |text: &TextSpec| gates::fit(&translated.chat, &translated.stand_ins, text);
+    lineup.first_candidate(&call.app, fit)?;
+    lineup.refuse_if_hopeless(call)?;
+    let context_tokens = lineup.first.model.text().map_or(0, |text| text.context_tokens);
+    let web = WebContext::gather(call, wish, &message, context_tokens).await?;
+    if let Some(told) = web.prompt(wish.cites) {
+        turns::tell(&mut translated.chat.messages, &told);
+    }
+    Ok(web)
 }
 
 async fn stream(
     work: Work,
     lineup: &Lineup<'_>,
     frame: Frame,
-    left_out: Option<&str>,
+    (left_out, web_note): (Option<&str>, Option<String>),
 ) -> Result<WholeOrStream<Response>, Refusal> {
     let remaining = work.balance_before();
     let mut flow = work.stream();
@@ -101,5 +157,6 @@ async fn stream(
     let answer = Answer::new(Events::of(flow, ResponseSseEncoder::new(frame)));
     let answer = model_headers::write_notes(answer, &notes, left_out);
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
+    let answer = web_context::noted(answer, web_note);
     Ok(WholeOrStream::Stream(model_headers::write(answer, &model)))
 }

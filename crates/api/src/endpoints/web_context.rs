@@ -15,11 +15,12 @@ use wire::chat::{SearchMode, WebSearchCitation};
 use crate::paid::PaidCall;
 use crate::paid_chat::Extras;
 use crate::refusal::Refusal;
+use crate::reply::Answer;
 use crate::web::WebWork;
 
 /// Says what became of the search.
 pub(crate) const HEADER: &str = "x-service-web-search";
-const RESULTS: usize = 8;
+pub(super) const RESULTS: usize = 8;
 /// Of one source, however much room the model has.
 const SOURCE_CHARS_MAX: usize = 20_000;
 /// What a token is at least worth, in characters.
@@ -33,6 +34,8 @@ pub(super) struct Wish {
     pub(super) search: SearchMode,
     pub(super) scrapes: bool,
     pub(super) cites: bool,
+    /// How many pages a search tells of.
+    pub(super) results: usize,
 }
 
 impl Wish {
@@ -51,9 +54,19 @@ pub(super) struct LastMessage {
 #[derive(Debug, Default)]
 pub(super) struct WebContext {
     pub(super) sources: Vec<WebSearchCitation>,
+    /// What was searched for and found.
+    pub(super) query: Option<String>,
     pub(super) extras: Extras,
     /// The value of [`HEADER`], where a search was wanted.
     pub(super) note: Option<String>,
+}
+
+/// An answer that says what became of the search.
+pub(super) fn noted<T>(answer: Answer<T>, note: Option<String>) -> Answer<T> {
+    match note {
+        Some(note) => answer.header(HEADER, note),
+        None => answer,
+    }
 }
 
 fn year(now: Timestamp) -> i32 {
@@ -75,7 +88,7 @@ impl WebContext {
             found.scrape(call, &addresses).await?;
         }
         if wish.search != SearchMode::Off {
-            let note = found.search(call, wish.search, message, !addresses.is_empty()).await?;
+            let note = found.search(call, wish, message, !addresses.is_empty()).await?;
             found.note = Some(note);
         }
         found.cut(context_tokens);
@@ -112,7 +125,7 @@ impl WebContext {
     async fn search(
         &mut self,
         call: &PaidCall,
-        mode: SearchMode,
+        wish: Wish,
         message: &LastMessage,
         has_addresses: bool,
     ) -> Result<String, Refusal> {
@@ -124,7 +137,7 @@ impl WebContext {
             return off("the message has a picture");
         }
         let mut reason = "asked for";
-        if mode == SearchMode::Auto {
+        if wish.search == SearchMode::Auto {
             let decision = web_search::decide(&message.text, year(call.now));
             if !decision.searches {
                 return off(decision.reason);
@@ -138,7 +151,7 @@ impl WebContext {
         let prices = call.app.web.prices;
         let cost = prices.cost(WebWork::Search, 1);
         let held = call.hold_plain(Want::Exactly(cost))?;
-        let searched = searcher.search(&query, RESULTS).await;
+        let searched = searcher.search(&query, wish.results).await;
         held.release();
         let results = match searched {
             Ok(results) if results.is_empty() => return off("nothing was found"),
@@ -149,6 +162,7 @@ impl WebContext {
             }
         };
         self.extras.add(prices.line(WebWork::Search, 1), cost);
+        self.query = Some(query);
         self.sources.extend(results.into_iter().map(|found| WebSearchCitation {
             title: found.title,
             url: found.url,

@@ -39,6 +39,7 @@ mod openapi;
 mod regions;
 mod responses;
 mod responses_fields;
+mod responses_web;
 mod sign_in;
 mod sign_in_money;
 mod speech;

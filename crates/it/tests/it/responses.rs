@@ -253,28 +253,24 @@ async fn a_failure_before_the_first_word_has_a_status_and_costs_nothing() {
 }
 
 #[tokio::test]
-async fn what_needs_storage_or_search_is_refused_all_at_once() {
+async fn what_needs_storage_or_a_search_of_x_is_refused_all_at_once() {
     let app = TestApp::start().await;
     let body = json!({
         "model": "kimi-k3",
         "input": "Hi",
         "previous_response_id": "resp_1",
         "background": true,
-        "web_search": true,
-        "tools": [{"type": "web_search"}, {"type": "x_search"}, {"type": "function"}],
-        "service_parameters": {"enable_web_search": "auto", "enable_e2ee": true},
+        "tools": [{"type": "x_search"}, {"type": "function"}],
+        "service_parameters": {"enable_e2ee": true},
     });
     check_faults(
         &post(&app, &body).await,
         expect![[r#"
         ["previous_response_id"]: "Responses are not stored; send the whole conversation as `input`"
         ["background"]: "Responses are not stored; send `stream: true` for long answers"
-        ["web_search"]: "Web search is not set up on this server; leave it out"
-        ["tools",0,"type"]: "Web search is not set up on this server; leave it out"
-        ["tools",1,"type"]: "X search is not set up on this server; leave it out"
-        ["service_parameters","enable_web_search"]: "Web search is not set up on this server; leave it out"
+        ["tools",0,"type"]: "X search is not set up on this server; leave it out"
         ["service_parameters","enable_e2ee"]: "Responses cannot be encrypted end to end; use /chat/completions"
-        ["tools",2,"name"]: "Required""#]],
+        ["tools",1,"name"]: "Required""#]],
     );
 }
 

@@ -25,5 +25,6 @@ pub enum EventBody<'a> {
     TextDone { item_id: &'a str, output_index: usize, content_index: usize, text: &'a str },
     RefusalDone { item_id: &'a str, output_index: usize, content_index: usize, refusal: &'a str },
     Delta { item_id: &'a str, output_index: usize, delta: &'a str },
+    Search { item_id: &'a str, output_index: usize },
     ArgumentsDone { item_id: &'a str, output_index: usize, name: &'a str, arguments: &'a str },
 }

@@ -22,6 +22,7 @@ pub enum InputItem {
     FunctionCallOutput(FunctionCallOutput),
     Reasoning(PastReasoning),
     ItemReference(ItemReference),
+    Search(PastSearch),
     Message(InputMessage),
 }
 
@@ -92,6 +93,17 @@ pub struct ItemReference {
     #[serde(rename = "type")]
     pub kind: ItemReferenceKind,
     pub id: String,
+}
+
+/// A search that was made before; it is left out.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct PastSearch {
+    #[serde(rename = "type")]
+    pub kind: PastSearchKind,
+    pub id: Option<String>,
+    pub status: Option<PastStatus>,
+    /// What was searched for.
+    pub action: Option<Value>,
 }
 
 /// A turn of somebody's.
@@ -184,6 +196,13 @@ pub enum FunctionCallOutputKind {
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningKind {
     Reasoning,
+}
+
+/// The kind of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PastSearchKind {
+    WebSearchCall,
 }
 
 /// The kind of a reference.

@@ -22,7 +22,7 @@ pub struct Response {
     /// Whether the model was allowed to call several functions at once.
     pub parallel_tool_calls: bool,
     pub tool_choice: EchoedToolChoice,
-    /// The functions that the model was offered.
+    /// What the model was offered.
     pub tools: Vec<EchoedTool>,
     /// Absent until the response is over.
     pub usage: Option<ResponseUsage>,
@@ -58,12 +58,25 @@ pub enum OutputItem {
         arguments: String,
         status: ItemStatus,
     },
+    /// A search of the web that was made for the model.
+    WebSearchCall {
+        id: String,
+        status: ItemStatus,
+        action: SearchAction,
+    },
     Message {
         id: String,
         status: ItemStatus,
         role: CompletionRole,
         content: Vec<OutputPart>,
     },
+}
+
+/// What was searched for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum SearchAction {
+    Search { query: String },
 }
 
 /// How far an item is.
@@ -89,11 +102,18 @@ pub enum OutputPart {
     OutputText {
         text: String,
         /// The sources that the text cites.
-        annotations: Vec<Map<String, Value>>,
+        annotations: Vec<ResponseAnnotation>,
     },
     Refusal {
         refusal: String,
     },
+}
+
+/// A place in the text that rests on a page: from one character to before another.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ResponseAnnotation {
+    UrlCitation { start_index: usize, end_index: usize, title: String, url: String },
 }
 
 /// Whether and what the model had to call.
@@ -109,15 +129,17 @@ pub enum EchoedToolChoice {
     },
 }
 
-/// A function that the model was offered.
+/// A function that the model was offered, or the search of the web.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct EchoedTool {
-    #[serde(rename = "type")]
-    pub kind: ToolKind,
-    pub name: String,
-    pub description: Option<String>,
-    pub parameters: Option<Map<String, Value>>,
-    pub strict: Option<bool>,
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum EchoedTool {
+    Function {
+        name: String,
+        description: Option<String>,
+        parameters: Option<Map<String, Value>>,
+        strict: Option<bool>,
+    },
+    WebSearch {},
 }
 
 /// The tokens of a response.

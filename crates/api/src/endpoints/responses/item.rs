@@ -1,7 +1,13 @@
 //! One thing that the model did, while it is being done and afterwards.
 
-use wire::chat::CompletionRole;
-use wire::responses::{ItemStatus, OutputItem, OutputPart, SummaryPart};
+use std::sync::Arc;
+
+use wire::chat::{Annotation, CompletionRole, UrlCitation, WebSearchCitation};
+use wire::responses::{
+    ItemStatus, OutputItem, OutputPart, ResponseAnnotation, SearchAction, SummaryPart,
+};
+
+use crate::endpoints::citations;
 
 #[derive(Debug)]
 pub(super) struct Item {
@@ -10,20 +16,28 @@ pub(super) struct Item {
     /// What was thought or said, or the arguments of a call.
     pub(super) text: String,
     pub(super) status: ItemStatus,
+    /// What a text may cite.
+    pub(super) sources: Arc<[WebSearchCitation]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
+    /// A search of the web, whose words are the text.
+    Search,
     Reasoning,
     Text,
     Refusal,
-    Call { call_id: String, name: String },
+    Call {
+        call_id: String,
+        name: String,
+    },
 }
 
 impl Kind {
     /// What the ids of such items begin with.
     pub(super) fn prefix(&self) -> &'static str {
         match self {
+            Kind::Search => "ws",
             Kind::Reasoning => "rs",
             Kind::Text | Kind::Refusal => "msg",
             Kind::Call { .. } => "fc",
@@ -41,6 +55,11 @@ impl Item {
                 let summary = if self.text.is_empty() { Vec::new() } else { vec![summary] };
                 OutputItem::Reasoning { id, summary }
             }
+            Kind::Search => OutputItem::WebSearchCall {
+                id,
+                status: self.status,
+                action: SearchAction::Search { query: self.text.clone() },
+            },
             Kind::Call { call_id, name } => OutputItem::FunctionCall {
                 id,
                 call_id: call_id.clone(),
@@ -66,9 +85,17 @@ impl Item {
     pub(super) fn part(&self) -> Option<OutputPart> {
         let text = self.text.clone();
         match &self.kind {
-            Kind::Text => Some(OutputPart::OutputText { text, annotations: Vec::new() }),
+            Kind::Text => {
+                let cited = citations::annotations(&text, &self.sources).into_iter();
+                Some(OutputPart::OutputText { annotations: cited.map(annotation).collect(), text })
+            }
             Kind::Refusal => Some(OutputPart::Refusal { refusal: text }),
-            Kind::Reasoning | Kind::Call { .. } => None,
+            Kind::Search | Kind::Reasoning | Kind::Call { .. } => None,
         }
     }
+}
+
+fn annotation(Annotation { url_citation, .. }: Annotation) -> ResponseAnnotation {
+    let UrlCitation { start_index, end_index, title, url } = url_citation;
+    ResponseAnnotation::UrlCitation { start_index, end_index, title, url }
 }

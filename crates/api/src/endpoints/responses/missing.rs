@@ -4,6 +4,8 @@ use schema_check::{Faults, Step};
 use wire::chat::SearchMode;
 use wire::responses::ResponseRequest;
 
+use super::web::is_search;
+
 const OPTIONS: &str = "service_parameters";
 const NO_SEARCH: &str = "Web search is not set up on this server; leave it out";
 const NO_X_SEARCH: &str = "X search is not set up on this server; leave it out";
@@ -13,7 +15,8 @@ const NO_FILE_SEARCH: &str =
 const NO_INTERPRETER: &str = "This service runs no code; offer a function of your own instead";
 const NO_COMPUTER: &str = "This service operates no computer; offer a function of your own instead";
 
-pub(super) fn check(body: &ResponseRequest, faults: &mut Faults) {
+/// `searches`: whether the web can be searched here.
+pub(super) fn check(body: &ResponseRequest, searches: bool, faults: &mut Faults) {
     if body.previous_response_id.is_some() {
         let message = "Responses are not stored; send the whole conversation as `input`";
         faults.at(["previous_response_id"]).push(message);
@@ -22,13 +25,13 @@ pub(super) fn check(body: &ResponseRequest, faults: &mut Faults) {
         let message = "Responses are not stored; send `stream: true` for long answers";
         faults.at(["background"]).push(message);
     }
-    if body.web_search == Some(true) {
+    if body.web_search == Some(true) && !searches {
         faults.at(["web_search"]).push(NO_SEARCH);
     }
     for (index, tool) in body.tools.iter().flatten().enumerate() {
         let place = [Step::from("tools"), Step::from(index), Step::from("type")];
         match tool.kind.as_str() {
-            "web_search" | "web_search_preview" => faults.at(place).push(NO_SEARCH),
+            _ if is_search(tool) && !searches => faults.at(place).push(NO_SEARCH),
             "x_search" => faults.at(place).push(NO_X_SEARCH),
             "file_search" => faults.at(place).push(NO_FILE_SEARCH),
             "code_interpreter" => faults.at(place).push(NO_INTERPRETER),
@@ -37,14 +40,9 @@ pub(super) fn check(body: &ResponseRequest, faults: &mut Faults) {
         }
     }
     let Some(options) = &body.service_parameters else { return };
-    let searches = options.enable_web_search.is_some_and(|mode| mode != SearchMode::Off);
+    let wants_search = options.enable_web_search.is_some_and(|mode| mode != SearchMode::Off);
     let asked = [
-        (searches, "enable_web_search", NO_SEARCH),
-        (
-            options.enable_web_scraping == Some(true),
-            "enable_web_scraping",
-            "Web scraping is not set up on this server; send `false`",
-        ),
+        (wants_search && !searches, "enable_web_search", NO_SEARCH),
         (options.enable_x_search == Some(true), "enable_x_search", NO_X_SEARCH),
         (
             options.enable_e2ee == Some(true),

@@ -1,6 +1,9 @@
 //! A whole answer in the words of this API.
 
+use std::sync::Arc;
+
 use engine::{Choice, FinishReason, Usage};
+use wire::chat::WebSearchCitation;
 use wire::responses::{
     IncompleteDetails, IncompleteReason, InputTokensDetails, ItemStatus, OutputItem,
     OutputTokensDetails, Response, ResponseStatus, ResponseUsage,
@@ -21,6 +24,9 @@ pub(super) struct Frame {
     pub(super) echo: Echo,
     /// Whether thoughts that stand in the text itself are taken out of it.
     pub(super) strips_thoughts: bool,
+    /// What was searched for on the web, if anything was found.
+    pub(super) query: Option<String>,
+    pub(super) sources: Arc<[WebSearchCitation]>,
 }
 
 impl Frame {
@@ -58,7 +64,8 @@ impl Frame {
 
     pub(super) fn item(&self, number: usize, kind: Kind, status: ItemStatus) -> Item {
         let id = format!("{}_{}_{number}", kind.prefix(), self.request_id.as_str());
-        Item { id, kind, text: String::new(), status }
+        let sources = Arc::clone(&self.sources);
+        Item { id, kind, text: String::new(), status, sources }
     }
 }
 
@@ -73,9 +80,12 @@ pub(super) fn whole(frame: Frame, answered: Answered) -> Response {
     }
     let finish = choice.as_ref().map_or(FinishReason::Stop, |choice| choice.finish);
     let status = last_status(finish);
-    let items = (0..).zip(choice.map(parts).unwrap_or_default());
-    let output = items
-        .map(|(number, (kind, text))| Item { text, ..frame.item(number, kind, status) }.output());
+    let search = frame.query.clone().map(|query| (Kind::Search, query));
+    let items = (0..).zip(search.into_iter().chain(choice.map(parts).unwrap_or_default()));
+    let output = items.map(|(number, (kind, text))| {
+        let status = if kind == Kind::Search { ItemStatus::Completed } else { status };
+        Item { text, ..frame.item(number, kind, status) }.output()
+    });
     frame.ended(finish, output.collect(), answered.settled.usage)
 }
 

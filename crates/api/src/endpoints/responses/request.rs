@@ -1,6 +1,6 @@
 //! From what a caller sent to what an engine is asked, and what the answer repeats of it.
 
-use engine::{ChatRequest, Effort, Reasoning, ResponseFormat, Sampling};
+use engine::{ChatRequest, Content, Effort, Message, Reasoning, ResponseFormat, Sampling};
 use schema_check::Faults;
 use serde_json::value::to_raw_value;
 use wire::chat::{self, ReasoningOptions};
@@ -8,7 +8,9 @@ use wire::responses::{ResponseRequest, ResponseTextFormat};
 
 use super::tools::{self, Echo};
 use super::turns::{Sent, StandIn};
+use super::web::is_search;
 use super::{missing, turns};
+use crate::endpoints::persona::Preamble;
 use crate::refusal::Refusal;
 
 /// What schemas are called whose callers do not say.
@@ -25,24 +27,28 @@ pub(super) struct Translated {
 
 pub(super) fn translate(
     body: ResponseRequest,
-    system_prompt: &str,
+    preamble: &Preamble,
     sent: &Sent<'_>,
+    searches: bool,
 ) -> Result<Translated, Refusal> {
     let mut faults = Faults::default();
-    missing::check(&body, &mut faults);
+    missing::check(&body, searches, &mut faults);
     let options = body.service_parameters.unwrap_or_default();
-    let includes_prompt = options.include_service_system_prompt != Some(false);
-    let system = [includes_prompt.then_some(system_prompt), body.instructions.as_deref()];
+    let system = [Some(preamble.system_prompt.as_str()), body.instructions.as_deref()];
     let mut stand_ins = Vec::new();
-    let messages = turns::of(system, body.input, sent, (&mut stand_ins, &mut faults));
-    let offered = tools::offered(body.tools.unwrap_or_default(), &mut faults);
+    let mut messages = turns::of(system, body.input, sent, (&mut stand_ins, &mut faults));
+    if !preamble.last_words.is_empty() {
+        let content = Content::Text(preamble.last_words.clone());
+        messages.push(Message::System { content, name: None });
+    }
+    let tools = body.tools.unwrap_or_default();
+    let has_search = tools.iter().any(is_search);
+    let offered = tools::offered(tools, &mut faults);
     let tool_choice = tools::choice(body.tool_choice, &mut faults);
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
-    if options.character_slug.is_some() {
-        let message = "No character could be found from the provided character_slug";
-        return Err(Refusal::not_found("Character not found", message));
-    }
-    let echo = Echo::of(&offered, tool_choice.as_ref(), body.parallel_tool_calls);
+    let echo = Echo::of(&offered, has_search, tool_choice.as_ref(), body.parallel_tool_calls);
+    // A search that is required has been made before the model is asked.
+    let tool_choice = tool_choice.filter(|_| !has_search || !offered.is_empty());
     let (format, verbosity) = body.text.map_or((None, None), |text| (text.format, text.verbosity));
     let sampling =
         Sampling { temperature: body.temperature, top_p: body.top_p, ..Sampling::default() };

@@ -48,6 +48,12 @@ impl ResponseSseEncoder {
         let response = self.frame.response(ResponseStatus::InProgress, Vec::new());
         self.script.tell_response("response.created", &response, events);
         self.script.tell_response("response.in_progress", &response, events);
+        // The search was made before the model was asked, and is over when it is told.
+        if let Some(query) = self.frame.query.clone() {
+            let index = self.open(Kind::Search, events);
+            self.items[index].text = query;
+            self.close(index, ItemStatus::Completed, events);
+        }
     }
 
     fn chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
@@ -174,6 +180,12 @@ struct Script {
     next: u64,
 }
 
+/// What is told of a search, in order.
+const SEARCHED: [&str; 3] = [
+    "response.web_search_call.in_progress",
+    "response.web_search_call.searching",
+    "response.web_search_call.completed",
+];
 /// Every message has one part.
 const CONTENT_INDEX: usize = 0;
 
@@ -194,6 +206,7 @@ impl Script {
             EventBody::TextDelta { item_id, output_index, content_index: CONTENT_INDEX, delta };
         let alone = EventBody::Delta { item_id, output_index, delta };
         match &item.kind {
+            Kind::Search => {}
             Kind::Reasoning => self.tell("response.reasoning.delta", alone, events),
             Kind::Call { .. } => {
                 self.tell("response.function_call_arguments.delta", alone, events);
@@ -207,6 +220,11 @@ impl Script {
         let (item_id, text, content_index) = (&item.id, item.text.as_str(), CONTENT_INDEX);
         match &item.kind {
             Kind::Reasoning => {}
+            Kind::Search => {
+                for kind in SEARCHED {
+                    self.tell(kind, EventBody::Search { item_id, output_index }, events);
+                }
+            }
             Kind::Call { name, .. } => {
                 let body =
                     EventBody::ArgumentsDone { item_id, output_index, name, arguments: text };

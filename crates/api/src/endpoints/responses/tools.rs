@@ -17,6 +17,7 @@ pub(super) struct Echo {
 impl Echo {
     pub(super) fn of(
         offered: &[Function],
+        has_search: bool,
         choice: Option<&ToolChoice>,
         parallel_tool_calls: Option<bool>,
     ) -> Echo {
@@ -28,15 +29,15 @@ impl Echo {
                 EchoedToolChoice::Function { kind: ToolKind::Function, name: name.clone() }
             }
         };
-        let tools = offered.iter().map(|function| EchoedTool {
-            kind: ToolKind::Function,
+        let tools = offered.iter().map(|function| EchoedTool::Function {
             name: function.name.clone(),
             description: function.description.clone(),
             parameters: function.parameters.clone(),
             strict: function.strict,
         });
+        let tools = tools.chain(has_search.then_some(EchoedTool::WebSearch {})).collect();
         let parallel_tool_calls = parallel_tool_calls.unwrap_or(true);
-        Echo { parallel_tool_calls, tool_choice, tools: tools.collect() }
+        Echo { parallel_tool_calls, tool_choice, tools }
     }
 }
 

@@ -132,6 +132,20 @@ fn under(system: [Option<&str>; 2], mut turns: Vec<Message>) -> Vec<Message> {
     turns
 }
 
+/// Tells the model something more before the conversation.
+pub(super) fn tell(turns: &mut Vec<Message>, told: &str) {
+    match turns.first_mut() {
+        Some(Message::System { content: Content::Text(text), .. }) => {
+            text.push_str("\n\n");
+            text.push_str(told);
+        }
+        _ => {
+            let content = Content::Text(told.to_owned());
+            turns.insert(0, Message::System { content, name: None });
+        }
+    }
+}
+
 fn user(content: Content) -> Message {
     Message::User { content, name: None }
 }
@@ -149,7 +163,7 @@ fn add(turns: &mut Vec<Message>, item: InputItem, reader: Reader<'_>) {
             turns.push(Message::Tool { call_id: output.call_id, content });
         }
         // Nothing was stored that they could stand for.
-        InputItem::Reasoning(_) | InputItem::ItemReference(_) => {}
+        InputItem::Reasoning(_) | InputItem::ItemReference(_) | InputItem::Search(_) => {}
     }
 }
 

@@ -1,0 +1,127 @@
+//! What the web is asked for a response, as its caller wants.
+
+use wire::chat::{SearchMode, ToolChoiceMode};
+use wire::responses::{
+    Input, InputContent, InputItem, InputMessage, InputPart, InputRole, ResponseRequest,
+    ResponseTool, ResponseToolChoice, SearchContextSize, UserLocation,
+};
+
+use crate::endpoints::web_context::{self, LastMessage, Wish};
+
+/// Pages that a search tells of, by how much a model shall read.
+const RESULTS_FEW: usize = 4;
+const RESULTS_MANY: usize = 12;
+
+/// What is wanted of the web, and for what.
+pub(super) struct Asked {
+    pub(super) wish: Wish,
+    pub(super) message: LastMessage,
+    /// Where the user is, as a sentence for the model.
+    pub(super) location: Option<String>,
+}
+
+/// Whether a tool is the search of the web.
+pub(super) fn is_search(tool: &ResponseTool) -> bool {
+    matches!(tool.kind.as_str(), "web_search" | "web_search_preview")
+}
+
+impl Asked {
+    /// `usual` is how a search is decided on if the caller says nothing.
+    pub(super) fn of(body: &ResponseRequest, usual: SearchMode) -> Asked {
+        let options = body.service_parameters.as_ref();
+        let tool = body.tools.iter().flatten().find(|tool| is_search(tool));
+        let mode = options.and_then(|it| it.enable_web_search);
+        let mode = mode.or_else(|| (body.web_search == Some(true)).then_some(SearchMode::On));
+        let mode = mode.or_else(|| tool.map(|_| by_tool(body.tool_choice.as_ref())));
+        let size = tool.and_then(|tool| tool.search_context_size);
+        let wish = Wish {
+            search: mode.unwrap_or(usual),
+            scrapes: options.is_some_and(|it| it.enable_web_scraping == Some(true)),
+            cites: tool.is_some()
+                || options.is_some_and(|it| it.enable_web_citations == Some(true)),
+            results: match size {
+                Some(SearchContextSize::Low) => RESULTS_FEW,
+                Some(SearchContextSize::Medium) | None => web_context::RESULTS,
+                Some(SearchContextSize::High) => RESULTS_MANY,
+            },
+        };
+        let location = tool.and_then(|tool| tool.user_location.as_ref()).and_then(sentence);
+        Asked { wish, message: last_message(&body.input), location }
+    }
+}
+
+/// Whoever offers a search leaves it to us whether it helps; whoever requires a tool does not.
+fn by_tool(choice: Option<&ResponseToolChoice>) -> SearchMode {
+    match choice {
+        Some(ResponseToolChoice::Mode(ToolChoiceMode::None)) => SearchMode::Off,
+        Some(ResponseToolChoice::Mode(ToolChoiceMode::Required)) => SearchMode::On,
+        Some(ResponseToolChoice::Mode(ToolChoiceMode::Auto) | ResponseToolChoice::Function(_))
+        | None => SearchMode::Auto,
+    }
+}
+
+fn sentence(location: &UserLocation) -> Option<String> {
+    let UserLocation { city, region, country, timezone, .. } = location;
+    let place = [city, region, country].into_iter().flatten().map(String::as_str);
+    let place: Vec<&str> = place.filter(|it| !it.is_empty()).collect();
+    let mut sentence = match place.as_slice() {
+        [] => String::new(),
+        place => format!("The user is in {}.", place.join(", ")),
+    };
+    if let Some(timezone) = timezone.as_deref().filter(|it| !it.is_empty()) {
+        let gap = if sentence.is_empty() { "" } else { " " };
+        sentence.push_str(&format!("{gap}The user's time zone is {timezone}."));
+    }
+    Some(sentence).filter(|it| !it.is_empty())
+}
+
+/// What the user and the model said, in order.
+pub(super) fn turns(input: &Input) -> Vec<&str> {
+    match input {
+        Input::Text(text) => vec![text.as_str()],
+        Input::Items(items) => items
+            .iter()
+            .flat_map(|item| match item {
+                InputItem::Message(message) => texts(message),
+                _ => Vec::new(),
+            })
+            .collect(),
+    }
+}
+
+fn last_message(input: &Input) -> LastMessage {
+    let items = match input {
+        Input::Text(text) => return LastMessage { text: text.clone(), has_picture: false },
+        Input::Items(items) => items,
+    };
+    let last = items.iter().rev().find_map(|item| match item {
+        InputItem::Message(message) if message.role == InputRole::User => Some(message),
+        _ => None,
+    });
+    let Some(message) = last else { return LastMessage::default() };
+    let has_picture = match &message.content {
+        InputContent::Text(_) => false,
+        InputContent::Parts(parts) => parts
+            .iter()
+            .any(|part| matches!(part, InputPart::InputImage { .. } | InputPart::ImageUrl { .. })),
+    };
+    LastMessage { text: texts(message).join("\n"), has_picture }
+}
+
+fn texts(message: &InputMessage) -> Vec<&str> {
+    if matches!(message.role, InputRole::System | InputRole::Developer) {
+        return Vec::new();
+    }
+    match &message.content {
+        InputContent::Text(text) => vec![text.as_str()],
+        InputContent::Parts(parts) => parts
+            .iter()
+            .filter_map(|part| match part {
+                InputPart::InputText { text }
+                | InputPart::OutputText { text }
+                | InputPart::Text { text } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect(),
+    }
+}
