@@ -127,6 +127,7 @@ pub(crate) fn routes() -> Router<Shared> {
         .route("/docs", get(pages::index))
         .route("/docs/", get(pages::index))
         .route("/docs/{*page}", get(pages::document))
+        .route("/c/{slug}", get(pages::character))
         .route("/llms.txt", get(pages::llms))
         .route("/console/session", session)
         .route("/console/terms", get(sign_in::terms))

@@ -6,7 +6,7 @@ use axum::http::header::{
     X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use serde_json::json;
 
 use crate::BASE_PATH;
@@ -71,6 +71,14 @@ pub(super) async fn document(
         (None, None) if path == "api" => file(&app, "index.html", &headers),
         (None, _) => nothing(),
     }
+}
+
+/// Where a character's `shareUrl` leads: to a chat with it. Whether there is one shows there.
+pub(super) async fn character(Path(slug): Path<String>) -> Response {
+    if !slug.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        return nothing();
+    }
+    Redirect::to(&format!("/#/playground?character={slug}")).into_response()
 }
 
 /// For language models: what there is to read, and where.

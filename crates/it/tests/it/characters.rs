@@ -1,5 +1,7 @@
 //! `/characters…`: personas, how they are found, and what callers say of them.
 
+use axum::body::Body;
+use axum::http::Method;
 use serde_json::{Value, json};
 use testkit::app::TestApp;
 use testkit::client::Client;
@@ -37,6 +39,11 @@ async fn a_character_is_shown_with_everything_that_is_told_of_it() {
     assert_eq!(character["description"], "A fisher.");
     assert_eq!(character["author"].as_str().unwrap().len(), 5);
     assert_eq!(character["shareUrl"], "http://testhost/c/mara-netz");
+    let shared = app.anonymous().send_raw(Method::GET, "/c/mara-netz", Body::empty()).await;
+    assert_eq!(shared.status, 303);
+    assert_eq!(shared.header("location"), "/#/playground?character=mara-netz");
+    let path = "/c/a%0d%0ab";
+    assert_eq!(app.anonymous().send_raw(Method::GET, path, Body::empty()).await.status, 404);
     assert_eq!(character["photoUrl"], "http://testhost/api/v1/characters/mara-netz/photo");
     let stats = json!({"averageRating": 0.0, "imports": 0, "ratingCount": 0, "ratingSum": 0.0, "userRating": 0.0});
     assert_eq!(character["stats"], stats);
