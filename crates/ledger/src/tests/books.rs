@@ -115,7 +115,9 @@ async fn lots_that_close_between_two_looks_are_no_difference() {
 async fn a_look_takes_no_longer_with_five_million_closed_lots() {
     let world = busy_world().await;
     for lots in [0, 5_000_000] {
-        add_closed_lots(&world, lots);
+        if lots > 0 {
+            add_closed_lots(&world, lots);
+        }
         for _ in 0..3 {
             let started = tokio::time::Instant::now();
             let reconciled = world.ledger.reconcile().await.unwrap();
