@@ -183,6 +183,9 @@ impl Puller {
     }
 
     async fn fetch(&self, model: &'static ModelFiles, gauge: Arc<Gauge>) -> Result<(), PullError> {
+        if model.in_program {
+            return Ok(());
+        }
         if model.files.is_empty() {
             return Err(PullError::Platform { id: model.id.clone() });
         }
@@ -216,8 +219,8 @@ impl Puller {
             return true;
         }
         let folder = folder(&self.settings.models_dir, &model.id);
-        let is_whole =
-            !model.files.is_empty() && model.files.iter().all(|file| is_there(&folder, file));
+        let is_published = model.in_program || !model.files.is_empty();
+        let is_whole = is_published && model.files.iter().all(|file| is_there(&folder, file));
         if is_whole {
             self.desk().ready.insert(model.id.clone());
         }

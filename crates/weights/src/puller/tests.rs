@@ -119,6 +119,16 @@ async fn without_a_network_the_error_names_every_source() {
 }
 
 #[tokio::test]
+async fn of_a_model_that_is_part_of_the_program_only_its_library_is_fetched() {
+    let sources = Sources::start().await;
+    let puller = sources.puller();
+    assert_eq!(puller.state("drawer"), State::NotFetched);
+    puller.pull("drawer").await.unwrap();
+    assert_eq!(puller.state("drawer"), State::Ready);
+    assert!(sources.installed("library/lib.so").is_some());
+}
+
+#[tokio::test]
 async fn without_a_registry_the_error_says_what_to_set() {
     let sources = Sources::start().await.without_registries();
     let error = sources.puller().pull("library").await.unwrap_err();

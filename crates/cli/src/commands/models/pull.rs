@@ -43,6 +43,9 @@ async fn fetch(puller: &Arc<Puller>, id: &str) -> Result<(), Failure> {
     };
     bar.end();
     outcome.map_err(|error| Failure::Failed(error.to_string()))?;
+    if manifest().model(id).is_some_and(|it| it.in_program) {
+        return print_line(&format!("{id} is part of the program"));
+    }
     let folder = weights::folder(&puller.settings().models_dir, id);
     print_line(&format!("{id} is in {}", folder.display()))
 }

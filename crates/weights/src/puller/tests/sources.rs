@@ -198,6 +198,7 @@ fn publish(served: &Served, base: &str) -> &'static Manifest {
          parts = [{{ archive = \"part_one-1-py3-none-any.whl\", path = \"d/one\" }}, \
                   {{ archive = \"part_two-1-py3-none-any.whl\", path = \"d/two\" }}]\n\
          {}parts = [{{ archive = \"voices-1.tgz\", path = \"package/a.bin\" }}]\n\
+         [[model]]\nid = \"drawer\"\n{head}needs = [\"library\"]\nin_program = true\n\
          [[model]]\nid = \"library\"\n{head}\
          {}parts = [{{ archive = \"lib-1-py3-none-any.whl\", path = \"lib/lib.so\" }}]\n",
         file("model.bin", CONTENT),
