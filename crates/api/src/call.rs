@@ -19,7 +19,7 @@ use moment::Timestamp;
 use crate::app::{App, Shared};
 use crate::caller::{Arrival, Credential, KeyHolder, Principal};
 use crate::discovery;
-use crate::input::{BodyLimits, Input, LARGE_BYTES, apart};
+use crate::input::{BodyLimits, Input, LARGE_BYTES, Room, apart};
 use crate::origin;
 use crate::refusal::Refusal;
 use crate::refusal::render::{Discovery, Shortfall};
@@ -40,6 +40,8 @@ pub struct Call<C, I> {
     /// Filled by whoever admits the request; the headers are written from it at the end, so that
     /// refusals carry them too.
     pub standing: StandingCell,
+    /// The memory that the request has of what all of them may hold.
+    pub(crate) room: Arc<Room>,
 }
 
 /// Where a caller stands, once that is known. The latest word counts.
@@ -140,6 +142,7 @@ where
             country: country(&app, &parts),
             accepts_csv: accepts_csv(&parts.headers),
             standing: standing.clone(),
+            room: Arc::clone(&room),
         };
         let reply = handler(app.clone(), call).await?;
         let response = reply.into_response()?;

@@ -40,6 +40,7 @@ pub use query::Query;
 pub use range::RangeHeader;
 pub use raw::RawJson;
 pub use room::Bodies;
+pub(crate) use room::Room;
 
 use crate::operation::Operation;
 use crate::refusal::Refusal;

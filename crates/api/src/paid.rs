@@ -24,6 +24,7 @@ pub(crate) use whole::{Paid, Produced};
 use crate::app::Shared;
 use crate::call::{Call, StandingCell};
 use crate::caller::Customer;
+use crate::input::Room;
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::refusal::model::refuse_model;
@@ -37,6 +38,7 @@ pub(crate) struct PaidCall {
     pub(crate) standing: StandingCell,
     pub(crate) now: Timestamp,
     pub(crate) country: Option<Country>,
+    pub(crate) room: Arc<Room>,
 }
 
 impl PaidCall {
@@ -49,6 +51,7 @@ impl PaidCall {
             standing: call.standing,
             now: call.now,
             country: call.country,
+            room: call.room,
         };
         (paid_call, call.input)
     }

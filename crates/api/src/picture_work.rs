@@ -8,10 +8,10 @@ use engine::{FileKind, Picture, PictureSize};
 use pictures::{Fault, Format, Order, Outcome, Size};
 use reader::CallerId;
 use reader::jobs::picture::Request;
-use web::{Ask, FetchFault};
+use web::Ask;
 
 use crate::app::Shared;
-use crate::input::FILE_BYTES_MAX;
+use crate::input::{FILE_BYTES_MAX, Room};
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 
@@ -25,24 +25,34 @@ const BUSY: &str = "Too many pictures are waiting to be read. Please try again s
 pub(crate) struct Studio {
     app: Shared,
     caller: CallerId,
+    room: Arc<Room>,
 }
 
 impl Studio {
     pub(crate) fn of(call: &PaidCall) -> Studio {
-        Studio { app: Arc::clone(&call.app), caller: call.reads_for() }
+        let (app, room) = (Arc::clone(&call.app), Arc::clone(&call.room));
+        Studio { app, caller: call.reads_for(), room }
     }
 
-    /// What lies at an address, or why it cannot be had.
-    pub(crate) async fn fetch(&self, address: &str) -> Result<Bytes, String> {
+    /// What lies at an address, or why it cannot be had. It takes its room before it comes, as what
+    /// callers send does.
+    pub(crate) async fn fetch(&self, address: &str) -> Result<Result<Bytes, String>, Refusal> {
         let fetcher = &self.app.web.scraper.fetcher;
-        let told = |fault: FetchFault| fault.to_string();
-        let address = fetcher.parse(address).map_err(told)?;
+        let address = match fetcher.parse(address) {
+            Ok(address) => address,
+            Err(fault) => return Ok(Err(fault.to_string())),
+        };
+        self.room.take_more(FILE_BYTES_MAX)?;
         let ask = Ask::get(ACCEPTED, FILE_BYTES_MAX, FETCH_TIME_MAX);
-        let fetched = fetcher.fetch(&address, &ask).await.map_err(told)?;
-        if !fetched.is_success() {
-            return Err(format!("Its host answered with the status {}.", fetched.status));
-        }
-        Ok(fetched.body)
+        let fetched = fetcher.fetch(&address, &ask).await;
+        let bytes = match fetched {
+            Ok(fetched) if fetched.is_success() => Ok(fetched.body),
+            Ok(fetched) => Err(format!("Its host answered with the status {}.", fetched.status)),
+            Err(fault) => Err(fault.to_string()),
+        };
+        let kept = bytes.as_ref().map_or(0, Bytes::len);
+        self.room.give_back(FILE_BYTES_MAX.saturating_sub(kept));
+        Ok(bytes)
     }
 
     /// Has an order carried out: what came of it, or what is wrong with the picture.

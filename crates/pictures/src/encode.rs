@@ -17,6 +17,8 @@ const WEBP_QUALITY: f32 = 85.0;
 const PLAIN_PIXELS_MAX: u64 = 4 * 1024 * 1024;
 /// The format has 14 bits for each side.
 const WEBP_SIDE_MAX: u32 = 16_383;
+/// Of what is sent on: a request keeps it until its engine has answered.
+const ENGINES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 pub(crate) fn write(
     picture: &DynamicImage,
@@ -37,6 +39,9 @@ pub(crate) fn write(
         Format::Jpeg => jpeg(picture, quality)?,
         Format::Webp => webp(picture, size)?,
     };
+    if writing == Writing::ForEngines && ENGINES_BYTES_MAX < file.len() {
+        return Err(Fault::TooMuchDetail(ENGINES_BYTES_MAX));
+    }
     let file = match facts {
         Some(facts) => exif::attach(file, format, facts),
         None => file,

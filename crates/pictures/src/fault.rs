@@ -30,6 +30,11 @@ pub enum Fault {
          pixels can be taken.", width = .size.width, height = .size.height
     )]
     TooManyPixels { size: Size, most: u64 },
+    #[error(
+        "It has too much detail: written without loss it takes more than {0} bytes. Send a smaller \
+         one, or one without transparency."
+    )]
+    TooMuchDetail(usize),
     #[error("Behind its {0} there is another file. Send the picture alone.")]
     Followed(Format),
     /// The picture cannot be written as it was asked for: our bug, not the sender's.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use image::{DynamicImage, GenericImageView};
+use image::{DynamicImage, GenericImageView, RgbaImage};
 use proptest::prelude::*;
 
 use super::*;
@@ -274,4 +274,19 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_engines_are_sent_is_bounded_whatever_is_in_it() {
+    // Noise with transparency, which is not sent as a JPEG and does not get smaller.
+    let mut state = 1_u32;
+    let mut noise = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    let picture =
+        RgbaImage::from_fn(3_000, 3_000, |_, _| image::Rgba([noise(), noise(), noise(), noise()]));
+    let written =
+        crate::encode::write(&DynamicImage::ImageRgba8(picture), Writing::ForEngines, None);
+    assert!(matches!(written, Err(Fault::TooMuchDetail(_))));
 }

@@ -21,7 +21,7 @@ pub use fault::FetchFault;
 pub use fetch::{Ask, Fetched, Fetcher, Method};
 pub use names::{Names, SystemNames};
 pub use reading::Reading;
-pub use scrape::{ScrapeFault, Scraped, Scraper, Way};
+pub use scrape::{PAGE_BYTES_MAX, ScrapeFault, Scraped, Scraper, Way};
 pub use search::{BRAVE, Found, NoSearch, SearchFault, SearchKind, Searcher, TAVILY};
 pub use tls::{TlsUnusable, trusting_the_system};
 

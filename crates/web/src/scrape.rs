@@ -16,7 +16,8 @@ use crate::fetch::{Ask, Fetched, Fetcher};
 use crate::reading::Reading;
 use crate::robots::Robots;
 
-const PAGE_BYTES_MAX: usize = 10 * 1024 * 1024;
+/// Of one page, which is held while it is read.
+pub const PAGE_BYTES_MAX: usize = 10 * 1024 * 1024;
 const PAGE_TIME_MAX: Duration = Duration::from_secs(15);
 /// Of a whole page, with its browser.
 const SCRAPE_TIME_MAX: Duration = Duration::from_secs(45);

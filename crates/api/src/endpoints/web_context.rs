@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use ::web::Scraped;
+use ::web::{PAGE_BYTES_MAX, Scraped};
 use credits::Want;
 use domain::web_search;
 use futures_util::future::join_all;
@@ -97,9 +97,10 @@ impl WebContext {
 
     async fn scrape(&mut self, call: &PaidCall, addresses: &[&str]) -> Result<(), Refusal> {
         let (scraper, prices) = (&call.app.web.scraper, call.app.web.prices);
+        let (caller, room) = (call.reads_for(), addresses.len() * PAGE_BYTES_MAX);
+        call.room.take_more(room)?;
         let times = u64::try_from(addresses.len()).unwrap_or(u64::MAX);
         let held = call.hold_plain(Want::Exactly(prices.cost(WebWork::Scrape, times)))?;
-        let caller = call.reads_for();
         let scraping = addresses.iter().map(|address| async move {
             let parsed = scraper.parse(address).ok()?;
             let Scraped { title, markdown, .. } = scraper.scrape(&parsed, caller).await.ok()?;
@@ -111,6 +112,7 @@ impl WebContext {
             })
         });
         let scraped: Vec<_> = join_all(scraping).await.into_iter().flatten().collect();
+        call.room.give_back(room);
         held.release();
         if !scraped.is_empty() {
             let times = u64::try_from(scraped.len()).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! The memory that bodies have: all together, and those of one caller.
+//! The memory that bodies have, and what is fetched for them: all together, and of one caller.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -113,6 +113,21 @@ impl Room {
         true
     }
 
+    /// For what is fetched for the caller beside the body, until the request is over.
+    pub(crate) fn take_more(&self, bytes: usize) -> Result<(), Refusal> {
+        if !self.bodies.take(self.callers, bytes) {
+            return Err(Refusal::no_room());
+        }
+        self.taken.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Of what was taken, what was not needed.
+    pub(crate) fn give_back(&self, bytes: usize) {
+        self.taken.fetch_sub(bytes, Ordering::Relaxed);
+        self.bodies.give_back(self.callers, bytes);
+    }
+
     pub(super) fn note(&self, fault: BodyFault) {
         let _ = self.fault.set(fault);
     }
@@ -166,6 +181,10 @@ mod tests {
         assert!(fourth.grow_to(100, UNCOUNTED_BYTES), "small ones always fit");
         drop(first);
         assert!(second.grow_to(200_000, 200_000));
+        assert!(fourth.take_more(200_000).is_ok());
+        assert!(third.take_more(100_001).is_err(), "what is fetched counts too");
+        fourth.give_back(150_000);
+        assert!(fourth.take_more(150_000).is_ok());
         drop((second, third, fourth));
         let held = bodies.held.lock().unwrap();
         assert_eq!((held.all, held.by_caller.len()), (0, 0));

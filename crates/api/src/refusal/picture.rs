@@ -22,7 +22,9 @@ impl Refusal {
             Fault::TooFewPixels { .. } | Fault::SideTooShort { .. } => {
                 ("Image too small", "IMAGE_TOO_SMALL")
             }
-            Fault::TooManyPixels { .. } => ("Image too large", "IMAGE_TOO_LARGE"),
+            Fault::TooManyPixels { .. } | Fault::TooMuchDetail(_) => {
+                ("Image too large", "IMAGE_TOO_LARGE")
+            }
             Fault::Unwritable => return Refusal::internal("a caller's picture cannot be written"),
         };
         let message = format!("`{field}`: {fault}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::web::ScrapeFault;
+use ::web::{PAGE_BYTES_MAX, ScrapeFault};
 use domain::limits::tiers::LimitClass;
 use wire::augment::{ScrapeFormat, ScrapeRequest, ScrapeResult};
 
@@ -34,6 +34,7 @@ async fn scrape_page(
 ) -> Result<Answer<ScrapeResult>, Refusal> {
     let (call, Json(body)) = PaidCall::of(&app, call);
     let address = app.web.scraper.parse(&body.url).map_err(refuse)?;
+    call.room.take_more(PAGE_BYTES_MAX)?;
     let funds = hold(&call, WebWork::Scrape)?;
     let (web, charge) = (Arc::clone(&app.web), charge(&call, WebWork::Scrape));
     let caller = call.reads_for();

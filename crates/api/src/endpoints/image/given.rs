@@ -65,7 +65,7 @@ impl Given {
         let bytes = match self.content {
             Content::Bytes(bytes) => bytes,
             Content::Address(address) => {
-                let fetched = studio.fetch(&address).await;
+                let fetched = studio.fetch(&address).await?;
                 let refuse = |told| Refusal::no_picture(format!("`{}`: {told}", self.field));
                 fetched.map_err(refuse)?
             }
