@@ -157,10 +157,7 @@ where
     let mut response = asked.unwrap_or(response);
     count_failure(&app, principal, &response, now);
     let usual = || holder.map(|holder| app.standing_in(holder, policy.usual_class, now));
-    if let Some(standing) = standing.get().or_else(usual) {
-        standing::write_limits(response.headers_mut(), &standing, holder.is_some());
-    }
-    standing::write_reset(&mut response, now);
+    write_standing(&mut response, standing.get().or_else(usual), holder, now);
     if let Some(balance) = balance {
         standing::write_balance(response.headers_mut(), balance);
     }
@@ -180,12 +177,22 @@ pub(crate) async fn stray(app: Shared, request: Request, refusal: Refusal) -> Re
     let refusal = refuse_if_blocked(&app, &subject, now).err().unwrap_or(refusal);
     let mut response = refusal.into_response();
     count_failure(&app, principal, &response, now);
-    if let Some(holder) = holder {
-        let standing = app.standing_in(holder, LimitClass::General, now);
-        standing::write_limits(response.headers_mut(), &standing, true);
-    }
-    standing::write_reset(&mut response, now);
+    let standing = holder.map(|holder| app.standing_in(holder, LimitClass::General, now));
+    write_standing(&mut response, standing, holder, now);
     response
+}
+
+/// Where the caller stands, in the headers of whatever is answered.
+fn write_standing(
+    response: &mut Response,
+    standing: Option<Standing>,
+    holder: Option<&Holder>,
+    now: Timestamp,
+) {
+    if let Some(standing) = standing {
+        standing::write_limits(response.headers_mut(), &standing, holder.is_some());
+    }
+    standing::write_reset(response, now);
 }
 
 /// How a wallet can pay for what it could not pay for, in place of the plain refusal.
