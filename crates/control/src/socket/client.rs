@@ -1,7 +1,7 @@
 //! The command's end of the socket.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -14,10 +14,11 @@ use crate::reply::Reply;
 /// Verifying a long journal takes minutes; a service that is stuck takes for ever.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// An open line to a running service.
+/// A running service, as commands reach it. Each operation has a connection of its own: between two
+/// of them a person may read a long answer, and the service lets idle connections go.
 #[derive(Debug)]
 pub struct Client {
-    stream: BufReader<UnixStream>,
+    socket: PathBuf,
 }
 
 /// Why there was no answer.
@@ -31,10 +32,10 @@ pub enum Unanswered {
 }
 
 impl Client {
-    /// Connects, or finds that no service is running there.
+    /// Finds the service, or that none is running there.
     pub async fn connect(socket: &Path) -> std::io::Result<Option<Client>> {
         match UnixStream::connect(socket).await {
-            Ok(stream) => Ok(Some(Client { stream: BufReader::new(stream) })),
+            Ok(_) => Ok(Some(Client { socket: socket.to_owned() })),
             // A socket that nobody listens on was left behind by a crash.
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
@@ -45,7 +46,7 @@ impl Client {
         }
     }
 
-    pub async fn perform(&mut self, operation: &Operation) -> Result<Reply, Unanswered> {
+    pub async fn perform(&self, operation: &Operation) -> Result<Reply, Unanswered> {
         let exchange = tokio::time::timeout(ANSWER_TIMEOUT, self.exchange(operation)).await;
         let Ok(line) = exchange else {
             let waited_s = ANSWER_TIMEOUT.as_secs();
@@ -62,13 +63,13 @@ impl Client {
         }
     }
 
-    async fn exchange(&mut self, operation: &Operation) -> std::io::Result<Vec<u8>> {
+    async fn exchange(&self, operation: &Operation) -> std::io::Result<Vec<u8>> {
         let mut request = serde_json::to_vec(operation)?;
         request.push(b'\n');
-        self.stream.write_all(&request).await?;
-        self.stream.flush().await?;
+        let mut stream = UnixStream::connect(&self.socket).await?;
+        stream.write_all(&request).await?;
         let mut line = Vec::new();
-        (&mut self.stream).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line).await?;
+        BufReader::new(stream).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line).await?;
         if line.is_empty() {
             return Err(std::io::Error::new(ErrorKind::UnexpectedEof, "it closed the connection"));
         }

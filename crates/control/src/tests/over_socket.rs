@@ -52,7 +52,7 @@ impl Listening {
 #[tokio::test]
 async fn an_operation_over_the_socket_answers_as_it_does_here() {
     let listening = Listening::start().await;
-    let mut client = listening.client().await;
+    let client = listening.client().await;
     let operations = [
         Operation::ListAccounts,
         Operation::ShowAccount { name: "default".to_owned() },
@@ -70,6 +70,18 @@ async fn an_operation_over_the_socket_answers_as_it_does_here() {
     let refused = client.perform(&nobody).await.unwrap_err();
     assert!(matches!(refused, Unanswered::Operation(OperationError::Refused(_))), "{refused}");
     drop(client);
+    listening.end().await;
+}
+
+#[tokio::test]
+async fn a_person_may_take_an_hour_between_two_operations() {
+    let listening = Listening::start().await;
+    let client = listening.client().await;
+    assert!(client.perform(&Operation::Ping).await.is_ok());
+    tokio::time::pause();
+    tokio::time::advance(std::time::Duration::from_secs(3600)).await;
+    tokio::time::resume();
+    assert!(client.perform(&Operation::Ping).await.is_ok());
     listening.end().await;
 }
 
@@ -114,7 +126,7 @@ async fn a_line_without_end_is_cut_off() {
     let mut answer = String::new();
     let _ = stream.read_to_string(&mut answer).await;
     assert_eq!(answer, "");
-    let mut client = listening.client().await;
+    let client = listening.client().await;
     assert!(matches!(client.perform(&Operation::Ping).await, Ok(Reply::Status(_))));
     drop(client);
     listening.end().await;
