@@ -14,7 +14,9 @@ SECONDS_MAX = 60
 class Doctor(unittest.TestCase):
     def found(self, config):
         """What each check about payments found, by its name."""
-        with Till(config=config) as till:
+        # What is wrong is found whether or not a service could start with it.
+        with Till(config=direct(evm().url, solana().url)) as till:
+            till.configure(config)
             line = [till.binary, "doctor", "--json", *till._place()]
             run = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS_MAX, env=till._environment())
         findings = [it for it in json.loads(run.stdout) if it["check"].startswith("x402")]
@@ -53,6 +55,12 @@ class Doctor(unittest.TestCase):
         found = self.found(direct(evm().url, solana().url, chain_id=1, solana_cluster="devnet"))
         self.assertEqual(found["x402.evm_rpc_url"], ("failed", "serves chain 8453"))
         self.assertEqual(found["x402.solana_rpc_url"][0], "failed")
+
+    def test_a_service_does_not_start_with_a_node_of_another_chain(self):
+        for changes in ({"chain_id": 1}, {"solana_cluster": "devnet"}):
+            with self.assertRaisesRegex(AssertionError, "the node serves .* and not"):
+                with Till(config=direct(evm().url, solana().url, **changes)):
+                    pass
 
     def test_a_wrong_name_of_the_token_and_no_token_at_all_fail(self):
         verdicts = self.verdicts(direct(evm().url, solana().url, asset_evm_name="USDC"))

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::secret::Secret;
 use config::sections::x402::{self, Settle, X402};
 use control::operation::OperationError;
 use control::payments::{PaymentDesk, Told};
 use control::service::Service;
+use money::Nano;
 use payments::{
-    Commitment, Direct, EvmSetup, Facilitator, Parts, Payments, Policy, Settler, SolanaSetup,
-    TopUpRefused, Witnesses,
+    Commitment, Direct, EvmNodes, EvmSetup, Facilitator, Parts, Payments, Policy, Setback, Settler,
+    SolanaNode, SolanaSetup, TopUpRefused, Witnesses,
 };
 use store::claim::ClaimId;
 use store::write::Write;
@@ -47,6 +49,19 @@ pub(crate) async fn open(
     let hands: Arc<dyn PaymentDesk> = Arc::new(Hands(payments.clone()));
     if service.payments.set(hands).is_err() {
         return Err("payments are opened once".to_owned());
+    }
+    match timeout(FIRST_ROUND_MAX, payments.identify()).await {
+        Ok(Err(wrong @ Setback::WrongChain { .. })) => {
+            return Err(format!(
+                "[x402]: {wrong}. Correct the node's URL, or the chain; until then no payment can be \
+                 taken, and none should be"
+            ));
+        }
+        Ok(Err(setback)) => {
+            tracing::warn!(cause = %setback, "a chain cannot be asked yet: {setback}");
+        }
+        Ok(Ok(())) => {}
+        Err(_) => tracing::warn!("a chain does not answer yet"),
     }
     match timeout(FIRST_ROUND_MAX, payments.reconcile()).await {
         Ok(Ok(_)) => {}
@@ -137,22 +152,22 @@ pub(crate) fn till(section: &X402) -> Result<Option<Till>, String> {
 
 fn direct(section: &X402) -> Result<Direct, String> {
     let (evm, solana) = (&section.evm, &section.solana);
-    let evm = match (&evm.pay_to, &evm.rpc_url, &evm.relayer_key) {
-        (Some(_), Some(rpc_url), Some(relayer_key)) => Some(EvmSetup {
-            rpc_url: rpc_url.expose(),
-            chain_id: evm.chain_id,
-            confirmations: evm.confirmations,
+    let also = other_nodes(section);
+    let evm = match (evm_nodes(section, &also), &evm.relayer_key) {
+        (Some(nodes), Some(relayer_key)) => Some(EvmSetup {
+            nodes,
             relayer_key: relayer_key.expose(),
             gas_price_max: u128::from(evm.gas_price_max_gwei) * GWEI,
+            gas_max_per_hour: u128::from(billionths(evm.gas_max_per_hour)) * GWEI,
             replace_after: evm.replace_after,
         }),
         _ => None,
     };
-    let solana = match (&solana.pay_to, &solana.rpc_url, &solana.fee_payer_key) {
-        (Some(_), Some(rpc_url), Some(key)) => Some(SolanaSetup {
-            rpc_url: rpc_url.expose(),
-            commitment: commitment(section),
+    let solana = match (solana_node(section), &solana.fee_payer_key) {
+        (Some(node), Some(key)) => Some(SolanaSetup {
+            node,
             fee_payer_key: key.expose(),
+            fees_max_per_hour: billionths(solana.fees_max_per_hour),
         }),
         _ => None,
     };
@@ -160,19 +175,33 @@ fn direct(section: &X402) -> Result<Direct, String> {
 }
 
 fn facilitator(section: &X402) -> Result<Facilitator, String> {
-    let (evm, solana) = (&section.evm, &section.solana);
-    let witnesses = Witnesses {
-        evm: match (&evm.pay_to, &evm.rpc_url) {
-            (Some(_), Some(url)) => Some((url.expose(), evm.confirmations)),
-            _ => None,
-        },
-        solana: match (&solana.pay_to, &solana.rpc_url) {
-            (Some(_), Some(url)) => Some((url.expose(), commitment(section))),
-            _ => None,
-        },
-    };
+    let also = other_nodes(section);
+    let witnesses = Witnesses { evm: evm_nodes(section, &also), solana: solana_node(section) };
     let url = section.facilitator_url.as_deref().unwrap_or_default();
     Facilitator::new(url, &witnesses).map_err(|problem| format!("[x402]: {problem}"))
+}
+
+/// A billionth of a coin is a gwei, and a lamport.
+fn billionths(coins: Nano) -> u64 {
+    u64::try_from(coins.nanos()).unwrap_or(0)
+}
+
+fn other_nodes(section: &X402) -> Vec<&str> {
+    section.evm.rpc_urls.iter().map(Secret::expose).collect()
+}
+
+fn evm_nodes<'a>(section: &'a X402, also: &'a [&'a str]) -> Option<EvmNodes<'a>> {
+    let evm = &section.evm;
+    let url = evm.rpc_url.as_ref().filter(|_| evm.pay_to.is_some())?;
+    let (chain_id, confirmations) = (evm.chain_id, evm.confirmations);
+    Some(EvmNodes { url: url.expose(), also, chain_id, confirmations })
+}
+
+fn solana_node(section: &X402) -> Option<SolanaNode<'_>> {
+    let solana = &section.solana;
+    let url = solana.rpc_url.as_ref().filter(|_| solana.pay_to.is_some())?;
+    let (cluster, commitment) = (cluster(section), commitment(section));
+    Some(SolanaNode { url: url.expose(), cluster, commitment })
 }
 
 fn evm_terms(section: &X402) -> Result<Option<EvmTerms>, String> {
@@ -198,10 +227,7 @@ fn solana_terms(
         SolanaAddress::parse(text).ok_or_else(|| format!("[x402] {key}: {text} is no address"))
     };
     Ok(Some(SolanaTerms {
-        cluster: match solana.cluster {
-            x402::Cluster::Mainnet => SolanaCluster::Mainnet,
-            x402::Cluster::Devnet => SolanaCluster::Devnet,
-        },
+        cluster: cluster(section),
         mint: address("asset_solana", &solana.asset)?,
         pay_to: address("pay_to_solana", pay_to)?,
         fee_payer,
@@ -213,6 +239,13 @@ fn evm_address(key: &str, text: &str) -> Result<EvmAddress, String> {
     EvmAddress::parse_checksummed(text).ok_or_else(|| {
         format!("[x402] {key}: the checksum of {text} is wrong; copy the address once more")
     })
+}
+
+fn cluster(section: &X402) -> SolanaCluster {
+    match section.solana.cluster {
+        x402::Cluster::Mainnet => SolanaCluster::Mainnet,
+        x402::Cluster::Devnet => SolanaCluster::Devnet,
+    }
 }
 
 fn commitment(section: &X402) -> Commitment {

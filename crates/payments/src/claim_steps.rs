@@ -91,7 +91,7 @@ impl Desk {
             Ok(Preparation::Ready(prepared)) => self.send(claim, prepared, deadline).await,
             Ok(Preparation::Moved(moved)) => self.credit(&claim, moved).await,
             Err(Setback::Declined(decline)) => self.decline(&claim, decline).await,
-            Err(Setback::Unable(cause)) => self.release(&claim, &cause).await,
+            Err(setback) => self.release(&claim, &setback.to_string()).await,
         }
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use store::claim::{Claim, SentPayment};
 use wallet::{ContractCheck, EvmAddress, SolanaAddress};
 
-use crate::evm::Relayer;
+use crate::evm::{EvmNodes, Relayer};
 use crate::settler::{Order, Preparation, Setback, Settler, Sighting, Step};
-use crate::solana::{Commitment, Cosigner, SolanaChain, signing_key};
+use crate::solana::{Cosigner, SolanaChain, SolanaNode, signing_key};
 
 /// Sends payments itself, on the chains that it has a key for.
 pub struct Direct {
@@ -17,22 +17,23 @@ pub struct Direct {
 
 /// How to settle on an EVM chain.
 pub struct EvmSetup<'a> {
-    pub rpc_url: &'a str,
-    pub chain_id: u64,
-    pub confirmations: u64,
+    pub nodes: EvmNodes<'a>,
     /// 0x and 64 digits.
     pub relayer_key: &'a str,
     /// In the chain's smallest unit, for each unit of gas.
     pub gas_price_max: u128,
+    /// In the same unit, for all transactions of an hour.
+    pub gas_max_per_hour: u128,
     /// How long a transaction may wait to be mined before more is offered for it.
     pub replace_after: Duration,
 }
 
 /// How to settle on Solana.
 pub struct SolanaSetup<'a> {
-    pub rpc_url: &'a str,
-    pub commitment: Commitment,
+    pub node: SolanaNode<'a>,
     pub fee_payer_key: &'a str,
+    /// In lamports, for all transactions of an hour.
+    pub fees_max_per_hour: u64,
 }
 
 impl Direct {
@@ -46,8 +47,9 @@ impl Direct {
         };
         let solana = match solana {
             Some(setup) => {
-                let chain = SolanaChain::new(setup.rpc_url, setup.commitment)?;
-                Some(Cosigner::new(chain, signing_key(setup.fee_payer_key)?))
+                let chain = SolanaChain::new(&setup.node)?;
+                let key = signing_key(setup.fee_payer_key)?;
+                Some(Cosigner::new(chain, key, setup.fees_max_per_hour))
             }
             None => None,
         };
@@ -122,6 +124,18 @@ impl Settler for Direct {
                 Some(relayer) => relayer.clear_the_row(unfinished, credited).await,
                 None => Ok(()),
             }
+        })
+    }
+
+    fn identify(&self) -> Step<'_, ()> {
+        Box::pin(async move {
+            if let Some(relayer) = &self.evm {
+                relayer.chain.identify_all().await?;
+            }
+            if let Some(cosigner) = &self.solana {
+                cosigner.chain.identify().await?;
+            }
+            Ok(())
         })
     }
 

@@ -9,4 +9,5 @@ mod stuck;
 mod transaction;
 
 pub(crate) use chain::EvmChain;
+pub use chain::EvmNodes;
 pub(crate) use relayer::Relayer;

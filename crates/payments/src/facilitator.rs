@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use store::claim::{Claim, SentPayment};
 use wallet::{ContractCheck, Settlement};
 
-use crate::evm::EvmChain;
+use crate::evm::{EvmChain, EvmNodes};
 use crate::node::{self, CallError, http_client};
 use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Settler, Sighting, Step};
-use crate::solana::{Commitment, NEWEST, SolanaChain};
+use crate::solana::{NEWEST, SolanaChain, SolanaNode};
 
 /// The reference facilitator waits half a minute for its chain.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(50);
@@ -28,9 +28,8 @@ pub struct Facilitator {
 
 /// The nodes by which the facilitator's word is checked.
 pub struct Witnesses<'a> {
-    /// A node's URL, and the confirmations that a payment needs.
-    pub evm: Option<(&'a str, u64)>,
-    pub solana: Option<(&'a str, Commitment)>,
+    pub evm: Option<EvmNodes<'a>>,
+    pub solana: Option<SolanaNode<'a>>,
 }
 
 impl Facilitator {
@@ -38,8 +37,8 @@ impl Facilitator {
         // With a slash at its end, further words are added to the path and do not replace its last.
         let url = Url::parse(&format!("{}/", url.trim_end_matches('/')));
         let url = url.map_err(|error| format!("the facilitator's URL is none: {error}"))?;
-        let evm = witnesses.evm.map(|(url, confirmations)| EvmChain::new(url, confirmations));
-        let solana = witnesses.solana.map(|(url, commitment)| SolanaChain::new(url, commitment));
+        let evm = witnesses.evm.as_ref().map(EvmChain::new);
+        let solana = witnesses.solana.as_ref().map(SolanaChain::new);
         Ok(Facilitator {
             http: http_client(ANSWER_TIMEOUT)?,
             url,
@@ -135,6 +134,18 @@ impl Settler for Facilitator {
 
     fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
         Box::pin(self.witness(claim))
+    }
+
+    fn identify(&self) -> Step<'_, ()> {
+        Box::pin(async move {
+            if let Some(chain) = &self.evm {
+                chain.identify_all().await?;
+            }
+            if let Some(chain) = &self.solana {
+                chain.identify().await?;
+            }
+            Ok(())
+        })
     }
 
     fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool> {

@@ -13,13 +13,15 @@
 //! - `settler`: what a way to settle must do. `direct`: from here, with keys of our own.
 //!   `facilitator`: by a service that does it for us.
 //! - `inspect`: whether all that settling needs is as it should be.
-//! - `evm`, `solana`: what the chains are asked and sent. `node`: how.
+//! - `evm`, `solana`: what the chains are asked and sent. `node`: how. `identity`: that it is the
+//!   right chain. `spending`: what our own keys may pay in fees.
 //! - `stakes`: what wallets have staked, which is no payment.
 
 mod claim_steps;
 mod direct;
 mod evm;
 mod facilitator;
+mod identity;
 mod in_flight;
 mod inspect;
 mod late_claims;
@@ -31,9 +33,11 @@ mod recheck;
 mod reconcile;
 mod settler;
 mod solana;
+mod spending;
 mod stakes;
 
 pub use direct::{Direct, EvmSetup, SolanaSetup};
+pub use evm::EvmNodes;
 pub use facilitator::{Facilitator, Witnesses};
 pub use inspect::{Finding, Remedy};
 pub use outcome::{Settled, TopUpRefused};
@@ -42,7 +46,7 @@ pub use reconcile::Round;
 pub use settler::{
     Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step, Turn,
 };
-pub use solana::Commitment;
+pub use solana::{Commitment, SolanaNode};
 pub use stakes::Stakes;
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use wallet::{
 
 use crate::in_flight::InFlightPayments;
 use crate::outcome::{Settled, TopUpRefused};
-use crate::settler::{Order, Settler};
+use crate::settler::{Order, Setback, Settler};
 
 /// Takes payments in, and sees each of them through.
 #[derive(Clone)]
@@ -74,6 +74,11 @@ impl Payments {
         let Parts { store, ledger, settler, clock, tasks } = parts;
         let desk = Arc::new(Desk { terms, policy, settler, store, ledger, clock });
         Payments { desk, in_flight: InFlightPayments::new(tasks) }
+    }
+
+    /// Asks every node which chain it serves.
+    pub async fn identify(&self) -> Result<(), Setback> {
+        self.desk.settler.identify().await
     }
 
     pub fn terms(&self) -> &PaymentTerms {

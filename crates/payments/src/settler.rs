@@ -41,6 +41,12 @@ pub trait Settler: Send + Sync {
         Box::pin(async { Ok(()) })
     }
 
+    /// Asks every node which chain it serves: an error if one serves another than was configured,
+    /// or does not answer.
+    fn identify(&self) -> Step<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Whether the contract at an address says that a signature is its own.
     fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool>;
 }
@@ -100,6 +106,9 @@ pub enum Setback {
     /// Something on our side: a node that does not answer, or no funds for fees.
     #[error("{0}")]
     Unable(String),
+    /// A node is not one of the chain that was configured.
+    #[error("the node serves {served} and not {expected}")]
+    WrongChain { served: String, expected: String },
 }
 
 /// A payment that the chain will not carry out: the protocol's word, and words for people.

@@ -5,7 +5,7 @@ mod cosigner;
 mod key;
 mod search;
 
-pub use chain::Commitment;
+pub use chain::{Commitment, SolanaNode};
 pub(crate) use chain::{NEWEST, SolanaChain};
 pub(crate) use cosigner::Cosigner;
 pub(crate) use key::signing_key;

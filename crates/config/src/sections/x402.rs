@@ -42,6 +42,11 @@ pub const SECTION: Section = Section {
             "A node of the EVM chain. What was paid is read from it, whoever settles.",
         ),
         Key::optional(
+            "evm_rpc_urls",
+            Kind::SecretUrls(HTTP),
+            "More nodes of the EVM chain, of other providers. All of them must show a payment before it is credited.",
+        ),
+        Key::optional(
             "evm_relayer_key",
             Kind::Secret,
             "The key that pays gas when settling directly: 0x and 64 digits.",
@@ -110,6 +115,18 @@ pub const SECTION: Section = Section {
             "The most that the relayer pays for a unit of gas, in billionths of the chain's coin.",
         ),
         Key::with_default(
+            "gas_max_per_hour",
+            Kind::Decimal,
+            "\"0.1\"",
+            "The most that the relayer offers for gas in an hour, in the chain's coin. Payments wait beyond it, and the log says so.",
+        ),
+        Key::with_default(
+            "solana_fees_max_per_hour",
+            Kind::Decimal,
+            "\"0.1\"",
+            "The most that the fee payer offers for fees in an hour, in SOL. Payments wait beyond it, and the log says so.",
+        ),
+        Key::with_default(
             "replace_after_s",
             Kind::Seconds { least: 1, most: 3600 },
             "30",
@@ -176,9 +193,13 @@ pub struct EvmPayments {
     pub chain_id: u64,
     pub confirmations: u64,
     pub gas_price_max_gwei: u64,
+    /// In the chain's coin.
+    pub gas_max_per_hour: Nano,
     /// How long a transaction may wait to be mined.
     pub replace_after: Duration,
     pub rpc_url: Option<Secret>,
+    /// Nodes that must agree with the first.
+    pub rpc_urls: Vec<Secret>,
     pub relayer_key: Option<Secret>,
 }
 
@@ -192,6 +213,8 @@ pub struct SolanaPayments {
     pub rpc_url: Option<Secret>,
     /// When settling directly.
     pub fee_payer_key: Option<Secret>,
+    /// In SOL.
+    pub fees_max_per_hour: Nano,
     /// When a facilitator settles.
     pub fee_payer: Option<String>,
 }
@@ -251,6 +274,8 @@ fn evm(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<EvmPayments> {
     let asset = evm_address(reader, "asset_evm");
     let chain_id = reader.integer("chain_id");
     let rpc_url = vault.url(reader, "evm_rpc_url");
+    let rpc_urls = vault.urls(reader, "evm_rpc_urls").unwrap_or_default();
+    let gas_max_per_hour = reader.decimal("gas_max_per_hour", Nano::parse);
     let relayer_key = vault.secret(reader, "evm_relayer_key");
     let (name, version) = (reader.text("asset_evm_name"), reader.text("asset_evm_version"));
     let confirmations = reader.integer("evm_confirmations");
@@ -264,8 +289,10 @@ fn evm(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<EvmPayments> {
         chain_id: u64::try_from(chain_id?).ok()?,
         confirmations: u64::try_from(confirmations?).ok()?,
         gas_price_max_gwei: u64::try_from(gas_price_max_gwei?).ok()?,
+        gas_max_per_hour: gas_max_per_hour?,
         replace_after: replace_after?,
         rpc_url,
+        rpc_urls,
         relayer_key,
     })
 }
@@ -275,6 +302,7 @@ fn solana(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<SolanaPayments> {
     let asset = solana_address(reader, "asset_solana");
     let rpc_url = vault.url(reader, "solana_rpc_url");
     let fee_payer_key = vault.secret(reader, "solana_fee_payer_key");
+    let fees_max_per_hour = reader.decimal("solana_fees_max_per_hour", Nano::parse);
     let fee_payer = solana_address(reader, "solana_fee_payer");
     let cluster = reader.choice("solana_cluster").map(|written| match written {
         "devnet" => Cluster::Devnet,
@@ -291,6 +319,7 @@ fn solana(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<SolanaPayments> {
         commitment: commitment?,
         rpc_url,
         fee_payer_key,
+        fees_max_per_hour: fees_max_per_hour?,
         fee_payer,
     })
 }

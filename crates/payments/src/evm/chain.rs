@@ -13,13 +13,29 @@ use wallet::{
 };
 
 use super::quantity::{bytes, number, number_u64, quantity};
+use crate::identity::Identity;
 use crate::node::{CallError, Node};
 use crate::settler::Setback;
+
+/// Where an EVM chain is read.
+#[derive(Debug, Clone, Copy)]
+pub struct EvmNodes<'a> {
+    pub url: &'a str,
+    /// Nodes of others, all of which must show a payment before it is credited.
+    pub also: &'a [&'a str],
+    pub chain_id: u64,
+    /// Blocks that must stand on a payment, its own included.
+    pub confirmations: u64,
+}
 
 /// A chain as one of its nodes shows it.
 #[derive(Debug)]
 pub(crate) struct EvmChain {
     pub(super) node: Node,
+    identity: Identity,
+    chain_id: u64,
+    /// What other nodes show.
+    pub(super) others: Vec<EvmChain>,
     /// Blocks that must stand on a transaction, its own included, before it counts.
     pub(super) confirmations: u64,
 }
@@ -39,15 +55,43 @@ pub(super) struct Ending {
 }
 
 impl EvmChain {
-    pub(crate) fn new(url: &str, confirmations: u64) -> Result<EvmChain, String> {
-        Ok(EvmChain { node: Node::new(url)?, confirmations: confirmations.max(1) })
+    pub(crate) fn new(nodes: &EvmNodes<'_>) -> Result<EvmChain, String> {
+        let EvmNodes { chain_id, confirmations, .. } = *nodes;
+        let other = |url: &&str| EvmChain::new(&EvmNodes { url, also: &[], ..*nodes });
+        Ok(EvmChain {
+            node: Node::new(nodes.url)?,
+            identity: Identity::new(format!("chain {chain_id}")),
+            chain_id,
+            others: nodes.also.iter().map(other).collect::<Result<_, _>>()?,
+            confirmations: confirmations.max(1),
+        })
+    }
+
+    /// Asks the node which chain it serves, unless it was asked a moment ago.
+    pub(crate) async fn identify(&self) -> Result<(), Setback> {
+        if !self.identity.is_due() {
+            return Ok(());
+        }
+        let served = self.chain_id().await?;
+        self.identity.judge(&format!("chain {served}"), served == self.chain_id)
+    }
+
+    /// The same of all nodes.
+    pub(crate) async fn identify_all(&self) -> Result<(), Setback> {
+        self.identify().await?;
+        for other in &self.others {
+            other.identify().await?;
+        }
+        Ok(())
     }
 
     pub(crate) async fn chain_id(&self) -> Result<u64, Setback> {
         number_u64(&self.node.call("eth_chainId", json!([])).await?)
     }
 
+    /// Everything that is sent or believed begins with it.
     pub(crate) async fn head(&self) -> Result<Head, Setback> {
+        self.identify().await?;
         let block = self.node.call("eth_getBlockByNumber", json!(["latest", false])).await?;
         // Chains without a base fee take none.
         let base_fee = block.get("baseFeePerGas").map_or(Ok(0), number)?;

@@ -20,6 +20,7 @@ use super::transaction::{Call, Signed};
 use crate::direct::EvmSetup;
 use crate::node::CallError;
 use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Sighting, Turn};
+use crate::spending::Spending;
 
 /// USDC's transfer takes some 80,000; a contract wallet's signature adds to it. More would be a
 /// contract that wastes the relayer's money.
@@ -41,6 +42,7 @@ pub(crate) struct Relayer {
     pub(super) gas_price_max: u128,
     /// How long a transaction may wait to be mined before more is offered for it.
     pub(super) replace_after: Duration,
+    spending: Spending,
     /// One transaction is numbered and sent at a time, so that no number is left out.
     turns: Arc<tokio::sync::Mutex<()>>,
     /// A `std::sync::Mutex`: it is held for a moment and never across an await.
@@ -52,8 +54,8 @@ pub(crate) struct Relayer {
 impl Relayer {
     /// The key is 32 bytes in hexadecimal, with or without `0x`.
     pub(crate) fn new(setup: &EvmSetup<'_>) -> Result<Relayer, String> {
-        let EvmSetup { chain_id, gas_price_max, replace_after, .. } = *setup;
-        let chain = EvmChain::new(setup.rpc_url, setup.confirmations)?;
+        let EvmSetup { gas_price_max, replace_after, .. } = *setup;
+        let chain = EvmChain::new(&setup.nodes)?;
         let wrong = || "the relayer's key must be 0x and 64 hexadecimal digits".to_owned();
         let bytes = hex::decode(setup.relayer_key.trim()).map_err(|_| wrong())?;
         let key = SigningKey::from_slice(&bytes).map_err(|_| wrong())?;
@@ -61,10 +63,11 @@ impl Relayer {
         Ok(Relayer {
             chain,
             address,
-            chain_id,
+            chain_id: setup.nodes.chain_id,
             key,
             gas_price_max,
             replace_after,
+            spending: Spending::new("gas_max_per_hour", setup.gas_max_per_hour),
             turns: Arc::default(),
             last_sent: Mutex::default(),
             blockage: Mutex::default(),
@@ -153,13 +156,14 @@ impl Relayer {
         Ok((gas + gas / 4).min(GAS_MAX))
     }
 
+    /// Whether the relayer has what a transaction costs at most, and may spend it.
     pub(super) async fn check_funds(&self, call: &Call) -> Result<(), Setback> {
         let needed = u128::from(call.gas_max).saturating_mul(call.fees.price_max);
         if self.chain.coins(self.address).await? < needed {
             let address = self.address;
             return Err(Setback::Unable(format!("the relayer {address} has no funds for gas")));
         }
-        Ok(())
+        self.spending.take(needed)
     }
 
     async fn next_sequence(&self) -> Result<u64, Setback> {
@@ -202,7 +206,10 @@ impl EvmChain {
             Some(true) => {
                 let since_block = head.number.saturating_sub(LOOK_BACK_BLOCKS);
                 match self.ended(terms, authorization, since_block, head).await? {
-                    Some(Sighting::Moved(moved)) => Ok(Some(Preparation::Moved(moved))),
+                    Some(Sighting::Moved(moved)) => {
+                        self.confirm(&moved, terms, authorization).await?;
+                        Ok(Some(Preparation::Moved(moved)))
+                    }
                     // Somebody else sent it a moment ago: there is nothing to send, but to wait for.
                     Some(Sighting::Waiting { transaction }) => {
                         let since_block = Some(since_block);

@@ -15,11 +15,52 @@ const LAG_S: u64 = 60;
 const LAG_BLOCKS: u64 = 10;
 
 impl EvmChain {
-    /// The chain's word on a claim. `sender` is the account whose transaction the claim holds.
+    /// The chain's word on a claim. `sender` is the account whose transaction the claim holds. What
+    /// one node shows and another does not is not known yet.
+    pub(crate) async fn look(
+        &self,
+        claim: &Claim,
+        sender: Option<EvmAddress>,
+    ) -> Result<Sighting, Setback> {
+        let sighting = self.look_here(claim, sender).await?;
+        if let Sighting::Moved(moved) = &sighting {
+            let (terms, authorization) = authorization_of(claim)?;
+            self.confirm(moved, &terms, &authorization).await?;
+        }
+        Ok(sighting)
+    }
+
+    /// Whether all other nodes show what this one does.
+    pub(super) async fn confirm(
+        &self,
+        moved: &Moved,
+        terms: &EvmTerms,
+        authorization: &Authorization,
+    ) -> Result<(), Setback> {
+        for other in &self.others {
+            let head = other.head().await?;
+            let receipt = other.receipt(&moved.transaction).await?;
+            let is_shown = receipt.is_some_and(|receipt| {
+                receipt.moved(terms, authorization) == Some(moved.amount)
+                    && other.is_deep(receipt.block_number, head)
+            });
+            if !is_shown {
+                let transaction = &moved.transaction;
+                tracing::warn!(
+                    tx.hash = transaction,
+                    "one node shows the payment {transaction} and another does not"
+                );
+                return Err(Setback::unable("the nodes of the chain do not agree on a payment"));
+            }
+        }
+        Ok(())
+    }
+
+    /// One node's word.
     ///
     /// The order of the questions matters: what would rule the payment out is asked before what
     /// would show it, so that a block in between cannot make a payment look lost.
-    pub(crate) async fn look(
+    async fn look_here(
         &self,
         claim: &Claim,
         sender: Option<EvmAddress>,

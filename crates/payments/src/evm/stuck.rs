@@ -129,6 +129,7 @@ impl Relayer {
             to: Address::from(self.address.bytes()),
             input: Vec::new(),
         };
+        self.check_funds(&call).await?;
         let params = json!([hex::encode_prefixed(self.sign(&call)?.raw)]);
         match self.chain.node.call("eth_sendRawTransaction", params).await {
             Ok(_) => tracing::warn!(

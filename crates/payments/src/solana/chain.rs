@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use store::claim::Claim;
 use wallet::solana::{PayersMark, payers_mark};
-use wallet::{Payment, Proof, SolanaAddress, TokenAmount};
+use wallet::{Network, Payment, Proof, SolanaAddress, SolanaCluster, TokenAmount};
 
+use crate::identity::Identity;
 use crate::node::Node;
 use crate::settler::{Decline, Moved, Setback, Sighting};
 
@@ -22,16 +23,39 @@ const BLOCKHASH_BLOCKS: u64 = 151;
 /// The commitment that shows the most blocks.
 pub(crate) const NEWEST: &str = "processed";
 
+/// Where Solana is read.
+#[derive(Debug, Clone, Copy)]
+pub struct SolanaNode<'a> {
+    pub url: &'a str,
+    pub cluster: SolanaCluster,
+    pub commitment: Commitment,
+}
+
 /// Solana as one of its nodes shows it.
 #[derive(Debug)]
 pub(crate) struct SolanaChain {
     pub(super) node: Node,
+    identity: Identity,
+    cluster: SolanaCluster,
     pub(super) commitment: Commitment,
 }
 
 impl SolanaChain {
-    pub(crate) fn new(url: &str, commitment: Commitment) -> Result<SolanaChain, String> {
-        Ok(SolanaChain { node: Node::new(url)?, commitment })
+    pub(crate) fn new(node: &SolanaNode<'_>) -> Result<SolanaChain, String> {
+        let SolanaNode { url, cluster, commitment } = *node;
+        let genesis = Network::Solana(cluster).reference();
+        let identity = Identity::new(format!("the chain of genesis {genesis}"));
+        Ok(SolanaChain { node: Node::new(url)?, identity, cluster, commitment })
+    }
+
+    /// Asks the node which chain it serves, unless it was asked a moment ago.
+    pub(crate) async fn identify(&self) -> Result<(), Setback> {
+        if !self.identity.is_due() {
+            return Ok(());
+        }
+        let genesis = self.genesis_hash().await?;
+        let is_right = genesis.starts_with(&Network::Solana(self.cluster).reference());
+        self.identity.judge(&format!("the chain of genesis {genesis}"), is_right)
     }
 
     pub(crate) async fn genesis_hash(&self) -> Result<String, Setback> {
@@ -54,6 +78,7 @@ impl SolanaChain {
 
     /// The newest block's height; Solana counts blocks apart from slots, which may be empty.
     pub(crate) async fn height(&self, commitment: &str) -> Result<u64, Setback> {
+        self.identify().await?;
         let params = json!([{ "commitment": commitment }]);
         let height = self.node.call("getBlockHeight", params).await?;
         height.as_u64().ok_or_else(|| unclear("a block's height"))
@@ -72,6 +97,7 @@ impl SolanaChain {
     /// Whether the transaction can still land is asked before whether it has: the other way round,
     /// one that lands in between would look lost.
     pub(crate) async fn look(&self, claim: &Claim) -> Result<Sighting, Setback> {
+        self.identify().await?;
         let mark = mark_of(claim)?;
         let can_land = self.can_land(claim).await?;
         let transaction = match &claim.sent.transaction {

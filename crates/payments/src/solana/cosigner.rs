@@ -11,6 +11,7 @@ use wallet::{Settlement, SolanaAddress};
 use super::chain::{NEWEST, SolanaChain, expired, unclear};
 use crate::node::CallError;
 use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Sighting};
+use crate::spending::Spending;
 
 /// How often the node passes a transaction on by itself; we send it again too.
 const RETRIES: u32 = 3;
@@ -18,11 +19,14 @@ const RETRIES: u32 = 3;
 pub(crate) struct Cosigner {
     pub(crate) chain: SolanaChain,
     key: SigningKey,
+    spending: Spending,
 }
 
 impl Cosigner {
-    pub(crate) fn new(chain: SolanaChain, key: SigningKey) -> Cosigner {
-        Cosigner { chain, key }
+    /// The bound of an hour is in lamports.
+    pub(crate) fn new(chain: SolanaChain, key: SigningKey, fees_max_per_hour: u64) -> Cosigner {
+        let spending = Spending::new("solana_fees_max_per_hour", fees_max_per_hour.into());
+        Cosigner { chain, key, spending }
     }
 
     pub(crate) fn address(&self) -> SolanaAddress {
@@ -40,6 +44,7 @@ impl Cosigner {
         sent.since_block = Some(self.chain.height(NEWEST).await?);
         let raw = sent.raw.as_deref().unwrap_or_default();
         self.simulate(raw).await?;
+        self.spending.take(payment.fee_max().into())?;
         Ok(Preparation::Ready(Prepared { sent, turn: None }))
     }
 

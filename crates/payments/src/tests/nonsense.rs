@@ -5,10 +5,13 @@ use std::sync::Arc;
 use moment::Timestamp;
 use proptest::prelude::*;
 use serde_json::Value;
+use wallet::SolanaCluster;
 
-use super::stub::stub;
+use super::stub::{nodes, stub};
 use super::world::{Payer, terms};
-use crate::{Commitment, Direct, EvmSetup, Facilitator, Order, Preparation, Settler, Witnesses};
+use crate::{
+    Commitment, Direct, EvmSetup, Facilitator, Order, Preparation, Settler, SolanaNode, Witnesses,
+};
 
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -58,14 +61,18 @@ async fn settlers(answer: Value) -> Vec<Box<dyn Settler>> {
     let url = stub(Arc::new(move |_, _| answer.clone())).await;
     let key = "0x0101010101010101010101010101010101010101010101010101010101010101";
     let setup = EvmSetup {
-        rpc_url: &url,
-        chain_id: 8453,
-        confirmations: 1,
+        nodes: nodes(&url),
         relayer_key: key,
         gas_price_max: 1,
+        gas_max_per_hour: 1,
         replace_after: std::time::Duration::from_secs(30),
     };
-    let witnesses = Witnesses { evm: Some((&url, 1)), solana: Some((&url, Commitment::Confirmed)) };
+    let solana = SolanaNode {
+        url: &url,
+        cluster: SolanaCluster::Mainnet,
+        commitment: Commitment::Confirmed,
+    };
+    let witnesses = Witnesses { evm: Some(nodes(&url)), solana: Some(solana) };
     vec![
         Box::new(Direct::new(Some(setup), None).unwrap()),
         Box::new(Facilitator::new(&url, &witnesses).unwrap()),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wallet::ContractCheck;
 
 use super::sightings::{self, Said};
-use super::stub::stub;
+use super::stub::{nodes, stub};
 use crate::evm::{EvmChain, Relayer};
 use crate::node::CallError;
 use crate::{EvmSetup, Setback, Sighting};
@@ -29,7 +29,7 @@ async fn chain_that_refuses(method: &'static str, refusal: Value, said: Said) ->
     let answers = move |asked: &str, params: &Value| {
         if asked == method { refusal.clone() } else { sightings::answer(&said, asked, params) }
     };
-    EvmChain::new(&stub(Arc::new(answers)).await, 1).unwrap()
+    EvmChain::new(&nodes(&stub(Arc::new(answers)).await)).unwrap()
 }
 
 fn too_late() -> Said {
@@ -73,11 +73,11 @@ async fn a_contract_wallet_is_denied_by_its_contract_and_by_no_node() {
     };
     for (number, message) in NOT_A_NO {
         let url = stub(code(refused(number, message, &Value::Null))).await;
-        let confirmed = EvmChain::new(&url, 1).unwrap().confirms(&check).await;
+        let confirmed = EvmChain::new(&nodes(&url)).unwrap().confirms(&check).await;
         assert!(confirmed.is_err(), "{message}: {confirmed:?}");
     }
     let url = stub(code(refused(3, "execution reverted", &json!("0x")))).await;
-    assert_eq!(EvmChain::new(&url, 1).unwrap().confirms(&check).await, Ok(false));
+    assert_eq!(EvmChain::new(&nodes(&url)).unwrap().confirms(&check).await, Ok(false));
 }
 
 #[test]
@@ -113,11 +113,10 @@ async fn a_number_that_is_used_does_not_say_that_a_first_send_failed() {
         let refusal = refused(-32000, message, &Value::Null);
         let url = stub(Arc::new(move |_: &str, _: &Value| refusal.clone())).await;
         let relayer = Relayer::new(&EvmSetup {
-            rpc_url: &url,
-            chain_id: 8453,
-            confirmations: 1,
+            nodes: nodes(&url),
             relayer_key: "0x0101010101010101010101010101010101010101010101010101010101010101",
             gas_price_max: 1,
+            gas_max_per_hour: 1,
             replace_after: std::time::Duration::from_secs(10),
         })
         .unwrap();

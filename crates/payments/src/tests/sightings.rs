@@ -8,10 +8,10 @@ use store::claim::{Claim, ClaimId, ClaimState, SentPayment};
 use wallet::evm::{authorization_cancelled_topic, authorization_used_topics};
 use wallet::{Network, Payment, Proof};
 
-use super::stub::stub;
+use super::stub::{nodes, stub, stub_of};
 use super::world::{NOW_S, Payer, terms};
 use crate::evm::EvmChain;
-use crate::{Sighting, Step};
+use crate::{EvmNodes, Setback, Sighting, Step};
 
 const OURS: &str = "0x00000000000000000000000000000000000000000000000000000000000000aa";
 const THEIRS: &str = "0x00000000000000000000000000000000000000000000000000000000000000bb";
@@ -127,10 +127,50 @@ async fn look(said: Said, confirmations: u64) -> Sighting {
 
 async fn look_for(claim: Claim, said: Said, confirmations: u64) -> Sighting {
     let url = stub(Arc::new(move |method, params| answer(&said, method, params))).await;
-    let chain = EvmChain::new(&url, confirmations).unwrap();
+    let chain = EvmChain::new(&EvmNodes { confirmations, ..nodes(&url) }).unwrap();
     let relayer = wallet::EvmAddress::from_bytes([9; 20]);
     let looked: Step<'_, Sighting> = Box::pin(chain.look(&claim, Some(relayer)));
     looked.await.unwrap()
+}
+
+#[tokio::test]
+async fn what_one_node_shows_is_not_credited_until_the_others_show_it() {
+    let moved = Said { ours: Some(receipt(OURS, HEAD, &claim().pay_to)), ..Said::default() };
+    let shallow = Said { ours: Some(receipt(OURS, HEAD + 1, &claim().pay_to)), ..Said::default() };
+    let elsewhere = Said {
+        ours: Some(receipt(OURS, HEAD, "0x00000000000000000000000000000000000000ff")),
+        ..Said::default()
+    };
+    let cases =
+        [(moved.clone(), true), (shallow, false), (elsewhere, false), (Said::default(), false)];
+    for (other, is_credited) in cases {
+        let said = moved.clone();
+        let url = stub(Arc::new(move |method, params| answer(&said, method, params))).await;
+        let other = stub(Arc::new(move |method, params| answer(&other, method, params))).await;
+        let also = [other.as_str()];
+        let chain = EvmChain::new(&EvmNodes { also: &also, ..nodes(&url) }).unwrap();
+        let looked = chain.look(&claim(), None).await;
+        assert_eq!(matches!(looked, Ok(Sighting::Moved(_))), is_credited, "{looked:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_node_of_another_chain_is_not_believed() {
+    let moved = Said { ours: Some(receipt(OURS, HEAD, &claim().pay_to)), ..Said::default() };
+    let said = moved.clone();
+    let right = stub(Arc::new(move |method, params| answer(&said, method, params))).await;
+    let wrong = Arc::new(move |method: &str, params: &Value| answer(&moved, method, params));
+    let wrong = stub_of("0x1", wrong).await;
+    let also = [wrong.as_str()];
+    for nodes in [nodes(&wrong), EvmNodes { also: &also, ..nodes(&right) }] {
+        let chain = EvmChain::new(&nodes).unwrap();
+        for _ in 0..2 {
+            let looked = chain.look(&claim(), None).await;
+            assert!(matches!(looked, Err(Setback::WrongChain { .. })), "{looked:?}");
+        }
+        let Err(setback) = chain.identify_all().await else { panic!("one is of another chain") };
+        assert_eq!(setback.to_string(), "the node serves chain 1 and not chain 8453");
+    }
 }
 
 /// In a word: where it moved, why it never will, that it is nowhere, or that it is not known.

@@ -11,7 +11,7 @@ use store::claim::{Claim, SentPayment};
 use super::crash::at_every_step;
 use super::script::Mood;
 use super::sightings::claim;
-use super::stub::stub;
+use super::stub::{nodes, stub};
 use super::world::{Payer, REPLACE_AFTER, World, world};
 use crate::evm::Relayer;
 use crate::{EvmSetup, Round, Setback, Settled};
@@ -131,15 +131,18 @@ impl Default for Said {
 type Sent = Arc<Mutex<Vec<String>>>;
 
 async fn relayer(said: Said, gwei_max: u128) -> (Relayer, Sent) {
+    relayer_within(said, gwei_max, u128::MAX).await
+}
+
+async fn relayer_within(said: Said, gwei_max: u128, gas_max_per_hour: u128) -> (Relayer, Sent) {
     let sent = Sent::default();
     let noted = Arc::clone(&sent);
     let url = stub(Arc::new(move |method, params| answer(&said, &noted, method, params))).await;
     let setup = EvmSetup {
-        rpc_url: &url,
-        chain_id: 8453,
-        confirmations: 1,
+        nodes: nodes(&url),
         relayer_key: "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
         gas_price_max: gwei_max * GWEI,
+        gas_max_per_hour,
         replace_after: Duration::ZERO,
     };
     (Relayer::new(&setup).unwrap(), sent)
@@ -228,6 +231,24 @@ async fn no_more_is_offered_than_the_operator_allows_and_the_relayer_has() {
     let mut claim = stuck(7);
     claim.sent.replaced = vec!["0xbefore".to_owned(); 16];
     assert!(relayer.replacement(&claim).await.is_err(), "it was replaced often enough");
+}
+
+#[tokio::test]
+async fn the_gas_of_an_hour_is_bounded() {
+    // A replacement offers at most 95,000 units of gas at 12.375 gwei.
+    let one = 95_000 * 12_375_000_000;
+    let (relayer, _) = relayer_within(Said::default(), 50, 2 * one).await;
+    for _ in 0..2 {
+        assert!(relayer.replacement(&stuck(7)).await.is_ok(), "it is within the bound");
+    }
+    let Err(Setback::Unable(cause)) = relayer.replacement(&stuck(7)).await else {
+        panic!("a third one is beyond it");
+    };
+    assert!(cause.contains("`gas_max_per_hour`"), "{cause}");
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(3661)).await;
+    tokio::time::resume();
+    assert!(relayer.replacement(&stuck(7)).await.is_ok(), "the hour is over");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use crate::amount::TOKEN_DECIMALS;
 const COMPUTE_UNITS_MAX: u32 = 100_000;
 /// In millionths of a lamport for each compute unit; the protocol's cap.
 const COMPUTE_PRICE_MAX: u64 = 5_000_000;
+const MICRO: u64 = 1_000_000;
 
 const INSTRUCTIONS_MIN: usize = 3;
 const INSTRUCTIONS_MAX: usize = 7;
@@ -28,6 +29,8 @@ pub(crate) struct Transfer {
     pub(crate) destination: SolanaAddress,
     pub(crate) authority: SolanaAddress,
     pub(crate) units: u64,
+    /// What its place in a block costs beside the signatures, in lamports.
+    pub(crate) priority_fee: u64,
 }
 
 /// Checks every instruction against the few that are known, each in its place.
@@ -40,9 +43,9 @@ pub(crate) fn transfer_of(instructions: &[Instruction<'_>]) -> Result<Transfer, 
     if !has_right_count {
         return Err(SolanaFault::InstructionCount);
     }
-    check_compute_limit(limit)?;
-    check_compute_price(price)?;
-    let transfer = read_transfer(transfer).ok_or(SolanaFault::Transfer)?;
+    let priority_fee = u64::from(compute_limit(limit)?) * compute_price(price)?;
+    let priority_fee = priority_fee.div_ceil(MICRO);
+    let transfer = read_transfer(transfer, priority_fee).ok_or(SolanaFault::Transfer)?;
     let is_remark = |it: &Instruction<'_>| it.program == MEMO || it.program == LIGHTHOUSE;
     if !remarks.iter().all(is_remark) {
         return Err(SolanaFault::UnknownInstruction);
@@ -50,18 +53,18 @@ pub(crate) fn transfer_of(instructions: &[Instruction<'_>]) -> Result<Transfer, 
     Ok(transfer)
 }
 
-fn check_compute_limit(instruction: &Instruction<'_>) -> Result<(), SolanaFault> {
+fn compute_limit(instruction: &Instruction<'_>) -> Result<u32, SolanaFault> {
     let units = argument(instruction, SET_COMPUTE_UNIT_LIMIT).map(u32::from_le_bytes);
     match units {
-        Some(units) if units <= COMPUTE_UNITS_MAX => Ok(()),
+        Some(units) if units <= COMPUTE_UNITS_MAX => Ok(units),
         _ => Err(SolanaFault::ComputeLimit),
     }
 }
 
-fn check_compute_price(instruction: &Instruction<'_>) -> Result<(), SolanaFault> {
+fn compute_price(instruction: &Instruction<'_>) -> Result<u64, SolanaFault> {
     let price = argument(instruction, SET_COMPUTE_UNIT_PRICE).map(u64::from_le_bytes);
     match price {
-        Some(price) if price <= COMPUTE_PRICE_MAX => Ok(()),
+        Some(price) if price <= COMPUTE_PRICE_MAX => Ok(price),
         Some(_) => Err(SolanaFault::ComputePriceTooHigh),
         None => Err(SolanaFault::ComputePrice),
     }
@@ -74,7 +77,7 @@ fn argument<const N: usize>(instruction: &Instruction<'_>, kind: u8) -> Option<[
     if is_it { argument.try_into().ok() } else { None }
 }
 
-fn read_transfer(instruction: &Instruction<'_>) -> Option<Transfer> {
+fn read_transfer(instruction: &Instruction<'_>, priority_fee: u64) -> Option<Transfer> {
     let token_program = instruction.program;
     let is_token_program = token_program == TOKEN || token_program == TOKEN_2022;
     // A fifth account would be the signer of a multisignature authority.
@@ -93,5 +96,6 @@ fn read_transfer(instruction: &Instruction<'_>) -> Option<Transfer> {
         destination,
         authority,
         units,
+        priority_fee,
     })
 }

@@ -15,16 +15,25 @@ use crate::terms::{AmountFault, PaymentTerms, SolanaTerms};
 /// The fee payer has not signed when the payment arrives.
 const EMPTY_SIGNATURE: [u8; 64] = [0; 64];
 
+/// In lamports; two sign a payment.
+const SIGNATURE_FEE: u64 = 5_000;
+
 /// A transaction that keeps the terms and lacks the fee payer's signature alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SolanaPayment {
     transaction: Transaction,
+    fee_max: u64,
 }
 
 impl SolanaPayment {
     /// What the fee payer signs.
     pub fn message(&self) -> &[u8] {
         self.transaction.message_bytes()
+    }
+
+    /// What it costs the fee payer at most, in lamports.
+    pub fn fee_max(&self) -> u64 {
+        self.fee_max
     }
 
     /// The transaction can be sent for as long as the network remembers this block.
@@ -52,12 +61,13 @@ pub(crate) fn verify(
     check_transfer(solana, &transfer)?;
     let amount = amount(terms, &transfer)?;
     check_payer(&transaction, transfer.authority)?;
+    let fee_max = 2 * SIGNATURE_FEE + transfer.priority_fee;
     Ok(VerifiedPayment {
         id: PaymentId::of_message(solana.network(), transaction.message_bytes()),
         network: solana.network(),
         payer: WalletAddress::Solana(transfer.authority),
         amount,
-        settlement: Settlement::Solana(SolanaPayment { transaction }),
+        settlement: Settlement::Solana(SolanaPayment { transaction, fee_max }),
     })
 }
 

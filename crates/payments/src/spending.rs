@@ -1,0 +1,67 @@
+//! What our own keys may spend on fees in an hour.
+//!
+//! Whatever goes wrong, in the market for fees or in this program, a key does not lose more than
+//! this before somebody looks.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::settler::Setback;
+
+const HOUR: Duration = Duration::from_secs(3600);
+/// What is spent within so long is remembered as one sum.
+const SLOT: Duration = Duration::from_secs(60);
+
+/// The sum of the last hour, at most. A restart forgets it.
+#[derive(Debug)]
+pub(crate) struct Spending {
+    /// The setting that bounds it.
+    setting: &'static str,
+    /// In the chain's smallest unit.
+    hourly_max: u128,
+    /// A `std::sync::Mutex`: it is held for a moment and never across an await. Oldest first.
+    slots: Mutex<VecDeque<Slot>>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    since: Instant,
+    spent: u128,
+}
+
+impl Spending {
+    pub(crate) fn new(setting: &'static str, hourly_max: u128) -> Spending {
+        Spending { setting, hourly_max, slots: Mutex::default() }
+    }
+
+    /// Counts what a transaction costs at most, or refuses it.
+    pub(crate) fn take(&self, amount: u128) -> Result<(), Setback> {
+        let now = Instant::now();
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        while slots.front().is_some_and(|slot| HOUR + SLOT <= now.duration_since(slot.since)) {
+            slots.pop_front();
+        }
+        let spent = slots.iter().fold(0_u128, |sum, slot| sum.saturating_add(slot.spent));
+        if self.hourly_max < spent.saturating_add(amount) {
+            let setting = self.setting;
+            metrics::counter!("settle_fees_capped", "setting" => setting).increment(1);
+            tracing::error!(
+                spent,
+                amount,
+                "fees of the last hour have come to `{setting}`: payments wait. If that many are \
+                 right, raise it"
+            );
+            return Err(Setback::Unable(format!(
+                "the fees of the last hour have come to `{setting}`"
+            )));
+        }
+        match slots.back_mut() {
+            Some(slot) if now.duration_since(slot.since) < SLOT => slot.spent += amount,
+            _ => slots.push_back(Slot { since: now, spent: amount }),
+        }
+        Ok(())
+    }
+}
