@@ -26,9 +26,10 @@ price = {{ input_usd_per_million = "1", output_usd_per_million = "1" }}
 class FilesTest(EngineCase):
     @classmethod
     def setUpClass(cls):
+        # The engine reads what was there when it started, where that is beside the service's own.
+        elsewhere = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         super().setUpClass()
         file = pathlib.Path(MODELS, SMOLLM)
-        elsewhere = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         os.symlink(file, elsewhere / "elsewhere.gguf")
         cut = file.read_bytes()[:50_000_000]
         (elsewhere / "cut.gguf").write_bytes(cut)

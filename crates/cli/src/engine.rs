@@ -40,6 +40,10 @@ pub struct Options {
     /// The most memory that loaded models may use; otherwise most of what the machine has.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub memory_max_mb: Option<u64>,
+    /// A file or folder that the service keeps to itself. The engine cannot read it, but for its
+    /// models.
+    #[arg(long, value_name = "PATH")]
+    pub hide: Vec<PathBuf>,
     /// What is logged, as `level` in [log] says it.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub log_level: String,

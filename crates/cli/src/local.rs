@@ -33,6 +33,7 @@ pub(crate) struct Local {
 
 /// The entry of the list of files with the library that runs text models.
 const LLAMA_LIBRARY: &str = "llama-cpp";
+const USUAL_SECRETS: [&str; 3] = ["/etc/tollgate", "/run/secrets", "/etc/shadow"];
 
 impl Local {
     pub(crate) fn of(
@@ -57,6 +58,9 @@ impl Local {
         };
         arguments.extend(["--log-format".into(), format.into()]);
         arguments.extend(["--log-level".into(), log.level.clone().into()]);
+        for kept in secrets(surroundings) {
+            arguments.extend(["--hide".into(), kept.into()]);
+        }
         let environment = std::env::vars_os().filter(|(name, _)| is_needed(name)).collect();
         Ok(Some(Local {
             puller: puller(surroundings, section)?,
@@ -127,6 +131,15 @@ impl Local {
             ProcessState::Down { reason } => format!("down: {reason}"),
         }
     }
+}
+
+/// What the service keeps to itself: its database and its configuration, and where secrets usually
+/// lie.
+fn secrets(surroundings: &Surroundings) -> Vec<PathBuf> {
+    let config = surroundings.config_file.as_deref().map(|file| surroundings.folder.join(file));
+    let config = config.unwrap_or_else(|| surroundings.folder.join(config::sources::FILE_NAME));
+    let usual = USUAL_SECRETS.iter().map(PathBuf::from);
+    [surroundings.data_dir.path.clone(), config].into_iter().chain(usual).collect()
 }
 
 /// What computing libraries look at, and nothing of ours: no key reaches a process that runs what

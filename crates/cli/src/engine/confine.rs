@@ -1,11 +1,15 @@
-//! What the engine's process gives up before it loads a model: new rights, the network, and writing
-//! anywhere but where it must.
+//! What the engine's process gives up before it loads a model: new rights, other programs, the
+//! network, what the service keeps to itself, and writing anywhere but where it must.
+
+mod readable;
+mod system_calls;
 
 use std::io;
+use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 use rustix::process::{Resource, Rlimit, setrlimit};
 
@@ -18,39 +22,74 @@ const LANDLOCK: ABI = ABI::V6;
 const FILES_MAX: u64 = 1024;
 /// Devices that compute, and what libraries note for themselves.
 const WRITTEN: [&str; 3] = ["/dev", "/tmp", "/proc/self"];
+/// What threads and libraries reserve beside the models' own memory.
+const MEMORY_SLACK_BYTES: u64 = 4 << 30;
 
 /// Locks this process in, and gives back in words what the kernel does not have for that.
 pub(super) fn confine(options: &Options) -> Result<Vec<String>, Failure> {
     let failed =
         |error: io::Error| Failure::Failed(format!("the engine cannot lock itself in: {error}"));
     rustix::thread::set_no_new_privs(true).map_err(|error| failed(error.into()))?;
-    for (resource, most) in [(Resource::Core, 0), (Resource::Nofile, FILES_MAX)] {
+    let memory_max = memory_max(options);
+    for (resource, most) in
+        [(Resource::Core, 0), (Resource::Nofile, FILES_MAX), (Resource::Data, memory_max)]
+    {
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         setrlimit(resource, limit).map_err(|error| failed(error.into()))?;
     }
-    Ok(match landlock(options) {
+    let mut missing = match landlock(options) {
         Ok(RulesetStatus::FullyEnforced) => Vec::new(),
         Ok(RulesetStatus::PartiallyEnforced) => {
             vec!["this kernel's landlock is older than ours".to_owned()]
         }
         Ok(RulesetStatus::NotEnforced) => vec!["this kernel has no landlock".to_owned()],
         Err(error) => vec![format!("landlock: {error}")],
-    })
+    };
+    if let Err(error) = system_calls::filter() {
+        missing.push(format!("seccomp: {error}"));
+    }
+    Ok(missing)
 }
 
-/// It reads what it likes, for libraries look everywhere; it writes beside its socket, and speaks
-/// to nobody by TCP.
+/// Memory of its own; weights are mapped from their files and do not count. An engine that runs away
+/// ends itself, and not the machine.
+fn memory_max(options: &Options) -> u64 {
+    let models = options.memory_max_mb.map(|megabytes| megabytes.saturating_mul(1 << 20));
+    let models = models.or_else(machine_bytes).unwrap_or(u64::MAX / 2);
+    models.saturating_add(MEMORY_SLACK_BYTES)
+}
+
+fn machine_bytes() -> Option<u64> {
+    let info = rustix::system::sysinfo();
+    info.totalram.checked_mul(info.mem_unit.into())
+}
+
+/// It reads what libraries and models may be in, and not what the service keeps to itself; it writes
+/// beside its socket, starts no program, and speaks to nobody by TCP.
 fn landlock(options: &Options) -> Result<RulesetStatus, RulesetError> {
     let writing = AccessFs::from_write(LANDLOCK);
-    let mut rules = Ruleset::default()
-        .handle_access(writing)?
+    let reading: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
+    let hidden = hidden(options);
+    let needed = [Some(options.models_dir.as_path()), options.socket.parent()];
+    let library = options.llama_library.as_deref().and_then(Path::parent);
+    let needed: Vec<&Path> = needed.into_iter().flatten().chain(library).collect();
+    // A folder that holds what is hidden is not given away as a whole.
+    let written = WRITTEN.iter().map(Path::new);
+    let written = written.filter(|folder| !hidden.iter().any(|path| path.starts_with(folder)));
+    Ok(Ruleset::default()
+        .handle_access(AccessFs::from_all(LANDLOCK))?
         .handle_access(AccessNet::from_all(LANDLOCK))?
         .scope(Scope::from_all(LANDLOCK))?
-        .create()?;
-    let socket_folder = options.socket.parent().into_iter();
-    let written = WRITTEN.iter().map(std::path::Path::new).chain(socket_folder);
-    for folder in written.filter_map(|path| PathFd::new(path).ok()) {
-        rules = rules.add_rule(PathBeneath::new(folder, writing))?;
-    }
-    Ok(rules.restrict_self()?.ruleset)
+        .create()?
+        .add_rules(path_beneath_rules(readable::around(&hidden), reading))?
+        .add_rules(path_beneath_rules(&needed, reading))?
+        .add_rules(path_beneath_rules(written, reading | writing))?
+        .add_rules(path_beneath_rules(options.socket.parent(), reading | writing))?
+        .restrict_self()?
+        .ruleset)
+}
+
+/// As the kernel knows them.
+fn hidden(options: &Options) -> Vec<PathBuf> {
+    options.hide.iter().filter_map(|path| path.canonicalize().ok()).collect()
 }
