@@ -13,11 +13,11 @@ const HOLDERS_MAX: usize = 100_000;
 
 #[derive(Default)]
 pub(crate) struct Cache {
-    current_catalogue: RwLock<CurrentCatalogue>,
+    held: RwLock<Held>,
 }
 
 #[derive(Default)]
-struct CurrentCatalogue {
+struct Held {
     holders: HashMap<SecretDigest, Arc<Holder>>,
     /// How often something was forgotten.
     changes: u64,
@@ -29,40 +29,36 @@ pub(crate) struct Ticket(u64);
 
 impl Cache {
     pub(crate) fn get(&self, digest: &SecretDigest) -> Option<Arc<Holder>> {
-        let current_catalogue =
-            self.current_catalogue.read().unwrap_or_else(PoisonError::into_inner);
-        current_catalogue.holders.get(digest).cloned()
+        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        held.holders.get(digest).cloned()
     }
 
     pub(crate) fn ticket(&self) -> Ticket {
-        Ticket(self.current_catalogue.read().unwrap_or_else(PoisonError::into_inner).changes)
+        Ticket(self.held.read().unwrap_or_else(PoisonError::into_inner).changes)
     }
 
     /// Keeps what was read, unless a change may have overtaken the reading.
     pub(crate) fn put(&self, ticket: Ticket, digest: SecretDigest, holder: Arc<Holder>) {
-        let mut current_catalogue =
-            self.current_catalogue.write().unwrap_or_else(PoisonError::into_inner);
-        if current_catalogue.changes != ticket.0 {
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        if held.changes != ticket.0 {
             return;
         }
-        if HOLDERS_MAX <= current_catalogue.holders.len() {
-            current_catalogue.holders.clear();
+        if HOLDERS_MAX <= held.holders.len() {
+            held.holders.clear();
         }
-        current_catalogue.holders.insert(digest, holder);
+        held.holders.insert(digest, holder);
     }
 
     pub(crate) fn forget(&self, digest: &SecretDigest) {
-        let mut current_catalogue =
-            self.current_catalogue.write().unwrap_or_else(PoisonError::into_inner);
-        current_catalogue.changes += 1;
-        current_catalogue.holders.remove(digest);
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        held.changes += 1;
+        held.holders.remove(digest);
     }
 
     pub(crate) fn forget_all(&self) {
-        let mut current_catalogue =
-            self.current_catalogue.write().unwrap_or_else(PoisonError::into_inner);
-        current_catalogue.changes += 1;
-        current_catalogue.holders.clear();
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        held.changes += 1;
+        held.holders.clear();
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use credits::{KeyId, OwnerId};
 use domain::access::KeyKind;
 use domain::entropy::{Entropy, time_ordered_id};
-use domain::secret::{self, Pepper, Recognised, SECRET_BYTES_MAX, SecretDigest};
+use domain::secret::{self, Peppers, Recognised, SECRET_BYTES_MAX, SecretDigest};
 use hashbrown::HashMap;
 use moment::{Clock, Timestamp};
 use store::Store;
@@ -49,7 +49,7 @@ pub struct KeyRing {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
-    pepper: Pepper,
+    peppers: Peppers,
     /// The digest of a key that the operator chose: its form may be anything.
     chosen: Option<SecretDigest>,
     cache: Cache,
@@ -61,22 +61,29 @@ impl KeyRing {
     /// A digest of a text that nobody without the service's own secret can make. Texts begin with
     /// what they are for and a zero, which no key's secret has.
     pub fn seal(&self, text: &str) -> [u8; 32] {
-        secret::digest(&self.pepper, text).0
+        secret::digest(&self.peppers.current, text).0
+    }
+
+    /// Reads what was sealed, under the present pepper or the one before it.
+    pub fn unseal<T>(&self, read: impl Fn(&dyn Fn(&str) -> [u8; 32]) -> Option<T>) -> Option<T> {
+        let peppers = [Some(&self.peppers.current), self.peppers.before.as_ref()];
+        let mut peppers = peppers.into_iter().flatten();
+        peppers.find_map(|pepper| read(&|text| secret::digest(pepper, text).0))
     }
 
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
-        pepper: Pepper,
+        peppers: Peppers,
     ) -> KeyRing {
         let uses = Mutex::default();
-        KeyRing { store, clock, entropy, pepper, chosen: None, cache: Cache::default(), uses }
+        KeyRing { store, clock, entropy, peppers, chosen: None, cache: Cache::default(), uses }
     }
 
     /// Lets a secret of the operator's choosing in, whatever it looks like.
     pub fn with_chosen(mut self, secret: &str) -> KeyRing {
-        self.chosen = Some(secret::digest(&self.pepper, secret));
+        self.chosen = Some(secret::digest(&self.peppers.current, secret));
         self
     }
 
@@ -85,13 +92,35 @@ impl KeyRing {
         if SECRET_BYTES_MAX < secret.len() {
             return Err(KeyRefused::Unknown);
         }
-        let digest = secret::digest(&self.pepper, secret);
+        let digest = secret::digest(&self.peppers.current, secret);
         let holder = match self.cache.get(&digest) {
             Some(holder) => holder,
             None if self.is_mistyped(secret, &digest) => return Err(KeyRefused::Mistyped),
-            None => self.fetch(digest).await?,
+            None => match self.fetch(digest).await {
+                Err(KeyRefused::Unknown) => self.move_key(secret, digest).await?,
+                found => found?,
+            },
         };
         self.admit(holder)
+    }
+
+    /// The holder of a secret that is known under the pepper before the present one, and under the
+    /// present one from now on.
+    async fn move_key(
+        &self,
+        secret: &str,
+        digest: SecretDigest,
+    ) -> Result<Arc<Holder>, KeyRefused> {
+        let before = self.peppers.before.as_ref().ok_or(KeyRefused::Unknown)?;
+        let from = secret::digest(before, secret);
+        let found = self.store.find_key(from).await?;
+        let (key, _) = found.ok_or(KeyRefused::Unknown)?;
+        let write = Write::MoveKey { key: key.id, from, to: digest };
+        match self.store.commit(Group::of(write)).await {
+            // Somebody else moved it a moment ago.
+            Ok(()) | Err(StoreError::Missing(_)) => self.fetch(digest).await,
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The holder of a secret whose digest was kept, as long as the key opens anything.
@@ -148,7 +177,7 @@ impl KeyRing {
         let key = ApiKey {
             id: KeyId(time_ordered_id(now, self.entropy.as_ref())),
             owner,
-            digest: secret::digest(&self.pepper, secret),
+            digest: secret::digest(&self.peppers.current, secret),
             last6: secret::last6(secret),
             kind,
             settings,

@@ -85,6 +85,9 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Puts a backup in place of the database of a stopped service, after verifying it.
     Restore(Restore),
+    /// Replaces secrets that the installation made for itself.
+    #[command(subcommand)]
+    Secrets(Secrets),
     /// Shows and checks the configuration.
     #[command(subcommand)]
     Config(Config),
@@ -135,6 +138,26 @@ pub(crate) struct Listing {
     /// Prints JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Secrets {
+    /// Makes a new one, for the next start.
+    Rotate { name: SecretName },
+    /// Gives up keys that were not used since the pepper was rotated.
+    ForgetPepper,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SecretName {
+    /// Under which the secrets of API keys are stored.
+    Pepper,
+    /// Under which tokens for wallets to sign are made.
+    Tokens,
+    /// Under which links to media are signed.
+    Links,
+    /// Under which the console's sessions are sealed.
+    Console,
 }
 
 #[derive(Debug, Subcommand)]

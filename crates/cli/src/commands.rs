@@ -16,6 +16,7 @@ pub(crate) mod ledger;
 mod look;
 pub(crate) mod models;
 pub(crate) mod payments;
+pub(crate) mod secrets;
 mod session;
 pub(crate) mod speak;
 pub(crate) mod transcribe;

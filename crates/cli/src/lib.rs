@@ -124,6 +124,7 @@ async fn operate(
         Command::Transcribe(transcribe) => {
             commands::transcribe::run(&mut operator, &transcribe).await
         }
+        Command::Secrets(command) => commands::secrets::run(&mut operator, command).await,
         Command::Jobs(command) => commands::jobs::run(&mut operator, command).await,
         Command::Ledger(command) => commands::ledger::run(&mut operator, &command).await,
         Command::Payments(command) => commands::payments::run(&mut operator, command).await,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::wallets::Wallets;
 use config::sections::server::Server;
 use config::sections::x402::{Cluster, X402};
-use control::founding::token_secret;
+use control::secrets::{SecretName, secret};
 use control::service::Service;
 use payments::Payments;
 use wallet::{Network, SignInRules, SolanaCluster, TokenSecret};
@@ -24,7 +24,8 @@ pub(crate) async fn open(
     };
     let networks = vec![Network::Evm { chain_id: x402.evm.chain_id }, Network::Solana(cluster)];
     let rules = SignInRules { domains: domains(server, public_url), networks };
-    let secret = token_secret(service.store.as_ref(), service.entropy.as_ref()).await?;
+    let (store, entropy) = (service.store.as_ref(), service.entropy.as_ref());
+    let secret = secret(store, entropy, SecretName::Tokens).await?;
     Ok(Arc::new(Wallets::new(rules, payments, TokenSecret(secret))))
 }
 

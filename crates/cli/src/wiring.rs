@@ -11,7 +11,7 @@ use api::proxy::{ChainShelf, Chains, Proxy};
 use config::read::Config;
 use config::sections::rpc::Rpc;
 use config::sections::store::{Place, Store as StoreSection};
-use control::founding::pepper;
+use control::secrets::peppers;
 use control::service::{Reload, Service, WeightsOf};
 use credits::Rules;
 use domain::catalogue::Catalogue;
@@ -104,8 +104,8 @@ pub(crate) async fn service(
 ) -> Result<Service, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    let pepper = pepper(store.as_ref(), entropy.as_ref()).await?;
-    let keys = KeyRing::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy), pepper);
+    let peppers = peppers(store.as_ref(), entropy.as_ref()).await?;
+    let keys = KeyRing::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy), peppers);
     let keys = match chosen_key {
         Some(secret) => keys.with_chosen(secret),
         None => keys,

@@ -1,14 +1,11 @@
-//! What a fresh database gets: its pepper, the account `default`, and the first ADMIN key.
+//! What a fresh database gets: the account `default`, and the first ADMIN key.
 //!
 //! Each step can be repeated: a crash half-way is made good by the next start, and nothing is
 //! given twice.
 
 use credits::{EntryId, LimitPeriod};
 use domain::access::{KeyKind, ModelPrivacy};
-use domain::entropy::Entropy;
-use domain::secret::Pepper;
 use money::{Currency, Nano};
-use store::Store;
 use store::error::StoreError;
 use store::key::KeySettings;
 use store::owner::OwnerKind;
@@ -21,62 +18,11 @@ use crate::service::Service;
 /// The account that exists from the start.
 pub const DEFAULT_ACCOUNT: &str = "default";
 
-const PEPPER: &str = "pepper";
-const TOKEN_SECRET: &str = "token secret";
-const LINK_SECRET: &str = "media link secret";
-const CONSOLE_SECRET: &str = "console secret";
 const FOUNDED: &str = "founded";
 const FIRST_KEY: &str = "first_admin_key";
 /// The starting credit has this id in every installation, so that it is granted at most once.
 pub(crate) const STARTING_CREDIT: EntryId =
     EntryId(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0001));
-
-/// The installation's pepper, made on the first call.
-pub async fn pepper(store: &dyn Store, entropy: &dyn Entropy) -> Result<Pepper, OperationError> {
-    secret(store, entropy, PEPPER).await.map(|bytes| Pepper::new(&bytes))
-}
-
-/// The secret under which tokens for wallets to sign are made, made on the first call.
-pub async fn token_secret(
-    store: &dyn Store,
-    entropy: &dyn Entropy,
-) -> Result<[u8; 32], OperationError> {
-    secret(store, entropy, TOKEN_SECRET).await
-}
-
-/// The secret under which links to media are signed, made on the first call.
-pub async fn link_secret(
-    store: &dyn Store,
-    entropy: &dyn Entropy,
-) -> Result<[u8; 32], OperationError> {
-    secret(store, entropy, LINK_SECRET).await
-}
-
-/// The secret under which the console's sessions are sealed, made on the first call.
-pub async fn console_secret(
-    store: &dyn Store,
-    entropy: &dyn Entropy,
-) -> Result<[u8; 32], OperationError> {
-    secret(store, entropy, CONSOLE_SECRET).await
-}
-
-async fn secret(
-    store: &dyn Store,
-    entropy: &dyn Entropy,
-    name: &str,
-) -> Result<[u8; 32], OperationError> {
-    if let Some(bytes) = store.setting(name).await? {
-        return <[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| {
-            let message = format!("the {name} in the database is damaged; restore a backup");
-            OperationError::Failed(message)
-        });
-    }
-    let mut bytes = [0; 32];
-    entropy.fill(&mut bytes);
-    let write = Write::AddSetting { name: name.to_owned(), value: bytes.to_vec() };
-    store.commit(Group::of(write)).await?;
-    Ok(bytes)
-}
 
 impl Service {
     /// Makes the account `default`, with a starting credit if there is one, unless that was done.

@@ -17,6 +17,7 @@ pub mod operation;
 pub mod payments;
 mod refunds;
 pub mod reply;
+pub mod secrets;
 pub mod service;
 pub mod socket;
 pub mod stakes;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::secrets::SecretName;
+
 /// One thing to do. Amounts are decimal text, moments RFC 3339, as on a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
@@ -59,6 +61,12 @@ pub enum Operation {
     RevokeAllKeys {
         account: Option<String>,
     },
+    /// Makes a new secret in place of one of the installation's own.
+    RotateSecret {
+        name: SecretName,
+    },
+    /// Gives up keys that were not used since the pepper was rotated.
+    ForgetPepper,
     ListModels,
     /// Reads the catalogue's files again.
     ReloadModels,

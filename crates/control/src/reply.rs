@@ -28,6 +28,8 @@ pub enum Reply {
     Payments(Vec<PaymentLine>),
     Payment(PaymentReport),
     BackedUp(BackupReport),
+    /// There is nothing to tell.
+    Done,
 }
 
 /// A service that is running.

@@ -80,6 +80,10 @@ impl Service {
             Operation::RevokeAllKeys { account } => {
                 self.revoke_all_keys(account.as_deref()).await.map(Reply::Keys)
             }
+            Operation::RotateSecret { name } => {
+                self.rotate_secret(name).await.map(|()| Reply::Done)
+            }
+            Operation::ForgetPepper => self.forget_pepper().await.map(|()| Reply::Done),
             Operation::ListModels => Ok(Reply::Models(self.models())),
             Operation::ReloadModels => self.reload_models().await.map(Reply::Reloaded),
             Operation::ListJobs { account, open_only } => {

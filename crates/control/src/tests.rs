@@ -4,6 +4,7 @@ mod founding;
 mod money;
 mod operations;
 mod over_socket;
+mod secrets;
 mod stakes;
 
 use std::sync::Arc;
@@ -20,9 +21,9 @@ use store::sqlite::{Options, Sqlite};
 use tempfile::TempDir;
 
 use crate::actor::Actor;
-use crate::founding::pepper;
 use crate::operation::{CreditCurrency, KeyType, NewKey, Operation, OperationError, Period};
 use crate::reply::{AccountReport, Reply};
+use crate::secrets::peppers;
 use crate::service::Service;
 
 /// A service on a database of its own, at a time that stands still.
@@ -94,8 +95,8 @@ async fn open(folder: &TempDir) -> Service {
     // Each start counts from elsewhere, as the operating system's randomness would.
     let count = AtomicU64::new(OPENED.fetch_add(1 << 32, Ordering::SeqCst));
     let entropy: Arc<dyn Entropy> = Arc::new(Counting { count });
-    let pepper = pepper(store.as_ref(), entropy.as_ref()).await.unwrap();
-    let keys = KeyRing::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy), pepper);
+    let peppers = peppers(store.as_ref(), entropy.as_ref()).await.unwrap();
+    let keys = KeyRing::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy), peppers);
     let rules = Rules::default();
     let ledger = Ledger::open(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy), rules);
     Service {

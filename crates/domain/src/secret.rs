@@ -76,6 +76,13 @@ pub fn recognise(text: &str) -> Recognised {
     if checksum(signed) == sum { Recognised::WellFormed } else { Recognised::Mistyped }
 }
 
+/// The pepper in use, and the one before it while keys are known under that.
+#[derive(Clone)]
+pub struct Peppers {
+    pub current: Pepper,
+    pub before: Option<Pepper>,
+}
+
 pub fn digest(pepper: &Pepper, secret: &str) -> SecretDigest {
     let mut mac = pepper.keyed.clone();
     mac.update(secret.as_bytes());

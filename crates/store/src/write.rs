@@ -5,6 +5,7 @@
 //! or not at all.
 
 use credits::{KeyId, OwnerId, Record};
+use domain::secret::SecretDigest;
 use moment::Timestamp;
 use uuid::Uuid;
 
@@ -71,6 +72,12 @@ pub enum Write {
         owner: OwnerId,
         key: KeyId,
         at: Timestamp,
+    },
+    /// Finds the key by another digest of its secret. Missing if it is not found by the first.
+    MoveKey {
+        key: KeyId,
+        from: SecretDigest,
+        to: SecretDigest,
     },
     /// Notes that the key was used; earlier moments change nothing.
     TouchKey {

@@ -22,7 +22,7 @@ use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::{Entropy, time_ordered_id};
 use domain::limits::failures::Failures;
 use domain::limits::window::Limiter;
-use domain::secret::Pepper;
+use domain::secret::{Pepper, Peppers};
 use ledger::{Charge, ChargeLine, Ledger};
 use moment::{Clock, ManualClock, Timestamp};
 use money::{Currency, Nano, Per, Price, Rate};
@@ -192,8 +192,8 @@ impl TestApp {
         let parts = (Arc::clone(&store), Arc::clone(&clock), Arc::clone(entropy));
         let ledger = Ledger::open(parts.0, parts.1, parts.2, Rules::default()).await.unwrap();
         let proxy = node::proxy(&self.node, store.as_ref(), Arc::clone(&clock)).await;
-        let pepper = Pepper::new(&[7; 32]);
-        let keys = KeyRing::new(Arc::clone(&store), clock.clone(), Arc::clone(entropy), pepper);
+        let peppers = Peppers { current: Pepper::new(&[7; 32]), before: None };
+        let keys = KeyRing::new(Arc::clone(&store), clock.clone(), Arc::clone(entropy), peppers);
         let (ledger, tasks) = (Arc::new(ledger), TaskTracker::new());
         let parts = Parts {
             store: Arc::clone(&store),
@@ -462,8 +462,8 @@ fn engines_of(config: &Config, ground: &Ground) -> (Arc<Engines>, Arc<StubMaker>
 }
 
 fn key_ring(store: &Arc<dyn Store>, clock: &Arc<dyn Clock>, entropy: &Arc<dyn Entropy>) -> KeyRing {
-    let pepper = Pepper::new(&[7; 32]);
-    KeyRing::new(Arc::clone(store), Arc::clone(clock), Arc::clone(entropy), pepper)
+    let peppers = Peppers { current: Pepper::new(&[7; 32]), before: None };
+    KeyRing::new(Arc::clone(store), Arc::clone(clock), Arc::clone(entropy), peppers)
 }
 
 async fn add_account(app: &App, name: &str) -> OwnerId {

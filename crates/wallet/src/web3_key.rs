@@ -59,11 +59,17 @@ pub enum Web3KeyFault {
 }
 
 /// Makes a token for a wallet to sign. The id is to be random, and the domain is ours: whoever looks
-/// at what it signs can see for whom it does.
-pub fn mint_token(secret: &TokenSecret, domain: &str, id: [u8; 16], now: Timestamp) -> String {
+/// at what it signs can see for whom it does. A token that names a wallet is for that one alone.
+pub fn mint_token(
+    secret: &TokenSecret,
+    (domain, wallet): (&str, Option<EvmAddress>),
+    id: [u8; 16],
+    now: Timestamp,
+) -> String {
     let claims = Claims {
         purpose: PURPOSE.to_owned(),
         aud: domain.to_owned(),
+        sub: wallet.map(|wallet| wallet.to_string()),
         jti: hex::encode_prefixed(id),
         iat: now.seconds(),
         exp: now.plus(Duration::from_secs(TOKEN_LIFETIME_S)).seconds(),
@@ -83,7 +89,7 @@ pub fn verify_web3_key(
     now: Timestamp,
 ) -> Result<Verdict<Web3Key>, Web3KeyFault> {
     let wallet = EvmAddress::parse(address).ok_or(Web3KeyFault::InvalidWallet)?;
-    let (token_id, expires_at) = read_token(secret, token, now)?;
+    let (token_id, expires_at) = read_token(secret, token, wallet, now)?;
     let signature = hex_bytes(signature)
         .filter(|signature| signature.len() <= SIGNATURE_BYTES_MAX)
         .ok_or(Web3KeyFault::SignatureUnverifiable)?;
@@ -102,6 +108,9 @@ struct Claims {
     purpose: String,
     /// Whose site it was made for. Nothing is taken from it: the code says that it is ours.
     aud: String,
+    /// The one wallet that it is for, where that was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sub: Option<String>,
     jti: String,
     iat: i64,
     exp: i64,
@@ -110,6 +119,7 @@ struct Claims {
 fn read_token(
     secret: &TokenSecret,
     token: &str,
+    wallet: EvmAddress,
     now: Timestamp,
 ) -> Result<([u8; 16], Timestamp), Web3KeyFault> {
     if TOKEN_BYTES_MAX < token.len() {
@@ -125,7 +135,8 @@ fn read_token(
     let claims: Claims = serde_json::from_slice(&payload).map_err(|_| Web3KeyFault::TokenClaims)?;
     let id = hex_array(&claims.jti).ok_or(Web3KeyFault::TokenClaims)?;
     let is_ours = claims.purpose == PURPOSE && claims.iat <= claims.exp;
-    if !is_ours {
+    let is_for = claims.sub.is_none_or(|named| EvmAddress::parse(&named) == Some(wallet));
+    if !is_ours || !is_for {
         return Err(Web3KeyFault::TokenClaims);
     }
     if claims.exp <= now.seconds() {

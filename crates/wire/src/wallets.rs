@@ -190,6 +190,14 @@ pub struct TopUpInstructions {
     pub minimum_amount_usd: f64,
 }
 
+/// `GET /api_keys/generate_web3_key`: for whom.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Web3TokenQuery {
+    /// The wallet that is to sign: the token then names it, and is good for no other.
+    #[schemars(length(min = 1, max = 64))]
+    pub address: Option<String>,
+}
+
 /// The answer to `GET /api_keys/generate_web3_key`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Web3TokenReply {

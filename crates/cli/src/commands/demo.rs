@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use access::KeyRing;
 use control::actor::Actor;
-use control::founding::{DEFAULT_ACCOUNT, pepper};
+use control::founding::DEFAULT_ACCOUNT;
 use control::operation::{CreditCurrency, KeyType, NewKey, Operation, Period};
 use control::reply::Reply;
+use control::secrets::peppers;
 use control::service::Service;
 use credits::{Rules, Want};
 use domain::current_catalogue::CurrentCatalogue;
@@ -53,10 +54,10 @@ pub(crate) async fn prepare(surroundings: &Surroundings) -> Result<Surroundings,
     let clock = Arc::new(ManualClock::at(now.minus(DAY * DAYS)));
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
     let time: Arc<dyn Clock> = clock.clone();
-    let pepper = pepper(store.as_ref(), entropy.as_ref()).await?;
+    let peppers = peppers(store.as_ref(), entropy.as_ref()).await?;
     let parts = (Arc::clone(&store), Arc::clone(&time), Arc::clone(&entropy));
     let ledger = Ledger::open(parts.0, parts.1, parts.2, Rules::default()).await?;
-    let keys = KeyRing::new(Arc::clone(&store), Arc::clone(&time), Arc::clone(&entropy), pepper);
+    let keys = KeyRing::new(Arc::clone(&store), Arc::clone(&time), Arc::clone(&entropy), peppers);
     let service = Service {
         store,
         ledger: Arc::new(ledger),

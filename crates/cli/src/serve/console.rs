@@ -6,8 +6,9 @@ use api::console::assets::{Asset, Assets, Page};
 use api::console::{Console, Operate, OperateFault};
 use config::sources::FlagSetting;
 use control::actor::Actor;
-use control::founding::{DEFAULT_ACCOUNT, console_secret};
+use control::founding::DEFAULT_ACCOUNT;
 use control::operation::{Operation, OperationError};
+use control::secrets::{SecretName, secret};
 use control::service::Service;
 use serde_json::{Value, json};
 
@@ -32,7 +33,8 @@ pub(crate) async fn open(
     first_key: Option<&str>,
     is_development: bool,
 ) -> Result<(Console, Option<String>), Failure> {
-    let secret = console_secret(service.store.as_ref(), service.entropy.as_ref()).await?;
+    let (store, entropy) = (service.store.as_ref(), service.entropy.as_ref());
+    let secret = secret(store, entropy, SecretName::Console).await?;
     let console = Console::new(&secret, assets(), DEFAULT_ACCOUNT)
         .with_operator(operator(Arc::clone(service), sources));
     let mut link = None;

@@ -24,7 +24,8 @@ const RECONCILE_EVERY: Duration = Duration::from_secs(60);
 const DROP_ANSWERS_EVERY: Duration = Duration::from_secs(10);
 /// So many expired answers go at once: more than callers within the limits can add meanwhile.
 const ANSWERS_DROPPED_MAX: usize = 1000;
-/// Nonces of wallets live for minutes. More go at once than wallets can sign in meanwhile.
+/// Nonces of wallets live for minutes. More go each second than could be written in one, whoever
+/// signs in.
 const NONCES_DROPPED_MAX: usize = 10_000;
 /// Old usage rows go in small portions, so that no charge waits long behind them.
 const PRUNE_EVERY: Duration = Duration::from_secs(10);
@@ -60,13 +61,13 @@ async fn keep(service: Arc<Service>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            _ = tend.tick() => tend_ledger(&service).await,
-            _ = note.tick() => note_uses(&service).await,
-            _ = reconcile.tick() => reconcile_ledger(&service).await,
-            _ = drop_answers.tick() => {
-                drop_expired_answers(&service).await;
+            _ = tend.tick() => {
+                tend_ledger(&service).await;
                 drop_expired_nonces(&service).await;
             }
+            _ = note.tick() => note_uses(&service).await,
+            _ = reconcile.tick() => reconcile_ledger(&service).await,
+            _ = drop_answers.tick() => drop_expired_answers(&service).await,
         }
     }
 }

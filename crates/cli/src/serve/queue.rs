@@ -6,7 +6,7 @@ use std::sync::Arc;
 use api::engines::Engines;
 use config::sections::media::Media;
 use config::sections::queue::Queue;
-use control::founding::link_secret;
+use control::secrets::{SecretName, secret};
 use control::service::Service;
 use jobs::{EngineOf, Jobs, LinkSecret, Parts, Settings};
 use media_store::{MediaStore, S3Place};
@@ -21,7 +21,7 @@ pub(crate) async fn open(
     (queue, media): &(Queue, Media),
 ) -> Result<Arc<Jobs>, Failure> {
     let media = open_media(data_dir, media)?;
-    let links = link_secret(service.store.as_ref(), service.entropy.as_ref()).await?;
+    let links = secret(service.store.as_ref(), service.entropy.as_ref(), SecretName::Links).await?;
     let engines = Arc::clone(engines);
     let engine_of: EngineOf = Arc::new(move |model| engines.media_engine(model));
     let parts = Parts {

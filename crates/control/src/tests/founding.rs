@@ -1,10 +1,8 @@
 //! A fresh database is begun once, however often it is tried.
 
-use domain::secret::digest;
 use money::Nano;
 
 use super::Scene;
-use crate::founding::pepper;
 
 #[tokio::test]
 async fn the_starting_credit_is_given_once_through_any_number_of_starts() {
@@ -48,14 +46,4 @@ async fn a_chosen_first_key_is_the_one_that_works() {
     let made = scene.service.first_key(Some("my own secret")).await.unwrap();
     assert_eq!(made.as_deref(), Some("my own secret"));
     assert!(scene.service.keys.open("my own secret").await.is_ok());
-}
-
-#[tokio::test]
-async fn the_pepper_stays_the_same() {
-    let scene = Scene::new().await;
-    let entropy = scene.service.entropy.clone();
-    let first = pepper(scene.service.store.as_ref(), entropy.as_ref()).await.unwrap();
-    let scene = scene.restarted().await;
-    let later = pepper(scene.service.store.as_ref(), entropy.as_ref()).await.unwrap();
-    assert_eq!(digest(&first, "a secret"), digest(&later, "a secret"));
 }

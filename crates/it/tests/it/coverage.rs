@@ -82,7 +82,11 @@ fn example(operation: &'static str, good: Sent, bad: Option<Sent>) -> Example {
 
 fn wallet_examples() -> Vec<Example> {
     vec![
-        example("get_web3_token", get("/api_keys/generate_web3_key"), None),
+        example(
+            "get_web3_token",
+            get("/api_keys/generate_web3_key"),
+            Some(get("/api_keys/generate_web3_key?address=nobody")),
+        ),
         example("create_web3_key", web3_key("{signature}"), Some(web3_key("0x12"))),
         example(
             "top_up_wallet",

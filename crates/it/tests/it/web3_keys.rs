@@ -156,3 +156,15 @@ async fn nobody_comes_in_by_a_frozen_account() {
     assert_eq!(caller.get("/billing/balance").await.ok()["balances"]["usd"], 5.0);
     assert_eq!(app.signed_in(&wallet).post("/chat/completions", &chat).await.status, 200);
 }
+
+#[tokio::test]
+async fn a_token_that_names_a_wallet_makes_a_key_of_no_other() {
+    let app = TestApp::start().await;
+    let (named, other) = (TestWallet::evm(1), TestWallet::evm(2));
+    let path = format!("{PATH}?address={}", named.address());
+    let token = app.anonymous().get(&path).await.ok()["data"]["token"].as_str().unwrap().to_owned();
+    make(&app, &request(&other, &token))
+        .await
+        .expect(expect![[r#"400 {"error":"JWT claims are invalid"}"#]]);
+    assert_eq!(make(&app, &request(&named, &token)).await.status, 200);
+}

@@ -15,6 +15,7 @@ pub(crate) const CASES: Cases = &[
     ("two keys cannot share a digest", |store| Box::pin(unique(store))),
     ("an owner changes its own keys and no others", |store| Box::pin(changed(store))),
     ("a revoked key is listed no more, and cannot come back", |store| Box::pin(revoked(store))),
+    ("a key moves to another digest once", |store| Box::pin(moved(store))),
     ("an owner can have only so many active keys", |store| Box::pin(bounded(store))),
     ("the last use of a key never moves back", |store| Box::pin(touched(store))),
 ];
@@ -70,6 +71,18 @@ async fn revoked(store: &dyn Store) {
     assert_eq!(found.revoked, Some(at(7)));
     assert!(!found.is_active(at(8)));
     let error = refused(store, vec![revoke(1)]).await;
+    assert!(matches!(error, StoreError::Missing(_)), "{error}");
+}
+
+async fn moved(store: &dyn Store) {
+    done(store, vec![Write::AddOwner(owner(1)), add_key(key(1))]).await;
+    let (from, to) = (key(1).digest, SecretDigest([200; 32]));
+    let moving = || vec![Write::MoveKey { key: key_id(1), from, to }];
+    done(store, moving()).await;
+    let found = store.find_key(to).await.expect("asked");
+    assert_eq!(found, Some((ApiKey { digest: to, ..key(1) }, owner(1))));
+    assert_eq!(store.find_key(from).await.expect("asked"), None);
+    let error = refused(store, moving()).await;
     assert!(matches!(error, StoreError::Missing(_)), "{error}");
 }
 

@@ -127,6 +127,16 @@ pub(crate) fn revoke_key(
     one_row(changed, "the owner has no such key")
 }
 
+pub(crate) fn move_key(
+    connection: &Connection,
+    key: KeyId,
+    (from, to): (&SecretDigest, &SecretDigest),
+) -> Result<(), Fault> {
+    let sql = "UPDATE api_key SET digest = ?3 WHERE id = ?1 AND digest = ?2";
+    let moved = connection.prepare_cached(sql)?.execute(params![key.0.as_bytes(), from.0, to.0])?;
+    one_row(moved, "no key has this digest")
+}
+
 pub(crate) fn touch_key(connection: &Connection, key: KeyId, at_ms: i64) -> rusqlite::Result<()> {
     let sql = "UPDATE api_key SET last_used_ms = max(coalesce(last_used_ms, 0), ?2) WHERE id = ?1";
     connection.prepare_cached(sql)?.execute(params![key.0.as_bytes(), at_ms])?;

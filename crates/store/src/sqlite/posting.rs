@@ -118,6 +118,7 @@ impl<'batch> Posting<'batch> {
             Write::RevokeKey { owner, key, at } => {
                 owners::revoke_key(connection, *owner, *key, at.ms())
             }
+            Write::MoveKey { key, from, to } => owners::move_key(connection, *key, (from, to)),
             Write::TouchKey { key, at } => {
                 self.sums.touch(*key, at.ms());
                 Ok(())

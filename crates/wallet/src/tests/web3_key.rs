@@ -16,7 +16,7 @@ use crate::{
 const SECRET: TokenSecret = TokenSecret([3; 32]);
 
 fn token() -> String {
-    mint_token(&SECRET, "example.com", [9; 16], now())
+    mint_token(&SECRET, ("example.com", None), [9; 16], now())
 }
 
 fn judge(token: &str, now: Timestamp) -> Result<Verdict<Web3Key>, Web3KeyFault> {
@@ -44,6 +44,14 @@ fn a_signed_token_proves_the_wallet_for_fifteen_minutes() {
 }
 
 #[test]
+fn a_token_that_names_a_wallet_is_for_that_one_alone() {
+    let named =
+        |payer: &Payer| mint_token(&SECRET, ("example.com", Some(payer.address())), [9; 16], now());
+    assert!(judge(&named(&Payer::new(1)), now()).is_ok());
+    check(&named(&Payer::new(2)), "JWT claims are invalid");
+}
+
+#[test]
 fn a_token_reads_as_a_jwt() {
     let token = token();
     let parts: Vec<_> =
@@ -59,7 +67,7 @@ fn a_token_reads_as_a_jwt() {
 #[test]
 fn tokens_of_others_and_changed_ones_are_refused() {
     check(
-        &mint_token(&TokenSecret([4; 32]), "example.com", [9; 16], now()),
+        &mint_token(&TokenSecret([4; 32]), ("example.com", None), [9; 16], now()),
         "JWT signature is invalid",
     );
     let token = token();

@@ -16,7 +16,7 @@ pub(crate) fn web3_key(bytes: &[u8]) -> bool {
     let judged = verify_web3_key(&SECRET, address, token, signature, now());
     assert!(judged.is_err(), "nobody but us makes tokens: {judged:?}");
 
-    let minted = mint_token(&SECRET, "example.com", [9; 16], now());
+    let minted = mint_token(&SECRET, ("example.com", None), [9; 16], now());
     let judged = verify_web3_key(&SECRET, address, &minted, signature, now());
     assert!(!matches!(judged, Ok(Verdict::Verified(_))), "nobody signed: {judged:?}");
 

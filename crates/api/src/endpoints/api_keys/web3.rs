@@ -3,16 +3,18 @@
 use access::wallets::{self, NonceRefused};
 use domain::limits::tiers::LimitClass;
 use store::owner::OwnerKind;
-use wallet::{Verdict, WalletAddress, Web3Key, Web3KeyFault, mint_token, verify_web3_key};
+use wallet::{
+    EvmAddress, Verdict, WalletAddress, Web3Key, Web3KeyFault, mint_token, verify_web3_key,
+};
 use wire::api_keys::{ApiKeyType, NewApiKey, NewApiKeyReply};
-use wire::wallets::{NewWeb3Key, Web3Token, Web3TokenReply};
+use wire::wallets::{NewWeb3Key, Web3Token, Web3TokenQuery, Web3TokenReply};
 
 use crate::app::{App, Shared};
 use crate::call::Call;
 use crate::caller::Anyone;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::api_keys::create;
-use crate::input::{Json, Nothing};
+use crate::input::{Json, Query};
 use crate::refusal::Refusal;
 use crate::reply::Answer;
 use crate::wallets::sign_in::is_confirmed;
@@ -38,13 +40,19 @@ pub(crate) fn key_endpoint() -> Endpoint {
 
 async fn get_web3_token(
     app: Shared,
-    call: Call<Anyone, Nothing>,
+    call: Call<Anyone, Query<Web3TokenQuery>>,
 ) -> Result<Answer<Web3TokenReply>, Refusal> {
+    let Query(query) = call.input;
+    let wallet = match query.address.as_deref().map(EvmAddress::parse) {
+        Some(None) => return Err(refuse(Web3KeyFault::InvalidWallet)),
+        Some(wallet) => wallet,
+        None => None,
+    };
     let mut id = [0; 16];
     app.entropy.fill(&mut id);
     let public_url = app.settings.public_url.as_str();
     let domain = public_url.split_once("://").map_or(public_url, |(_, rest)| rest);
-    let token = mint_token(&app.wallets.token_secret, domain, id, call.now);
+    let token = mint_token(&app.wallets.token_secret, (domain, wallet), id, call.now);
     Ok(Answer::new(Web3TokenReply { success: true, data: Web3Token { token } }))
 }
 

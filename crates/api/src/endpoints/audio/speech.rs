@@ -58,8 +58,8 @@ async fn create_speech(
     let engine = app.engines.speech(&model)?;
     let streams = body.streaming == Some(true);
     let tie = Tie { owner: call.holder.owner.id.0, model: &model.id };
-    let seal = |text: &str| app.keys.seal(text);
-    let cloned = |handle: &str| voices::name_of(tie, handle, call.now, &seal);
+    let cloned =
+        |handle: &str| app.keys.unseal(|seal| voices::name_of(tie, handle, call.now, seal));
     let request = Arc::new(request::fit(body, &model.id, spec, &cloned)?);
     let characters = u64::try_from(request.input.chars().count()).unwrap_or(u64::MAX);
 
