@@ -65,6 +65,9 @@ enter() {
   tar -xf "$bare" -C "$root" --exclude='./dev/*'
   cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
   apt_settings | xargs -r cp -t "$root/etc/apt/apt.conf.d/"
+  # Authorities that the machine trusts beside the usual ones, for registries behind a proxy.
+  mkdir -p "$root/usr/local/share/ca-certificates"
+  cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" 2>/dev/null || true
   mkdir -p "$root/tree" "$root/rust" "$root/dev" "$root/proc"
   git ls-files -z --cached --others --exclude-standard |
     while IFS= read -r -d '' file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
@@ -88,6 +91,8 @@ inside() {
   chroot --userspec="$user" "$root" env -i \
     PATH=/rust/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 HOME="$home" \
     ${PIP_INDEX_URL:+PIP_INDEX_URL="$PIP_INDEX_URL"} \
+    ${PIP_CERT:+PIP_CERT="$PIP_CERT"} \
+    ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS="$NODE_EXTRA_CA_CERTS"} \
     ${npm_config_registry:+npm_config_registry="$npm_config_registry"} "$@"
 }
 
@@ -116,6 +121,8 @@ if [ "$what" = whole ]; then
   say "make run on a bare machine, to the first answer of a chat"
   leave
   enter
+  # The one thing that the README asks for.
+  inside root apt-get install -y -qq --no-install-recommends make >/dev/null 2>&1
   begun=$(date +%s)
   # A group of its own, so that the service ends with it.
   set -m
