@@ -20,6 +20,8 @@ pub struct WebPrices {
     pub search: Price,
     /// The text of a document.
     pub parse: Price,
+    /// A search of X by the provider of a model.
+    pub x_search: Price,
 }
 
 /// What is charged for.
@@ -28,6 +30,7 @@ pub(crate) enum WebWork {
     Scrape,
     Search,
     Parse,
+    XSearch,
 }
 
 impl WebWork {
@@ -37,6 +40,7 @@ impl WebWork {
             WebWork::Scrape => "web-scrape",
             WebWork::Search => "web-search",
             WebWork::Parse => "text-parser",
+            WebWork::XSearch => "x-search",
         }
     }
 }
@@ -47,6 +51,7 @@ impl WebPrices {
             WebWork::Scrape => self.scrape,
             WebWork::Search => self.search,
             WebWork::Parse => self.parse,
+            WebWork::XSearch => self.x_search,
         })
     }
 

@@ -67,6 +67,7 @@ impl WebSections {
             scrape: self.scrape.price,
             search: self.search.price,
             parse: self.scrape.document_price,
+            x_search: self.search.x_price,
         };
         let searcher = searcher(&self.search.service).map_err(|error| failed(&error))?;
         Ok(Arc::new(Web { scraper, searcher, reading, prices }))

@@ -52,7 +52,7 @@ pub use picture::{
     UpscaleRequest,
 };
 pub use request::{
-    ChatRequest, Effort, Logprobs, Reasoning, ResponseFormat, Sampling, Tool, ToolChoice,
+    ChatRequest, Effort, Logprobs, Reasoning, ResponseFormat, Sampling, Tool, ToolChoice, XSearch,
 };
 pub use speech::{SoundFormat, SoundStream, SpeechRequest, VoiceSample};
 pub use tokens::{TokenMeter, prompt_tokens, text_tokens};

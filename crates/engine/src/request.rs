@@ -32,6 +32,8 @@ pub struct ChatRequest {
     pub prompt_cache_key: Option<String>,
     /// How long the prefix should stay cached, such as `24h`.
     pub prompt_cache_retention: Option<String>,
+    /// The provider searches X for the answer, where it can.
+    pub x_search: Option<XSearch>,
     /// The messages are encrypted for the model's enclave.
     pub seal: Option<Seal>,
     /// Fields that the caller sent and this model has no use for: told beside the answer.
@@ -64,6 +66,16 @@ impl ChatRequest {
             _ => None,
         }
     }
+}
+
+/// Which posts a search of X looks at; all, where nothing is said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct XSearch {
+    pub handles: Vec<String>,
+    pub excluded_handles: Vec<String>,
+    /// `YYYY-MM-DD`.
+    pub from_date: Option<String>,
+    pub to_date: Option<String>,
 }
 
 /// How the next token is drawn; `None` leaves it to the model.

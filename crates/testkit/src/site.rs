@@ -103,8 +103,12 @@ impl StubSite {
         let reading = Reading::new(reader);
         let url = Url::parse(&format!("http://{server}")).unwrap();
         let searcher = Searcher::new(SearchKind::Searxng, &url, None).unwrap();
-        let prices =
-            WebPrices { scrape: scrape.price, search: search.price, parse: scrape.document_price };
+        let prices = WebPrices {
+            scrape: scrape.price,
+            search: search.price,
+            parse: scrape.document_price,
+            x_search: search.x_price,
+        };
         let scraper = Scraper::new(fetcher, reading.clone(), None, scrape.respect_robots);
         Arc::new(Web { scraper, searcher: Some(searcher), reading, prices })
     }

@@ -150,7 +150,10 @@ async fn prepare(
     }
     let message = spoken::last_message(&body.messages);
     let context_tokens = lineup.first.model.text().map_or(0, |text| text.context_tokens);
-    let web = WebContext::gather(call, wish, &message, context_tokens).await?;
+    let mut web = WebContext::gather(call, wish, &message, context_tokens).await?;
+    if parameters.enable_x_search {
+        web.add_x_search(call);
+    }
     let service_prompt = if parameters.include_service_system_prompt {
         call.app.settings.system_prompt.as_str()
     } else {

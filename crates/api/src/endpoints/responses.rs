@@ -10,7 +10,7 @@ mod tools;
 mod turns;
 mod web;
 
-use domain::catalogue::{TextSpec, Tier};
+use domain::catalogue::{Capability, TextSpec, Tier};
 use domain::limits::tiers::LimitClass;
 use wire::chat::SearchMode;
 use wire::responses::{Response, ResponseRequest};
@@ -23,11 +23,12 @@ use crate::endpoints::document;
 use crate::endpoints::inference_body::InferenceBody;
 use crate::endpoints::lineup::Lineup;
 use crate::endpoints::persona::{Preamble, Speaker};
+use crate::endpoints::responses::missing::Searchable;
 use crate::endpoints::responses::reply::Frame;
 use crate::endpoints::responses::request::Translated;
 use crate::endpoints::responses::sse_encoder::ResponseSseEncoder;
 use crate::endpoints::responses::web::Asked;
-use crate::endpoints::web_context::{self, WebContext};
+use crate::endpoints::web_context::{self, LastMessage, WebContext, Wish};
 use crate::model_headers;
 use crate::paid::PaidCall;
 use crate::paid_chat::{Opened, Order, RouteNotes, Work};
@@ -71,7 +72,9 @@ async fn create_response(
     let is_webs = speaker.as_ref().is_some_and(|it| it.character.web_enabled) && searches;
     let asked = Asked::of(&body, if is_webs { SearchMode::Auto } else { SearchMode::Off });
     let preamble = preamble(&app, &body, speaker.as_ref());
-    let mut translated = request::translate(body, &preamble, &sent, searches)?;
+    let searches_x = lineup.first.model.text().is_some_and(|text| text.has(Capability::XSearch));
+    let searchable = Searchable { web: searches, x: searches_x };
+    let mut translated = request::translate(body, &preamble, &sent, searchable)?;
     let web = look(&call, &lineup, &mut translated, asked).await?;
     let fit = |text: &TextSpec| gates::fit(&translated.chat, &translated.stand_ins, text);
     let first = lineup.first_candidate(&app, fit)?;
@@ -124,16 +127,30 @@ async fn look(
     if let Some(location) = location {
         turns::tell(&mut translated.chat.messages, &location);
     }
-    if !wish.is_any() {
-        return Ok(WebContext::default());
+    let mut web = WebContext::default();
+    if wish.is_any() {
+        web = gather(call, lineup, translated, wish, &message).await?;
     }
+    if translated.chat.x_search.is_some() {
+        web.add_x_search(call);
+    }
+    Ok(web)
+}
+
+async fn gather(
+    call: &PaidCall,
+    lineup: &Lineup<'_>,
+    translated: &mut Translated,
+    wish: Wish,
+    message: &LastMessage,
+) -> Result<WebContext, Refusal> {
     // Nobody is asked for a request that its model will not take, or for a caller who is over the
     // limit or cannot pay.
     let fit = |text: &TextSpec| gates::fit(&translated.chat, &translated.stand_ins, text);
     lineup.first_candidate(&call.app, fit)?;
     lineup.refuse_if_hopeless(call)?;
     let context_tokens = lineup.first.model.text().map_or(0, |text| text.context_tokens);
-    let web = WebContext::gather(call, wish, &message, context_tokens).await?;
+    let web = WebContext::gather(call, wish, message, context_tokens).await?;
     if let Some(told) = web.prompt(wish.cites) {
         turns::tell(&mut translated.chat.messages, &told);
     }

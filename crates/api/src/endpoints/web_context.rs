@@ -74,6 +74,13 @@ fn year(now: Timestamp) -> i32 {
 }
 
 impl WebContext {
+    /// Charges for a search of X with the answer. The provider makes it, so there is nothing to do.
+    pub(super) fn add_x_search(&mut self, call: &PaidCall) {
+        let prices = call.app.web.prices;
+        let cost = prices.cost(WebWork::XSearch, 1);
+        self.extras.add(prices.line(WebWork::XSearch, 1), cost);
+    }
+
     /// Looks at the web for a conversation with a model of so many tokens.
     pub(super) async fn gather(
         call: &PaidCall,

@@ -24,6 +24,12 @@ pub const SECTION: Section = Section {
             "\"0.01\"",
             "What a search costs, in USD; what fails or finds nothing in a chat costs nothing.",
         ),
+        Key::with_default(
+            "x_price_usd",
+            Kind::Decimal,
+            "\"0.03\"",
+            "What an answer costs more, in USD, for which a model's provider searched X.",
+        ),
         Key::optional("url", Kind::Url(HTTP), "Where it answers; SearXNG needs it."),
         Key::optional(
             "api_key",
@@ -37,6 +43,8 @@ pub const SECTION: Section = Section {
 pub struct Search {
     pub service: SearchService,
     pub price: Price,
+    /// Of a search of X by the provider of a model.
+    pub x_price: Price,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +57,9 @@ pub enum SearchService {
 
 pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Search> {
     let price = reader.decimal("price_usd", |text| Price::parse(text, Per::One));
+    let x_price = reader.decimal("x_price_usd", |text| Price::parse(text, Per::One));
     let service = service(reader, vault);
-    Some(Search { service: service?, price: price? })
+    Some(Search { service: service?, price: price?, x_price: x_price? })
 }
 
 fn service(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<SearchService> {

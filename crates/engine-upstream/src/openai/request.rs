@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{ChatRequest, EngineError, Reasoning, ResponseFormat, Sampling};
+use engine::{ChatRequest, EngineError, Reasoning, ResponseFormat, Sampling, XSearch};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -68,9 +68,47 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_retention: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    search_parameters: Option<SearchBody<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
+}
+
+/// What xAI's servers call a live search.
+#[derive(Serialize)]
+struct SearchBody<'a> {
+    mode: &'static str,
+    sources: [SourceBody<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_date: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_date: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct SourceBody<'a> {
+    r#type: &'static str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    included_x_handles: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    excluded_x_handles: &'a [String],
+}
+
+impl<'a> SearchBody<'a> {
+    fn of(search: &'a XSearch) -> SearchBody<'a> {
+        let source = SourceBody {
+            r#type: "x",
+            included_x_handles: &search.handles,
+            excluded_x_handles: &search.excluded_handles,
+        };
+        SearchBody {
+            mode: "on",
+            sources: [source],
+            from_date: search.from_date.as_deref(),
+            to_date: search.to_date.as_deref(),
+        }
+    }
 }
 
 #[derive(Serialize, Default)]
@@ -127,7 +165,7 @@ struct SchemaBody<'a> {
 }
 
 /// Fields that we write ourselves: a caller's unknown field may not stand in for one.
-const OUR_FIELDS: [&str; 34] = [
+const OUR_FIELDS: [&str; 44] = [
     "model",
     "messages",
     "max_tokens",
@@ -162,6 +200,17 @@ const OUR_FIELDS: [&str; 34] = [
     "stream",
     "stream_options",
     "user",
+    // What upstreams charge for beside tokens, or by which they choose what is charged for.
+    "search_parameters",
+    "web_search_options",
+    "plugins",
+    "service_tier",
+    "models",
+    "provider",
+    "route",
+    "store",
+    "modalities",
+    "audio",
 ];
 
 const TEMPLATE_SWITCHES: &str = "chat_template_kwargs";
@@ -198,6 +247,7 @@ fn body<'a>(
         reasoning: ReasoningBody::of(&request.reasoning, quirks.reasoning),
         verbosity: request.verbosity.as_deref().filter(|word| *word != "auto"),
         prompt_cache_key: request.prompt_cache_key.as_deref(),
+        search_parameters: request.x_search.as_ref().map(SearchBody::of),
         prompt_cache_retention: retention.and_then(retention_word),
         stream: None,
         stream_options: None,

@@ -204,7 +204,6 @@ async fn options_that_this_server_cannot_honour_are_refused() {
     check_faults(
         &post(&app, &ask("kimi-k3", &on)).await,
         expect![[r#"
-        ["service_parameters","enable_x_search"]: "X search is not set up on this server; send `false`"
         ["service_parameters","enable_e2ee"]: "End-to-end encryption is not supported by this model; send `false`""#]],
     );
     let character = json!({"venice_parameters": {"character_slug": "nobody"}});

@@ -197,3 +197,50 @@ async fn a_character_that_may_look_at_the_web_does_so_by_itself() {
     ask(&app, "Is it true that it rains today?", off).await.ok();
     assert_eq!(app.site.seen().len(), 1);
 }
+
+/// A service whose `kimi-k3` comes from a provider that searches X.
+pub(crate) async fn with_x_search() -> TestApp {
+    TestApp::configured(|fixture| {
+        let before = r#""vision", "multiple_images"]"#;
+        assert!(fixture.contains(before));
+        fixture.replacen(before, r#""vision", "multiple_images", "x_search"]"#, 1)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_provider_searches_x_where_it_can_and_that_is_charged_with_the_answer() {
+    let app = with_x_search().await;
+    let tokens = tokens(&app).await;
+    app.site.put_results(results());
+    says(&app, "They are glad.");
+    // Provider-native: the standard search is passed over.
+    let options = json!({"enable_x_search": true, "enable_web_search": "on"});
+    let reply = ask(&app, "What do people say of the ferry?", options).await;
+    reply.ok();
+    assert_eq!(reply.header("x-service-web-search"), "");
+    let seen = app.upstream.seen();
+    let sent = &seen.last().unwrap()["search_parameters"];
+    assert_eq!(*sent, json!({"mode": "on", "sources": [{"type": "x"}]}));
+    assert_eq!(app.spent().await.nanos(), 2 * tokens + 3 * PRICE);
+    // Nobody has the provider search at the operator's expense.
+    says(&app, "Hello");
+    let body = json!({"model": "kimi-k3", "messages": [{"role": "user", "content": "Hi"}],
+        "search_parameters": {"mode": "on"}, "web_search_options": {}, "plugins": [{"id": "web"}],
+        "service_tier": "priority"});
+    app.admin().post(CHAT, &body).await.ok();
+    let seen = app.upstream.seen();
+    for field in ["search_parameters", "web_search_options", "plugins", "service_tier"] {
+        assert_eq!(seen.last().unwrap().get(field), None, "{field}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_search_x_says_so_and_costs_nothing() {
+    let app = TestApp::start().await;
+    let reply = ask(&app, "Hi", json!({"enable_x_search": true})).await;
+    assert_eq!(reply.status, 400, "{}", reply.text());
+    let path = &reply.json()["issues"][0]["path"];
+    assert_eq!(*path, json!(["service_parameters", "enable_x_search"]));
+    assert_eq!(app.spent().await.nanos(), 0);
+}

@@ -268,7 +268,7 @@ async fn what_needs_storage_or_a_search_of_x_is_refused_all_at_once() {
         expect![[r#"
         ["previous_response_id"]: "Responses are not stored; send the whole conversation as `input`"
         ["background"]: "Responses are not stored; send `stream: true` for long answers"
-        ["tools",0,"type"]: "X search is not set up on this server; leave it out"
+        ["tools",0,"type"]: "This model does not support X search; leave it out"
         ["service_parameters","enable_e2ee"]: "Responses cannot be encrypted end to end; use /chat/completions"
         ["tools",1,"name"]: "Required""#]],
     );

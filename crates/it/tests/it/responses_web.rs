@@ -120,3 +120,21 @@ async fn a_character_speaks_in_a_response_too() {
     assert!(prompt.starts_with("You are Mara.") && prompt.contains("Mara mends nets."), "{prompt}");
     assert!(prompt.ends_with("Be brief."), "{prompt}");
 }
+
+#[tokio::test]
+async fn the_search_of_x_is_a_tool_with_its_restrictions() {
+    let app = crate::chat_web::with_x_search().await;
+    app.upstream.play(Script::json(200, &completion("They are glad.", &usage())));
+    let tool = json!({"type": "x_search", "allowed_x_handles": ["ferry"],
+        "from_date": "2026-01-01"});
+    let body = json!({"model": "kimi-k3", "input": "What is said of the ferry?", "tools": [tool]});
+    app.admin().post(PATH, &body).await.ok();
+    let seen = app.upstream.seen();
+    let sent = &seen.last().unwrap()["search_parameters"];
+    let sources = json!([{"type": "x", "included_x_handles": ["ferry"]}]);
+    assert_eq!(*sent, json!({"mode": "on", "sources": sources, "from_date": "2026-01-01"}));
+    assert!(3 * PRICE < app.spent().await.nanos());
+    let tool = json!({"type": "x_search", "enable_image_understanding": true});
+    let body = json!({"model": "kimi-k3", "input": "Hi", "tools": [tool]});
+    assert_eq!(app.admin().post(PATH, &body).await.status, 400);
+}

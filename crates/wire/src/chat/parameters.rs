@@ -49,6 +49,8 @@ pub struct EffectiveParameters {
     pub disable_thinking: bool,
     pub enable_e2ee: bool,
     pub enable_web_search: SearchMode,
+    #[serde(skip)]
+    pub enable_x_search: bool,
     pub enable_web_scraping: bool,
     pub enable_web_citations: bool,
     pub include_search_results_in_stream: bool,

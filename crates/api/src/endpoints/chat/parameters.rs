@@ -55,6 +55,10 @@ pub(super) fn effective(
                        `false`";
         faults.at([FIELD, "enable_e2ee"]).push(message);
     }
+    if is_encrypted && sent.enable_x_search == Some(true) {
+        let message = "What is encrypted cannot be searched for; send `false`";
+        faults.at([FIELD, "enable_x_search"]).push(message);
+    }
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
     let by_character = searching.is_possible && searching.character_wants && !is_encrypted;
     let usual = if by_character { SearchMode::Auto } else { SearchMode::Off };
@@ -64,7 +68,12 @@ pub(super) fn effective(
         strip_thinking_response: is_on(sent.strip_thinking_response),
         disable_thinking: is_on(sent.disable_thinking),
         enable_e2ee: is_encrypted,
-        enable_web_search: sent.enable_web_search.unwrap_or(usual),
+        enable_web_search: if is_on(sent.enable_x_search) {
+            SearchMode::Off
+        } else {
+            sent.enable_web_search.unwrap_or(usual)
+        },
+        enable_x_search: is_on(sent.enable_x_search),
         enable_web_scraping: is_on(sent.enable_web_scraping),
         enable_web_citations: is_on(sent.enable_web_citations),
         include_search_results_in_stream: is_on(sent.include_search_results_in_stream),
@@ -90,6 +99,7 @@ fn apply(sent: &mut ServiceParameters, key: &str, value: &str, faults: &mut Faul
             }
             return;
         }
+        "enable_x_search" => &mut sent.enable_x_search,
         "enable_web_citations" => &mut sent.enable_web_citations,
         "enable_web_scraping" => &mut sent.enable_web_scraping,
         "include_service_system_prompt" | "include_venice_system_prompt" => {
@@ -111,21 +121,8 @@ fn apply(sent: &mut ServiceParameters, key: &str, value: &str, faults: &mut Faul
 /// An option that this server cannot honour is refused, not quietly dropped.
 fn refuse_what_is_missing(sent: &ServiceParameters, can_search: bool, faults: &mut Faults) {
     let searches = sent.enable_web_search.is_some_and(|mode| mode != SearchMode::Off);
-    let missing = [
-        (
-            searches && !can_search,
-            "enable_web_search",
-            "Web search is not set up on this server; send `off`",
-        ),
-        (
-            sent.enable_x_search == Some(true),
-            "enable_x_search",
-            "X search is not set up on this server; send `false`",
-        ),
-    ];
-    for (is_asked, option, message) in missing {
-        if is_asked {
-            faults.at([FIELD, option]).push(message);
-        }
+    if searches && !can_search {
+        let message = "Web search is not set up on this server; send `off`";
+        faults.at([FIELD, "enable_web_search"]).push(message);
     }
 }

@@ -4,7 +4,7 @@ mod options;
 mod turns;
 
 use domain::catalogue::{Capability, TextSpec};
-use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, Seal};
+use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, Seal, XSearch};
 use schema_check::Faults;
 use wire::chat::{ChatCompletionRequest, EffectiveParameters};
 
@@ -34,6 +34,10 @@ pub(super) fn fit(
     faults.merge(service.media_faults.clone());
     if service.seal.is_some() {
         seal::faults(body, &mut faults);
+    }
+    if service.parameters.enable_x_search && !text.has(Capability::XSearch) {
+        let message = "This model does not support X search; send `false`";
+        faults.at(["service_parameters", "enable_x_search"]).push(message);
     }
     let request = of(body, text, service, &mut faults);
     faults.into_result()?;
@@ -71,6 +75,7 @@ fn of(
         verbosity: verbosity.map(|it| it.word().to_owned()),
         prompt_cache_key: body.prompt_cache_key.clone(),
         prompt_cache_retention: body.prompt_cache_retention.map(|it| it.word().to_owned()),
+        x_search: parameters.enable_x_search.then(XSearch::default),
         seal: seal.clone(),
         dropped: useless(body, text),
         rest: body.rest.clone(),

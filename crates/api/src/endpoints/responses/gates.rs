@@ -56,6 +56,9 @@ fn faults(chat: &ChatRequest, text: &TextSpec) -> Faults {
     if !chat.tools.is_empty() && !text.has(Capability::Tools) {
         faults.at(["tools"]).push("This model does not support tools");
     }
+    if chat.x_search.is_some() && !text.has(Capability::XSearch) {
+        faults.at(["tools"]).push("This model does not support X search");
+    }
     let is_text = matches!(chat.response_format, ResponseFormat::Text);
     if !is_text && !text.has(Capability::JsonSchema) {
         let place = [Step::from("text"), Step::from("format")];

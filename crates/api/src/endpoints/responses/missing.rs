@@ -2,21 +2,30 @@
 
 use schema_check::{Faults, Step};
 use wire::chat::SearchMode;
-use wire::responses::ResponseRequest;
+use wire::responses::{ResponseRequest, ResponseTool};
 
-use super::web::is_search;
+use super::web::{X_SEARCH, is_search};
 
 const OPTIONS: &str = "service_parameters";
 const NO_SEARCH: &str = "Web search is not set up on this server; leave it out";
-const NO_X_SEARCH: &str = "X search is not set up on this server; leave it out";
-
+const NO_X_SEARCH: &str = "This model does not support X search; leave it out";
+const NO_X_PICTURES: &str = "Pictures and videos of posts are not looked at; leave it out";
 const NO_FILE_SEARCH: &str =
     "This service stores no files to search in; send them with `input_file` parts";
 const NO_INTERPRETER: &str = "This service runs no code; offer a function of your own instead";
 const NO_COMPUTER: &str = "This service operates no computer; offer a function of your own instead";
 
-/// `searches`: whether the web can be searched here.
-pub(super) fn check(body: &ResponseRequest, searches: bool, faults: &mut Faults) {
+/// What can be searched for a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Searchable {
+    /// The web, from here.
+    pub(super) web: bool,
+    /// X, by the provider of the model.
+    pub(super) x: bool,
+}
+
+pub(super) fn check(body: &ResponseRequest, searchable: Searchable, faults: &mut Faults) {
+    let searches = searchable.web;
     if body.previous_response_id.is_some() {
         let message = "Responses are not stored; send the whole conversation as `input`";
         faults.at(["previous_response_id"]).push(message);
@@ -32,7 +41,8 @@ pub(super) fn check(body: &ResponseRequest, searches: bool, faults: &mut Faults)
         let place = [Step::from("tools"), Step::from(index), Step::from("type")];
         match tool.kind.as_str() {
             _ if is_search(tool) && !searches => faults.at(place).push(NO_SEARCH),
-            "x_search" => faults.at(place).push(NO_X_SEARCH),
+            X_SEARCH if !searchable.x => faults.at(place).push(NO_X_SEARCH),
+            X_SEARCH if looks_at_media(tool) => faults.at(place).push(NO_X_PICTURES),
             "file_search" => faults.at(place).push(NO_FILE_SEARCH),
             "code_interpreter" => faults.at(place).push(NO_INTERPRETER),
             "computer_use_preview" | "computer_use" => faults.at(place).push(NO_COMPUTER),
@@ -43,7 +53,7 @@ pub(super) fn check(body: &ResponseRequest, searches: bool, faults: &mut Faults)
     let wants_search = options.enable_web_search.is_some_and(|mode| mode != SearchMode::Off);
     let asked = [
         (wants_search && !searches, "enable_web_search", NO_SEARCH),
-        (options.enable_x_search == Some(true), "enable_x_search", NO_X_SEARCH),
+        (options.enable_x_search == Some(true) && !searchable.x, "enable_x_search", NO_X_SEARCH),
         (
             options.enable_e2ee == Some(true),
             "enable_e2ee",
@@ -55,4 +65,8 @@ pub(super) fn check(body: &ResponseRequest, searches: bool, faults: &mut Faults)
             faults.at([OPTIONS, option]).push(message);
         }
     }
+}
+
+fn looks_at_media(tool: &ResponseTool) -> bool {
+    tool.enable_image_understanding == Some(true) || tool.enable_video_understanding == Some(true)
 }

@@ -6,10 +6,10 @@ use serde_json::value::to_raw_value;
 use wire::chat::{self, ReasoningOptions};
 use wire::responses::{ResponseRequest, ResponseTextFormat};
 
+use super::missing::{self, Searchable};
 use super::tools::{self, Echo};
-use super::turns::{Sent, StandIn};
-use super::web::is_search;
-use super::{missing, turns};
+use super::turns::{self, Sent, StandIn};
+use super::web::{is_search, x_search};
 use crate::endpoints::persona::Preamble;
 use crate::refusal::Refusal;
 
@@ -29,10 +29,10 @@ pub(super) fn translate(
     body: ResponseRequest,
     preamble: &Preamble,
     sent: &Sent<'_>,
-    searches: bool,
+    searchable: Searchable,
 ) -> Result<Translated, Refusal> {
     let mut faults = Faults::default();
-    missing::check(&body, searches, &mut faults);
+    missing::check(&body, searchable, &mut faults);
     let options = body.service_parameters.unwrap_or_default();
     let system = [Some(preamble.system_prompt.as_str()), body.instructions.as_deref()];
     let mut stand_ins = Vec::new();
@@ -42,6 +42,7 @@ pub(super) fn translate(
         messages.push(Message::System { content, name: None });
     }
     let tools = body.tools.unwrap_or_default();
+    let x_search = x_search(&tools, options.enable_x_search == Some(true));
     let has_search = tools.iter().any(is_search);
     let offered = tools::offered(tools, &mut faults);
     let tool_choice = tools::choice(body.tool_choice, &mut faults);
@@ -69,6 +70,7 @@ pub(super) fn translate(
         reasoning: thinking,
         verbosity: verbosity.map(|it| it.word().to_owned()),
         prompt_cache_key: body.prompt_cache_key,
+        x_search,
         ..ChatRequest::default()
     };
     let strips_thoughts = options.strip_thinking_response == Some(true) || disables_thinking;

@@ -1,5 +1,6 @@
 //! What the web is asked for a response, as its caller wants.
 
+use engine::XSearch;
 use wire::chat::{SearchMode, ToolChoiceMode};
 use wire::responses::{
     Input, InputContent, InputItem, InputMessage, InputPart, InputRole, ResponseRequest,
@@ -11,6 +12,8 @@ use crate::endpoints::web_context::{self, LastMessage, Wish};
 /// Pages that a search tells of, by how much a model shall read.
 const RESULTS_FEW: usize = 4;
 const RESULTS_MANY: usize = 12;
+
+pub(super) const X_SEARCH: &str = "x_search";
 
 /// What is wanted of the web, and for what.
 pub(super) struct Asked {
@@ -25,6 +28,19 @@ pub(super) fn is_search(tool: &ResponseTool) -> bool {
     matches!(tool.kind.as_str(), "web_search" | "web_search_preview")
 }
 
+/// The search of X that a provider is to make, as a tool or an option asks for it.
+pub(super) fn x_search(tools: &[ResponseTool], is_wanted: bool) -> Option<XSearch> {
+    let Some(tool) = tools.iter().find(|tool| tool.kind == X_SEARCH) else {
+        return is_wanted.then(XSearch::default);
+    };
+    Some(XSearch {
+        handles: tool.allowed_x_handles.clone().unwrap_or_default(),
+        excluded_handles: tool.excluded_x_handles.clone().unwrap_or_default(),
+        from_date: tool.from_date.clone(),
+        to_date: tool.to_date.clone(),
+    })
+}
+
 impl Asked {
     /// `usual` is how a search is decided on if the caller says nothing.
     pub(super) fn of(body: &ResponseRequest, usual: SearchMode) -> Asked {
@@ -33,9 +49,12 @@ impl Asked {
         let mode = options.and_then(|it| it.enable_web_search);
         let mode = mode.or_else(|| (body.web_search == Some(true)).then_some(SearchMode::On));
         let mode = mode.or_else(|| tool.map(|_| by_tool(body.tool_choice.as_ref())));
+        let tools = body.tools.as_deref().unwrap_or_default();
+        let by_provider = options.is_some_and(|it| it.enable_x_search == Some(true));
+        let by_provider = x_search(tools, by_provider).is_some();
         let size = tool.and_then(|tool| tool.search_context_size);
         let wish = Wish {
-            search: mode.unwrap_or(usual),
+            search: if by_provider { SearchMode::Off } else { mode.unwrap_or(usual) },
             scrapes: options.is_some_and(|it| it.enable_web_scraping == Some(true)),
             cites: tool.is_some()
                 || options.is_some_and(|it| it.enable_web_citations == Some(true)),
