@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { accessible, launch, open, shot } from "./browser.mjs";
 
 const { CONSOLE_URL: url, CONSOLE_LINK: link, ADMIN_KEY: admin, INFERENCE_KEY: inference } = process.env;
-const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/rpc", "/top-up", "/operator"];
+const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/characters", "/rpc", "/top-up", "/operator"];
 const LOOKS = [
   { name: "desktop-light", colorScheme: "light", viewport: { width: 1280, height: 860 } },
   { name: "desktop-dark", colorScheme: "dark", viewport: { width: 1280, height: 860 } },
@@ -94,6 +94,58 @@ test("an INFERENCE key sees no keys, no bills and no operator's pages", async ()
   await signIn(page, inference);
   const names = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
   for (const name of ["Keys", "Activity", "Operator"]) assert.ok(!names.includes(name), names.join());
+  await context.close();
+});
+
+test("an operator freezes an account, gives a charge back, and finds both in the audit trail", async () => {
+  const { context, page, faults } = await open(browser, url);
+  page.on("dialog", (dialog) => dialog.accept());
+  await signIn(page, admin);
+  await page.goto(`${url}/#/operator`);
+  await page.getByLabel("Name").fill("guest");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("status").getByText("guest is there").waitFor();
+  const guest = page.getByTestId("accounts").getByRole("row", { name: /guest/ });
+  await guest.getByRole("button", { name: "Freeze" }).click();
+  await guest.getByText("frozen since").waitFor();
+  await guest.getByRole("button", { name: "Unfreeze" }).click();
+  await page.getByRole("status").getByText("guest can be used again").waitFor();
+
+  for (const tab of ["Payments", "Providers", "Jobs", "Books"]) {
+    await page.getByRole("tab", { name: tab }).click();
+    await page.getByRole("heading", { level: 2 }).first().waitFor();
+    await page.waitForLoadState("networkidle");
+    await accessible(page);
+    await shot(page, `operator-${tab.toLowerCase()}`);
+  }
+  await page.getByRole("button", { name: "Verify the ledger" }).click();
+  await page.getByText("no difference").waitFor();
+  await page.getByRole("button", { name: "Journal" }).click();
+  const journal = await page.locator("pre").textContent();
+  const charge = journal.split("\n").find((line) => /\bcharge\b/i.test(line)).match(/[0-9a-f]{8}-[0-9a-f-]{27}/)[0];
+  await page.getByLabel("Charge").fill(charge);
+  await page.getByLabel("Reason").fill("a trial of the console");
+  await page.getByRole("button", { name: "Give back" }).click();
+  await page.getByRole("status").getByText(/Given back: 0\.\d+ USD/).waitFor();
+  await page.getByTestId("audit").getByText("a trial of the console").waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("an operator brings a character in", async () => {
+  const { context, page, faults } = await open(browser, url);
+  await signIn(page, admin);
+  await page.goto(`${url}/#/characters`);
+  const data = { name: "Bosun Wren", description: "Keeps a small harbour.", personality: "", scenario: "", first_mes: "Ahoy.", mes_example: "" };
+  const card = { spec: "chara_card_v2", spec_version: "2.0", data };
+  const file = { name: "wren.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(card)) };
+  await page.getByLabel("Character cards").setInputFiles(file);
+  await page.getByRole("button", { name: "Bring in" }).click();
+  await page.getByRole("status").getByText("Brought in: Bosun Wren").waitFor();
+  await page.getByLabel("Search").fill("wren");
+  await page.getByRole("heading", { name: "Bosun Wren" }).waitFor();
+  await accessible(page);
+  assert.deepEqual(faults, []);
   await context.close();
 });
 

@@ -38,3 +38,14 @@ export function save(name: string, content: Blob | string, type = "text/plain"):
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
+
+/** A file as base64, however large: spreading it over a call's arguments would be too many. */
+export async function asBase64(file: Blob): Promise<string> {
+  const reader = new FileReader();
+  const read = new Promise<string>((done, failed) => {
+    reader.onload = () => done(String(reader.result));
+    reader.onerror = () => failed(reader.error);
+  });
+  reader.readAsDataURL(file);
+  return (await read).split(",", 2)[1] ?? "";
+}
