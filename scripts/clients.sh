@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure of the clients that the end-to-end tests drive: Python's and Node's. To be sourced,
+# Makes sure of what the tests drive: Python's and Node's clients, a browser and Postgres. To be sourced,
 # after lib.sh, in the root of the tree.
 
 NODE_WANTED=18
@@ -60,10 +60,29 @@ ensure_browser() {
   have chromium || have google-chrome || install_packages "the browser" chromium
 }
 
+# The store on Postgres is tested against a server that the tests start for themselves, from where
+# Debian puts its programs; the service that comes with the package is not used.
+POSTGRES_WANTED=15
+ensure_postgres() {
+  newest_postgres >/dev/null || install_packages "the Postgres store" postgresql
+  local version
+  version=$(newest_postgres) || fail "Postgres is installed, but not in /usr/lib/postgresql, where the tests look for it."
+  at_least "$version" "$POSTGRES_WANTED" ||
+    fail "Postgres $version is too old. Install $POSTGRES_WANTED or newer, then run this again."
+}
+
+newest_postgres() {
+  local server
+  for server in /usr/lib/postgresql/*/bin/postgres; do
+    [ -x "$server" ] && basename "${server%/bin/postgres}"
+  done | sort -V | tail -n 1 | grep .
+}
+
 ensure_clients() {
   ensure_python
   ensure_node
   ensure_browser
+  ensure_postgres
   local folder
   for folder in "${CLIENT_FOLDERS[@]}"; do
     python_clients "$folder"

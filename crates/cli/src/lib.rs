@@ -3,6 +3,7 @@
 mod args;
 mod bar;
 mod commands;
+mod database;
 mod doctor;
 pub mod engine;
 mod failure;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use config::sections::store::Store as StoreSection;
 use control::actor::Actor;
 use control::books;
 use control::operation::Operation;
@@ -10,7 +11,9 @@ use control::service::Service;
 use control::socket;
 use control::socket::client::Client;
 use domain::catalogue::Model;
+use store::Store;
 
+use crate::database::{self, Opener};
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::local::{self, Local};
@@ -96,7 +99,7 @@ impl<'a> Operator<'a> {
     pub(crate) async fn verify(&mut self) -> Result<Verification, Failure> {
         if let Way::Stopped = self.way {
             let ground = self.surroundings.sources(Vec::new()).read_ground()?;
-            let store = wiring::open_store(&self.surroundings.data_dir.path, &ground.store)?;
+            let store = self.open_database(&ground.store).await?;
             return Ok(books::verify(store.as_ref()).await?);
         }
         match self.perform(Operation::VerifyLedger).await? {
@@ -107,12 +110,17 @@ impl<'a> Operator<'a> {
 
     async fn open(&self) -> Result<Service, Failure> {
         let ground = self.surroundings.sources(Vec::new()).read_ground()?;
-        let store = wiring::open_store(&self.surroundings.data_dir.path, &ground.store)?;
+        let store = self.open_database(&ground.store).await?;
         let service = wiring::stopped_service(store, Arc::new(ground.tiers)).await?;
         let development = &ground.development;
         service.found(development.enabled.then_some(development.starting_credit)).await?;
         service.found_characters().await?;
         Ok(service)
+    }
+
+    async fn open_database(&self, section: &StoreSection) -> Result<Arc<dyn Store>, Failure> {
+        let data_dir = &self.surroundings.data_dir.path;
+        Ok(database::open(data_dir, section, Opener::Command).await?.store)
     }
 }
 

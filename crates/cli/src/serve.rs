@@ -27,6 +27,7 @@ use config::read::Config;
 use config::sections::chat::Chat;
 use config::sections::limits::Limits;
 use config::sections::server::Server;
+use config::sections::store::Place;
 use config::sources::FlagSetting;
 use control::service::{Reload, Service};
 use control::socket;
@@ -38,6 +39,8 @@ use domain::secret::SECRET_BYTES_MAX;
 use jobs::Jobs;
 use lanes::Lanes;
 use reader::Reader;
+use store_postgres::LeaseState;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -46,6 +49,7 @@ use self::listeners::Listeners;
 use self::signals::Signals;
 use self::welcome::Welcome;
 use crate::args;
+use crate::database::{self, Database, Opener};
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::local::Local;
@@ -94,7 +98,7 @@ pub(crate) async fn run(
     let front = front(local.as_ref(), address);
     let sources = console::Sources { surroundings: surroundings.clone(), flags: flags.clone() };
     let offer = (Arc::clone(&engines), Arc::clone(&chains), local.clone());
-    let service = open(surroundings, flags, config, offer, (front, chosen_key)).await?;
+    let (service, lease) = open(surroundings, flags, config, offer, (front, chosen_key)).await?;
     let service = Arc::new(service);
     let control = bind_control(&socket::path(&surroundings.data_dir.path))?;
     let first_key = service.first_key(chosen_key).await?;
@@ -130,7 +134,7 @@ pub(crate) async fn run(
     }
     Welcome { address, first_key, is_key_chosen: chosen_key.is_some(), link }.print()?;
 
-    signals.until_stopped(&service.reload).await;
+    let ended = until_ended(&mut signals, &service, lease).await;
     tracing::info!("stopping: requests under way may end");
     stop.cancel();
     tasks.close();
@@ -140,7 +144,29 @@ pub(crate) async fn run(
     }
     housekeeping::last(&service).await;
     tracing::info!("stopped");
-    Ok(())
+    ended
+}
+
+/// Until somebody says so, or there is nothing left to serve with.
+async fn until_ended(
+    signals: &mut Signals,
+    service: &Service,
+    lease: Option<watch::Receiver<LeaseState>>,
+) -> Result<(), Failure> {
+    tokio::select! {
+        () = signals.until_stopped(&service.reload) => Ok(()),
+        lost = lost_place(lease) => Err(lost),
+    }
+}
+
+/// Ends if another process has taken this one's place in the database. It would charge nobody any
+/// more; started again, it is told who has it.
+async fn lost_place(lease: Option<watch::Receiver<LeaseState>>) -> Failure {
+    let Some(mut lease) = lease else { return std::future::pending().await };
+    if lease.wait_for(|state| *state == LeaseState::Lost).await.is_err() {
+        return std::future::pending().await;
+    }
+    Failure::Failed("another process has taken this one's place in the database".to_owned())
 }
 
 /// What works, and not as the operator may think.
@@ -207,19 +233,20 @@ async fn open(
     config: Config,
     (engines, chains, local): (Arc<Engines>, Arc<ChainShelf>, Option<Local>),
     (front, chosen_key): (Front, Option<&str>),
-) -> Result<Service, Failure> {
+) -> Result<(Service, Option<watch::Receiver<LeaseState>>), Failure> {
     let current_catalogue = Arc::new(CurrentCatalogue::default());
     let tiers = Arc::new(config.tiers.clone());
     let offer = (Arc::clone(&engines), chains, local.clone());
     let reload = reload(surroundings.clone(), flags, Arc::clone(&current_catalogue), offer);
     let data_dir = &surroundings.data_dir.path;
-    let store = wiring::open_store(data_dir, &config.store).map_err(|failure| match failure {
-        Failure::Unreachable(_) => Failure::Failed(format!(
+    let opened = database::open(data_dir, &config.store, Opener::Service).await;
+    let Database { store, lease } = opened.map_err(|failure| match &config.store.place {
+        Place::Sqlite(_) if matches!(failure, Failure::Unreachable(_)) => Failure::Failed(format!(
             "the database in {} is in use: another tollgate runs there; stop it, or choose \
              another directory with --data-dir",
             data_dir.display()
         )),
-        other => other,
+        _ => failure,
     })?;
     let catalogue = (Arc::clone(&current_catalogue), tiers);
     let service = wiring::service(store, catalogue, reload, front, chosen_key).await?;
@@ -227,7 +254,7 @@ async fn open(
     service.found(development.enabled.then_some(development.starting_credit)).await?;
     service.found_characters().await?;
     put_in_force(config, &current_catalogue, &engines, local.as_ref()).map_err(Failure::Failed)?;
-    Ok(service)
+    Ok((service, lease))
 }
 
 /// Reads the whole configuration again, and takes the catalogue from it if all of it is right.

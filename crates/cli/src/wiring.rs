@@ -1,8 +1,5 @@
 //! Putting the parts together: the store, the ledger, the keys, the catalogue and its engines.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use access::KeyRing;
@@ -10,7 +7,6 @@ use api::engines::EngineSet;
 use api::proxy::{ChainShelf, Chains, Proxy};
 use config::read::Config;
 use config::sections::rpc::Rpc;
-use config::sections::store::{Place, Store as StoreSection};
 use control::secrets::peppers;
 use control::service::{Reload, Service, WeightsOf};
 use credits::Rules;
@@ -25,64 +21,12 @@ use rpc::billing::CreditPrice;
 use rpc::networks::Network;
 use rpc::node::{NodeLimits, Nodes};
 use store::Store;
-use store::error::StoreError;
-use store::sqlite::{Options, Sqlite};
 use switchboard::Ground;
 
 use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::randomness::SystemEntropy;
 use crate::stopwatch::SystemStopwatch;
-
-/// Opens the database, and makes the data directory if this is the first time.
-pub(crate) fn open_store(
-    data_dir: &Path,
-    section: &StoreSection,
-) -> Result<Arc<dyn Store>, Failure> {
-    let file = database_file(data_dir, section)?;
-    // Others have no business here: the directory holds balances and the socket.
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(data_dir);
-    made.map_err(|error| {
-        Failure::Failed(format!(
-            "cannot make the data directory {}: {error}; choose another one with --data-dir",
-            data_dir.display()
-        ))
-    })?;
-    let database = file;
-    let store = Sqlite::open(&Options::durable(database.clone())).map_err(|error| match error {
-        StoreError::InUse { .. } => in_use(&database, data_dir, &error),
-        other => other.into(),
-    })?;
-    // Only for the words of whoever finds it in use: without the note they say less.
-    let _ = store::sqlite::note_holder(&database, data_dir);
-    Ok(Arc::new(store))
-}
-
-/// Where the database is, or will be.
-pub(crate) fn database_file(data_dir: &Path, section: &StoreSection) -> Result<PathBuf, Failure> {
-    let Place::Sqlite(file) = &section.place else {
-        return Err(Failure::Failed(
-            "this release keeps its state in SQLite only; write `url = \"sqlite:tollgate.db\"` in \
-             [store]"
-                .to_owned(),
-        ));
-    };
-    Ok(data_dir.join(file))
-}
-
-/// No socket answered in this data directory, and yet somebody has the database.
-fn in_use(database: &Path, data_dir: &Path, error: &StoreError) -> Failure {
-    let holder = store::sqlite::holder(database).filter(|holder| holder != data_dir);
-    Failure::Unreachable(match holder {
-        Some(holder) => format!(
-            "{} is in use by the service whose data directory is {holder}; name that one: \
-             --data-dir {holder}",
-            database.display(),
-            holder = holder.display()
-        ),
-        None => format!("{error}; it does not answer on its socket yet, try again in a moment"),
-    })
-}
 
 /// A service that does not listen: what a command works on while nothing runs.
 pub(crate) async fn stopped_service(

@@ -26,6 +26,9 @@ impl Ledger {
     /// and with it the hold, so there is nothing to write.
     pub fn hold(&self, payer: Payer, want: Want) -> Result<Hold, HoldRefused> {
         let id = HoldId(self.shared.fresh_id());
+        if !self.shared.store.can_write() {
+            return Err(HoldRefused::Unavailable);
+        }
         let mut live = self.shared.lock();
         if UNSETTLED_MAX <= live.core.open_holds() + self.shared.in_flight() {
             return Err(HoldRefused::Unavailable);

@@ -57,11 +57,11 @@ impl Ledger {
     }
 
     pub fn status(&self) -> Status {
-        let now = self.shared.now();
+        let (now, can_write) = (self.shared.now(), self.shared.store.can_write());
         let mut live = self.shared.lock();
         let is_clock_trusted = live.clock_watch.as_mut().is_none_or(|watch| watch.trusts(now));
         Status {
-            is_running: live.standing == Standing::Running && is_clock_trusted,
+            is_running: live.standing == Standing::Running && is_clock_trusted && can_write,
             is_clock_trusted,
             open_holds: live.core.open_holds(),
             oldest_hold: live.core.oldest_hold_at().map(|made_at| now.since(made_at)),

@@ -142,3 +142,56 @@ impl Character {
         characters::words(texts.into_iter().chain(self.tags.iter().map(String::as_str)))
     }
 }
+
+/// With at most this many characters, a condition drives a list.
+const RARE_MAX: usize = 2_000;
+/// The same where there are several: what has all of them may be rare though none of them is.
+const RARE_OF_SEVERAL_MAX: usize = 20_000;
+
+/// One thing that a listed character must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition<'a> {
+    /// A word that begins like this.
+    Word(&'a str),
+    /// One of these.
+    Tags(&'a [String]),
+    /// One of these.
+    Models(&'a [String]),
+}
+
+impl Condition<'_> {
+    /// Behind every word that begins like this one.
+    pub fn end_of_words(beginning: &str) -> String {
+        format!("{beginning}\u{10ffff}")
+    }
+}
+
+impl CharacterQuery {
+    /// What narrows the list down, beside the flags.
+    pub fn conditions(&self) -> Vec<Condition<'_>> {
+        let mut conditions: Vec<Condition<'_>> =
+            self.words.iter().map(|word| Condition::Word(word)).collect();
+        let all = self.tags_all.iter().map(std::slice::from_ref);
+        conditions.extend(all.map(Condition::Tags));
+        if !self.tags_any.is_empty() {
+            conditions.push(Condition::Tags(&self.tags_any));
+        }
+        if !self.models.is_empty() {
+            conditions.push(Condition::Models(&self.models));
+        }
+        conditions
+    }
+}
+
+/// Up to how many characters are rare, where a list has so many conditions.
+pub fn rare_max(conditions: usize) -> usize {
+    if conditions == 1 { RARE_MAX } else { RARE_OF_SEVERAL_MAX }
+}
+
+/// The condition that leaves the fewest characters, if those are few. Each was counted up to one
+/// more than is rare.
+pub fn driver(counts: &[usize]) -> Option<usize> {
+    let rarest = counts.iter().enumerate().min_by_key(|(_, count)| **count);
+    let is_rare = |(_, count): &(usize, &usize)| **count <= rare_max(counts.len());
+    rarest.filter(is_rare).map(|(index, _)| index)
+}

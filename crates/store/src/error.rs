@@ -6,6 +6,12 @@ pub enum StoreError {
     /// Another process owns the database.
     #[error("{path} is in use by another process; stop it, or talk to it through its socket")]
     InUse { path: String },
+    /// Another node works on a database that only one may work on.
+    #[error(
+        "the database is in use by the node `{node}`; stop that one, or use its commands on its own \
+         machine"
+    )]
+    Occupied { node: String },
     /// The database was written by a later release, or is not ours at all.
     #[error("{0}")]
     Unsuitable(String),
@@ -27,6 +33,10 @@ pub enum StoreError {
     /// The queue of the writer is at its bound.
     #[error("too many writes are waiting; try again in a moment")]
     Busy,
+    /// Another node may have taken over what this one was trusted with: nothing was written, and
+    /// nothing more will be until the lease is back.
+    #[error("this node has lost its lease on the database; if that lasts, restart it")]
+    Fenced,
     /// The store was closed.
     #[error("the database was closed")]
     Closed,

@@ -10,6 +10,9 @@ use crate::journal::Books;
 /// The most rows that one answer about marks of usage carries.
 pub const USAGE_MARKS_MAX: usize = 10_000;
 
+/// Faults that are told; a damaged database has more than anyone reads.
+pub const FAULTS_MAX: usize = 100;
+
 /// Everything that must agree with the journal, read at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
@@ -106,4 +109,58 @@ pub struct ReceivedClaim {
     pub transaction: String,
     pub amount: Nano,
     pub since: Timestamp,
+}
+
+/// Rows of usage that come to something else than their daily sum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DailyMiscount {
+    /// In hexadecimal, as `key` is; an empty key stands for a wallet.
+    pub owner: String,
+    pub date: String,
+    pub currency: String,
+    pub key: String,
+    pub model: String,
+    pub sku: String,
+    pub counted: UsageCount,
+    pub summed: UsageCount,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsageCount {
+    pub rows: i64,
+    pub units: i64,
+    pub nanos: i64,
+}
+
+impl std::fmt::Display for DailyMiscount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let DailyMiscount { owner, date, currency, key, model, sku, counted, summed } = self;
+        write!(
+            f,
+            "usage of {owner} on {date}, {currency} key {key} {model} {sku}: its rows are {} with \
+             {} units and {} nano, its daily sum has {} with {} and {}",
+            counted.rows, counted.units, counted.nanos, summed.rows, summed.units, summed.nanos
+        )
+    }
+}
+
+/// The proxy's credits of one owner in a quarter of an hour, counted and summed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RpcMiscount {
+    pub owner: String,
+    /// When the quarter began.
+    pub from: String,
+    pub counted: i64,
+    pub summed: i64,
+}
+
+impl std::fmt::Display for RpcMiscount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let RpcMiscount { owner, from, counted, summed } = self;
+        write!(
+            f,
+            "the proxy's credits of {owner} from {from}: rows of usage come to {counted}, the sum \
+             has {summed}"
+        )
+    }
 }

@@ -29,3 +29,14 @@ pub struct Kept {
     pub answers: u64,
     pub bytes: u64,
 }
+
+/// As HTTP writes them: neither a name nor a value can hold a line break.
+pub fn headers_text(headers: &[(String, String)]) -> String {
+    headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
+}
+
+/// Reads what [`headers_text`] wrote.
+pub fn headers_of(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().filter_map(|line| line.split_once(": "));
+    lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}

@@ -69,6 +69,10 @@ impl<I: Intercept> Store for Intercepted<I> {
         self.inner.queued()
     }
 
+    fn can_write(&self) -> bool {
+        self.inner.can_write()
+    }
+
     fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> Answer<'a, BackedUp> {
         self.intercept.answer(self.inner.backup(to, at))
     }

@@ -22,3 +22,16 @@ pub struct Books {
     /// What jobs hold of each lot, where that is not zero.
     pub pending: Vec<(LotKey, Nano)>,
 }
+
+impl Books {
+    /// Puts all rows into the order of their keys: that of names in a database is another.
+    pub fn sort(&mut self) {
+        let snapshot = &mut self.snapshot;
+        snapshot.lots.sort_by_key(|row| row.lot);
+        snapshot.systems.sort_by(|one, other| one.account.cmp(&other.account));
+        snapshot.allowances.sort_by_key(|row| (row.owner, row.kind));
+        snapshot.job_holds.sort_by_key(|hold| hold.hold);
+        snapshot.key_spends.sort_by_key(|row| (row.key, row.class));
+        self.pending.sort_by_key(|(lot, _)| *lot);
+    }
+}

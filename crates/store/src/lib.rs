@@ -1,4 +1,4 @@
-//! Durable state behind one trait: SQLite here, Postgres later.
+//! Durable state behind one trait: SQLite here, Postgres in the crate `store-postgres`.
 //!
 //! Everything is written by [`Store::commit`], in groups that are all or nothing; everything else
 //! is a question, and questions are traits by subject. The rules are elsewhere: the schema only
@@ -27,11 +27,13 @@ pub mod journal;
 pub mod key;
 pub mod limit_hit;
 pub mod media;
+pub mod names;
 pub mod owner;
 pub mod questions;
 pub mod rpc;
 pub mod sqlite;
 pub mod statement;
+pub mod sums;
 pub mod usage;
 pub mod wallet;
 pub mod write;
@@ -65,6 +67,13 @@ pub trait Store:
 
     /// How many groups wait to be written.
     fn queued(&self) -> usize;
+
+    /// False where it is known that what is handed in now will fail or wait: the database is out of
+    /// reach, or another node may have taken this one's place. Work that must be paid for is then
+    /// not begun.
+    fn can_write(&self) -> bool {
+        true
+    }
 
     /// Copies everything that was acknowledged so far to a file that is not there yet, while others
     /// go on. The copy knows the moment.

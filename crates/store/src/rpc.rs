@@ -9,6 +9,17 @@ pub const RPC_SKU_PREFIX: &str = "crypto-rpc-";
 /// The most rows that one answer about transactions carries.
 pub const SENT_TRANSACTIONS_MAX: usize = 1000;
 
+/// Spent credits are summed by quarter of an hour.
+pub const QUARTER_MS: i64 = 15 * 60 * 1000;
+
+/// Two days of sums are kept, for questions about one.
+pub const SPENT_QUARTERS_KEPT: i64 = 2 * 96;
+
+/// Which quarter of an hour a moment is in, counted from 1970.
+pub fn quarter(at: Timestamp) -> i64 {
+    at.ms().div_euclid(QUARTER_MS)
+}
+
 /// A signed transaction that was sent to a chain. The payload is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentTransaction {

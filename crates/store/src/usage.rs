@@ -7,6 +7,9 @@ use money::{Currency, Nano, Per, Price};
 /// The most rows that one answer carries.
 pub const USAGE_ROWS_MAX: usize = 1000;
 
+/// The setting that says before which day the details are gone, as eight bytes.
+pub const PRUNED_BEFORE_DAY: &str = "usage_pruned_before_day";
+
 /// One line of a charge, paid in one currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageRow {
@@ -107,4 +110,61 @@ pub struct KeyUsage {
     pub currency: Currency,
     pub units: u64,
     pub amount: Nano,
+}
+
+impl UsageFilter {
+    /// Without the days before one, whose details are gone.
+    pub fn without_pruned(&self, before_day: Option<i64>) -> UsageFilter {
+        let Some(day) = before_day else { return *self };
+        UsageFilter { from: self.from.max(Timestamp::start_of_day(day)), ..*self }
+    }
+
+    /// The first and the last day of which the filter lets anything through.
+    pub fn days(&self) -> Days {
+        Days { first: self.from.day(), last: Timestamp::from_ms(self.until.ms() - 1).day() }
+    }
+
+    /// The part of a day that the filter lets through; `None` if that is all of it.
+    pub fn cut(&self, day: i64) -> Option<UsageFilter> {
+        let start = Timestamp::start_of_day(day);
+        let end = Timestamp::start_of_day(day + 1);
+        let is_cut = start < self.from || self.until < end;
+        let (from, until) = (self.from.max(start), self.until.min(end));
+        is_cut.then_some(UsageFilter { from, until, ..*self })
+    }
+
+    /// Without the days that a page skips, which come before one in its order.
+    pub fn starting_at(&self, day: i64, order: UsageOrder) -> UsageFilter {
+        match order {
+            UsageOrder::OldestFirst => {
+                UsageFilter { from: self.from.max(Timestamp::start_of_day(day)), ..*self }
+            }
+            UsageOrder::NewestFirst => {
+                UsageFilter { until: self.until.min(Timestamp::start_of_day(day + 1)), ..*self }
+            }
+        }
+    }
+}
+
+impl PageRequest {
+    /// In which day the page begins, and how many rows of that day it skips, by how many rows each
+    /// day has. None if it begins behind all of them.
+    pub fn first_day(&self, mut rows_by_day: Vec<(i64, u64)>) -> Option<(i64, u64)> {
+        if self.order == UsageOrder::NewestFirst {
+            rows_by_day.reverse();
+        }
+        let mut skip = self.skip;
+        for (day, rows) in rows_by_day {
+            if skip < rows {
+                return Some((day, skip));
+            }
+            skip -= rows;
+        }
+        None
+    }
+}
+
+/// Reads the setting [`PRUNED_BEFORE_DAY`].
+pub fn pruned_before_day(setting: Option<Vec<u8>>) -> Option<i64> {
+    setting.and_then(|bytes| bytes.try_into().ok()).map(i64::from_le_bytes)
 }

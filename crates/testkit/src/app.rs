@@ -33,7 +33,6 @@ use store::Store;
 use store::intercept::Intercepted;
 use store::key::KeySettings;
 use store::owner::{Owner, OwnerKind};
-use store::sqlite::{Options, Sqlite};
 use store::usage::UsageDetails;
 use store::write::{Group, Write};
 use switchboard::Ground;
@@ -45,6 +44,7 @@ use wallet::WalletAddress;
 use crate::chain::StubChain;
 use crate::client::Client;
 use crate::contract::Contract;
+use crate::database;
 use crate::flaky::Flaky;
 use crate::maker::StubMaker;
 use crate::names::TestNames;
@@ -90,18 +90,16 @@ pub struct TestClock(pub Arc<ManualClock>);
 impl TestApp {
     pub async fn start() -> TestApp {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options::scratch(folder.path().join("tollgate.db"));
-        let store: Arc<dyn Store> = Arc::new(Sqlite::open(&options).unwrap());
+        let store = database::fresh(folder.path()).await;
         TestApp::over(store, folder).await
     }
 
     /// A service that started well and then lost its database.
     pub async fn with_failing_store() -> TestApp {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options::scratch(folder.path().join("tollgate.db"));
         let flaky = Arc::<Flaky>::default();
-        let sqlite = Arc::new(Sqlite::open(&options).unwrap());
-        let store = Arc::new(Intercepted::new(sqlite, Arc::clone(&flaky)));
+        let sound = database::fresh(folder.path()).await;
+        let store = Arc::new(Intercepted::new(sound, Arc::clone(&flaky)));
         let app = TestApp::over(store, folder).await;
         flaky.fail();
         app
@@ -110,8 +108,7 @@ impl TestApp {
     /// A service whose configuration is the fixture, changed.
     pub async fn configured(change: impl Fn(&str) -> String) -> TestApp {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options::scratch(folder.path().join("tollgate.db"));
-        let store: Arc<dyn Store> = Arc::new(Sqlite::open(&options).unwrap());
+        let store = database::fresh(folder.path()).await;
         TestApp::with_fixture(store, folder, &change(FIXTURE)).await
     }
 

@@ -9,6 +9,7 @@ pub mod app;
 pub mod chain;
 pub mod client;
 pub mod contract;
+mod database;
 pub mod flaky;
 pub mod maker;
 mod names;

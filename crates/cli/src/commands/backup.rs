@@ -14,11 +14,11 @@ use store::sqlite::{Options, Sqlite};
 use store::write::{Group, Write};
 
 use crate::args;
+use crate::database;
 use crate::failure::Failure;
 use crate::operator::{Operator, unexpected};
 use crate::output::{print_json, print_line};
 use crate::surroundings::Surroundings;
-use crate::wiring;
 
 /// Differences that are told of a backup that is not sound.
 const DIFFERENCES_TOLD: usize = 10;
@@ -51,7 +51,7 @@ pub(crate) async fn restore(
                 .to_owned(),
         ));
     }
-    let database = database(operator.surroundings)?;
+    let database = database_file(operator.surroundings)?;
     let staged = Staged::copy(&command.file, &database)?;
     let (transfers, made_at) = check(staged.path(), &command.file).await?;
     let kept = staged.put_in_place(command.replace, SystemClock.now())?;
@@ -64,9 +64,9 @@ pub(crate) async fn restore(
     ))
 }
 
-fn database(surroundings: &Surroundings) -> Result<std::path::PathBuf, Failure> {
+fn database_file(surroundings: &Surroundings) -> Result<std::path::PathBuf, Failure> {
     let ground = surroundings.sources(Vec::new()).read_ground()?;
-    wiring::database_file(&surroundings.data_dir.path, &ground.store)
+    database::file(&surroundings.data_dir.path, &ground.store)
 }
 
 async fn check(staged: &Path, file: &Path) -> Result<(u64, String), Failure> {

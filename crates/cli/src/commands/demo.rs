@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use access::KeyRing;
+use config::sections::store::Place;
 use control::actor::Actor;
 use control::founding::DEFAULT_ACCOUNT;
 use control::operation::{CreditCurrency, KeyType, NewKey, Operation, Period};
@@ -21,10 +22,10 @@ use moment::{Clock, ManualClock, SystemClock};
 use money::{Per, Price, Rate};
 use store::usage::UsageDetails;
 
+use crate::database::{self, Opener};
 use crate::failure::Failure;
 use crate::randomness::SystemEntropy;
 use crate::surroundings::Surroundings;
-use crate::wiring;
 
 const DAYS: u32 = 14;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -45,11 +46,18 @@ const MODELS: [(&str, &str, &str, u32); 3] = [
 pub(crate) async fn prepare(surroundings: &Surroundings) -> Result<Surroundings, Failure> {
     let mut surroundings = surroundings.clone();
     surroundings.data_dir.path = surroundings.data_dir.path.join("demo");
+    let config = surroundings.sources(Vec::new()).read()?;
+    if !matches!(config.store.place, Place::Sqlite(_)) {
+        return Err(Failure::Failed(
+            "a demonstration has a database of its own, in SQLite: leave `url` in [store] out"
+                .to_owned(),
+        ));
+    }
     if surroundings.data_dir.path.join("tollgate.db").exists() {
         return Ok(surroundings);
     }
-    let config = surroundings.sources(Vec::new()).read()?;
-    let store = wiring::open_store(&surroundings.data_dir.path, &config.store)?;
+    let opened = database::open(&surroundings.data_dir.path, &config.store, Opener::Command);
+    let store = opened.await?.store;
     let now = SystemClock.now();
     let clock = Arc::new(ManualClock::at(now.minus(DAY * DAYS)));
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);

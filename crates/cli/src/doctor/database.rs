@@ -17,20 +17,14 @@ pub(crate) async fn check(
 ) -> Vec<Finding> {
     // A wrong configuration has been reported already.
     let Ok(ground) = sources.read_ground() else { return Vec::new() };
-    let Place::Sqlite(file) = &ground.store.place else {
-        let fix = "write `url = \"sqlite:tollgate.db\"` in [store]";
-        return vec![Finding::failed(
-            "database",
-            "this release keeps its state in SQLite only",
-            fix,
-        )];
-    };
     let mut findings = vec![service(operator).await];
-    let path = surroundings.data_dir.path.join(file);
-    if !operator.is_running() && !path.exists() {
-        let found = format!("{}, made on the first start", path.display());
-        findings.push(Finding::ok("database", found));
-        return findings;
+    if let Place::Sqlite(file) = &ground.store.place {
+        let path = surroundings.data_dir.path.join(file);
+        if !operator.is_running() && !path.exists() {
+            let found = format!("{}, made on the first start", path.display());
+            findings.push(Finding::ok("database", found));
+            return findings;
+        }
     }
     findings.push(books(operator).await);
     findings
@@ -72,7 +66,8 @@ async fn books(operator: &mut Operator<'_>) -> Finding {
             Finding::failed("database", message, "stop the other process, or wait until it answers")
         }
         Err(error) => {
-            let fix = "restore the database from a backup, or free space on its disk";
+            let fix = "see that the database is reached, restore it from a backup, or free space on \
+                       its disk";
             Finding::failed("database", error.to_string(), fix)
         }
     }

@@ -15,8 +15,8 @@ pub const SECTION: Section = Section {
             "url",
             Kind::Url(&["sqlite:", "postgres://", "postgresql://"]),
             "\"sqlite:tollgate.db\"",
-            "`sqlite:` and a file, relative to the data directory, or `postgres://…` for many \
-             nodes.",
+            "`sqlite:` and a file, relative to the data directory, or `postgres://…` (15 or \
+             later; `sslmode` and `sslrootcert` as options).",
         ),
         Key::with_default(
             "keep_usage_days",

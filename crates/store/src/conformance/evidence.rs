@@ -4,6 +4,7 @@ use credits::{AllowanceKind, LimitPeriod, Record};
 use money::{Currency, Nano};
 
 use crate::Store;
+use crate::audit::AuditEntry;
 use crate::conformance::Cases;
 use crate::conformance::fixture::{
     TODAY, add_key, at, charge, done, entry_id, furnish, key, key_id, lot, owner_id, transfer,
@@ -18,6 +19,8 @@ pub(crate) const CASES: Cases = &[
     ("usage is told by owner, by day and row by row", |store| Box::pin(usage_told(store))),
     ("allowances are told in the order they were set", |store| Box::pin(allowances(store))),
     ("a key has its limits since they were last changed", |store| Box::pin(limits(store))),
+    ("the audit trail is read on from any row", |store| Box::pin(audited(store))),
+    ("sums of usage are what its rows come to", |store| Box::pin(recounted(store))),
 ];
 
 async fn sound(store: &dyn Store) {
@@ -82,4 +85,34 @@ async fn limits(store: &dyn Store) {
     assert_eq!(since().await, (Some(Nano::from_units(5)), second.created));
     done(store, vec![change(limited(6), 80)]).await;
     assert_eq!(since().await, (Some(Nano::from_units(6)), at(80)));
+}
+
+async fn audited(store: &dyn Store) {
+    let entry = |subject: &str| AuditEntry {
+        at: at(1),
+        actor: "root".into(),
+        action: "ledger credit".into(),
+        subject: subject.into(),
+        detail: "5 USD".into(),
+    };
+    let subjects = ["a", "b", "c"];
+    done(store, subjects.map(|subject| Write::AddAudit(entry(subject))).to_vec()).await;
+    let first = store.audit_after(0, 2).await.expect("asked");
+    assert_eq!(first.iter().map(|row| &row.entry).collect::<Vec<_>>(), [&entry("a"), &entry("b")]);
+    let rest = store.audit_after(first[1].seq, 10).await.expect("asked");
+    assert_eq!(rest.iter().map(|row| &row.entry).collect::<Vec<_>>(), [&entry("c")]);
+    assert_eq!(store.audit_after(rest[0].seq, 10).await.expect("asked"), []);
+}
+
+async fn recounted(store: &dyn Store) {
+    furnish(store, 1).await;
+    furnish(store, 2).await;
+    let row = |number, ms, sku: &str| {
+        Write::AddUsage(crate::usage::UsageRow { sku: sku.into(), ..usage(number, at(ms), 7) })
+    };
+    let of_a_wallet = crate::usage::UsageRow { key: None, ..usage(1, at(3), 9) };
+    let rows = vec![row(1, 1, "crypto-rpc-base-mainnet"), row(2, 2, "llama-output-mtoken")];
+    done(store, rows).await;
+    done(store, vec![Write::AddUsage(of_a_wallet), row(1, 4, "crypto-rpc-base-mainnet")]).await;
+    assert_eq!(store.evidence().await.expect("asked").miscounts, [""; 0]);
 }

@@ -17,31 +17,31 @@ use crate::owner::{Owner, OwnerKind};
 use crate::usage::{UsageDetails, UsageRow};
 use crate::write::{Group, Write};
 
-pub(crate) const DAY_MS: i64 = 86_400_000;
+pub const DAY_MS: i64 = 86_400_000;
 /// 2026-11-15, as a day since 1970.
-pub(crate) const TODAY: i64 = 20_772;
+pub const TODAY: i64 = 20_772;
 
-pub(crate) fn at(ms: i64) -> Timestamp {
+pub fn at(ms: i64) -> Timestamp {
     Timestamp::from_ms(TODAY * DAY_MS + ms)
 }
 
-pub(crate) fn owner_id(number: u8) -> OwnerId {
+pub fn owner_id(number: u8) -> OwnerId {
     OwnerId(Uuid::from_bytes([number; 16]))
 }
 
-pub(crate) fn key_id(number: u8) -> KeyId {
+pub fn key_id(number: u8) -> KeyId {
     KeyId(Uuid::from_bytes([number | 0x80; 16]))
 }
 
-pub(crate) fn entry_id(number: u128) -> EntryId {
+pub fn entry_id(number: u128) -> EntryId {
     EntryId(Uuid::from_u128(number))
 }
 
-pub(crate) fn hold_id(number: u128) -> HoldId {
+pub fn hold_id(number: u128) -> HoldId {
     HoldId(Uuid::from_u128(number))
 }
 
-pub(crate) fn owner(number: u8) -> Owner {
+pub fn owner(number: u8) -> Owner {
     Owner {
         id: owner_id(number),
         kind: OwnerKind::Account,
@@ -53,7 +53,7 @@ pub(crate) fn owner(number: u8) -> Owner {
 }
 
 /// A key of the owner with the same number.
-pub(crate) fn key(number: u8) -> ApiKey {
+pub fn key(number: u8) -> ApiKey {
     ApiKey {
         id: key_id(number),
         owner: owner_id(number),
@@ -74,27 +74,27 @@ pub(crate) fn key(number: u8) -> ApiKey {
     }
 }
 
-pub(crate) fn add_key(key: ApiKey) -> Write {
+pub fn add_key(key: ApiKey) -> Write {
     Write::AddKey { key, active_keys_max: 500 }
 }
 
-pub(crate) fn lot(number: u8) -> LotKey {
+pub fn lot(number: u8) -> LotKey {
     LotKey { owner: owner_id(number), currency: Currency::Usd, tag: LotTag::Main }
 }
 
-pub(crate) fn lot_opened(lot: LotKey) -> Write {
+pub fn lot_opened(lot: LotKey) -> Write {
     Write::Journal(Record::LotOpened { lot, opened_at: at(0), expires_at: None })
 }
 
-pub(crate) fn system(kind: SystemKind) -> Account {
+pub fn system(kind: SystemKind) -> Account {
     Account::System(SystemAccount { currency: Currency::Usd, kind })
 }
 
-pub(crate) fn cash() -> Account {
+pub fn cash() -> Account {
     system(SystemKind::Cash(Network::parse("base").expect("base is a network name")))
 }
 
-pub(crate) fn top_up(entry: u128, lot: LotKey, nanos: i64) -> Transfer {
+pub fn top_up(entry: u128, lot: LotKey, nanos: i64) -> Transfer {
     Transfer {
         entry: entry_id(entry),
         leg: 0,
@@ -107,7 +107,7 @@ pub(crate) fn top_up(entry: u128, lot: LotKey, nanos: i64) -> Transfer {
     }
 }
 
-pub(crate) fn charge(entry: u128, lot: LotKey, nanos: i64) -> Transfer {
+pub fn charge(entry: u128, lot: LotKey, nanos: i64) -> Transfer {
     Transfer {
         debit: Account::Lot(lot),
         credit: system(SystemKind::Revenue),
@@ -116,11 +116,11 @@ pub(crate) fn charge(entry: u128, lot: LotKey, nanos: i64) -> Transfer {
     }
 }
 
-pub(crate) fn transfer(transfer: Transfer) -> Write {
+pub fn transfer(transfer: Transfer) -> Write {
     Write::Journal(Record::Transfer(transfer))
 }
 
-pub(crate) fn usage(number: u8, time: Timestamp, nanos: i64) -> UsageRow {
+pub fn usage(number: u8, time: Timestamp, nanos: i64) -> UsageRow {
     UsageRow {
         charge: entry_id(9),
         owner: owner_id(number),
@@ -144,7 +144,7 @@ pub(crate) fn usage(number: u8, time: Timestamp, nanos: i64) -> UsageRow {
 }
 
 /// Owner and key with the given number, and one dollar in the owner's main lot.
-pub(crate) async fn furnish(store: &dyn Store, number: u8) {
+pub async fn furnish(store: &dyn Store, number: u8) {
     let writes = vec![
         Write::AddOwner(owner(number)),
         add_key(key(number)),
@@ -155,11 +155,11 @@ pub(crate) async fn furnish(store: &dyn Store, number: u8) {
 }
 
 #[track_caller]
-pub(crate) fn done(store: &dyn Store, writes: Vec<Write>) -> impl Future<Output = ()> {
+pub fn done(store: &dyn Store, writes: Vec<Write>) -> impl Future<Output = ()> {
     let commit = store.commit(Group { writes });
     async move { commit.await.expect("the group should be written") }
 }
 
-pub(crate) async fn refused(store: &dyn Store, writes: Vec<Write>) -> StoreError {
+pub async fn refused(store: &dyn Store, writes: Vec<Write>) -> StoreError {
     store.commit(Group { writes }).await.expect_err("the group should be refused")
 }

@@ -9,10 +9,12 @@ use crate::Store;
 mod characters;
 mod claims;
 mod evidence;
-pub(crate) mod fixture;
+pub mod fixture;
 mod groups;
+mod jobs;
 mod journal;
 mod keys;
+mod media;
 mod owners;
 mod rpc;
 mod usage;
@@ -38,6 +40,8 @@ pub fn cases() -> Vec<Case> {
         claims::CASES,
         evidence::CASES,
         wallets::CASES,
+        jobs::CASES,
+        media::CASES,
     ]
     .into_iter()
     .flatten()

@@ -1,11 +1,12 @@
 //! Columns of a row as values of ours; a value that is none of ours is an error, not a guess.
 
-use credits::AllowanceKind;
 use moment::Timestamp;
 use money::{Nano, Per, Price};
 use rusqlite::Row;
 use rusqlite::types::{FromSqlError, Type};
 use uuid::Uuid;
+
+use crate::names::per_of;
 
 pub(crate) fn id(row: &Row<'_>, column: usize) -> rusqlite::Result<Uuid> {
     row.get(column).map(Uuid::from_bytes)
@@ -55,26 +56,5 @@ pub(crate) fn price(row: &Row<'_>, column: usize) -> rusqlite::Result<Price> {
 
 pub(crate) fn per(row: &Row<'_>, column: usize) -> rusqlite::Result<Per> {
     let units: i64 = row.get(column)?;
-    let known =
-        [Per::One, Per::Thousand, Per::Million].into_iter().find(|per| units_of(*per) == units);
-    known.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, units))
-}
-
-pub(crate) fn units_of(per: Per) -> i64 {
-    match per {
-        Per::One => 1,
-        Per::Thousand => 1000,
-        Per::Million => 1_000_000,
-    }
-}
-
-pub(crate) fn allowance(name: &str) -> Option<AllowanceKind> {
-    AllowanceKind::ALL.into_iter().find(|kind| allowance_name(*kind) == name)
-}
-
-pub(crate) fn allowance_name(kind: AllowanceKind) -> &'static str {
-    match kind {
-        AllowanceKind::DiemDaily => "DIEM_DAILY",
-        AllowanceKind::BundledMonthly => "BUNDLED_MONTHLY",
-    }
+    per_of(units).ok_or(rusqlite::Error::IntegralValueOutOfRange(column, units))
 }

@@ -6,17 +6,15 @@ use rusqlite::{Connection, Row, params};
 
 use crate::claim::ClaimId;
 use crate::evidence::{
-    AllowanceSet, CreditedClaim, Evidence, LimitedKey, MissingClaim, ReceivedClaim,
+    AllowanceSet, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim, ReceivedClaim,
     USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
 };
-use crate::sqlite::columns::{allowance, id, nano, nano_or_none, parsed, time};
+use crate::names::allowance;
+use crate::sqlite::columns::{id, nano, nano_or_none, parsed, time};
 use crate::sqlite::load::trial_balance;
 use crate::sqlite::recount::miscounts;
 use crate::sqlite::schema;
 use crate::sqlite::usage::pruned_before_day;
-
-/// Faults that are told; a damaged database has more than anyone reads.
-pub(crate) const FAULTS_MAX: usize = 100;
 
 pub(crate) fn evidence(connection: &Connection) -> rusqlite::Result<Evidence> {
     let last_seq = "SELECT coalesce(max(seq), 0) FROM usage";

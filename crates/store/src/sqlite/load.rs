@@ -8,9 +8,8 @@ use money::Nano;
 use rusqlite::{Connection, Row};
 
 use crate::journal::Books;
-use crate::sqlite::columns::{
-    allowance, id, id_or_none, nano, nano_or_none, parsed, time, time_or_none,
-};
+use crate::names::allowance;
+use crate::sqlite::columns::{id, id_or_none, nano, nano_or_none, parsed, time, time_or_none};
 use crate::sqlite::journal::account_at;
 
 /// Closed lots are left out, so that a start does not slow down with the number of past days.
@@ -46,13 +45,7 @@ fn read_all(connection: &Connection, which_accounts: &str) -> rusqlite::Result<B
     snapshot.allowances = read_allowances(connection)?;
     snapshot.job_holds = read_job_holds(connection)?;
     snapshot.key_spends = read_key_spends(connection)?;
-    // The order of names in the database is not the order of the values they stand for.
-    snapshot.lots.sort_by_key(|row| row.lot);
-    snapshot.systems.sort_by(|one, other| one.account.cmp(&other.account));
-    snapshot.allowances.sort_by_key(|row| (row.owner, row.kind));
-    snapshot.job_holds.sort_by_key(|hold| hold.hold);
-    snapshot.key_spends.sort_by_key(|row| (row.key, row.class));
-    books.pending.sort_by_key(|(lot, _)| *lot);
+    books.sort();
     Ok(books)
 }
 

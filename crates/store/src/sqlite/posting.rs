@@ -1,25 +1,25 @@
 //! Puts the rows of a group into the transaction that is under way.
 
-use credits::{Account, HoldId, JobHold, Leg, Record, Transfer, TransferCode};
+use credits::{Account, HoldId, JobHold, Leg, Record, Transfer};
 use moment::Timestamp;
 use rusqlite::{CachedStatement, Connection, params};
 
 use crate::error::StoreError;
+use crate::names::{allowance_name, units_of};
 use crate::sqlite::accounts::AccountRows;
 use crate::sqlite::audit;
 use crate::sqlite::characters;
 use crate::sqlite::claims;
-use crate::sqlite::columns::{allowance_name, units_of};
 use crate::sqlite::jobs;
 use crate::sqlite::media;
 use crate::sqlite::owners;
 use crate::sqlite::rpc;
-use crate::sqlite::sums::Sums;
-use crate::sqlite::usage::PRUNED_BEFORE_DAY;
+use crate::sqlite::sums;
 use crate::sqlite::usage_tail::UsageTail;
 use crate::sqlite::wallets;
 use crate::sqlite::writer::Fault;
-use crate::usage::UsageRow;
+use crate::sums::Sums;
+use crate::usage::{PRUNED_BEFORE_DAY, UsageRow};
 use crate::write::{Group, Write};
 
 /// What the writer remembers from one transaction to the next.
@@ -40,7 +40,7 @@ impl Memory {
 pub(crate) struct Posting<'batch> {
     connection: &'batch Connection,
     memory: &'batch mut Memory,
-    sums: Sums<'batch>,
+    sums: Sums<'batch, i64>,
     /// The two statements that every charge runs, looked up once for all of a batch.
     add_transfer: CachedStatement<'batch>,
     add_usage: CachedStatement<'batch>,
@@ -86,7 +86,7 @@ impl<'batch> Posting<'batch> {
         self,
         between: &mut dyn FnMut() -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        self.sums.write(self.connection, between)?;
+        sums::write(self.sums, self.connection, between)?;
         self.memory.tail.place_if_long(self.connection)?;
         Ok(())
     }
@@ -222,15 +222,7 @@ impl<'batch> Posting<'batch> {
             transfer.key.map(|stamp| stamp.day),
             transfer.key.map(|stamp| stamp.month),
         ])?;
-        let nanos = i128::from(transfer.amount.nanos());
-        self.sums.account(debit).debits += nanos;
-        self.sums.account(credit).credits += nanos;
-        if transfer.code.grants() {
-            self.sums.account(credit).granted += nanos;
-        }
-        if transfer.code == TransferCode::TakeBack {
-            self.sums.account(debit).granted -= nanos;
-        }
+        self.sums.add_transfer(debit, credit, transfer);
         Ok(())
     }
 

@@ -4,9 +4,8 @@
 
 use rusqlite::{Connection, Params, Row, params};
 
-use crate::rpc::RPC_SKU_PREFIX;
-use crate::sqlite::evidence::FAULTS_MAX;
-use crate::sqlite::rpc::{QUARTER_MS, SPENT_QUARTERS_KEPT};
+use crate::evidence::{DailyMiscount, FAULTS_MAX, RpcMiscount, UsageCount};
+use crate::rpc::{QUARTER_MS, RPC_SKU_PREFIX, SPENT_QUARTERS_KEPT};
 use crate::sqlite::usage::pruned_before_day;
 
 const DAY_MS: i64 = 86_400_000;
@@ -36,24 +35,21 @@ fn daily_sums(connection: &Connection, from_day: i64) -> rusqlite::Result<Vec<St
                WHERE counted.rows IS NOT daily.row_count OR counted.units IS NOT daily.units \
                    OR counted.amount IS NOT daily.amount LIMIT ?3";
     tell(connection, sql, params![DAY_MS, from_day, FAULTS_MAX], |row| {
-        let text = |column| row.get::<_, String>(column);
-        let number = |column| row.get::<_, i64>(column);
-        Ok(format!(
-            "usage of {} on {}, {} key {} {} {}: its rows are {} with {} units and {} nano, its \
-             daily sum has {} with {} and {}",
-            text(0)?,
-            text(1)?,
-            text(2)?,
-            text(3)?,
-            text(4)?,
-            text(5)?,
-            number(6)?,
-            number(7)?,
-            number(8)?,
-            number(9)?,
-            number(10)?,
-            number(11)?
-        ))
+        let count = |first: usize| -> rusqlite::Result<UsageCount> {
+            let (rows, units, nanos) = (row.get(first)?, row.get(first + 1)?, row.get(first + 2)?);
+            Ok(UsageCount { rows, units, nanos })
+        };
+        let miscount = DailyMiscount {
+            owner: row.get(0)?,
+            date: row.get(1)?,
+            currency: row.get(2)?,
+            key: row.get(3)?,
+            model: row.get(4)?,
+            sku: row.get(5)?,
+            counted: count(6)?,
+            summed: count(9)?,
+        };
+        Ok(miscount.to_string())
     })
 }
 
@@ -90,12 +86,9 @@ fn rpc_sums(connection: &Connection, from_day: i64) -> rusqlite::Result<Vec<Stri
                WHERE counted.credits IS NOT kept.credits LIMIT ?4";
     let pattern = format!("{RPC_SKU_PREFIX}*");
     tell(connection, sql, params![QUARTER_MS, from, pattern, FAULTS_MAX], |row| {
-        let (owner, quarter): (String, String) = (row.get(0)?, row.get(1)?);
-        let (rows, sum): (i64, i64) = (row.get(2)?, row.get(3)?);
-        Ok(format!(
-            "the proxy's credits of {owner} from {quarter}: rows of usage come to {rows}, the sum \
-             has {sum}"
-        ))
+        let (owner, from) = (row.get(0)?, row.get(1)?);
+        let (counted, summed) = (row.get(2)?, row.get(3)?);
+        Ok(RpcMiscount { owner, from, counted, summed }.to_string())
     })
 }
 

@@ -4,15 +4,12 @@ use credits::OwnerId;
 use moment::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::idempotency::{AnswerKey, Kept, KeptAnswer};
-use crate::rpc::{SENT_TRANSACTIONS_MAX, SentTransaction, SpentCredits};
+use crate::idempotency::{AnswerKey, Kept, KeptAnswer, headers_of, headers_text};
+use crate::rpc::{
+    QUARTER_MS, SENT_TRANSACTIONS_MAX, SPENT_QUARTERS_KEPT, SentTransaction, SpentCredits,
+};
 use crate::sqlite::columns::{id, time};
 use crate::sqlite::writer::Fault;
-
-pub(crate) const QUARTER_MS: i64 = 15 * 60 * 1000;
-
-/// Two days of sums are kept, for questions about one.
-pub(crate) const SPENT_QUARTERS_KEPT: i64 = 2 * 96;
 
 /// Replaces what is under the key, so that the charge which it goes with is never refused for it.
 pub(crate) fn keep_answer(
@@ -126,10 +123,6 @@ pub(crate) fn drop_old_spent(connection: &Connection, newest: i64) -> Result<(),
     Ok(())
 }
 
-pub(crate) fn quarter(at: Timestamp) -> i64 {
-    at.ms().div_euclid(QUARTER_MS)
-}
-
 pub(crate) fn spent_credits(
     connection: &Connection,
     since: Timestamp,
@@ -155,14 +148,4 @@ fn answer_at(row: &Row<'_>) -> rusqlite::Result<KeptAnswer> {
         body: row.get(2)?,
         expires: time(row, 3)?,
     })
-}
-
-/// As HTTP writes them: neither a name nor a value can hold a line break.
-fn headers_text(headers: &[(String, String)]) -> String {
-    headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
-}
-
-fn headers_of(text: &str) -> Vec<(String, String)> {
-    let lines = text.lines().filter_map(|line| line.split_once(": "));
-    lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }

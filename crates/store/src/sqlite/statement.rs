@@ -1,14 +1,15 @@
 //! Puts an owner's statement together: charges from the usage, everything else from the journal.
 
-use credits::{EntryId, OwnerId, TransferCode};
-use moment::Timestamp;
+use credits::{EntryId, OwnerId};
 use money::Nano;
 use rusqlite::{Connection, params};
 
 use crate::sqlite::columns::{id, nano, time};
 use crate::sqlite::usage;
-use crate::statement::{STATEMENT_LINES_MAX, Statement, StatementKind, StatementLine};
-use crate::usage::{PageRequest, USAGE_ROWS_MAX, UsageFilter, UsageOrder, UsageRow};
+use crate::statement::{
+    Statement, StatementLine, StatementPage, add_charges, all_usage, movement_line,
+};
+use crate::usage::{PageRequest, USAGE_ROWS_MAX, UsageFilter, UsageOrder};
 
 /// The lines after the first `skip`, newest first.
 pub(crate) fn statement(
@@ -17,26 +18,11 @@ pub(crate) fn statement(
     skip: usize,
     size: usize,
 ) -> rusqlite::Result<Statement> {
-    let skip = skip.min(STATEMENT_LINES_MAX);
-    let size = size.min(STATEMENT_LINES_MAX);
-    // One more than is shown, to know whether there is more.
-    let wanted = skip + size + 1;
-    let filter =
-        UsageFilter { owner, currency: None, from: Timestamp::from_ms(0), until: Timestamp::MAX };
-    let filter = usage::without_pruned(connection, &filter)?;
-    let mut lines = charges(connection, &filter, wanted)?;
-    lines.extend(movements(connection, &filter, wanted)?);
-    // Where moments are equal, money came before it went.
-    lines.sort_by_key(|line| std::cmp::Reverse((line.at, line.amount.is_negative())));
-    let balance = balance(connection, owner)?;
-    let mut left = balance;
-    for line in &mut lines {
-        line.balance_after = left;
-        left = left.saturating_sub(line.amount);
-    }
-    let has_more = skip + size < lines.len();
-    let lines = lines.into_iter().skip(skip).take(size).collect();
-    Ok(Statement { balance, lines, has_more })
+    let page = StatementPage::new(skip, size);
+    let filter = usage::without_pruned(connection, &all_usage(owner))?;
+    let charges = charges(connection, &filter, page.wanted())?;
+    let movements = movements(connection, &filter, page.wanted())?;
+    Ok(page.of(charges, movements, balance(connection, owner)?))
 }
 
 /// The newest charges and refunds. The rows of one follow each other, and make one line.
@@ -52,34 +38,12 @@ fn charges(
         let rows = usage::page(connection, filter, page)?.rows;
         read += rows.len() as u64;
         let is_last = rows.len() < USAGE_ROWS_MAX;
-        for row in rows {
-            let line = charge_line(row);
-            match lines.last_mut() {
-                Some(last) if last.entry == line.entry => {
-                    last.amount = last.amount.saturating_add(line.amount);
-                }
-                _ => lines.push(line),
-            }
-        }
+        add_charges(&mut lines, rows);
         // The last line may go on in the rows that were not read, so it does not count.
         if is_last || wanted < lines.len() {
             lines.truncate(wanted);
             return Ok(lines);
         }
-    }
-}
-
-fn charge_line(row: UsageRow) -> StatementLine {
-    let is_refund = row.amount.is_negative();
-    let text = |text: String| if text.is_empty() { None } else { Some(text) };
-    StatementLine {
-        entry: if is_refund { row.charge.refund() } else { row.charge },
-        at: row.at,
-        kind: if is_refund { StatementKind::Refund } else { StatementKind::Charge },
-        amount: Nano::ZERO.saturating_sub(row.amount),
-        balance_after: Nano::ZERO,
-        request_id: text(row.details.request_id),
-        model: text(row.model),
     }
 }
 
@@ -102,17 +66,8 @@ fn movements(
     let mut statement = connection.prepare_cached(MOVEMENTS)?;
     let owner = filter.owner.0.as_bytes();
     let rows = statement.query_map(params![owner, filter.from.ms(), wanted], |row| {
-        let lapsed = [TransferCode::TakeBack.number(), TransferCode::Expiry.number()];
-        let is_lapse = lapsed.contains(&row.get(2)?);
-        Ok(StatementLine {
-            entry: id(row, 0).map(EntryId)?,
-            at: time(row, 1)?,
-            kind: if is_lapse { StatementKind::Lapse } else { StatementKind::Credit },
-            amount: nano(row, 3)?,
-            balance_after: Nano::ZERO,
-            request_id: None,
-            model: None,
-        })
+        let (entry, at) = (id(row, 0).map(EntryId)?, time(row, 1)?);
+        Ok(movement_line(entry, at, row.get(2)?, nano(row, 3)?))
     })?;
     rows.collect()
 }

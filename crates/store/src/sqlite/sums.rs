@@ -1,125 +1,39 @@
-//! Sums that a transaction changes, gathered in memory and written once before it commits.
-//!
-//! A batch of a thousand charges changes the revenue account a thousand times; on disk it changes
-//! once. The constraints then judge the state that the transaction leaves behind.
+//! Writes the sums that a transaction changes, once before it commits.
 
-use credits::{KeyId, KeyStamp, LimitClass, OwnerId};
-use hashbrown::HashMap;
-use money::Currency;
+use credits::{KeyStamp, LimitClass, OwnerId};
 use rusqlite::{Connection, params};
 
-use crate::error::StoreError;
-use crate::rpc::RPC_SKU_PREFIX;
 use crate::sqlite::owners::touch_key;
 use crate::sqlite::rpc;
 use crate::sqlite::writer::Fault;
-use crate::usage::UsageRow;
+use crate::sums::{AccountChange, DayChange, DayKey, Sums, fitting};
 
 /// After so many rows, about a third of a millisecond, it is seen who waits.
 const WRITTEN_IN_ONE_GO: usize = 128;
 
-#[derive(Debug, Default)]
-pub(crate) struct Sums<'batch> {
-    accounts: HashMap<i64, AccountChange>,
-    spends: HashMap<(KeyStamp, LimitClass), i128>,
-    days: HashMap<DayKey<'batch>, DayChange>,
-    touches: HashMap<KeyId, i64>,
-    /// Credits of the JSON-RPC proxy, by quarter of an hour.
-    rpc_spent: HashMap<(i64, OwnerId), i128>,
-}
-
-/// What a transaction adds to one account.
-#[derive(Debug, Default)]
-pub(crate) struct AccountChange {
-    pub(crate) debits: i128,
-    pub(crate) credits: i128,
-    pub(crate) pending: i128,
-    pub(crate) granted: i128,
-    pub(crate) closes: bool,
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct DayKey<'batch> {
-    owner: OwnerId,
-    day: i64,
-    currency: Currency,
-    key: Option<KeyId>,
-    model: &'batch str,
-    sku: &'batch str,
-}
-
-#[derive(Debug, Default)]
-struct DayChange {
-    rows: i64,
-    units: i128,
-    amount: i128,
-}
-
-impl<'batch> Sums<'batch> {
-    pub(crate) fn account(&mut self, number: i64) -> &mut AccountChange {
-        self.accounts.entry(number).or_default()
+/// In the order of the tables, with something to do between some rows and the next.
+pub(crate) fn write(
+    sums: Sums<'_, i64>,
+    connection: &Connection,
+    between: &mut dyn FnMut() -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let sums = sums.sorted();
+    for some in sums.accounts.chunks(WRITTEN_IN_ONE_GO) {
+        write_accounts(connection, some)?;
+        between()?;
     }
-
-    pub(crate) fn add_spend(&mut self, stamp: KeyStamp, class: LimitClass, nanos: i64) {
-        *self.spends.entry((stamp, class)).or_default() += i128::from(nanos);
+    for some in sums.spends.chunks(WRITTEN_IN_ONE_GO) {
+        write_spends(connection, some)?;
+        between()?;
     }
-
-    pub(crate) fn add_usage(&mut self, row: &'batch UsageRow) {
-        let key = DayKey {
-            owner: row.owner,
-            day: row.at.day(),
-            currency: row.currency,
-            key: row.key,
-            model: &row.model,
-            sku: &row.sku,
-        };
-        let change = self.days.entry(key).or_default();
-        change.rows += 1;
-        change.units += i128::from(row.units);
-        change.amount += i128::from(row.amount.nanos());
-        if row.sku.starts_with(RPC_SKU_PREFIX) {
-            let quarter = rpc::quarter(row.at);
-            *self.rpc_spent.entry((quarter, row.owner)).or_default() += i128::from(row.units);
-        }
+    for some in sums.days.chunks(WRITTEN_IN_ONE_GO) {
+        write_days(connection, some)?;
+        between()?;
     }
-
-    pub(crate) fn touch(&mut self, key: KeyId, at_ms: i64) {
-        let latest = self.touches.entry(key).or_insert(at_ms);
-        *latest = at_ms.max(*latest);
+    for (key, at_ms) in sums.touches {
+        touch_key(connection, key, at_ms)?;
     }
-
-    /// In the order of the tables, so that neighbouring rows are changed one after the other.
-    pub(crate) fn write(
-        self,
-        connection: &Connection,
-        between: &mut dyn FnMut() -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        let accounts = sorted(self.accounts, |number| *number);
-        for some in accounts.chunks(WRITTEN_IN_ONE_GO) {
-            write_accounts(connection, some)?;
-            between()?;
-        }
-        let spends = sorted(self.spends, |(stamp, class)| (stamp.key, *class));
-        for some in spends.chunks(WRITTEN_IN_ONE_GO) {
-            write_spends(connection, some)?;
-            between()?;
-        }
-        let days = sorted(self.days, |key| (key.owner, key.day));
-        for some in days.chunks(WRITTEN_IN_ONE_GO) {
-            write_days(connection, some)?;
-            between()?;
-        }
-        for (key, at_ms) in self.touches {
-            touch_key(connection, key, at_ms)?;
-        }
-        write_rpc_spent(connection, sorted(self.rpc_spent, |key| *key))
-    }
-}
-
-fn sorted<K, V, O: Ord>(sums: HashMap<K, V>, order: impl Fn(&K) -> O) -> Vec<(K, V)> {
-    let mut sums: Vec<(K, V)> = sums.into_iter().collect();
-    sums.sort_unstable_by_key(|(key, _)| order(key));
-    sums
+    write_rpc_spent(connection, sums.rpc_spent)
 }
 
 fn write_accounts(connection: &Connection, changes: &[(i64, AccountChange)]) -> Result<(), Fault> {
@@ -130,10 +44,10 @@ fn write_accounts(connection: &Connection, changes: &[(i64, AccountChange)]) -> 
     for (number, change) in changes {
         statement.execute(params![
             number,
-            fitting(change.debits)?,
-            fitting(change.credits)?,
-            fitting(change.pending)?,
-            fitting(change.granted)?,
+            fits(change.debits)?,
+            fits(change.credits)?,
+            fits(change.pending)?,
+            fits(change.granted)?,
             change.closes
         ])?;
     }
@@ -164,7 +78,7 @@ fn write_spends(
             class.name(),
             stamp.day,
             stamp.month,
-            fitting(*nanos)?
+            fits(*nanos)?
         ])?;
     }
     Ok(())
@@ -188,8 +102,8 @@ fn write_days(connection: &Connection, days: &[(DayKey<'_>, DayChange)]) -> Resu
             key.model,
             key.sku,
             change.rows,
-            fitting(change.units)?,
-            fitting(change.amount)?
+            fits(change.units)?,
+            fits(change.amount)?
         ])?;
     }
     Ok(())
@@ -202,12 +116,11 @@ fn write_rpc_spent(
     let Some(((newest, _), _)) = spent.last() else { return Ok(()) };
     rpc::drop_old_spent(connection, *newest)?;
     for (quarter_of_owner, credits) in spent {
-        rpc::add_spent(connection, quarter_of_owner, fitting(credits)?)?;
+        rpc::add_spent(connection, quarter_of_owner, fits(credits)?)?;
     }
     Ok(())
 }
 
-fn fitting(sum: i128) -> Result<i64, Fault> {
-    i64::try_from(sum)
-        .map_err(|_| Fault::Refused(StoreError::Refused("a sum does not fit into 64 bits".into())))
+fn fits(sum: i128) -> Result<i64, Fault> {
+    fitting(sum).map_err(Fault::Refused)
 }

@@ -9,12 +9,9 @@ use rusqlite::{Connection, Row, params};
 use crate::sqlite::columns::{id, id_or_none, nano, parsed, per, price, time};
 use crate::sqlite::owners::setting;
 use crate::usage::{
-    Days, KeyUsage, ModelUsage, PageRequest, USAGE_ROWS_MAX, UsageDetails, UsageFilter, UsageOrder,
-    UsagePage, UsagePlace, UsageRow,
+    self, Days, KeyUsage, ModelUsage, PRUNED_BEFORE_DAY, PageRequest, USAGE_ROWS_MAX, UsageDetails,
+    UsageFilter, UsageOrder, UsagePage, UsagePlace, UsageRow,
 };
-
-/// The setting that says before which day the details are gone.
-pub(crate) const PRUNED_BEFORE_DAY: &str = "usage_pruned_before_day";
 
 const COLUMNS: &str = "usage.seq, charge, owner, key, usage.at_ms, sku, model, currency, units, \
      price_pico, price_per, amount, request_id, prompt_tokens, completion_tokens, execution_ms, \
@@ -33,21 +30,16 @@ pub(crate) fn page(
     if filter.until <= filter.from {
         return Ok(UsagePage { rows: Vec::new(), total: 0 });
     }
-    let mut counts = counts_by_day(connection, &filter)?;
+    let counts = counts_by_day(connection, &filter)?;
     let total = counts.iter().map(|(_, count)| count).sum();
-    if page.order == UsageOrder::NewestFirst {
-        counts.reverse();
-    }
-    let mut skip = page.skip;
-    for (day, count) in counts {
-        if skip < count {
-            let start = starting_at(&filter, day, page.order);
-            let rows = rows_of_page(connection, &start, PageRequest { skip, ..page })?;
-            return Ok(UsagePage { rows, total });
+    let rows = match page.first_day(counts) {
+        Some((day, skip)) => {
+            let start = filter.starting_at(day, page.order);
+            rows_of_page(connection, &start, PageRequest { skip, ..page })?
         }
-        skip -= count;
-    }
-    Ok(UsagePage { rows: Vec::new(), total })
+        None => Vec::new(),
+    };
+    Ok(UsagePage { rows, total })
 }
 
 pub(crate) fn rows_after(
@@ -127,21 +119,18 @@ pub(crate) fn without_pruned(
     connection: &Connection,
     filter: &UsageFilter,
 ) -> rusqlite::Result<UsageFilter> {
-    let Some(day) = pruned_before_day(connection)? else { return Ok(*filter) };
-    Ok(UsageFilter { from: filter.from.max(Timestamp::start_of_day(day)), ..*filter })
+    Ok(filter.without_pruned(pruned_before_day(connection)?))
 }
 
 pub(crate) fn pruned_before_day(connection: &Connection) -> rusqlite::Result<Option<i64>> {
-    let pruned = setting(connection, PRUNED_BEFORE_DAY)?;
-    Ok(pruned.and_then(|bytes| bytes.try_into().ok()).map(i64::from_le_bytes))
+    Ok(usage::pruned_before_day(setting(connection, PRUNED_BEFORE_DAY)?))
 }
 
 fn counts_by_day(
     connection: &Connection,
     filter: &UsageFilter,
 ) -> rusqlite::Result<Vec<(i64, u64)>> {
-    let first = filter.from.day();
-    let last = Timestamp::from_ms(filter.until.ms() - 1).day();
+    let Days { first, last } = filter.days();
     let sql = "SELECT day, sum(row_count) FROM usage_daily \
                WHERE owner = ?1 AND day BETWEEN ?2 AND ?3 AND (?4 IS NULL OR currency = ?4) \
                GROUP BY day ORDER BY day";
@@ -153,12 +142,8 @@ fn counts_by_day(
         })?;
     let mut counts: Vec<(i64, u64)> = days.collect::<rusqlite::Result<_>>()?;
     for (day, count) in &mut counts {
-        let start = Timestamp::start_of_day(*day);
-        let end = Timestamp::start_of_day(*day + 1);
-        let is_cut = start < filter.from || filter.until < end;
-        if is_cut {
-            let (from, until) = (filter.from.max(start), filter.until.min(end));
-            *count = count_rows(connection, &UsageFilter { from, until, ..*filter })?;
+        if let Some(part) = filter.cut(*day) {
+            *count = count_rows(connection, &part)?;
         }
     }
     Ok(counts)
@@ -172,18 +157,6 @@ fn count_rows(connection: &Connection, filter: &UsageFilter) -> rusqlite::Result
         params![filter.owner.0.as_bytes(), filter.from.ms(), filter.until.ms(), currency],
         |row| row.get(0),
     )
-}
-
-/// The filter without the days that the page skips.
-fn starting_at(filter: &UsageFilter, day: i64, order: UsageOrder) -> UsageFilter {
-    match order {
-        UsageOrder::OldestFirst => {
-            UsageFilter { from: filter.from.max(Timestamp::start_of_day(day)), ..*filter }
-        }
-        UsageOrder::NewestFirst => {
-            UsageFilter { until: filter.until.min(Timestamp::start_of_day(day + 1)), ..*filter }
-        }
-    }
 }
 
 fn rows_of_page(

@@ -9,14 +9,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::{COLUMNS, line_at};
-use crate::character::{CharacterLine, CharacterQuery, CharacterSort};
-
-/// With at most this many rows, a condition drives the list.
-const RARE_MAX: usize = 2_000;
-/// The same where there are several: what has all of them may be rare though none of them is.
-const RARE_OF_SEVERAL_MAX: usize = 20_000;
-/// Behind every letter.
-const LAST: &str = "\u{10ffff}";
+use crate::character::{CharacterLine, CharacterQuery, CharacterSort, Condition, driver, rare_max};
 
 /// A statement as it is put together.
 struct Draft {
@@ -33,68 +26,66 @@ impl Draft {
         let places: Vec<String> = values.iter().map(|value| self.put(value.clone())).collect();
         places.join(", ")
     }
+
+    /// From the first word that begins like this to behind the last.
+    fn put_word(&mut self, beginning: &str) -> (String, String) {
+        (self.put(beginning.to_owned()), self.put(Condition::end_of_words(beginning)))
+    }
 }
 
-/// One thing that a character must have.
-enum Condition<'a> {
-    Word(&'a str),
-    Tags(&'a [String]),
-    Models(&'a [String]),
+/// The numbers of the characters that fit.
+fn rows(condition: &Condition<'_>, draft: &mut Draft) -> String {
+    match condition {
+        Condition::Word(word) => {
+            let (from, to) = draft.put_word(word);
+            format!("SELECT character FROM character_word WHERE {from} <= word AND word < {to}")
+        }
+        Condition::Tags(tags) => {
+            let tags = draft.put_all(tags);
+            format!("SELECT character FROM character_tag WHERE tag IN ({tags})")
+        }
+        Condition::Models(models) => {
+            let models = draft.put_all(models);
+            format!("SELECT seq AS character FROM character WHERE model IN ({models})")
+        }
+    }
 }
 
-impl Condition<'_> {
-    /// The numbers of the characters that fit.
-    fn rows(&self, draft: &mut Draft) -> String {
-        match self {
-            Condition::Word(word) => {
-                let (from, to) =
-                    (draft.put((*word).to_owned()), draft.put(format!("{word}{LAST}")));
-                format!("SELECT character FROM character_word WHERE {from} <= word AND word < {to}")
-            }
-            Condition::Tags(tags) => {
-                let tags = draft.put_all(tags);
-                format!("SELECT character FROM character_tag WHERE tag IN ({tags})")
-            }
-            Condition::Models(models) => {
-                let models = draft.put_all(models);
-                format!("SELECT seq AS character FROM character WHERE model IN ({models})")
-            }
+/// Whether a character whose number is at hand fits.
+fn test(condition: &Condition<'_>, seq: &str, draft: &mut Draft) -> String {
+    match condition {
+        Condition::Word(word) => {
+            let (from, to) = draft.put_word(word);
+            format!(
+                "EXISTS (SELECT 1 FROM character_word w WHERE w.character = {seq} \
+                 AND {from} <= w.word AND w.word < {to})"
+            )
+        }
+        Condition::Tags(tags) => {
+            let tags = draft.put_all(tags);
+            format!(
+                "EXISTS (SELECT 1 FROM character_tag t WHERE t.character = {seq} \
+                 AND t.tag IN ({tags}))"
+            )
+        }
+        Condition::Models(models) => {
+            let models = draft.put_all(models);
+            format!("(SELECT model FROM character WHERE seq = {seq}) IN ({models})")
         }
     }
+}
 
-    /// Whether a character whose number is at hand fits.
-    fn test(&self, seq: &str, draft: &mut Draft) -> String {
-        match self {
-            Condition::Word(word) => {
-                let (from, to) =
-                    (draft.put((*word).to_owned()), draft.put(format!("{word}{LAST}")));
-                format!(
-                    "EXISTS (SELECT 1 FROM character_word w WHERE w.character = {seq} \
-                     AND {from} <= w.word AND w.word < {to})"
-                )
-            }
-            Condition::Tags(tags) => {
-                let tags = draft.put_all(tags);
-                format!(
-                    "EXISTS (SELECT 1 FROM character_tag t WHERE t.character = {seq} \
-                     AND t.tag IN ({tags}))"
-                )
-            }
-            Condition::Models(models) => {
-                let models = draft.put_all(models);
-                format!("(SELECT model FROM character WHERE seq = {seq}) IN ({models})")
-            }
-        }
-    }
-
-    /// How many characters fit, up to one more than is rare.
-    fn count(&self, connection: &Connection, rare_max: usize) -> rusqlite::Result<usize> {
-        let mut draft = Draft { values: Vec::new() };
-        let rows = self.rows(&mut draft);
-        let sql = format!("SELECT count(*) FROM ({rows} LIMIT {})", rare_max + 1);
-        let mut statement = connection.prepare_cached(&sql)?;
-        statement.query_row(params_from_iter(draft.values), |row| row.get(0))
-    }
+/// How many characters fit, up to one more than is rare.
+fn count(
+    condition: &Condition<'_>,
+    connection: &Connection,
+    rare_max: usize,
+) -> rusqlite::Result<usize> {
+    let mut draft = Draft { values: Vec::new() };
+    let rows = rows(condition, &mut draft);
+    let sql = format!("SELECT count(*) FROM ({rows} LIMIT {})", rare_max + 1);
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_row(params_from_iter(draft.values), |row| row.get(0))
 }
 
 pub(crate) fn list(
@@ -102,17 +93,19 @@ pub(crate) fn list(
     query: &CharacterQuery,
     asker: Option<OwnerId>,
 ) -> rusqlite::Result<Vec<CharacterLine>> {
-    let conditions = conditions(query);
-    let driver = driver(connection, &conditions)?;
+    let conditions = query.conditions();
+    let rare_max = rare_max(conditions.len());
+    let counts = conditions.iter().map(|condition| count(condition, connection, rare_max));
+    let driver = driver(&counts.collect::<rusqlite::Result<Vec<_>>>()?);
     let asker = asker.map_or(Value::Null, |it| Value::Blob(it.0.as_bytes().to_vec()));
     let mut draft = Draft { values: vec![asker] };
-    let (key, index, test) = sort(query.sort);
+    let (key, index, also) = sort(query.sort);
     let (from, mut tests) = match driver {
         Some(first) => {
-            let rows = conditions[first].rows(&mut draft);
+            let rows = rows(&conditions[first], &mut draft);
             let others = conditions.iter().enumerate().filter(|(index, _)| *index != first);
             let mut inner = vec!["1".to_owned()];
-            inner.extend(others.map(|(_, it)| it.test("d.character", &mut draft)));
+            inner.extend(others.map(|(_, it)| test(it, "d.character", &mut draft)));
             let from = format!(
                 "(SELECT DISTINCT d.character AS seq FROM ({rows}) d WHERE {}) m \
                  CROSS JOIN character c ON c.seq = m.seq",
@@ -121,7 +114,7 @@ pub(crate) fn list(
             (from, Vec::new())
         }
         None => {
-            let tests = conditions.iter().map(|it| it.test("c.seq", &mut draft)).collect();
+            let tests = conditions.iter().map(|it| test(it, "c.seq", &mut draft)).collect();
             let index = index.map(|name| format!(" INDEXED BY {name}")).unwrap_or_default();
             (format!("character c{index}"), tests)
         }
@@ -133,7 +126,7 @@ pub(crate) fn list(
             tests.push(format!("c.{column} = {}", draft.put(wanted)));
         }
     }
-    tests.extend(test.map(str::to_owned));
+    tests.extend(also.map(str::to_owned));
     let direction = if query.ascending { "ASC" } else { "DESC" };
     let limit = draft.put(i64::try_from(query.limit).unwrap_or(i64::MAX));
     let offset = draft.put(i64::try_from(query.offset).unwrap_or(i64::MAX));
@@ -145,35 +138,6 @@ pub(crate) fn list(
     let mut statement = connection.prepare_cached(&sql)?;
     let lines = statement.query_map(params_from_iter(draft.values), line_at)?;
     lines.collect()
-}
-
-fn conditions(query: &CharacterQuery) -> Vec<Condition<'_>> {
-    let mut conditions: Vec<Condition<'_>> =
-        query.words.iter().map(|word| Condition::Word(word)).collect();
-    conditions.extend(query.tags_all.iter().map(|tag| Condition::Tags(std::slice::from_ref(tag))));
-    if !query.tags_any.is_empty() {
-        conditions.push(Condition::Tags(&query.tags_any));
-    }
-    if !query.models.is_empty() {
-        conditions.push(Condition::Models(&query.models));
-    }
-    conditions
-}
-
-/// The condition that leaves the fewest characters, if those are few.
-fn driver(
-    connection: &Connection,
-    conditions: &[Condition<'_>],
-) -> rusqlite::Result<Option<usize>> {
-    let rare_max = if conditions.len() == 1 { RARE_MAX } else { RARE_OF_SEVERAL_MAX };
-    let mut rarest = None;
-    for (index, condition) in conditions.iter().enumerate() {
-        let count = condition.count(connection, rare_max)?;
-        if rarest.is_none_or(|(_, fewest)| count < fewest) {
-            rarest = Some((index, count));
-        }
-    }
-    Ok(rarest.filter(|(_, count)| *count <= rare_max).map(|(index, _)| index))
 }
 
 /// The column, an index that has only what is wanted, and what else must hold.

@@ -1,0 +1,145 @@
+//! Opens the database that the configuration names: a file of SQLite, or a Postgres.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::sections::store::{Place, Store as StoreSection};
+use store::Store;
+use store::error::StoreError;
+use store::sqlite::{Options, Sqlite};
+use store_postgres::{LeaseState, Postgres};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
+
+use crate::failure::Failure;
+
+/// How long a service waits for the node before it, which may have been killed: its lease runs out.
+const PREDECESSOR_MAX: Duration = Duration::from_secs(20);
+const PREDECESSOR_ASKED_EVERY: Duration = Duration::from_millis(500);
+
+/// Questions to Postgres that run side by side; more wait.
+const READERS: usize = 8;
+
+/// Who opens it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opener {
+    /// A service, which stays.
+    Service,
+    /// A command, while no service runs on this data directory.
+    Command,
+}
+
+/// An open database.
+pub(crate) struct Database {
+    pub(crate) store: Arc<dyn Store>,
+    /// Whether this process may still write; none where nobody else could.
+    pub(crate) lease: Option<watch::Receiver<LeaseState>>,
+}
+
+/// Opens the database, and makes the data directory if this is the first time.
+pub(crate) async fn open(
+    data_dir: &Path,
+    section: &StoreSection,
+    opener: Opener,
+) -> Result<Database, Failure> {
+    // Others have no business here: the directory holds balances and the socket.
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(data_dir);
+    made.map_err(|error| {
+        Failure::Failed(format!(
+            "cannot make the data directory {}: {error}; choose another one with --data-dir",
+            data_dir.display()
+        ))
+    })?;
+    match &section.place {
+        Place::Sqlite(file) => open_sqlite(data_dir, &data_dir.join(file)),
+        Place::Postgres(url) => open_postgres(data_dir, url.expose(), opener).await,
+    }
+}
+
+/// Where the database of SQLite is, or will be.
+pub(crate) fn file(data_dir: &Path, section: &StoreSection) -> Result<PathBuf, Failure> {
+    let Place::Sqlite(file) = &section.place else {
+        return Err(Failure::Failed(
+            "the database is on Postgres: use `pg_dump` and `pg_restore`, or base backups and \
+             archived logs (docs/operating.md)"
+                .to_owned(),
+        ));
+    };
+    Ok(data_dir.join(file))
+}
+
+fn open_sqlite(data_dir: &Path, database: &Path) -> Result<Database, Failure> {
+    let store = Sqlite::open(&Options::durable(database)).map_err(|error| match error {
+        StoreError::InUse { .. } => in_use(database, data_dir, &error),
+        other => other.into(),
+    })?;
+    // Only for the words of whoever finds it in use: without the note they say less.
+    let _ = store::sqlite::note_holder(database, data_dir);
+    Ok(Database { store: Arc::new(store), lease: None })
+}
+
+/// No socket answered in this data directory, and yet somebody has the database.
+fn in_use(database: &Path, data_dir: &Path, error: &StoreError) -> Failure {
+    let holder = store::sqlite::holder(database).filter(|holder| holder != data_dir);
+    Failure::Unreachable(match holder {
+        Some(holder) => format!(
+            "{} is in use by the service whose data directory is {holder}; name that one: \
+             --data-dir {holder}",
+            database.display(),
+            holder = holder.display()
+        ),
+        None => format!("{error}; it does not answer on its socket yet, try again in a moment"),
+    })
+}
+
+async fn open_postgres(data_dir: &Path, url: &str, opener: Opener) -> Result<Database, Failure> {
+    let options = store_postgres::Options {
+        is_alone: true,
+        readers: READERS,
+        ..store_postgres::Options::new(url, node_name(data_dir, opener))
+    };
+    let begun = Instant::now();
+    let mut is_told = false;
+    loop {
+        match Postgres::connect(&options).await {
+            Ok(store) => {
+                let lease = Some(store.lease());
+                return Ok(Database { store: Arc::new(store), lease });
+            }
+            Err(StoreError::Occupied { node })
+                if opener == Opener::Service && begun.elapsed() < PREDECESSOR_MAX =>
+            {
+                if !is_told {
+                    tracing::info!("waiting for the node `{node}`, which has the database");
+                    is_told = true;
+                }
+                sleep(PREDECESSOR_ASKED_EVERY).await;
+            }
+            Err(error @ StoreError::Occupied { .. }) => {
+                return Err(Failure::Unreachable(error.to_string()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// A service that starts again takes its own place at once; commands take nobody's.
+fn node_name(data_dir: &Path, opener: Opener) -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let folder = std::path::absolute(data_dir).unwrap_or_else(|_| data_dir.to_owned());
+    let name = match opener {
+        Opener::Service => format!("{}:{}", host.trim(), folder.display()),
+        Opener::Command => format!("command {} on {}", std::process::id(), host.trim()),
+    };
+    shortened(name)
+}
+
+/// Names of nodes are short; the end of a path tells more than its beginning.
+fn shortened(name: String) -> String {
+    const CHARS_MAX: usize = 128;
+    let skipped = name.chars().count().saturating_sub(CHARS_MAX);
+    name.chars().skip(skipped).collect()
+}

@@ -1,0 +1,61 @@
+//! The ids of accounts, which follow from what an account is.
+//!
+//! So a transfer can be written without asking for a number first, and two nodes that open the same
+//! lot meet in one row.
+
+use credits::{Account, LotKey, SystemAccount};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// A system account is another one for each node.
+pub(crate) fn account_id(account: &Account, node: Uuid) -> Uuid {
+    match account {
+        Account::Lot(lot) => lot_id(lot),
+        Account::System(system) => {
+            id_of(b"system", node, system.currency.name(), &system_name(system))
+        }
+    }
+}
+
+pub(crate) fn lot_id(lot: &LotKey) -> Uuid {
+    id_of(b"lot", lot.owner.0, lot.currency.name(), &lot.tag.to_string())
+}
+
+/// The name of a system account within its currency.
+pub(crate) fn system_name(system: &SystemAccount) -> String {
+    system.kind.to_string()
+}
+
+/// Neither a currency nor a name has a line break in it, so no two accounts share a text.
+fn id_of(kind: &[u8], whose: Uuid, currency: &str, name: &str) -> Uuid {
+    let mut hash = Sha256::new();
+    for part in [kind, whose.as_bytes().as_slice(), currency.as_bytes(), name.as_bytes()] {
+        hash.update(part);
+        hash.update(b"\n");
+    }
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    Uuid::from_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use credits::{LotTag, OwnerId, SystemKind};
+    use money::Currency;
+
+    use super::*;
+
+    #[test]
+    fn the_id_of_an_account_never_changes() {
+        let owner = OwnerId(Uuid::from_u128(1));
+        let lot = LotKey { owner, currency: Currency::Usd, tag: LotTag::Main };
+        assert_eq!(lot_id(&lot), lot_id(&lot));
+        let other = LotKey { tag: LotTag::Day(1), ..lot };
+        assert_ne!(lot_id(&lot), lot_id(&other));
+        let revenue =
+            Account::System(SystemAccount { currency: Currency::Usd, kind: SystemKind::Revenue });
+        let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        assert_ne!(account_id(&revenue, one), account_id(&revenue, two));
+        assert_eq!(account_id(&Account::Lot(lot), one), account_id(&Account::Lot(lot), two));
+    }
+}

@@ -1,0 +1,17 @@
+//! Answers to the questions of the store, by subject.
+
+mod access;
+pub(crate) mod books;
+mod characters;
+mod claims;
+mod evidence;
+mod jobs;
+mod journal;
+mod listing;
+mod media;
+mod recount;
+mod rpc;
+mod statement;
+mod usage;
+
+pub(crate) use access::setting;

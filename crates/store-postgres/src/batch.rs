@@ -1,0 +1,167 @@
+//! One transaction of the writer: what fences it, what marks it, and the statements of its groups,
+//! all sent before the first is answered.
+
+use std::time::Duration;
+
+use store::error::StoreError;
+use store::write::Group;
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+
+use crate::changes::{CHANGES_MAX, CHANNEL, Change};
+use crate::fault::Fault;
+use crate::node::{FENCE, Identity};
+use crate::posting::{Learnt, Memory, Posting};
+use crate::session::{Session, pipelined};
+use crate::snapshot::DRAWING_LOCK;
+use crate::steps::{Step, Steps, Value, values};
+
+/// Nothing that a batch does takes so long on a database that works.
+const ANSWER_MAX: Duration = Duration::from_secs(60);
+
+/// Its own row, if the batch was committed before. It waits for a transaction with the same number
+/// that is still under way: how that ends is known when this is answered.
+const MARK: &str = "INSERT INTO batch (node, epoch, number) VALUES ($1, $2, $3)";
+
+/// The marks of batches whose end is known.
+const UNMARK: &str = "DELETE FROM batch WHERE node = $1 AND epoch = $2 AND number = ANY ($3)";
+
+const LOCK_DRAWING: &str = "SELECT pg_advisory_xact_lock_shared($1)";
+
+const NOTIFY: &str = "SELECT pg_notify($1, $2)";
+
+/// How a transaction ended, if not by being committed.
+#[derive(Debug)]
+pub(crate) enum Undone {
+    /// The writes of one group are at fault, or those of several together.
+    Refused { group: Option<usize>, error: StoreError },
+    /// No group is at fault, and all fail.
+    All(StoreError),
+    /// A batch of this number was committed: this one, before the connection was lost.
+    DoneBefore,
+    /// It ran into another transaction, and can be run again.
+    Collided(String),
+    /// The connection was lost. If it was while committing, it may have been committed.
+    Lost { is_unknown: bool, cause: String },
+}
+
+pub(crate) struct Batch<'a> {
+    steps: Vec<Step<'a>>,
+    learnt: Learnt,
+}
+
+impl<'a> Batch<'a> {
+    /// `settled` are the numbers of batches whose end is known.
+    pub(crate) fn new(
+        (node, number): (Identity, i64),
+        settled: &'a [i64],
+        groups: impl Iterator<Item = &'a Group>,
+        memory: &Memory,
+    ) -> Result<Batch<'a>, Undone> {
+        let mut posting = Posting::new(node);
+        for (place, group) in groups.enumerate() {
+            posting
+                .add(place, group)
+                .map_err(|error| Undone::Refused { group: Some(place), error })?;
+        }
+        let (posted, learnt) =
+            posting.finish(memory).map_err(|error| Undone::Refused { group: None, error })?;
+        let mut all = Steps::default();
+        all.add(MARK, values![node.id, node.epoch, number]);
+        all.add_one(FENCE, values![node.id, node.epoch], StoreError::Fenced);
+        all.add(LOCK_DRAWING, values![DRAWING_LOCK]);
+        if !settled.is_empty() {
+            all.add(UNMARK, values![node.id, node.epoch, settled]);
+        }
+        let Steps { steps, changes, .. } = posted;
+        all.steps.extend(steps);
+        let is_much = CHANGES_MAX < changes.len();
+        let told = if is_much { [Change::All].into() } else { changes };
+        for change in told {
+            all.add(NOTIFY, values![CHANNEL, change.payload()]);
+        }
+        Ok(Batch { steps: all.steps, learnt })
+    }
+
+    /// Committed and durable if this is `Ok`, with what was learnt on the way.
+    pub(crate) async fn run(self, session: &Session) -> Result<Learnt, Undone> {
+        let lost = |cause: &str| Undone::Lost { is_unknown: false, cause: cause.to_owned() };
+        let posted = timeout(ANSWER_MAX, post(session, &self.steps)).await;
+        match posted.unwrap_or_else(|_| Err(lost("no answer in time"))) {
+            Ok(()) => {}
+            Err(Undone::DoneBefore) => {
+                return roll_back(session).await.map(|()| self.learnt);
+            }
+            Err(undone @ Undone::Lost { .. }) => return Err(undone),
+            Err(undone) => {
+                roll_back(session).await?;
+                return Err(undone);
+            }
+        }
+        let committed = timeout(ANSWER_MAX, session.end("COMMIT")).await;
+        match committed {
+            Ok(Ok(())) => Ok(self.learnt),
+            Ok(Err(Fault::Lost(cause))) => Err(Undone::Lost { is_unknown: true, cause }),
+            // The server answered that it did not commit.
+            Ok(Err(fault)) => Err(undone(fault, None)),
+            Err(_) => Err(Undone::Lost { is_unknown: true, cause: "no answer in time".to_owned() }),
+        }
+    }
+}
+
+async fn roll_back(session: &Session) -> Result<(), Undone> {
+    session.end("ROLLBACK").await.map_err(|fault| Undone::Lost {
+        is_unknown: false,
+        cause: StoreError::from(fault).to_string(),
+    })
+}
+
+/// Sends everything up to the commit, and judges the answers in their order.
+async fn post(session: &Session, steps: &[Step<'_>]) -> Result<(), Undone> {
+    let sql: Vec<&str> = steps.iter().map(|step| step.sql).collect();
+    let statements = session.all_prepared(&sql).await.map_err(|fault| undone(fault, None))?;
+    // Sent by itself, and first.
+    session.begins();
+    let begin = session.client().batch_execute("BEGIN");
+    let sent = statements.iter().zip(steps).map(|(statement, step)| async move {
+        let values = step.values.iter().map(borrowed);
+        session.client().execute_raw(statement, values).await
+    });
+    let (begun, answers) = in_order(begin, pipelined(sent)).await;
+    begun.map_err(|error| undone(error.into(), None))?;
+    for (step, answer) in steps.iter().zip(answers) {
+        let rows = answer.map_err(|error| undone(error.into(), step.group))?;
+        if let Some(expected) = &step.expected
+            && expected.rows != rows
+        {
+            let error = expected.otherwise.clone();
+            return Err(match error {
+                StoreError::Fenced => Undone::All(error),
+                error => Undone::Refused { group: step.group, error },
+            });
+        }
+    }
+    Ok(())
+}
+
+fn borrowed<'v>(value: &'v Value<'_>) -> &'v (dyn ToSql + Sync) {
+    &**value
+}
+
+/// Polls both, the first one first.
+async fn in_order<A: Future, B: Future>(first: A, second: B) -> (A::Output, B::Output) {
+    tokio::join!(biased; first, second)
+}
+
+fn undone(fault: Fault, group: Option<usize>) -> Undone {
+    match fault {
+        Fault::Lost(cause) => Undone::Lost { is_unknown: false, cause },
+        Fault::Collided(cause) => Undone::Collided(cause),
+        Fault::BatchDone => Undone::DoneBefore,
+        Fault::Refused(error @ (StoreError::Full | StoreError::Fenced)) => Undone::All(error),
+        Fault::Refused(error) => Undone::Refused { group, error },
+        Fault::Aborted => {
+            Undone::All(StoreError::Failed("the transaction was undone before".to_owned()))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Tells of changes that other nodes made, so that what is remembered of them can be forgotten.
+
+use std::time::Duration;
+
+use credits::{KeyId, OwnerId};
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::connector::{Connector, Purpose};
+
+/// The channel that is notified.
+pub(crate) const CHANNEL: &str = "tollgate";
+
+/// Beyond this many in one transaction, everything has changed.
+pub(crate) const CHANGES_MAX: usize = 64;
+
+/// How far a receiver may fall behind before it has to take everything for changed.
+const KEPT: usize = 1024;
+
+/// How often it is seen whether the connection is still there, and tried to make it anew.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Something that nodes may remember has changed. This node's own changes are told too. A receiver
+/// that lags behind has missed some, and treats that as [`Change::All`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    Key(KeyId),
+    /// Its tier, whether it is frozen, or the wallets that spend its balance.
+    Owner(OwnerId),
+    /// There may be work.
+    Jobs,
+    Settings,
+    /// Another node has to decide about this owner's money: whoever has its lease gives it back.
+    Recall {
+        owner: OwnerId,
+    },
+    /// Anything: the connection was lost for a while.
+    All,
+}
+
+impl Change {
+    pub(crate) fn payload(self) -> String {
+        match self {
+            Change::Key(key) => format!("key {}", key.0),
+            Change::Owner(owner) => format!("owner {}", owner.0),
+            Change::Jobs => "jobs".to_owned(),
+            Change::Settings => "settings".to_owned(),
+            Change::Recall { owner } => format!("recall {}", owner.0),
+            Change::All => "all".to_owned(),
+        }
+    }
+
+    /// What a later release tells of and this one does not know may be anything.
+    pub(crate) fn parse(payload: &str) -> Change {
+        let (kind, id) = payload.split_once(' ').unwrap_or((payload, ""));
+        let id = Uuid::try_parse(id).ok();
+        match (kind, id) {
+            ("key", Some(id)) => Change::Key(KeyId(id)),
+            ("owner", Some(id)) => Change::Owner(OwnerId(id)),
+            ("recall", Some(id)) => Change::Recall { owner: OwnerId(id) },
+            ("jobs", None) => Change::Jobs,
+            ("settings", None) => Change::Settings,
+            _ => Change::All,
+        }
+    }
+}
+
+pub(crate) fn channel() -> broadcast::Sender<Change> {
+    broadcast::channel(KEPT).0
+}
+
+/// Listens until it is told to stop. `ready` is cancelled once it does for the first time.
+pub(crate) async fn listen(
+    connector: Connector,
+    changes: broadcast::Sender<Change>,
+    ready: CancellationToken,
+    stop: CancellationToken,
+) {
+    let mut is_again = false;
+    while !stop.is_cancelled() {
+        let told = changes.clone();
+        let heard = Box::new(move |notification: tokio_postgres::Notification| {
+            // Nobody may be listening here.
+            let _ = told.send(Change::parse(notification.payload()));
+        });
+        if let Ok(session) = connector.connect_hearing(Purpose::Listen, heard).await
+            && session.run(&format!("LISTEN {CHANNEL}")).await.is_ok()
+        {
+            if is_again {
+                let _ = changes.send(Change::All);
+            }
+            is_again = true;
+            ready.cancel();
+            while session.is_reusable() && !stop.is_cancelled() {
+                pause(&stop).await;
+            }
+        }
+        pause(&stop).await;
+    }
+}
+
+async fn pause(stop: &CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(PAUSE) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_read_as_it_was_told_and_an_unknown_one_may_be_anything() {
+        let id = Uuid::from_u128(7);
+        let (key, owner) = (KeyId(id), OwnerId(id));
+        let all = [
+            Change::Key(key),
+            Change::Owner(owner),
+            Change::Jobs,
+            Change::Settings,
+            Change::Recall { owner },
+            Change::All,
+        ];
+        for change in all {
+            assert_eq!(Change::parse(&change.payload()), change);
+        }
+        for unknown in ["", "key", "key 7", "prices"] {
+            assert_eq!(Change::parse(unknown), Change::All, "{unknown:?}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Columns of a row as values of ours, and values of ours as columns; a value that is none of ours
+//! is an error, not a guess.
+
+use std::borrow::Cow;
+
+use moment::Timestamp;
+use money::{Nano, Per, Price};
+use store::error::StoreError;
+use store::names::per_of;
+use tokio_postgres::Row;
+use tokio_postgres::types::FromSql;
+
+use crate::fault::Fault;
+
+pub(crate) fn get<'row, T: FromSql<'row>>(row: &'row Row, column: usize) -> Result<T, Fault> {
+    row.try_get(column).map_err(Fault::from)
+}
+
+pub(crate) fn time(row: &Row, column: usize) -> Result<Timestamp, Fault> {
+    get(row, column).map(Timestamp::from_ms)
+}
+
+pub(crate) fn time_or_none(row: &Row, column: usize) -> Result<Option<Timestamp>, Fault> {
+    let ms: Option<i64> = get(row, column)?;
+    Ok(ms.map(Timestamp::from_ms))
+}
+
+pub(crate) fn nano(row: &Row, column: usize) -> Result<Nano, Fault> {
+    get(row, column).map(Nano::from_nanos)
+}
+
+pub(crate) fn nano_or_none(row: &Row, column: usize) -> Result<Option<Nano>, Fault> {
+    let nanos: Option<i64> = get(row, column)?;
+    Ok(nanos.map(Nano::from_nanos))
+}
+
+/// A number of ours that is never below zero.
+pub(crate) fn unsigned<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, Fault> {
+    let number: i64 = get(row, column)?;
+    T::try_from(number).map_err(|_| unknown(number))
+}
+
+pub(crate) fn unsigned_or_none<T: TryFrom<i64>>(
+    row: &Row,
+    column: usize,
+) -> Result<Option<T>, Fault> {
+    let number: Option<i64> = get(row, column)?;
+    number.map(|number| T::try_from(number).map_err(|_| unknown(number))).transpose()
+}
+
+pub(crate) fn bytes<const N: usize>(row: &Row, column: usize) -> Result<[u8; N], Fault> {
+    let bytes: &[u8] = get(row, column)?;
+    bytes.try_into().map_err(|_| unknown(format!("{} bytes", bytes.len())))
+}
+
+pub(crate) fn bytes_or_none<const N: usize>(
+    row: &Row,
+    column: usize,
+) -> Result<Option<[u8; N]>, Fault> {
+    let bytes: Option<&[u8]> = get(row, column)?;
+    let whole =
+        |bytes: &[u8]| bytes.try_into().map_err(|_| unknown(format!("{} bytes", bytes.len())));
+    bytes.map(whole).transpose()
+}
+
+/// A name that one of our enums knows.
+pub(crate) fn parsed<T>(
+    row: &Row,
+    column: usize,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<T, Fault> {
+    let name: &str = get(row, column)?;
+    parse(name).ok_or_else(|| unknown(format!("{name:?}")))
+}
+
+pub(crate) fn price(row: &Row, column: usize) -> Result<Price, Fault> {
+    let picos: i64 = get(row, column)?;
+    Price::from_picos(picos).ok_or_else(|| unknown(picos))
+}
+
+pub(crate) fn per(row: &Row, column: usize) -> Result<Per, Fault> {
+    let units: i64 = get(row, column)?;
+    per_of(units).ok_or_else(|| unknown(units))
+}
+
+pub(crate) fn unknown(value: impl std::fmt::Display) -> Fault {
+    let text = format!("{value} is not a value that this release knows");
+    Fault::Refused(StoreError::Failed(text))
+}
+
+/// A text as Postgres takes it: it keeps every character but the one with the number zero.
+pub(crate) fn text(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
+}
+
+pub(crate) fn text_or_none(optional: Option<&String>) -> Option<Cow<'_, str>> {
+    optional.map(|written| text(written))
+}
+
+/// A count as Postgres keeps it.
+pub(crate) fn signed(number: u64) -> Result<i64, StoreError> {
+    i64::try_from(number)
+        .map_err(|_| StoreError::Refused("a number does not fit into 64 bits".to_owned()))
+}
+
+pub(crate) fn signed_or_none(number: Option<u64>) -> Result<Option<i64>, StoreError> {
+    number.map(signed).transpose()
+}
+
+/// How many rows at most; more than there can be means all.
+pub(crate) fn limit(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,130 @@
+//! Makes connections, each moved on by a task of the store's own runtime.
+
+use store::error::StoreError;
+use tokio::runtime::Handle;
+use tokio_postgres::{AsyncMessage, Config, Connection, NoTls, Notification};
+
+use crate::fault::{Fault, not_connected};
+use crate::options::Target;
+use crate::session::Session;
+use crate::tls::{Encryption, encryption};
+
+/// What is set for every connection that writes. Its statements go by an index, whatever the
+/// statistics say of a table that has just grown; a transaction of a process that hangs is ended
+/// before anybody waits for it long; and what is acknowledged is on disk.
+const WRITING: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; \
+    SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; \
+    SET idle_in_transaction_session_timeout = '10s'; \
+    SELECT set_config('synchronous_commit', 'on', FALSE) \
+    WHERE current_setting('synchronous_commit') = 'off'";
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Write,
+    Read,
+    Lease,
+    Listen,
+    Migrate,
+}
+
+impl Purpose {
+    fn name(self) -> &'static str {
+        match self {
+            Purpose::Write => "write",
+            Purpose::Read => "read",
+            Purpose::Lease => "lease",
+            Purpose::Listen => "listen",
+            Purpose::Migrate => "migrate",
+        }
+    }
+}
+
+/// Takes what the server says without being asked.
+pub(crate) type Heard = Box<dyn FnMut(Notification) + Send>;
+
+#[derive(Clone)]
+pub(crate) struct Connector {
+    config: Config,
+    encryption: Option<Encryption>,
+    node_name: String,
+    runtime: Handle,
+}
+
+impl Connector {
+    pub(crate) fn new(
+        target: Target,
+        node_name: &str,
+        runtime: Handle,
+    ) -> Result<Connector, StoreError> {
+        let encryption = encryption(&target.trust)?;
+        Ok(Connector {
+            config: target.config,
+            encryption,
+            node_name: node_name.to_owned(),
+            runtime,
+        })
+    }
+
+    pub(crate) async fn connect(&self, purpose: Purpose) -> Result<Session, Fault> {
+        self.connect_hearing(purpose, Box::new(|_| {})).await
+    }
+
+    /// Connects on the store's own runtime: a socket dies with the runtime that it was opened on,
+    /// and whoever asks may be on one that ends before the store does.
+    pub(crate) async fn connect_hearing(
+        &self,
+        purpose: Purpose,
+        heard: Heard,
+    ) -> Result<Session, Fault> {
+        let connector = self.clone();
+        let connected = self.runtime.spawn(async move { connector.dial(purpose, heard).await });
+        connected.await.map_err(|error| Fault::Lost(error.to_string()))?
+    }
+
+    async fn dial(mut self, purpose: Purpose, heard: Heard) -> Result<Session, Fault> {
+        let application = format!("tollgate {} {}", self.node_name, purpose.name());
+        self.config.application_name(application);
+        let client = match self.encryption.take() {
+            Some(encryption) => {
+                let connected = self.config.connect(encryption).await;
+                let (client, connection) = connected.map_err(|error| not_connected(&error))?;
+                self.runtime.spawn(drive(connection, heard));
+                client
+            }
+            None => {
+                let connected = self.config.connect(NoTls).await;
+                let (client, connection) = connected.map_err(|error| not_connected(&error))?;
+                self.runtime.spawn(drive(connection, heard));
+                client
+            }
+        };
+        let session = Session::new(client);
+        if purpose == Purpose::Write {
+            session.run(WRITING).await?;
+        }
+        Ok(session)
+    }
+}
+
+/// Moves a connection on until it ends.
+async fn drive<S, T>(mut connection: Connection<S, T>, mut heard: Heard)
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    loop {
+        match std::future::poll_fn(|context| connection.poll_message(context)).await {
+            Some(Ok(AsyncMessage::Notification(notification))) => heard(notification),
+            Some(Ok(AsyncMessage::Notice(notice))) => {
+                tracing::debug!("the database says: {}", notice.message());
+            }
+            Some(Ok(_)) => {}
+            Some(Err(error)) => {
+                tracing::debug!(%error, "a connection to the database ended: {error}");
+                return;
+            }
+            None => return,
+        }
+    }
+}

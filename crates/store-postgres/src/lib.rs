@@ -1,0 +1,321 @@
+//! The store on Postgres 15 or later, for one node or several that share a database.
+//!
+//! Reading order: `writer.rs` takes groups and commits them in batches (`batch.rs`), whose statements
+//! are made by `posting/`; `answers/` reads; `node.rs` and `lease.rs` say who may write, and
+//! `owner_lease.rs` who decides about an owner's money.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use credits::OwnerId;
+use moment::Timestamp;
+use store::backup::BackedUp;
+use store::error::StoreError;
+use store::write::Group;
+use store::{Answer, Commit, Store};
+use tokio::runtime::Runtime;
+use tokio::sync::{broadcast, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::connector::{Connector, Purpose};
+use crate::fault::Fault;
+use crate::lease::Keeper;
+use crate::node::{Entrant, Identity};
+use crate::options::Target;
+use crate::pool::{Pool, Reader};
+use crate::queue::Queue;
+use crate::snapshot::Settled;
+use crate::writer::{Reach, Writer};
+
+mod accounts;
+mod answers;
+mod batch;
+mod changes;
+mod columns;
+mod connector;
+mod fault;
+mod lease;
+mod node;
+mod options;
+mod owner_lease;
+mod pool;
+mod posting;
+mod queue;
+mod schema;
+mod session;
+mod snapshot;
+mod steps;
+mod tls;
+mod writer;
+
+pub use crate::changes::Change;
+pub use crate::lease::LeaseState;
+pub use crate::node::{Node, NodeId};
+pub use crate::options::Options;
+pub use crate::owner_lease::Leased;
+
+/// The runtime moves connections on, writes and extends the lease; questions run where they are
+/// asked. Its own, so that nothing of it waits behind the work of the service or ends with it.
+const WORKER_THREADS: usize = 2;
+
+/// How long a start waits for the connection on which changes are heard.
+const LISTENING_MAX: Duration = Duration::from_secs(10);
+
+/// How long dropping the store waits for what was handed in.
+const CLOSING_MAX: Duration = Duration::from_secs(15);
+
+pub struct Postgres {
+    queue: Option<Queue>,
+    pool: Arc<Pool>,
+    node: Identity,
+    lease: watch::Receiver<LeaseState>,
+    reach: Reach,
+    changes: broadcast::Sender<Change>,
+    settled_transfers: Settled,
+    settled_usage: Settled,
+    tasks: Tasks,
+    runtime: OwnRuntime,
+}
+
+/// The tasks of a store, in the order in which they end.
+struct Tasks {
+    writer: TaskTracker,
+    others: TaskTracker,
+    /// No more groups come.
+    closing: CancellationToken,
+    /// Everything that was handed in is written.
+    stop: CancellationToken,
+}
+
+/// A runtime cannot be dropped where futures run, but it can be left to end by itself.
+struct OwnRuntime(Option<Runtime>);
+
+impl Drop for OwnRuntime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Postgres {
+    /// Connects, brings the schema up to date, and registers this process as a node.
+    pub async fn connect(options: &Options) -> Result<Postgres, StoreError> {
+        let target = Target::parse(&options.url)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(WORKER_THREADS)
+            .thread_name("store-postgres")
+            .enable_all()
+            .build()
+            .map_err(|error| StoreError::Failed(format!("cannot start a runtime: {error}")))?;
+        let handle = runtime.handle().clone();
+        let runtime = OwnRuntime(Some(runtime));
+        let connector = Connector::new(target, &options.node_name, handle.clone())?;
+        schema::migrate(&connector.connect(Purpose::Migrate).await?).await?;
+        let since = Instant::now();
+        let entrant = Entrant {
+            name: &options.node_name,
+            address: &options.node_address,
+            is_alone: options.is_alone,
+        };
+        let (session, node) = node::enter(&connector, entrant).await?;
+        let tasks = Tasks {
+            writer: TaskTracker::new(),
+            others: TaskTracker::new(),
+            closing: CancellationToken::new(),
+            stop: CancellationToken::new(),
+        };
+        let (keeper, lease) = Keeper::new(connector.clone(), session, node, since);
+        tasks.others.spawn_on(keeper.run(tasks.stop.clone()), &handle);
+        let changes = changes::channel();
+        let (heard, ready) = (changes.clone(), CancellationToken::new());
+        let listening =
+            changes::listen(connector.clone(), heard, ready.clone(), tasks.stop.clone());
+        tasks.others.spawn_on(listening, &handle);
+        let writing = connector.connect(Purpose::Write).await?;
+        let (reach, closing) = (Reach::default(), tasks.closing.clone());
+        let writer = Writer::new(connector.clone(), writing, node, closing, reach.clone());
+        let (queue, arrivals) = queue::queue();
+        tasks.writer.spawn_on(writer.run(arrivals), &handle);
+        let is_listening = tokio::time::timeout(LISTENING_MAX, ready.cancelled()).await.is_ok();
+        if !is_listening {
+            return Err(StoreError::Failed("the database cannot be listened to".to_owned()));
+        }
+        Ok(Postgres {
+            queue: Some(queue),
+            pool: Arc::new(Pool::new(connector, options.readers)),
+            node,
+            lease,
+            reach,
+            changes,
+            settled_transfers: Settled::default(),
+            settled_usage: Settled::default(),
+            tasks,
+            runtime,
+        })
+    }
+
+    /// Which node this process is.
+    pub fn node(&self) -> NodeId {
+        NodeId(self.node.id)
+    }
+
+    /// Whether this node may decide anything by what it has in memory. Without a lease it should
+    /// refuse paid work before it begins: what it hands in would be refused as
+    /// [`StoreError::Fenced`].
+    pub fn lease(&self) -> watch::Receiver<LeaseState> {
+        self.lease.clone()
+    }
+
+    /// What other nodes changed, and this one. Nothing that came before this call is told.
+    pub fn changes(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+
+    /// All nodes that have registered, by name.
+    pub async fn nodes(&self) -> Result<Vec<Node>, StoreError> {
+        self.ask(async |db| node::list(&db).await).await
+    }
+
+    /// Fences the nodes whose lease has run out, and tells how many these were.
+    pub async fn retire_expired(&self) -> Result<u64, StoreError> {
+        self.ask(async |db| node::retire_expired(&db).await).await
+    }
+
+    /// Takes an owner's lease for this node, if it is free or its holder is dead, and reads what is
+    /// the owner's of the books once nobody else can change them.
+    pub async fn lease_owner(&self, owner: OwnerId) -> Result<Leased, StoreError> {
+        let reader = self.pool.reader().await?;
+        owner_lease::lease_owner(&reader, self.node, owner).await
+    }
+
+    /// Gives an owner's lease back. Everything that was handed in for the owner must be written.
+    pub async fn release_owner(&self, owner: OwnerId) -> Result<(), StoreError> {
+        let reader = self.pool.reader().await?;
+        owner_lease::release_owner(&reader, self.node, owner).await
+    }
+
+    /// Asks whoever has an owner's lease to give it back ([`Change::Recall`]).
+    pub async fn recall_owner(&self, owner: OwnerId) -> Result<(), StoreError> {
+        let payload = Change::Recall { owner }.payload();
+        let told = self.ask(async move |db| {
+            db.execute("SELECT pg_notify($1, $2)", &[&changes::CHANNEL, &payload]).await
+        });
+        told.await.map(drop)
+    }
+
+    /// Writes what was handed in, and gives the lease back.
+    pub async fn close(mut self) {
+        self.begin_closing();
+        self.tasks.writer.wait().await;
+        self.tasks.stop.cancel();
+        self.tasks.others.wait().await;
+    }
+
+    fn begin_closing(&mut self) {
+        self.tasks.closing.cancel();
+        // Without senders the writer ends when it has written what waits.
+        self.queue = None;
+        self.tasks.writer.close();
+        self.tasks.others.close();
+    }
+
+    /// One statement, or several that need not see the same state.
+    fn ask<'a, T, F>(&self, question: impl FnOnce(Arc<Reader>) -> F + Send + 'a) -> Answer<'a, T>
+    where
+        F: Future<Output = Result<T, Fault>> + Send,
+        T: Send,
+    {
+        let pool = Arc::clone(&self.pool);
+        Box::pin(async move {
+            let reader = Arc::new(pool.reader().await?);
+            Ok(question(reader).await?)
+        })
+    }
+
+    /// All statements of the question see one state.
+    fn ask_at_once<'a, T, F>(
+        &self,
+        question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
+    ) -> Answer<'a, T>
+    where
+        F: Future<Output = Result<T, Fault>> + Send,
+        T: Send,
+    {
+        self.ask(async move |reader: Arc<Reader>| {
+            snapshot::begin(&reader).await?;
+            let answer = question(Arc::clone(&reader)).await?;
+            snapshot::finish(&reader).await?;
+            Ok(answer)
+        })
+    }
+
+    /// The same, in a state into which nothing comes any more: see [`snapshot::begin_settled`].
+    fn ask_settled<'a, T, F>(
+        &self,
+        question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
+    ) -> Answer<'a, T>
+    where
+        F: Future<Output = Result<T, Fault>> + Send,
+        T: Send,
+    {
+        self.ask(async move |reader: Arc<Reader>| {
+            snapshot::begin_settled(&reader).await?;
+            let answer = question(Arc::clone(&reader)).await?;
+            snapshot::finish(&reader).await?;
+            Ok(answer)
+        })
+    }
+}
+
+/// Waits for what was handed in before the lease is given back.
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.begin_closing();
+        self.pool.close();
+        let Some(runtime) = &self.runtime.0 else { return };
+        let (done, ended) = std::sync::mpsc::channel::<()>();
+        let (writer, others) = (self.tasks.writer.clone(), self.tasks.others.clone());
+        let stop = self.tasks.stop.clone();
+        runtime.spawn(async move {
+            writer.wait().await;
+            stop.cancel();
+            others.wait().await;
+            drop(done);
+        });
+        // Nothing is ever sent: it ends when the other side goes.
+        if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(CLOSING_MAX) {
+            tracing::error!("the database did not take everything before the store was closed");
+        }
+    }
+}
+
+impl Store for Postgres {
+    fn commit(&self, group: Group) -> Commit {
+        match &self.queue {
+            Some(queue) => queue.push(group),
+            None => Box::pin(async { Err(StoreError::Closed) }),
+        }
+    }
+
+    fn queued(&self) -> usize {
+        self.queue.as_ref().map_or(0, Queue::len)
+    }
+
+    fn can_write(&self) -> bool {
+        *self.lease.borrow() == LeaseState::Held && !self.reach.is_lost()
+    }
+
+    fn backup<'a>(&'a self, _to: &'a Path, _at: Timestamp) -> Answer<'a, BackedUp> {
+        let words = "a database on Postgres is backed up with its own tools: `pg_dump` for a copy of \
+                     this one, or base backups and archived write-ahead logs for any moment";
+        Box::pin(async move { Err(StoreError::Unsuitable(words.to_owned())) })
+    }
+
+    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
+        self.ask(async move |db| answers::setting(&db, name).await)
+    }
+}

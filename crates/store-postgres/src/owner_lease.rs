@@ -1,0 +1,96 @@
+//! Which node decides about an owner's money.
+//!
+//! A lease belongs to a node and an epoch of it. Groups need not name the owners that they spend
+//! for: every transaction that writes is fenced by its node's epoch, and an owner's lease is given to
+//! another node only after that epoch was raised, or given back by its holder.
+
+use credits::OwnerId;
+use store::error::StoreError;
+use store::journal::Books;
+use tokio_postgres::Row;
+
+use crate::answers::books;
+use crate::columns::get;
+use crate::fault::Fault;
+use crate::node::{FENCE, Identity, NodeId, retire};
+use crate::session::Session;
+
+/// How often a lease is tried for when others try at the same time.
+const TRIES: u32 = 5;
+
+/// Where an owner's money is decided about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Leased {
+    /// Here, from now on; with the owner's part of the books: lots that are open, allowances, holds
+    /// of jobs and what its keys spent.
+    Here(Box<Books>),
+    /// At another node, which is live.
+    At { node: NodeId, address: String },
+}
+
+pub(crate) async fn lease_owner(
+    session: &Session,
+    identity: Identity,
+    owner: OwnerId,
+) -> Result<Leased, StoreError> {
+    let mut tries = TRIES;
+    loop {
+        tries -= 1;
+        session.begin("BEGIN").await?;
+        let leased = try_leasing(session, identity, owner).await;
+        let end = if leased.is_ok() { "COMMIT" } else { "ROLLBACK" };
+        session.end(end).await?;
+        match leased {
+            // Two nodes that retire each other's neighbours can meet.
+            Err(Fault::Collided(_)) if 0 < tries => {}
+            leased => return Ok(leased?),
+        }
+    }
+}
+
+async fn try_leasing(
+    session: &Session,
+    identity: Identity,
+    owner: OwnerId,
+) -> Result<Leased, Fault> {
+    if session.execute(FENCE, &[&identity.id, &identity.epoch]).await? != 1 {
+        return Err(Fault::Refused(StoreError::Fenced));
+    }
+    let take = "INSERT INTO owner_lease (owner, node, epoch) VALUES ($1, $2, $3) \
+                ON CONFLICT (owner) DO NOTHING";
+    session.execute(take, &[&owner.0, &identity.id, &identity.epoch]).await?;
+    // From here on nobody else can take it.
+    let lock = "SELECT node, epoch FROM owner_lease WHERE owner = $1 FOR UPDATE";
+    let held = session.one(lock, &[&owner.0]).await?;
+    let holder = Identity { id: get(&held, 0)?, epoch: get(&held, 1)? };
+    if holder != identity {
+        if let Some(elsewhere) = live_elsewhere(session, holder).await? {
+            return Ok(elsewhere);
+        }
+        let take_over = "UPDATE owner_lease SET node = $2, epoch = $3 WHERE owner = $1";
+        session.execute(take_over, &[&owner.0, &identity.id, &identity.epoch]).await?;
+    }
+    Ok(Leased::Here(Box::new(books::of_owner(session, owner).await?)))
+}
+
+/// The holder of a lease, if it is live. One whose lease has run out is retired first, which waits
+/// for what it has under way: the books are read after that.
+async fn live_elsewhere(session: &Session, holder: Identity) -> Result<Option<Leased>, Fault> {
+    let live = "SELECT address FROM node WHERE id = $1 AND epoch = $2";
+    let values = [&holder.id as &(dyn tokio_postgres::types::ToSql + Sync), &holder.epoch];
+    let Some(row): Option<Row> = session.row(live, &values).await? else { return Ok(None) };
+    if retire(session, holder).await? {
+        return Ok(None);
+    }
+    Ok(Some(Leased::At { node: NodeId(holder.id), address: get(&row, 0)? }))
+}
+
+pub(crate) async fn release_owner(
+    session: &Session,
+    identity: Identity,
+    owner: OwnerId,
+) -> Result<(), StoreError> {
+    let sql = "DELETE FROM owner_lease WHERE owner = $1 AND node = $2 AND epoch = $3";
+    session.execute(sql, &[&owner.0, &identity.id, &identity.epoch]).await?;
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! Characters, reviews of them, and who chatted with them.
+
+use credits::OwnerId;
+use store::character::{Character, CharacterContent, Review};
+use store::error::StoreError;
+use uuid::Uuid;
+
+use crate::columns::{text, text_or_none};
+use crate::steps::{Steps, Value, values};
+
+const MISSING: StoreError = StoreError::Missing("there is no such character");
+
+const ADD: &str = "INSERT INTO character (id, slug, name, description, author, tags, adult, \
+    featured, pro, web_enabled, model, updated_ms, created_ms) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+
+const ADD_CONTENT: &str = "INSERT INTO character_content \
+    (character, card, picture_type, picture) SELECT seq, $2, $3, $4 FROM character WHERE id = $1";
+
+const ADD_TAGS: &str = "INSERT INTO character_tag (tag, character) \
+    SELECT tag, seq FROM character, unnest($2::text[]) AS added (tag) WHERE id = $1 \
+    ON CONFLICT DO NOTHING";
+
+const ADD_WORDS: &str = "INSERT INTO character_word (word, character) \
+    SELECT word, seq FROM character, unnest($2::text[]) AS added (word) WHERE id = $1 \
+    ON CONFLICT DO NOTHING";
+
+const CHANGE: &str = "UPDATE character SET slug = $2, name = $3, description = $4, author = $5, \
+    tags = $6, adult = $7, featured = $8, pro = $9, web_enabled = $10, model = $11, \
+    updated_ms = $12 WHERE id = $1";
+
+const CHANGE_CARD: &str = "UPDATE character_content SET card = $2 \
+    WHERE character = (SELECT seq FROM character WHERE id = $1)";
+
+const CHANGE_PICTURE: &str = "UPDATE character_content SET picture_type = $2, picture = $3 \
+    WHERE character = (SELECT seq FROM character WHERE id = $1)";
+
+const DROP_TAGS: &str =
+    "DELETE FROM character_tag WHERE character = (SELECT seq FROM character WHERE id = $1)";
+
+const DROP_WORDS: &str =
+    "DELETE FROM character_word WHERE character = (SELECT seq FROM character WHERE id = $1)";
+
+const DROP_REVIEW: &str = "DELETE FROM character_review \
+    WHERE character = (SELECT seq FROM character WHERE id = $1) AND owner = $2";
+
+const ADD_REVIEW: &str = "INSERT INTO character_review \
+    (id, character, owner, rating, message, locale, username, created_ms) \
+    SELECT $2, seq, $3, $4, $5, $6, $7, $8 FROM character WHERE id = $1";
+
+/// Counts an account once. A character that is gone is not counted.
+const NOTE_USE: &str = "INSERT INTO character_use (character, owner, at_ms) \
+    SELECT seq, $2, $3 FROM character WHERE id = $1 ON CONFLICT DO NOTHING";
+
+pub(crate) fn add<'a>(
+    steps: &mut Steps<'a>,
+    character: &'a Character,
+    content: &'a CharacterContent,
+) {
+    let mut values = character_values(character);
+    values.extend(values![character.created.ms()]);
+    steps.add(ADD, values);
+    let picture = content.picture.as_ref();
+    let values = values![
+        character.id,
+        text(&content.card),
+        picture.map(|picture| text(&picture.media_type)),
+        picture.map(|picture| picture.bytes.as_slice()),
+    ];
+    steps.add(ADD_CONTENT, values);
+    add_words(steps, character, content);
+}
+
+/// Everything of it but its numbers; a picture only where there is a new one.
+pub(crate) fn change<'a>(
+    steps: &mut Steps<'a>,
+    character: &'a Character,
+    content: &'a CharacterContent,
+) {
+    steps.add_one(CHANGE, character_values(character), MISSING);
+    steps.add(CHANGE_CARD, values![character.id, text(&content.card)]);
+    if let Some(picture) = &content.picture {
+        let values = values![character.id, text(&picture.media_type), picture.bytes.as_slice()];
+        steps.add(CHANGE_PICTURE, values);
+    }
+    steps.add(DROP_TAGS, values![character.id]);
+    steps.add(DROP_WORDS, values![character.id]);
+    add_words(steps, character, content);
+}
+
+pub(crate) fn remove(steps: &mut Steps<'_>, id: Uuid) {
+    steps.add_one("DELETE FROM character WHERE id = $1", values![id], MISSING);
+}
+
+/// In place of the account's first, whose share of the sums goes with it.
+pub(crate) fn put_review<'a>(steps: &mut Steps<'a>, review: &'a Review) {
+    steps.add(DROP_REVIEW, values![review.character, review.owner.0]);
+    let values = values![
+        review.character,
+        review.id,
+        review.owner.0,
+        i64::from(review.rating),
+        text(&review.message),
+        text(&review.locale),
+        text(&review.username),
+        review.created.ms(),
+    ];
+    steps.add_one(ADD_REVIEW, values, MISSING);
+}
+
+pub(crate) fn note_use(steps: &mut Steps<'_>, (character, owner): (Uuid, OwnerId), at_ms: i64) {
+    steps.add(NOTE_USE, values![character, owner.0, at_ms]);
+}
+
+fn character_values(character: &Character) -> Vec<Value<'_>> {
+    values![
+        character.id,
+        text(&character.slug),
+        text(&character.name),
+        text(&character.description),
+        text(&character.author),
+        text(&character.tags.join("\n")).into_owned(),
+        character.adult,
+        character.featured,
+        character.pro,
+        character.web_enabled,
+        text_or_none(character.model.as_ref()),
+        character.updated.ms(),
+    ]
+}
+
+fn add_words<'a>(steps: &mut Steps<'a>, character: &'a Character, content: &'a CharacterContent) {
+    let tags: Vec<String> =
+        character.tags.iter().map(|tag| text(&tag.to_lowercase()).into_owned()).collect();
+    let words: Vec<_> = content.words.iter().map(|word| text(word)).collect();
+    steps.add(ADD_TAGS, values![character.id, tags]);
+    steps.add(ADD_WORDS, values![character.id, words]);
+}

@@ -1,0 +1,168 @@
+//! Rows of which a batch has many: one statement each, with an array for every column.
+
+use std::collections::HashSet;
+
+use credits::Transfer;
+use money::Currency;
+use store::error::StoreError;
+use store::names::units_of;
+use store::usage::UsageRow;
+use uuid::Uuid;
+
+use crate::columns::{signed, signed_or_none, text};
+use crate::node::Identity;
+use crate::steps::{Steps, values};
+
+/// Numbers are drawn in the order of the arrays.
+const ADD_TRANSFERS: &str = "INSERT INTO transfer \
+    (entry, leg, debit, credit, amount, code, at_ms, key, key_day, key_month) \
+    SELECT entry, leg, debit, credit, amount, code, at_ms, key, key_day, key_month \
+    FROM unnest($1::uuid[], $2::int4[], $3::uuid[], $4::uuid[], $5::int8[], $6::int2[], \
+    $7::int8[], $8::uuid[], $9::int8[], $10::int8[]) WITH ORDINALITY AS added \
+    (entry, leg, debit, credit, amount, code, at_ms, key, key_day, key_month, place) \
+    ORDER BY place";
+
+const ADD_USAGE: &str = "INSERT INTO usage (charge, owner, key, at_ms, sku, model, currency, \
+    units, price_pico, price_per, amount, request_id, prompt_tokens, completion_tokens, \
+    execution_ms, notes) \
+    SELECT charge, owner, key, at_ms, sku, model, currency, units, price_pico, price_per, amount, \
+    request_id, prompt_tokens, completion_tokens, execution_ms, notes \
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int8[], $5::text[], $6::text[], \
+    $7::text[], $8::int8[], $9::int8[], $10::int8[], $11::int8[], $12::text[], $13::int8[], \
+    $14::int8[], $15::int8[], $16::text[]) WITH ORDINALITY AS added \
+    (charge, owner, key, at_ms, sku, model, currency, units, price_pico, price_per, amount, \
+    request_id, prompt_tokens, completion_tokens, execution_ms, notes, place) ORDER BY place";
+
+const ADD_SYSTEMS: &str = "INSERT INTO account (id, node, currency, name, opened_ms) \
+    SELECT id, $2, currency, name, opened_ms \
+    FROM unnest($1::uuid[], $3::text[], $4::text[], $5::int8[]) \
+    AS added (id, currency, name, opened_ms) ON CONFLICT (id) DO NOTHING";
+
+#[derive(Default)]
+pub(crate) struct Transfers {
+    entry: Vec<Uuid>,
+    leg: Vec<i32>,
+    debit: Vec<Uuid>,
+    credit: Vec<Uuid>,
+    amount: Vec<i64>,
+    code: Vec<i16>,
+    at_ms: Vec<i64>,
+    key: Vec<Option<Uuid>>,
+    key_day: Vec<Option<i64>>,
+    key_month: Vec<Option<i64>>,
+}
+
+impl Transfers {
+    pub(crate) fn add(&mut self, debit: Uuid, credit: Uuid, transfer: &Transfer) {
+        self.entry.push(transfer.entry.0);
+        self.leg.push(i32::from(transfer.leg));
+        self.debit.push(debit);
+        self.credit.push(credit);
+        self.amount.push(transfer.amount.nanos());
+        self.code.push(i16::from(transfer.code.number()));
+        self.at_ms.push(transfer.at.ms());
+        self.key.push(transfer.key.map(|stamp| stamp.key.0));
+        self.key_day.push(transfer.key.map(|stamp| stamp.day));
+        self.key_month.push(transfer.key.map(|stamp| stamp.month));
+    }
+
+    pub(crate) fn write(self, steps: &mut Steps<'_>) {
+        if self.entry.is_empty() {
+            return;
+        }
+        let values = values![
+            self.entry,
+            self.leg,
+            self.debit,
+            self.credit,
+            self.amount,
+            self.code,
+            self.at_ms,
+            self.key,
+            self.key_day,
+            self.key_month,
+        ];
+        steps.add(ADD_TRANSFERS, values);
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct UsageRows<'a>(Vec<&'a UsageRow>);
+
+impl<'a> UsageRows<'a> {
+    pub(crate) fn add(&mut self, row: &'a UsageRow) {
+        self.0.push(row);
+    }
+
+    pub(crate) fn write(self, steps: &mut Steps<'a>) -> Result<(), StoreError> {
+        let rows = self.0;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let texts = |of: fn(&UsageRow) -> &str| -> Vec<_> {
+            rows.iter().map(|row| text(of(row))).collect()
+        };
+        let counts = |of: fn(&UsageRow) -> Option<u64>| -> Result<Vec<_>, StoreError> {
+            rows.iter().map(|row| signed_or_none(of(row))).collect()
+        };
+        let numbers =
+            |of: fn(&UsageRow) -> i64| -> Vec<_> { rows.iter().map(|row| of(row)).collect() };
+        let units: Vec<i64> = rows.iter().map(|row| signed(row.units)).collect::<Result<_, _>>()?;
+        let values = values![
+            rows.iter().map(|row| row.charge.0).collect::<Vec<_>>(),
+            rows.iter().map(|row| row.owner.0).collect::<Vec<_>>(),
+            rows.iter().map(|row| row.key.map(|key| key.0)).collect::<Vec<_>>(),
+            numbers(|row| row.at.ms()),
+            texts(|row| &row.sku),
+            texts(|row| &row.model),
+            texts(|row| row.currency.name()),
+            units,
+            numbers(|row| row.price.picos()),
+            numbers(|row| units_of(row.per)),
+            numbers(|row| row.amount.nanos()),
+            texts(|row| &row.details.request_id),
+            counts(|row| row.details.prompt_tokens)?,
+            counts(|row| row.details.completion_tokens)?,
+            counts(|row| row.details.execution_ms)?,
+            texts(|row| &row.notes),
+        ];
+        steps.add(ADD_USAGE, values);
+        Ok(())
+    }
+}
+
+/// System accounts that a batch moves money by.
+#[derive(Default)]
+pub(crate) struct SystemAccounts {
+    seen: HashSet<Uuid>,
+    opened: Vec<(Uuid, Currency, String, i64)>,
+}
+
+impl SystemAccounts {
+    pub(crate) fn add(&mut self, id: Uuid, currency: Currency, name: String, opened_ms: i64) {
+        if self.seen.insert(id) {
+            self.opened.push((id, currency, name, opened_ms));
+        }
+    }
+
+    /// Opens those that are not known to be there, and tells which these are.
+    pub(crate) fn write(
+        self,
+        steps: &mut Steps<'_>,
+        node: Identity,
+        known: &HashSet<Uuid>,
+    ) -> Vec<Uuid> {
+        let mut opened = self.opened;
+        opened.retain(|(id, ..)| !known.contains(id));
+        if opened.is_empty() {
+            return Vec::new();
+        }
+        let ids: Vec<Uuid> = opened.iter().map(|(id, ..)| *id).collect();
+        let currencies: Vec<&str> =
+            opened.iter().map(|(_, currency, ..)| currency.name()).collect();
+        let opened_ms: Vec<i64> = opened.iter().map(|(.., opened_ms)| *opened_ms).collect();
+        let names: Vec<String> = opened.into_iter().map(|(_, _, name, _)| name).collect();
+        steps.add(ADD_SYSTEMS, values![ids.clone(), node.id, currencies, names, opened_ms]);
+        ids
+    }
+}

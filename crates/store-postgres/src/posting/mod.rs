@@ -1,0 +1,183 @@
+//! Turns the writes of groups into statements.
+
+use std::collections::HashSet;
+
+use credits::Account;
+use store::error::StoreError;
+use store::sums::Sums;
+use store::write::{Group, Write};
+use uuid::Uuid;
+
+use crate::accounts::{account_id, system_name};
+use crate::node::Identity;
+use crate::posting::hot::{SystemAccounts, Transfers, UsageRows};
+use crate::steps::Steps;
+
+mod characters;
+mod claims;
+mod hot;
+mod jobs;
+mod journal;
+mod media;
+mod owners;
+mod rpc;
+mod totals;
+mod wallets;
+
+/// What the writer remembers from one transaction to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// System accounts that are known to be there.
+    systems: HashSet<Uuid>,
+    /// The newest quarter of an hour for which sums of long ago were dropped.
+    dropped_quarter: Option<i64>,
+}
+
+/// What a transaction learnt, to be remembered once it is committed.
+#[derive(Debug, Default)]
+pub(crate) struct Learnt {
+    systems: Vec<Uuid>,
+    quarter: Option<i64>,
+}
+
+impl Memory {
+    pub(crate) fn keep(&mut self, learnt: Learnt) {
+        self.systems.extend(learnt.systems);
+        self.dropped_quarter = self.dropped_quarter.max(learnt.quarter);
+    }
+}
+
+/// Groups as they are put together. Rows of which there are many, and sums, are gathered and written
+/// behind everything else, by a few statements for all groups.
+pub(crate) struct Posting<'a> {
+    node: Identity,
+    pub(crate) steps: Steps<'a>,
+    sums: Sums<'a, Uuid>,
+    transfers: Transfers,
+    usage: UsageRows<'a>,
+    systems: SystemAccounts,
+}
+
+impl<'a> Posting<'a> {
+    pub(crate) fn new(node: Identity) -> Posting<'a> {
+        Posting {
+            node,
+            steps: Steps::default(),
+            sums: Sums::default(),
+            transfers: Transfers::default(),
+            usage: UsageRows::default(),
+            systems: SystemAccounts::default(),
+        }
+    }
+
+    /// Adds a group, which has this place in its batch. After an error the posting is of no use.
+    pub(crate) fn add(&mut self, place: usize, group: &'a Group) -> Result<(), StoreError> {
+        self.steps.group = Some(place);
+        for write in &group.writes {
+            self.write(write)?;
+        }
+        Ok(())
+    }
+
+    /// All statements in their order.
+    pub(crate) fn finish(mut self, memory: &Memory) -> Result<(Steps<'a>, Learnt), StoreError> {
+        self.steps.group = None;
+        let systems = self.systems.write(&mut self.steps, self.node, &memory.systems);
+        self.transfers.write(&mut self.steps);
+        self.usage.write(&mut self.steps)?;
+        let quarter = totals::write(&mut self.steps, self.sums.sorted(), memory.dropped_quarter)?;
+        Ok((self.steps, Learnt { systems, quarter }))
+    }
+
+    fn write(&mut self, write: &'a Write) -> Result<(), StoreError> {
+        let steps = &mut self.steps;
+        match write {
+            Write::Journal(record) => return self.record(record),
+            Write::AddUsage(row) => {
+                self.sums.add_usage(row);
+                self.usage.add(row);
+            }
+            Write::TouchKey { key, at } => self.sums.touch(*key, at.ms()),
+            Write::PruneUsage { before_day, rows_max } => {
+                owners::prune_usage(steps, *before_day, *rows_max);
+            }
+            Write::AddOwner(owner) => owners::add_owner(steps, owner),
+            Write::SetTier { owner, tier } => owners::set_tier(steps, *owner, tier),
+            Write::Freeze { owner, since } => {
+                owners::freeze(steps, *owner, since.map(|since| since.ms()));
+            }
+            Write::AddKey { key, active_keys_max } => owners::add_key(steps, key, *active_keys_max),
+            Write::ChangeKey { owner, key, settings, at } => {
+                owners::change_key(steps, (*owner, *key), settings, at.ms());
+            }
+            Write::RevokeKey { owner, key, at } => {
+                owners::revoke_key(steps, (*owner, *key), at.ms());
+            }
+            Write::MoveKey { key, from, to } => owners::move_key(steps, *key, (from, to)),
+            Write::AddLimitHit(hit) => owners::add_limit_hit(steps, hit),
+            Write::AddSetting { name, value } => owners::add_setting(steps, name, value),
+            Write::PutSetting { name, value } => owners::put_setting(steps, name, value),
+            Write::AddAudit(entry) => owners::add_audit(steps, entry),
+            Write::Job(write) => return jobs::write(steps, write),
+            Write::Media(write) => return media::write(steps, write),
+            other => return write_elsewhere(steps, other),
+        }
+        Ok(())
+    }
+
+    /// The id of an account, which is opened by its first use if it is one of the system's.
+    fn account(&mut self, account: &Account, opened_ms: i64) -> Uuid {
+        let id = account_id(account, self.node.id);
+        if let Account::System(system) = account {
+            self.systems.add(id, system.currency, system_name(system), opened_ms);
+        }
+        id
+    }
+}
+
+/// Wallets, calls to chains, claims and characters.
+fn write_elsewhere<'a>(steps: &mut Steps<'a>, write: &'a Write) -> Result<(), StoreError> {
+    match write {
+        Write::EnsureOwner(owner) => wallets::ensure_owner(steps, owner),
+        Write::UseNonce(used) => wallets::use_nonce(steps, used),
+        Write::DropExpiredNonces { now, rows_max } => {
+            wallets::drop_expired_nonces(steps, *now, *rows_max);
+        }
+        Write::LinkWallet(link) => wallets::link_wallet(steps, link),
+        Write::UnlinkWallet { kind, address, owner } => {
+            wallets::unlink_wallet(steps, (*kind, address), *owner);
+        }
+        Write::KeepAnswer { key, answer } => rpc::keep_answer(steps, key, answer),
+        Write::DropExpiredAnswers { now, rows_max } => {
+            rpc::drop_expired_answers(steps, *now, *rows_max);
+        }
+        Write::AddSentTransaction(sent) => rpc::add_sent_transaction(steps, sent),
+        Write::NameTransaction { request_id, hash } => {
+            rpc::name_transaction(steps, request_id, hash);
+        }
+        Write::OpenClaim(claim) => return claims::open(steps, claim),
+        Write::AdvanceClaim { claim, from, step, at } => {
+            return claims::advance(steps, (*claim, *from), step, *at);
+        }
+        Write::NoteReceivedClaim { claim, received, at } => {
+            claims::note_received(steps, *claim, received, *at);
+        }
+        Write::DropReceivedClaim(claim) => claims::drop_received(steps, *claim),
+        Write::NoteMissingClaim { claim, at } => claims::note_missing(steps, *claim, *at),
+        Write::NoteFoundClaim(claim) => claims::note_found(steps, *claim),
+        Write::DropFailedClaims { before, rows_max } => {
+            claims::drop_failed(steps, *before, *rows_max);
+        }
+        Write::AddCharacter { character, content } => characters::add(steps, character, content),
+        Write::ChangeCharacter { character, content } => {
+            characters::change(steps, character, content);
+        }
+        Write::RemoveCharacter(id) => characters::remove(steps, *id),
+        Write::PutReview(review) => characters::put_review(steps, review),
+        Write::NoteCharacterUse { character, owner, at } => {
+            characters::note_use(steps, (*character, *owner), at.ms());
+        }
+        _ => unreachable!("the caller writes all others"),
+    }
+    Ok(())
+}

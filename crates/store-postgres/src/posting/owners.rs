@@ -1,0 +1,175 @@
+//! Owners, their keys, settings, refusals by rate limits, the audit trail, and usage that is pruned.
+
+use credits::{KeyId, OwnerId};
+use domain::secret::SecretDigest;
+use moment::Timestamp;
+use store::audit::AuditEntry;
+use store::error::StoreError;
+use store::key::{ApiKey, KeySettings};
+use store::limit_hit::{LIMIT_HITS_KEPT, LimitHit};
+use store::owner::Owner;
+use store::usage::PRUNED_BEFORE_DAY;
+
+use crate::changes::Change;
+use crate::columns::{limit, text};
+use crate::steps::{Steps, values};
+
+const NO_OWNER: StoreError = StoreError::Missing("there is no such owner");
+const NO_KEY: StoreError = StoreError::Missing("the owner has no such key");
+
+/// Two nodes that add a key to one owner come one after the other.
+const LOCK_OWNER: &str = "SELECT 1 FROM owner WHERE id = $1 FOR NO KEY UPDATE";
+
+/// Counts and adds in one step, so that two callers cannot both take the last place.
+const ADD_KEY: &str = "INSERT INTO api_key (id, owner, digest, last6, kind, description, \
+    limit_usd, limit_diem, limit_period, expires_ms, created_ms, last_used_ms, revoked_ms, \
+    limits_since_ms, model_privacy) \
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $11, $14 \
+    WHERE (SELECT count(*) FROM api_key WHERE owner = $2 AND revoked_ms IS NULL \
+    AND (expires_ms IS NULL OR $11 < expires_ms)) < $15";
+
+const CHANGE_KEY: &str = "UPDATE api_key SET description = $3, limit_usd = $4, limit_diem = $5, \
+    limit_period = $6, expires_ms = $7, model_privacy = $9, \
+    limits_since_ms = CASE WHEN limit_usd IS NOT DISTINCT FROM $4 \
+    AND limit_diem IS NOT DISTINCT FROM $5 AND limit_period = $6 THEN limits_since_ms ELSE $8 END \
+    WHERE id = $2 AND owner = $1 AND revoked_ms IS NULL";
+
+const REVOKE_KEY: &str = "UPDATE api_key SET revoked_ms = $3 \
+    WHERE id = $2 AND owner = $1 AND revoked_ms IS NULL";
+
+/// Left out for an owner that is not there.
+const ADD_LIMIT_HIT: &str = "INSERT INTO limit_hit (owner, key, model, tier, kind, at_ms) \
+    SELECT id, $2, $3, $4, $5, $6 FROM owner WHERE id = $1";
+
+const DROP_LIMIT_HITS: &str = "DELETE FROM limit_hit WHERE owner = $1 AND seq <= \
+    (SELECT seq FROM limit_hit WHERE owner = $1 ORDER BY seq DESC LIMIT 1 OFFSET $2)";
+
+const ADD_SETTING: &str = "INSERT INTO setting (name, value) VALUES ($1, $2)";
+
+const PUT_SETTING: &str = "INSERT INTO setting (name, value) VALUES ($1, $2) \
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+/// Rows are added about in the order of time, so the oldest are the first.
+const PRUNE_USAGE: &str = "DELETE FROM usage WHERE seq IN (SELECT seq FROM \
+    (SELECT seq, at_ms FROM usage ORDER BY seq LIMIT $2) AS oldest WHERE at_ms < $1)";
+
+pub(crate) fn add_owner<'a>(steps: &mut Steps<'a>, owner: &'a Owner) {
+    let sql = "INSERT INTO owner (id, kind, name, tier, created_ms) VALUES ($1, $2, $3, $4, $5)";
+    steps.add(sql, owner_values(owner));
+    steps.tell(Change::Owner(owner.id));
+}
+
+pub(crate) fn owner_values(owner: &Owner) -> Vec<crate::steps::Value<'_>> {
+    values![owner.id.0, owner.kind.name(), text(&owner.name), text(&owner.tier), owner.created.ms(),]
+}
+
+pub(crate) fn set_tier<'a>(steps: &mut Steps<'a>, owner: OwnerId, tier: &'a str) {
+    let sql = "UPDATE owner SET tier = $2 WHERE id = $1";
+    steps.add_one(sql, values![owner.0, text(tier)], NO_OWNER);
+    steps.tell(Change::Owner(owner));
+}
+
+pub(crate) fn freeze(steps: &mut Steps<'_>, owner: OwnerId, since_ms: Option<i64>) {
+    let sql = "UPDATE owner SET frozen_ms = $2 WHERE id = $1";
+    steps.add_one(sql, values![owner.0, since_ms], NO_OWNER);
+    steps.tell(Change::Owner(owner));
+}
+
+pub(crate) fn add_key<'a>(steps: &mut Steps<'a>, key: &'a ApiKey, active_keys_max: usize) {
+    steps.add(LOCK_OWNER, values![key.owner.0]);
+    let values = values![
+        key.id.0,
+        key.owner.0,
+        key.digest.0.as_slice(),
+        text(&key.last6),
+        key.kind.name(),
+        text(&key.settings.description),
+        key.settings.limit_usd.map(|limit| limit.nanos()),
+        key.settings.limit_diem.map(|limit| limit.nanos()),
+        key.settings.limit_period.name(),
+        key.settings.expires.map(Timestamp::ms),
+        key.created.ms(),
+        key.last_used.map(Timestamp::ms),
+        key.revoked.map(Timestamp::ms),
+        key.settings.model_privacy.name(),
+        limit(active_keys_max),
+    ];
+    steps.add_one(ADD_KEY, values, StoreError::TooMany { most: active_keys_max });
+    steps.tell(Change::Key(key.id));
+}
+
+pub(crate) fn change_key<'a>(
+    steps: &mut Steps<'a>,
+    (owner, key): (OwnerId, KeyId),
+    settings: &'a KeySettings,
+    at_ms: i64,
+) {
+    let values = values![
+        owner.0,
+        key.0,
+        text(&settings.description),
+        settings.limit_usd.map(|limit| limit.nanos()),
+        settings.limit_diem.map(|limit| limit.nanos()),
+        settings.limit_period.name(),
+        settings.expires.map(Timestamp::ms),
+        at_ms,
+        settings.model_privacy.name(),
+    ];
+    steps.add_one(CHANGE_KEY, values, NO_KEY);
+    steps.tell(Change::Key(key));
+}
+
+pub(crate) fn revoke_key(steps: &mut Steps<'_>, (owner, key): (OwnerId, KeyId), at_ms: i64) {
+    steps.add_one(REVOKE_KEY, values![owner.0, key.0, at_ms], NO_KEY);
+    steps.tell(Change::Key(key));
+}
+
+/// Other nodes keep what they know of a key by its digest, too.
+pub(crate) fn move_key<'a>(
+    steps: &mut Steps<'a>,
+    key: KeyId,
+    (from, to): (&'a SecretDigest, &'a SecretDigest),
+) {
+    let sql = "UPDATE api_key SET digest = $3 WHERE id = $1 AND digest = $2";
+    let values = values![key.0, from.0.as_slice(), to.0.as_slice()];
+    steps.add_one(sql, values, StoreError::Missing("no key has this digest"));
+    steps.tell(Change::Key(key));
+}
+
+pub(crate) fn add_limit_hit<'a>(steps: &mut Steps<'a>, hit: &'a LimitHit) {
+    let values = values![
+        hit.owner.0,
+        hit.key.map(|key| key.0),
+        text(&hit.model),
+        text(&hit.tier),
+        text(&hit.kind),
+        hit.at.ms(),
+    ];
+    steps.add(ADD_LIMIT_HIT, values);
+    steps.add(DROP_LIMIT_HITS, values![hit.owner.0, limit(LIMIT_HITS_KEPT)]);
+}
+
+/// One that is there already is not overwritten.
+pub(crate) fn add_setting<'a>(steps: &mut Steps<'a>, name: &'a str, value: &'a [u8]) {
+    steps.add(ADD_SETTING, values![text(name), value]);
+    steps.tell(Change::Settings);
+}
+
+pub(crate) fn put_setting<'a>(steps: &mut Steps<'a>, name: &'a str, value: &'a [u8]) {
+    steps.add(PUT_SETTING, values![text(name), value]);
+    steps.tell(Change::Settings);
+}
+
+pub(crate) fn prune_usage(steps: &mut Steps<'_>, before_day: i64, rows_max: usize) {
+    steps.add(PUT_SETTING, values![PRUNED_BEFORE_DAY, before_day.to_le_bytes().to_vec()]);
+    let before_ms = Timestamp::start_of_day(before_day).ms();
+    steps.add(PRUNE_USAGE, values![before_ms, limit(rows_max)]);
+}
+
+pub(crate) fn add_audit<'a>(steps: &mut Steps<'a>, entry: &'a AuditEntry) {
+    let sql = "INSERT INTO audit (at_ms, actor, action, subject, detail) \
+               VALUES ($1, $2, $3, $4, $5)";
+    let AuditEntry { at, actor, action, subject, detail } = entry;
+    let values = values![at.ms(), text(actor), text(action), text(subject), text(detail)];
+    steps.add(sql, values);
+}

@@ -1,0 +1,57 @@
+//! What the JSON-RPC proxy keeps.
+
+use moment::Timestamp;
+use store::idempotency::{AnswerKey, KeptAnswer, headers_text};
+use store::rpc::SentTransaction;
+
+use crate::columns::{limit, text, text_or_none};
+use crate::steps::{Steps, values};
+
+const DROP_ANSWER: &str = "DELETE FROM idempotency WHERE owner = $1 AND key = $2";
+
+const ADD_ANSWER: &str = "INSERT INTO idempotency \
+    (owner, key, fingerprint, headers, body, expires_ms) VALUES ($1, $2, $3, $4, $5, $6)";
+
+const DROP_ANSWERS: &str = "DELETE FROM idempotency WHERE (owner, key) IN \
+    (SELECT owner, key FROM idempotency WHERE expires_ms <= $1 ORDER BY expires_ms LIMIT $2 \
+    FOR UPDATE SKIP LOCKED)";
+
+const ADD_SENT: &str = "INSERT INTO rpc_tx (tx_hash, network, request_id, owner, at_ms) \
+    VALUES ($1, $2, $3, $4, $5)";
+
+const NAME_SENT: &str = "UPDATE rpc_tx SET tx_hash = $2 WHERE seq = \
+    (SELECT seq FROM rpc_tx WHERE request_id = $1 AND tx_hash IS NULL ORDER BY seq LIMIT 1)";
+
+/// Replaces what is under the key, so that the charge which it goes with is never refused for it.
+/// Deleted rather than overwritten: the totals are kept by triggers on adding and removing.
+pub(crate) fn keep_answer<'a>(steps: &mut Steps<'a>, key: &'a AnswerKey, answer: &'a KeptAnswer) {
+    steps.add(DROP_ANSWER, values![key.owner.0, text(&key.key)]);
+    let values = values![
+        key.owner.0,
+        text(&key.key),
+        answer.fingerprint.as_slice(),
+        text(&headers_text(&answer.headers)).into_owned(),
+        answer.body.as_slice(),
+        answer.expires.ms(),
+    ];
+    steps.add(ADD_ANSWER, values);
+}
+
+pub(crate) fn drop_expired_answers(steps: &mut Steps<'_>, now: Timestamp, rows_max: usize) {
+    steps.add(DROP_ANSWERS, values![now.ms(), limit(rows_max)]);
+}
+
+pub(crate) fn add_sent_transaction<'a>(steps: &mut Steps<'a>, sent: &'a SentTransaction) {
+    let values = values![
+        text_or_none(sent.hash.as_ref()),
+        text(&sent.network),
+        text(&sent.request_id),
+        sent.owner.0,
+        sent.at.ms(),
+    ];
+    steps.add(ADD_SENT, values);
+}
+
+pub(crate) fn name_transaction<'a>(steps: &mut Steps<'a>, request_id: &'a str, hash: &'a str) {
+    steps.add(NAME_SENT, values![text(request_id), text(hash)]);
+}

@@ -1,0 +1,186 @@
+//! One connection to the database, with the statements that it has prepared.
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::task::Poll;
+
+use futures_util::TryStreamExt;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Row, Statement};
+
+use crate::fault::Fault;
+
+/// Beyond this many the memory starts afresh: lists of characters are statements of many forms.
+const STATEMENTS_CACHED_MAX: usize = 256;
+
+pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+pub(crate) struct Session {
+    client: Client,
+    statements: Mutex<HashMap<String, Statement>>,
+    is_in_transaction: AtomicBool,
+}
+
+impl Session {
+    pub(crate) fn new(client: Client) -> Session {
+        let is_in_transaction = AtomicBool::new(false);
+        Session { client, statements: Mutex::default(), is_in_transaction }
+    }
+
+    /// Whether the next user finds the connection as the first one did.
+    pub(crate) fn is_reusable(&self) -> bool {
+        !self.client.is_closed() && !self.is_in_transaction.load(Ordering::SeqCst)
+    }
+
+    pub(crate) async fn rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Fault> {
+        let statement = self.prepared(sql).await?;
+        Ok(self.client.query(&statement, values).await?)
+    }
+
+    pub(crate) async fn row(&self, sql: &str, values: Values<'_>) -> Result<Option<Row>, Fault> {
+        Ok(self.rows(sql, values).await?.into_iter().next())
+    }
+
+    /// The one row of a question that always has one.
+    pub(crate) async fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, Fault> {
+        let statement = self.prepared(sql).await?;
+        Ok(self.client.query_one(&statement, values).await?)
+    }
+
+    pub(crate) async fn execute(&self, sql: &str, values: Values<'_>) -> Result<u64, Fault> {
+        let statement = self.prepared(sql).await?;
+        Ok(self.client.execute(&statement, values).await?)
+    }
+
+    /// Hands each row on as it comes, for answers that are too long to be kept twice.
+    pub(crate) async fn each(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+        mut take: impl FnMut(&Row) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let statement = self.prepared(sql).await?;
+        let rows = self.client.query_raw(&statement, values.iter().copied()).await?;
+        let mut rows = std::pin::pin!(rows);
+        while let Some(row) = rows.try_next().await? {
+            take(&row)?;
+        }
+        Ok(())
+    }
+
+    /// Statements without values, which are not prepared.
+    pub(crate) async fn run(&self, sql: &str) -> Result<(), Fault> {
+        Ok(self.client.batch_execute(sql).await?)
+    }
+
+    /// Sends all of these before it waits for any answer, and returns the first error.
+    pub(crate) async fn run_all(&self, all: &[&str]) -> Result<(), Fault> {
+        let sent = all.iter().map(|sql| self.client.batch_execute(sql));
+        for outcome in pipelined(sent).await {
+            outcome?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn prepared(&self, sql: &str) -> Result<Statement, Fault> {
+        if let Some(statement) = self.known(sql) {
+            return Ok(statement);
+        }
+        let statement = self.client.prepare(sql).await?;
+        self.remember(sql, &statement);
+        Ok(statement)
+    }
+
+    /// The statements of a batch, in its order. Those that are new are prepared all at once.
+    pub(crate) async fn all_prepared(&self, batch: &[&str]) -> Result<Vec<Statement>, Fault> {
+        let mut prepared: HashMap<&str, Statement> = HashMap::new();
+        let mut unknown: Vec<&str> = Vec::new();
+        for sql in batch {
+            if prepared.contains_key(sql) || unknown.contains(sql) {
+                continue;
+            }
+            match self.known(sql) {
+                Some(statement) => drop(prepared.insert(sql, statement)),
+                None => unknown.push(sql),
+            }
+        }
+        let answers = pipelined(unknown.iter().map(|sql| self.client.prepare(sql))).await;
+        for (sql, answer) in unknown.into_iter().zip(answers) {
+            let statement = answer?;
+            self.remember(sql, &statement);
+            prepared.insert(sql, statement);
+        }
+        Ok(batch.iter().filter_map(|sql| prepared.get(sql).cloned()).collect())
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Begins a transaction. Until [`Session::end`] nobody else can use the connection.
+    pub(crate) async fn begin(&self, how: &str) -> Result<(), Fault> {
+        self.is_in_transaction.store(true, Ordering::SeqCst);
+        self.run(how).await
+    }
+
+    /// `COMMIT` or `ROLLBACK`.
+    pub(crate) async fn end(&self, how: &str) -> Result<(), Fault> {
+        self.run(how).await?;
+        self.is_in_transaction.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// The transaction begins in statements that somebody else sends.
+    pub(crate) fn begins(&self) {
+        self.is_in_transaction.store(true, Ordering::SeqCst);
+    }
+
+    fn remember(&self, sql: &str, statement: &Statement) {
+        let mut statements = self.statements.lock().unwrap_or_else(PoisonError::into_inner);
+        if STATEMENTS_CACHED_MAX <= statements.len() {
+            statements.clear();
+        }
+        statements.insert(sql.to_owned(), statement.clone());
+    }
+
+    fn known(&self, sql: &str) -> Option<Statement> {
+        let statements = self.statements.lock().unwrap_or_else(PoisonError::into_inner);
+        statements.get(sql).cloned()
+    }
+}
+
+/// Runs statements so that each is sent before the first is answered: a statement is sent when its
+/// future is first polled, and the answers come in the same order.
+pub(crate) async fn pipelined<F: Future>(
+    statements: impl IntoIterator<Item = F>,
+) -> Vec<F::Output> {
+    let mut under_way: Vec<Sent<F>> =
+        statements.into_iter().map(|statement| Sent::Waits(Box::pin(statement))).collect();
+    poll_fn(|context| {
+        for sent in &mut under_way {
+            if let Sent::Waits(statement) = sent
+                && let Poll::Ready(output) = statement.as_mut().poll(context)
+            {
+                *sent = Sent::Done(output);
+            }
+        }
+        Poll::Ready(())
+    })
+    .await;
+    let mut outputs = Vec::with_capacity(under_way.len());
+    for sent in under_way {
+        outputs.push(match sent {
+            Sent::Waits(statement) => statement.await,
+            Sent::Done(output) => output,
+        });
+    }
+    outputs
+}
+
+enum Sent<F: Future> {
+    Waits(Pin<Box<F>>),
+    Done(F::Output),
+}

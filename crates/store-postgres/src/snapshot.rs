@@ -1,0 +1,71 @@
+//! Questions of several statements that see one state of the database.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use store::error::StoreError;
+
+use crate::fault::Fault;
+use crate::session::Session;
+
+/// Whoever writes has this lock, shared, from before it draws a number until it has committed.
+/// Whoever has it alone sees every number that was drawn, or one that will never be used.
+pub(crate) const DRAWING_LOCK: i64 = 0x546F_6C6C_0001;
+
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// How often the lock is tried for: each time nobody can write for as long as somebody's
+/// transaction still takes, but at most for two seconds.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// From now on, until [`finish`], all statements see one state.
+pub(crate) async fn begin(session: &Session) -> Result<(), Fault> {
+    session.begin(BEGIN).await
+}
+
+/// The same, and nothing that is committed later has a number below one that is seen here.
+///
+/// Numbers are drawn before they are committed, so on several nodes a higher one may be seen first;
+/// whoever reads on from there would miss the lower one for ever. So writers are kept out for the
+/// moment in which the state is fixed. All of it is sent at once, and the database ends it if we
+/// hang in the middle.
+pub(crate) async fn begin_settled(session: &Session) -> Result<(), Fault> {
+    let lock = format!(
+        "SET idle_session_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s'; \
+         SET lock_timeout = '2s'; SELECT pg_advisory_lock({DRAWING_LOCK})"
+    );
+    let begin = format!("{BEGIN}; SELECT 1");
+    let unlock = format!(
+        "SELECT pg_advisory_unlock({DRAWING_LOCK}); RESET idle_session_timeout; \
+         RESET idle_in_transaction_session_timeout; RESET lock_timeout"
+    );
+    for _ in 0..TRIES {
+        session.begins();
+        match session.run_all(&[&lock, &begin, &unlock]).await {
+            Ok(()) => return Ok(()),
+            Err(Fault::Collided(_)) => session.end("ROLLBACK").await?,
+            Err(fault) => return Err(fault),
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    let stuck = "a transaction of some node has not ended for seconds";
+    Err(Fault::Refused(StoreError::Failed(stuck.to_owned())))
+}
+
+pub(crate) async fn finish(session: &Session) -> Result<(), Fault> {
+    session.end("COMMIT").await
+}
+
+/// Up to which number a table is known to be settled. Pages below it need no lock.
+#[derive(Debug, Default)]
+pub(crate) struct Settled(AtomicI64);
+
+impl Settled {
+    pub(crate) fn covers(&self, seq: i64) -> bool {
+        seq <= self.0.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn note(&self, seq: i64) {
+        self.0.fetch_max(seq, Ordering::SeqCst);
+    }
+}

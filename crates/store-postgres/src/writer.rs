@@ -1,0 +1,278 @@
+//! The one task that writes: it takes what waits, commits all of it in one transaction, and only
+//! then tells each waiter.
+//!
+//! The cost of a commit is its fsync and its way over the network, so the more groups wait, the
+//! cheaper each becomes. If a batch is refused it is split, until the group at fault is alone and
+//! fails alone. If the connection is lost, the same batch runs again on another one: it carries a
+//! number, so it meets its own mark if it was committed after all.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use metrics::Histogram;
+use store::error::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use crate::batch::{Batch, Undone};
+use crate::connector::{Connector, Purpose};
+use crate::fault::Fault;
+use crate::node::Identity;
+use crate::posting::Memory;
+use crate::queue::{Arrivals, Waiting};
+use crate::session::Session;
+
+/// Groups of one transaction: a few thousand statements at most in ordinary work.
+const BATCH_GROUPS_MAX: usize = 4096;
+
+/// How often a batch runs again after it ran into another transaction.
+const COLLISIONS_MAX: u32 = 8;
+
+/// How long it is tried to reach the database before groups fail that are surely not written.
+const UNREACHABLE_MAX: Duration = Duration::from_secs(20);
+
+/// The same when the store is being closed, also for groups whose end is not known.
+const CLOSING_MAX: Duration = Duration::from_secs(5);
+
+const PAUSE_MIN: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+type Outcome = Result<(), StoreError>;
+
+/// Whether the writer reaches its database, for whoever begins work that must be paid for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reach(Arc<AtomicBool>);
+
+impl Reach {
+    pub(crate) fn is_lost(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, is_lost: bool) {
+        self.0.store(is_lost, Ordering::Relaxed);
+    }
+}
+
+pub(crate) struct Writer {
+    connector: Connector,
+    session: Option<Session>,
+    node: Identity,
+    memory: Memory,
+    /// The number of the newest batch.
+    number: i64,
+    /// Batches whose end is known, and whose marks may be there.
+    settled: Vec<i64>,
+    /// Cancelled when the store is being closed.
+    closing: CancellationToken,
+    /// Whether the database answered the last time.
+    reach: Reach,
+    commit_seconds: Histogram,
+    batch_groups: Histogram,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        connector: Connector,
+        session: Session,
+        node: Identity,
+        closing: CancellationToken,
+        reach: Reach,
+    ) -> Writer {
+        Writer {
+            connector,
+            session: Some(session),
+            node,
+            memory: Memory::default(),
+            number: 0,
+            settled: Vec::new(),
+            closing,
+            reach,
+            commit_seconds: metrics::histogram!("store_commit_seconds"),
+            batch_groups: metrics::histogram!("store_batch_groups"),
+        }
+    }
+
+    /// Writes until the queue has ended.
+    pub(crate) async fn run(mut self, mut arrivals: Arrivals) {
+        loop {
+            let taken = self.take(&mut arrivals).await;
+            let Some(waiting) = taken else { continue };
+            if waiting.is_empty() {
+                return;
+            }
+            let started = Instant::now();
+            let outcomes = self.write(&waiting).await;
+            self.commit_seconds.record(started.elapsed().as_secs_f64());
+            self.batch_groups.record(waiting.len() as f64);
+            for (waiting, outcome) in waiting.into_iter().zip(outcomes) {
+                // A waiter that went away does not undo what it asked for.
+                let _ = waiting.done.send(outcome);
+            }
+        }
+    }
+
+    /// What waits; none if the database was out of reach and is tried again instead. Nobody hands
+    /// anything in that must be paid for until it is back.
+    async fn take(&mut self, arrivals: &mut Arrivals) -> Option<Vec<Waiting>> {
+        let taken = arrivals.take(BATCH_GROUPS_MAX);
+        if !self.reach.is_lost() {
+            return Some(taken.await);
+        }
+        let taken = tokio::time::timeout(PAUSE_MAX, taken).await;
+        if taken.is_err()
+            && let Ok(session) = self.connector.connect(Purpose::Write).await
+        {
+            self.session = Some(session);
+            self.reach.note(false);
+        }
+        taken.ok()
+    }
+
+    /// In the order of the groups, in as few transactions as there can be.
+    async fn write(&mut self, waiting: &[Waiting]) -> Vec<Outcome> {
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(waiting.len());
+        let whole = 0..waiting.len();
+        let mut parts = vec![whole];
+        while let Some(part) = parts.pop() {
+            match self.commit(&waiting[part.clone()]).await {
+                Ok(()) => outcomes.extend(part.map(|_| Ok(()))),
+                Err(Refusal::At { group, .. }) if 1 < part.len() => {
+                    // The last one is taken first.
+                    parts.extend(split(part, group).into_iter().rev());
+                }
+                Err(Refusal::At { error, .. }) => outcomes.push(Err(error)),
+                Err(Refusal::Of(error)) => outcomes.extend(part.map(|_| Err(error.clone()))),
+            }
+        }
+        outcomes
+    }
+
+    /// One transaction, run until its end is known.
+    async fn commit(&mut self, waiting: &[Waiting]) -> Result<(), Refusal> {
+        self.number += 1;
+        let number = self.number;
+        let (mut collisions, mut is_unknown, mut unreachable) = (0, false, Unreachable::default());
+        loop {
+            let undone = match self.attempt(number, waiting).await {
+                Ok(()) => {
+                    self.settled.clear();
+                    self.settled.push(number);
+                    return Ok(());
+                }
+                Err(undone) => undone,
+            };
+            match undone {
+                Undone::Refused { group, error } => return Err(Refusal::At { group, error }),
+                Undone::All(error) => return Err(Refusal::Of(error)),
+                // A batch that was done before is done.
+                Undone::DoneBefore => return Ok(()),
+                Undone::Collided(cause) => {
+                    collisions += 1;
+                    if COLLISIONS_MAX < collisions {
+                        return Err(Refusal::Of(StoreError::Failed(cause)));
+                    }
+                }
+                Undone::Lost { is_unknown: now_unknown, cause } => {
+                    self.session = None;
+                    self.reach.note(true);
+                    is_unknown |= now_unknown;
+                    tracing::warn!("the connection that writes to the database is lost: {cause}");
+                    let patience = match (self.closing.is_cancelled(), is_unknown) {
+                        (true, _) => Some(CLOSING_MAX),
+                        (false, true) => None,
+                        (false, false) => Some(UNREACHABLE_MAX),
+                    };
+                    if !unreachable.pause(patience).await {
+                        let text = format!("the database cannot be reached: {cause}");
+                        return Err(Refusal::Of(StoreError::Failed(text)));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn attempt(&mut self, number: i64, waiting: &[Waiting]) -> Result<(), Undone> {
+        let session = match self.session.take() {
+            Some(session) => session,
+            None => self.connector.connect(Purpose::Write).await.map_err(not_reached)?,
+        };
+        let groups = waiting.iter().map(|waiting| &waiting.group);
+        let batch = Batch::new((self.node, number), &self.settled, groups, &self.memory);
+        let ran = match batch {
+            Ok(batch) => batch.run(&session).await,
+            Err(undone) => Err(undone),
+        };
+        if session.is_reusable() {
+            self.session = Some(session);
+        }
+        let is_answered = !matches!(ran, Err(Undone::Lost { .. }));
+        if is_answered {
+            self.reach.note(false);
+        }
+        self.memory.keep(ran?);
+        Ok(())
+    }
+}
+
+/// Why a transaction was not committed.
+enum Refusal {
+    /// Some group is at fault: perhaps that one, if there are several.
+    At { group: Option<usize>, error: StoreError },
+    /// All fail with this.
+    Of(StoreError),
+}
+
+/// The parts of a batch in their order: up to the group that seems to be at fault, that one alone,
+/// and the rest; or halves where none is known.
+fn split(part: Range<usize>, at: Option<usize>) -> Vec<Range<usize>> {
+    let parts = match at {
+        Some(at) => {
+            let at = part.start + at;
+            vec![part.start..at, at..at + 1, at + 1..part.end]
+        }
+        None => {
+            let middle = part.start + part.len() / 2;
+            vec![part.start..middle, middle..part.end]
+        }
+    };
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+fn not_reached(fault: Fault) -> Undone {
+    Undone::Lost { is_unknown: false, cause: StoreError::from(fault).to_string() }
+}
+
+/// Since when the database cannot be reached.
+#[derive(Default)]
+struct Unreachable {
+    since: Option<Instant>,
+    pause: Option<Duration>,
+}
+
+impl Unreachable {
+    /// Waits a little before the next try; false if there should be none.
+    async fn pause(&mut self, patience: Option<Duration>) -> bool {
+        let since = *self.since.get_or_insert_with(Instant::now);
+        if patience.is_some_and(|patience| patience < since.elapsed()) {
+            return false;
+        }
+        let pause = self.pause.unwrap_or(PAUSE_MIN);
+        tokio::time::sleep(pause).await;
+        self.pause = Some((pause * 2).min(PAUSE_MAX));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_split_around_the_group_at_fault_or_in_the_middle() {
+        assert_eq!(split(10..20, Some(3)), [10..13, 13..14, 14..20]);
+        assert_eq!(split(10..20, Some(0)), [10..11, 11..20]);
+        assert_eq!(split(10..20, Some(9)), [10..19, 19..20]);
+        assert_eq!(split(10..13, None), [10..11, 11..13]);
+    }
+}

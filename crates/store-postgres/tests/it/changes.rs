@@ -1,0 +1,93 @@
+//! Nodes hear of what others changed.
+
+use std::time::Duration;
+
+use credits::OwnerId;
+use store::Store;
+use store::conformance::fixture::{add_key, at, key, key_id, owner, owner_id};
+use store::job::{JobId, JobKind, JobState, JobWrite, QueuedJob};
+use store::write::{Group, Write};
+use store_postgres::{Change, Postgres};
+use tokio::sync::broadcast::Receiver;
+use uuid::Uuid;
+
+use crate::server::{client, database, store};
+
+async fn next(changes: &mut Receiver<Change>) -> Change {
+    let heard = tokio::time::timeout(Duration::from_secs(5), changes.recv());
+    heard.await.expect("a change should be told").unwrap()
+}
+
+async fn write(store: &Postgres, writes: Vec<Write>) {
+    store.commit(Group { writes }).await.unwrap();
+}
+
+fn job(owner: OwnerId) -> QueuedJob {
+    QueuedJob {
+        id: JobId(Uuid::from_u128(1)),
+        owner,
+        key: None,
+        kind: JobKind::Music,
+        model: "composer".into(),
+        request: "{}".into(),
+        charge: "{}".into(),
+        request_id: "r".into(),
+        alternative: None,
+        has_link: false,
+        is_link_revoked: false,
+        state: JobState::Queued,
+        attempts: 0,
+        fence: 0,
+        lease_until: at(0),
+        due: at(0),
+        is_submitting: false,
+        wants_cancel: false,
+        ticket: None,
+        queued: at(0),
+        started: None,
+        submitted: None,
+        done: None,
+        failure: None,
+        media: None,
+    }
+}
+
+#[tokio::test]
+async fn a_node_hears_of_keys_owners_jobs_settings_and_recalls() {
+    let url = database().await;
+    let (one, two) = (store(&url, "one").await, store(&url, "two").await);
+    let mut changes = two.changes();
+    write(&one, vec![Write::AddOwner(owner(1))]).await;
+    assert_eq!(next(&mut changes).await, Change::Owner(owner_id(1)));
+    write(&one, vec![add_key(key(1))]).await;
+    assert_eq!(next(&mut changes).await, Change::Key(key_id(1)));
+    write(&one, vec![Write::Freeze { owner: owner_id(1), since: Some(at(1)) }]).await;
+    assert_eq!(next(&mut changes).await, Change::Owner(owner_id(1)));
+    // Every request does this, and nobody has to hear of it.
+    write(&one, vec![Write::TouchKey { key: key_id(1), at: at(1) }]).await;
+    write(&one, vec![Write::Job(Box::new(JobWrite::Add(Box::new(job(owner_id(1))))))]).await;
+    assert_eq!(next(&mut changes).await, Change::Jobs);
+    write(&one, vec![Write::PutSetting { name: "a".into(), value: vec![1] }]).await;
+    assert_eq!(next(&mut changes).await, Change::Settings);
+    one.recall_owner(owner_id(1)).await.unwrap();
+    assert_eq!(next(&mut changes).await, Change::Recall { owner: owner_id(1) });
+    // A group that is undone is not heard of.
+    let undone = vec![Write::PutSetting { name: "b".into(), value: vec![1] }, add_key(key(1))];
+    one.commit(Group { writes: undone }).await.unwrap_err();
+    write(&one, (2..=99).map(|number| Write::AddOwner(owner(number))).collect()).await;
+    assert_eq!(next(&mut changes).await, Change::All, "so many are told as one");
+}
+
+#[tokio::test]
+async fn after_a_lost_connection_everything_may_have_changed() {
+    let url = database().await;
+    let store = store(&url, "one").await;
+    let mut changes = store.changes();
+    let raw = client(&url).await;
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+               WHERE application_name = 'tollgate one listen' AND datname = current_database()";
+    assert_eq!(raw.query(end, &[]).await.unwrap().len(), 1);
+    assert_eq!(next(&mut changes).await, Change::All);
+    write(&store, vec![Write::PutSetting { name: "a".into(), value: vec![1] }]).await;
+    assert_eq!(next(&mut changes).await, Change::Settings);
+}

@@ -1,0 +1,32 @@
+//! What every store must do.
+
+use store::conformance::{Case, cases};
+
+use crate::server::{database, store};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_does_what_every_store_must_do() {
+    for Case { name, run } in cases() {
+        println!("{name}");
+        let store = store(&database().await, "one").await;
+        run(&store).await;
+        store.close().await;
+    }
+}
+
+/// Nobody may be asked to use a runtime of a certain kind.
+#[tokio::test]
+async fn a_store_works_on_a_runtime_of_one_thread_and_waits_when_it_is_dropped() {
+    use store::Store;
+    use store::write::{Group, Write};
+    let url = database().await;
+    let first = store(&url, "one").await;
+    let setting = |number: u32| Write::PutSetting { name: number.to_string(), value: vec![1] };
+    let commits: Vec<_> = (0..100).map(|number| first.commit(Group::of(setting(number)))).collect();
+    drop(first);
+    for commit in commits {
+        commit.await.unwrap();
+    }
+    let second = store(&url, "one").await;
+    assert_eq!(second.setting("99").await.unwrap(), Some(vec![1]));
+}

@@ -1,0 +1,16 @@
+//! The store against a real server, which is installed by `make test` and started for these tests
+//! alone.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
+
+mod batches;
+mod changes;
+mod conformance;
+mod fencing;
+mod lost;
+mod owners;
+mod proxy;
+mod schema;
+mod server;
+mod several;
+mod tls;

@@ -1,0 +1,36 @@
+//! The database of a test: SQLite in a folder, or Postgres where the environment names a server.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use store::Store;
+use store::sqlite::{Options, Sqlite};
+use store_postgres::Postgres;
+use tokio::task::JoinSet;
+use tokio_postgres::NoTls;
+
+/// The URL of a server on which a test may make databases. All tests of the gateway then run on it,
+/// each in a database of its own, which nobody removes.
+const SERVER: &str = "TOLLGATE_TEST_POSTGRES";
+
+#[expect(clippy::disallowed_methods, reason = "it is a choice of whoever runs the tests")]
+pub(crate) async fn fresh(folder: &Path) -> Arc<dyn Store> {
+    match std::env::var(SERVER) {
+        Ok(server) => Arc::new(on_postgres(&server).await),
+        Err(_) => Arc::new(Sqlite::open(&Options::scratch(folder.join("tollgate.db"))).unwrap()),
+    }
+}
+
+async fn on_postgres(server: &str) -> Postgres {
+    static NUMBER: AtomicUsize = AtomicUsize::new(1);
+    let number = NUMBER.fetch_add(1, Ordering::SeqCst);
+    let name = format!("test_{}_{number}", std::process::id());
+    let (client, connection) = tokio_postgres::connect(server, NoTls).await.unwrap();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(connection);
+    client.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
+    let (address, _) = server.rsplit_once('/').expect("the URL names a database");
+    let options = store_postgres::Options::new(format!("{address}/{name}"), "test");
+    Postgres::connect(&options).await.unwrap()
+}
