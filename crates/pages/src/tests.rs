@@ -54,6 +54,81 @@ fn an_index_is_given_whole_but_for_its_frame() {
 }
 
 #[test]
+fn every_post_of_a_thread_is_told_whatever_posts_are_called() {
+    let posts: String = (0..9)
+        .map(|index| {
+            format!(
+                "<div class=comment><b>user{index}</b><p>Answer {index}, in a sentence.</p></div>"
+            )
+        })
+        .collect();
+    let page = read(&framed(&posts), ADDRESS).unwrap();
+    assert!(page.markdown.contains("user0") && page.markdown.contains("Answer 8"), "{page:?}");
+
+    let html = framed(&format!("<article>{}</article>{posts}", paragraphs(12)));
+    let page = read(&html, ADDRESS).unwrap();
+    assert!(
+        !page.markdown.contains("Answer 8"),
+        "beside an article they are not content: {page:?}"
+    );
+}
+
+#[test]
+fn quotes_of_other_posts_and_tabs_that_are_not_shown_are_told() {
+    let html = framed(&format!(
+        "<article>{}<aside class=quote><blockquote>It leaves at eight.</blockquote></aside>\
+         <div role=tabpanel>By boat.</div><div role=tabpanel hidden>By train.</div>{}</article>",
+        paragraphs(3),
+        paragraphs(3)
+    ));
+    let page = read(&html, ADDRESS).unwrap();
+    for told in ["It leaves at eight.", "By boat.", "By train."] {
+        assert!(page.markdown.contains(told), "{told} in {page:?}");
+    }
+}
+
+#[test]
+fn code_keeps_its_comments_and_has_no_links() {
+    let html = framed(&format!(
+        "{}<pre><code>let a: <a href=/usize>usize</a> = 1; <span class=comment>// one</span>\n\
+         # no heading</code></pre>",
+        paragraphs(3)
+    ));
+    let page = read(&html, ADDRESS).unwrap();
+    assert!(page.markdown.contains("let a: usize = 1; // one"), "{page:?}");
+    assert!(page.markdown.starts_with("# A page"), "{page:?}");
+}
+
+#[test]
+fn a_page_inside_of_a_form_is_told_and_a_form_on_a_page_is_not() {
+    let form = "<form><label>Your address</label><p>We write every week.</p></form>";
+    let html = format!(
+        "<html><body><form id=aspnet><div class=with-sidebar>{}{form}</div></form></body></html>",
+        paragraphs(4)
+    );
+    let page = read(&html, ADDRESS).unwrap();
+    assert!(page.markdown.contains("3: The ferry"), "{page:?}");
+    let page = read(&framed(&(paragraphs(4) + form)), ADDRESS).unwrap();
+    assert!(!page.markdown.contains("every week"), "{page:?}");
+}
+
+#[test]
+fn text_without_spaces_is_not_taken_for_a_shell() {
+    let html = format!(
+        "<html><head><script src=a.js></script></head><body><p>{}</p></body></html>",
+        "船は七時に港を出る。".repeat(20)
+    );
+    assert!(!read(&html, ADDRESS).unwrap().needs_scripts);
+}
+
+#[test]
+fn the_bytes_of_a_picture_are_not_told() {
+    let html =
+        framed(&(paragraphs(3) + "<img alt=Dot src='data:image/gif;base64,R0lGODlhAQABAAA='>"));
+    assert!(!read(&html, ADDRESS).unwrap().markdown.contains("base64"));
+}
+
+#[test]
 fn a_shell_for_scripts_is_recognised() {
     let shell = "<html><head><title>App</title><script src=a.js></script></head>\
                  <body><div id=root></div></body></html>";

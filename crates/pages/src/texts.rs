@@ -1,0 +1,58 @@
+//! How much text each element of a page holds, and how much of it is in links.
+
+use std::collections::HashMap;
+
+use dom_query::{NodeId, NodeRef};
+
+/// Letters and digits below an element: unlike words, every script has them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Text {
+    pub(crate) characters: usize,
+    /// How many of them are in links.
+    pub(crate) linked: usize,
+}
+
+impl Text {
+    pub(crate) fn unlinked(self) -> usize {
+        self.characters - self.linked
+    }
+
+    /// Whether at least `percent` of the text is in links.
+    pub(crate) fn is_linked(self, percent: usize) -> bool {
+        self.characters * percent <= self.linked * 100
+    }
+}
+
+pub(crate) struct Texts(HashMap<NodeId, Text>);
+
+impl Texts {
+    pub(crate) fn below(root: NodeRef<'_>) -> Texts {
+        let mut nodes = vec![root];
+        nodes.extend(root.descendants_it());
+        let mut texts: HashMap<NodeId, Text> = HashMap::with_capacity(nodes.len());
+        // Backwards, an element comes after everything that it holds.
+        for node in nodes.iter().rev() {
+            let mut text = texts.get(&node.id).copied().unwrap_or_default();
+            if node.is_text() {
+                let characters = node.text().chars().filter(|it| it.is_alphanumeric()).count();
+                text = Text { characters, linked: 0 };
+            } else if node.has_name("a") && node.has_attr("href") {
+                text.linked = text.characters;
+            }
+            if text.characters == 0 {
+                continue;
+            }
+            texts.insert(node.id, text);
+            if let Some(parent) = node.parent() {
+                let sum = texts.entry(parent.id).or_default();
+                sum.characters += text.characters;
+                sum.linked += text.linked;
+            }
+        }
+        Texts(texts)
+    }
+
+    pub(crate) fn of(&self, node: NodeRef<'_>) -> Text {
+        self.0.get(&node.id).copied().unwrap_or_default()
+    }
+}
