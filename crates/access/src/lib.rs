@@ -113,11 +113,13 @@ impl KeyRing {
     ) -> Result<Arc<Holder>, KeyRefused> {
         let before = self.peppers.before.as_ref().ok_or(KeyRefused::Unknown)?;
         let from = secret::digest(before, secret);
-        let found = self.store.find_key(from).await?;
-        let (key, _) = found.ok_or(KeyRefused::Unknown)?;
+        // Where it is neither under this digest nor can be moved, another request for the same key may
+        // have moved it a moment ago.
+        let Some((key, _)) = self.store.find_key(from).await? else {
+            return self.fetch(digest).await;
+        };
         let write = Write::MoveKey { key: key.id, from, to: digest };
         match self.store.commit(Group::of(write)).await {
-            // Somebody else moved it a moment ago.
             Ok(()) | Err(StoreError::Missing(_)) => self.fetch(digest).await,
             Err(error) => Err(error.into()),
         }
