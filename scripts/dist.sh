@@ -25,6 +25,8 @@ done
 # Every package that is linked in, under which licence, and the texts that its authors ship.
 cargo metadata --format-version 1 --locked --filter-platform "$(rustc -vV | sed -n 's/^host: //p')" |
   python3 scripts/licences.py "$folder/licences"
+# And of weights that others made and that are part of the program.
+cp crates/engine-onnx/weights/LICENSE "$folder/licences/real-esrgan.txt"
 
 (cd "$out" && tar --sort=name --owner=0 --group=0 --numeric-owner -czf "$name.tar.gz" "$name" &&
   sha256sum "$name.tar.gz" >SHA256SUMS)

@@ -16,5 +16,5 @@ if [ -z "${npm_config_registry:-}" ] && ! have npm; then
 fi
 
 binary=$(./scripts/build.sh "${PROFILE:-quick}")
-say "starting; the built-in models are fetched now if they are not there yet, about 430 MB"
+say "starting; the built-in models are fetched now if they are not there yet, about 480 MB"
 exec "$binary" serve "$@"

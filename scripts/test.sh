@@ -47,7 +47,7 @@ TOLLGATE="$binary" tests-e2e/.venv/bin/python -m unittest discover --start-direc
 say "weights for the tests of the engine"
 weights="$(target_dir)/weights"
 "$binary" --data-dir "$weights" models pull
-"$binary" --data-dir "$weights" models pull whisper-tiny
+"$binary" --data-dir "$weights" models pull whisper-tiny upscale-esrgan
 export TOLLGATE_TEST_MODELS="$weights/models"
 
 say "tests of the engine"

@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::catalogue::Model;
 use engine::{
-    AttestedEngine, ChatEngine, EmbeddingEngine, ImageEngine, MediaEngine, SpeechEngine,
-    TranscriptionEngine,
+    AttestedEngine, ChatEngine, EmbeddingEngine, ImageEngine, MediaEngine, PictureJudge,
+    SpeechEngine, TranscriptionEngine,
 };
 use tokio::sync::Semaphore;
 
@@ -35,6 +35,7 @@ pub struct EngineSet {
     transcription: HashMap<String, Arc<dyn TranscriptionEngine>>,
     media: HashMap<String, Arc<dyn MediaEngine>>,
     images: HashMap<String, Arc<dyn ImageEngine>>,
+    judge: Option<Arc<dyn PictureJudge>>,
 }
 
 impl Engines {
@@ -90,6 +91,12 @@ impl Engines {
         current.images.get(&model.id).cloned().ok_or_else(|| without_engine(model))
     }
 
+    /// What looks at pictures before they are shown, if anything does.
+    pub(crate) fn judge(&self) -> Option<Arc<dyn PictureJudge>> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.judge.clone()
+    }
+
     /// What can prove where a model runs, one for each of its routes; none for an ordinary model.
     pub(crate) fn attested(&self, model: &Model) -> Vec<Arc<dyn AttestedEngine>> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
@@ -128,6 +135,10 @@ impl EngineSet {
 
     pub fn add_images(&mut self, model: &Model, engine: Arc<dyn ImageEngine>) {
         self.images.insert(model.id.clone(), engine);
+    }
+
+    pub fn set_judge(&mut self, judge: Arc<dyn PictureJudge>) {
+        self.judge = Some(judge);
     }
 
     pub fn add_attested(&mut self, model: &Model, engines: Vec<Arc<dyn AttestedEngine>>) {

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use config::sections::engine as section;
 use config::sections::log::{Format, Log};
 use config::sections::provider::BUILT_IN;
-use domain::catalogue::Model;
+use domain::catalogue::{Model, ModelType};
 use engine_upstream::LocalProcess;
 use supervisor::{Plan, ProcessState, StatusCell};
+use switchboard::builtin::SAFETY;
 use switchboard::composed::COMPOSER;
 use tokio_util::task::TaskTracker;
 use weights::{Kind, Puller, Settings, State, gguf, manifest};
@@ -88,6 +89,12 @@ impl Local {
         let is_offered = |id: &str| offered.iter().any(|model| files_of(model) == Some(id));
         let mut wanted: Vec<String> =
             defaults.map(|files| files.id.clone()).filter(|id| is_offered(id)).collect();
+        let makes_pictures =
+            |model: &Model| matches!(model.model_type(), ModelType::Image | ModelType::Inpaint);
+        // What others make is looked at too.
+        if offered.iter().any(makes_pictures) {
+            wanted.push(SAFETY.to_owned());
+        }
         // A file of the operator's own needs the library too, and is no entry that would say so.
         if self.needs_library && offered.iter().any(|model| self.is_own(model)) {
             wanted.push(LLAMA_LIBRARY.to_owned());

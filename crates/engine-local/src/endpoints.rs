@@ -1,12 +1,19 @@
 //! One file per endpoint.
 
+pub(crate) mod cutouts;
+pub(crate) mod edits;
 pub(crate) mod embeddings;
 pub(crate) mod health;
 pub(crate) mod images;
 pub(crate) mod models;
+mod picture_file;
+mod picture_form;
+pub(crate) mod safety;
 pub(crate) mod speech;
 pub(crate) mod texts;
 pub(crate) mod transcriptions;
+pub(crate) mod upscales;
+mod waiting;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;

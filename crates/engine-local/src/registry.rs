@@ -21,6 +21,8 @@ use crate::{Options, machine};
 const CACHE_BYTES_MAX: u64 = 1 << 30;
 /// Answers that a text model writes side by side.
 const PARALLEL: u32 = 4;
+/// Large pictures that are worked on at once.
+const PICTURES_AT_ONCE: usize = 1;
 
 #[derive(Debug)]
 pub(crate) struct Registry {
@@ -29,6 +31,8 @@ pub(crate) struct Registry {
     /// One load at a time: two would not see each other's memory.
     loading: Semaphore,
     trials: Trials,
+    /// Held while a large picture is worked on.
+    workbench: Arc<Semaphore>,
     models: Mutex<HashMap<String, Entry>>,
 }
 
@@ -84,6 +88,7 @@ impl Registry {
             },
             loading: Semaphore::new(1),
             trials: Trials::in_folder(options.socket.with_extension("loading")),
+            workbench: Arc::new(Semaphore::new(PICTURES_AT_ONCE)),
             models: Mutex::new(HashMap::new()),
         }
     }
@@ -99,6 +104,11 @@ impl Registry {
         let cell = self.touch(id, kind);
         let loaded = cell.get_or_try_init(|| self.load(id, found)).await?;
         Ok(loaded.clone())
+    }
+
+    /// Has a place for each large picture that may be worked on.
+    pub(crate) fn workbench(&self) -> &Arc<Semaphore> {
+        &self.workbench
     }
 
     /// The process ends in good order: a load that is under way is not what ended it.

@@ -12,7 +12,10 @@ use axum::routing::{get, post};
 use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::endpoints::{embeddings, health, images, models, speech, texts, transcriptions};
+use crate::endpoints::{
+    cutouts, edits, embeddings, health, images, models, safety, speech, texts, transcriptions,
+    upscales,
+};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::{Error, Options};
@@ -71,6 +74,10 @@ fn router(registry: Arc<Registry>) -> Router {
         .route("/v1/embeddings", post(embeddings::create))
         .route("/v1/audio/speech", post(speech::create))
         .route("/v1/images/generations", post(images::create))
+        .route("/v1/images/edits", post(edits::create))
+        .route("/v1/images/upscales", post(upscales::create))
+        .route("/v1/images/cutouts", post(cutouts::create))
+        .route("/v1/images/safety", post(safety::judge))
         .route("/v1/audio/transcriptions", post(transcriptions::create))
         .fallback(async || Refusal::invalid(None, "There is no such endpoint."))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))

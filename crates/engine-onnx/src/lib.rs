@@ -7,6 +7,7 @@ pub mod pictor;
 mod runtime;
 pub mod speech;
 mod tensors;
+pub mod tools;
 pub mod transcription;
 
 pub use runtime::{Error, Runtime};

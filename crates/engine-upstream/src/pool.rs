@@ -12,8 +12,8 @@ use std::sync::Arc;
 use engine::{
     ChatAnswer, ChatEngine, ChatEvent, ChatRequest, ChatStream, CutOutRequest, EditRequest,
     EmbeddingAnswer, EmbeddingEngine, EmbeddingRequest, EngineError, ImageAnswer, ImageEngine,
-    ImageFuture, ImageRequest, SoundStream, SpeechEngine, SpeechRequest, Transcript,
-    TranscriptionEngine, TranscriptionRequest, UpscaleRequest, VoiceSample,
+    ImageFuture, ImageRequest, Picture, PictureJudge, SoundStream, SpeechEngine, SpeechRequest,
+    Transcript, TranscriptionEngine, TranscriptionRequest, UpscaleRequest, VoiceSample,
 };
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
@@ -298,6 +298,16 @@ impl ImageEngine for Pool<dyn ImageEngine> {
 
     fn can_be_stopped(&self) -> bool {
         self.routes.iter().all(|route| route.engine.can_be_stopped())
+    }
+}
+
+impl PictureJudge for Pool<dyn PictureJudge> {
+    fn adult_score(&self, picture: Picture) -> BoxFuture<'_, Result<f64, EngineError>> {
+        Box::pin(async move {
+            let (score, lease) = self.first_to(|it| it.adult_score(picture.clone())).await?;
+            lease.succeed();
+            Ok(score)
+        })
     }
 }
 

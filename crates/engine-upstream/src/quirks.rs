@@ -15,6 +15,8 @@ pub struct Quirks {
     pub takes_extensions: bool,
     /// Ends at its context where the bound on the answer goes beyond; otherwise it refuses that.
     pub ends_at_context: bool,
+    /// Enlarges pictures, cuts them out and judges them, at addresses of its own.
+    pub has_picture_tools: bool,
     pub output_cap: OutputCap,
     pub reasoning: ReasoningStyle,
 }
@@ -47,6 +49,7 @@ impl Quirks {
         takes_tool_choice: true,
         takes_extensions: true,
         ends_at_context: false,
+        has_picture_tools: false,
         output_cap: OutputCap::MaxTokens,
         reasoning: ReasoningStyle::Template,
     };
@@ -73,8 +76,12 @@ impl Quirks {
     };
 
     /// The engine that comes with the service.
-    pub const BUILT_IN: Quirks =
-        Quirks { takes_prompts: false, ends_at_context: true, ..Quirks::VLLM };
+    pub const BUILT_IN: Quirks = Quirks {
+        takes_prompts: false,
+        ends_at_context: true,
+        has_picture_tools: true,
+        ..Quirks::VLLM
+    };
 
     /// The names an operator can give.
     pub const NAMES: [&str; 6] = ["vllm", "sglang", "llamacpp", "ollama", "openrouter", "openai"];

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use engine::{
-    AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, ImageEngine, MediaEngine, Served,
-    SpeechEngine, TranscriptionEngine,
+    AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, ImageEngine, MediaEngine,
+    PictureJudge, Served, SpeechEngine, TranscriptionEngine,
 };
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use outbound::{Client, Reach, Target, Way};
@@ -19,7 +19,8 @@ use crate::comfyui::{ComfyUi, Workflow};
 use crate::fal::Fal;
 use crate::fan_out::FanOut;
 use crate::openai::{
-    OpenAiAttested, OpenAiChat, OpenAiEmbeddings, OpenAiImages, OpenAiSpeech, OpenAiTranscription,
+    BuiltInJudge, OpenAiAttested, OpenAiChat, OpenAiEmbeddings, OpenAiImages, OpenAiSpeech,
+    OpenAiTranscription, PictureTools,
 };
 use crate::pool::Gate;
 use crate::queued::acestep::AceStep;
@@ -270,6 +271,10 @@ impl Upstream {
             Protocol::OpenAi(quirks) => Arc::new(OpenAiImages {
                 generations: self.endpoint("images/generations"),
                 edits: self.endpoint("images/edits"),
+                tools: quirks.has_picture_tools.then(|| PictureTools {
+                    upscales: self.endpoint("images/upscales"),
+                    cutouts: self.endpoint("images/cutouts"),
+                }),
                 model: model.to_owned(),
                 quirks,
             }),
@@ -309,6 +314,17 @@ impl Upstream {
                 return Err(self.cannot("pictures"));
             }
         })
+    }
+
+    /// What looks at pictures before they are shown; only the built-in engine has it.
+    pub fn judge(&self, model: &str) -> Result<Arc<dyn PictureJudge>, SetupError> {
+        match self.protocol {
+            Protocol::OpenAi(quirks) if quirks.has_picture_tools => Ok(Arc::new(BuiltInJudge {
+                safety: self.endpoint("images/safety"),
+                model: model.to_owned(),
+            })),
+            _ => Err(self.cannot("classifier")),
+        }
     }
 
     /// What proves that one of its models runs in an enclave.

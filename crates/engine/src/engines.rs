@@ -7,7 +7,7 @@ use futures_util::stream::BoxStream;
 
 use crate::{
     ChatAnswer, ChatEvent, ChatRequest, CutOutRequest, EditRequest, EmbeddingAnswer,
-    EmbeddingRequest, EngineError, ImageAnswer, ImageRequest, SoundStream, SpeechRequest,
+    EmbeddingRequest, EngineError, ImageAnswer, ImageRequest, Picture, SoundStream, SpeechRequest,
     Transcript, TranscriptionRequest, UpscaleRequest, VoiceSample,
 };
 
@@ -98,6 +98,12 @@ pub trait ImageEngine: Send + Sync {
     fn can_be_stopped(&self) -> bool {
         false
     }
+}
+
+/// Something that looks at pictures before they are shown.
+pub trait PictureJudge: Send + Sync {
+    /// How likely a picture is for adults, from 0 to 1.
+    fn adult_score(&self, picture: Picture) -> BoxFuture<'_, Result<f64, EngineError>>;
 }
 
 /// An engine is asked for what its protocol has no words for: a matter of the configuration.

@@ -8,7 +8,7 @@
 //! - [`ChatAnswer`], or a stream of [`ChatEvent`]s: what comes back.
 //! - [`EmbeddingRequest`] and [`EmbeddingAnswer`]: the same for vectors.
 //! - [`ImageRequest`], [`EditRequest`], [`UpscaleRequest`], [`CutOutRequest`] and [`ImageAnswer`]:
-//!   for pictures.
+//!   for pictures; a [`PictureJudge`] looks at them before they are shown.
 //! - [`SpeechRequest`] and a [`SoundStream`], [`TranscriptionRequest`] and [`Transcript`]: for sound.
 //! - [`MediaEngine`]: music and videos, which are handed in and fetched later.
 //! - [`Usage`]: the tokens an engine says it used; [`TokenMeter`] counts when it does not say.
@@ -34,7 +34,7 @@ pub use answer::{ChatAnswer, Choice};
 pub use attested::{Attestation, AttestedEngine, ExchangeSignature, SEAL_BYTES, Seal, plain_bytes};
 pub use embedding::{EmbeddingAnswer, EmbeddingInput, EmbeddingRequest};
 pub use engines::{
-    ChatEngine, ChatStream, EmbeddingEngine, ImageEngine, ImageFuture, SpeechEngine,
+    ChatEngine, ChatStream, EmbeddingEngine, ImageEngine, ImageFuture, PictureJudge, SpeechEngine,
     TranscriptionEngine,
 };
 pub use error::{EngineError, Phase};

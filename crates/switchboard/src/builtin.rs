@@ -3,6 +3,9 @@
 use config::sections::provider::BUILT_IN;
 use domain::catalogue::{Catalogue, Model};
 
+/// The entry in the list of files with the classifier, which is no model of the catalogue.
+pub const SAFETY: &str = "safety-open-nsfw";
+
 /// Every built-in model, whether or not its files are there.
 pub fn models() -> Result<Vec<Model>, String> {
     let entries = include_str!("../builtin.toml");
@@ -128,7 +131,7 @@ mod tests {
     fn every_built_in_model_has_files_and_the_other_way_round() {
         let offered: Vec<String> = models().unwrap().into_iter().map(|model| model.id).collect();
         let listed = weights::manifest().models();
-        let listed = listed.filter(|model| model.kind != weights::Kind::Library);
+        let listed = listed.filter(|model| model.is_offered());
         let listed: Vec<String> = listed.map(|model| model.id.clone()).collect();
         // The composer consists of code alone.
         for id in offered.iter().filter(|id| *id != crate::composed::COMPOSER) {

@@ -18,8 +18,8 @@ use config::sections::provider::{self, BUILT_IN, Provider, ProviderKind};
 use domain::catalogue::{Capability, Model, ModelSpec};
 use domain::entropy::Entropy;
 use engine::{
-    AttestedEngine, ChatEngine, EmbeddingEngine, ImageEngine, MediaEngine, SpeechEngine,
-    TranscriptionEngine,
+    AttestedEngine, ChatEngine, EmbeddingEngine, ImageEngine, MediaEngine, PictureJudge,
+    SpeechEngine, TranscriptionEngine,
 };
 use engine_upstream::{
     Concurrency, Dice, LocalProcess, MediaRoute, MediaRoutes, MediaWork, Pool, Protocol, Quirks,
@@ -52,6 +52,11 @@ pub fn connect(
 ) -> Result<EngineSet, String> {
     let upstreams = upstreams(providers, local).map_err(|error| error.to_string())?;
     let mut engines = EngineSet::default();
+    if let Some(upstream) = upstreams.get(BUILT_IN) {
+        let judge = upstream.judge(builtin::SAFETY).map_err(|error| error.to_string())?;
+        let route: Route<dyn PictureJudge> = Route::new(judge, upstream, builtin::SAFETY, 1);
+        engines.set_judge(Arc::new(ground.pool(vec![route])));
+    }
     let composer = Composer::default();
     for model in models {
         match &model.spec {

@@ -52,6 +52,11 @@ pub enum Kind {
     Transcription,
     Speech,
     Image,
+    Upscale,
+    CutOut,
+    Erase,
+    /// Looks at pictures on their way out. Nobody asks for it by its name.
+    Safety,
     Library,
 }
 
@@ -151,6 +156,11 @@ impl Manifest {
 }
 
 impl ModelFiles {
+    /// Whether callers can ask for it.
+    pub fn is_offered(&self) -> bool {
+        !matches!(self.kind, Kind::Library | Kind::Safety)
+    }
+
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }

@@ -90,7 +90,9 @@ fn type_of(files: &ModelFiles) -> Option<&'static str> {
         Kind::Transcription => Some("asr"),
         Kind::Speech => Some("tts"),
         Kind::Image => Some("image"),
-        Kind::Library => None,
+        Kind::Upscale => Some("upscale"),
+        Kind::CutOut | Kind::Erase => Some("inpaint"),
+        Kind::Safety | Kind::Library => None,
     }
 }
 

@@ -28,7 +28,7 @@ pub const SECTION: Section = Section {
             "fetch",
             Kind::Flag,
             "true",
-            "Fetches the built-in models that are offered without being asked for, about 430 MB, \
+            "Fetches the built-in models that are offered without being asked for, about 480 MB, \
              when the service starts. Otherwise `tollgate models pull` fetches them.",
         ),
         Key::with_default(

@@ -4,7 +4,6 @@
 //! gateway brings it to its size.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Json;
 use axum::body::Bytes;
@@ -19,6 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::read_json;
+use super::waiting::Waiting;
 use crate::refusal::Refusal;
 use crate::registry::{Kind, Model, Registry};
 
@@ -65,36 +65,18 @@ pub(crate) async fn create(
     };
     let form = form(body.size.as_deref())?;
     let waiting = Waiting::default();
-    let is_wanted = Arc::clone(&waiting.is_wanted);
-    let painted = tokio::task::spawn_blocking(move || paint(&painter, &body, &is_wanted)).await;
+    let is_wanted = waiting.watch();
+    let painted = tokio::task::spawn_blocking(move || paint(&painter, &body, is_wanted)).await;
     let rgb = painted.map_err(|error| Refusal::failed(error.to_string()))?.map_err(refusal)?;
     drop(waiting);
     let file = png(&rgb, form).map_err(|error| Refusal::failed(error.to_string()))?;
     Ok(Json(json!({"data": [{"b64_json": STANDARD.encode(file)}]})))
 }
 
-/// Whoever wants the picture. When it goes away the drawing stops after its step.
-#[derive(Debug)]
-struct Waiting {
-    is_wanted: Arc<AtomicBool>,
-}
-
-impl Default for Waiting {
-    fn default() -> Waiting {
-        Waiting { is_wanted: Arc::new(AtomicBool::new(true)) }
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.is_wanted.store(false, Ordering::Release);
-    }
-}
-
 fn paint(
     painter: &Painter,
     body: &ImageBody,
-    is_wanted: &AtomicBool,
+    is_wanted: impl Fn() -> bool,
 ) -> Result<Vec<u8>, PictorError> {
     let wish = Wish {
         prompt: &with_style(&body.prompt),
@@ -104,7 +86,7 @@ fn paint(
         guidance: body.cfg_scale.unwrap_or(GUIDANCE_DEFAULT),
         start: None,
     };
-    painter.paint(&wish, || is_wanted.load(Ordering::Acquire))
+    painter.paint(&wish, is_wanted)
 }
 
 fn with_style(prompt: &str) -> String {

@@ -13,6 +13,10 @@ pub(crate) enum Kind {
     Transcription,
     Speech,
     Image,
+    Upscale,
+    CutOut,
+    Erase,
+    Safety,
 }
 
 /// A model on disk.
@@ -33,6 +37,10 @@ impl Kind {
             Kind::Transcription => "asr",
             Kind::Speech => "tts",
             Kind::Image => "image",
+            Kind::Upscale => "upscale",
+            Kind::CutOut => "background removal",
+            Kind::Erase => "inpaint",
+            Kind::Safety => "safety",
         }
     }
 
@@ -43,6 +51,10 @@ impl Kind {
             weights::Kind::Transcription => Some(Kind::Transcription),
             weights::Kind::Speech => Some(Kind::Speech),
             weights::Kind::Image => Some(Kind::Image),
+            weights::Kind::Upscale => Some(Kind::Upscale),
+            weights::Kind::CutOut => Some(Kind::CutOut),
+            weights::Kind::Erase => Some(Kind::Erase),
+            weights::Kind::Safety => Some(Kind::Safety),
             weights::Kind::Library => None,
         }
     }

@@ -7,6 +7,10 @@ use engine_onnx::Runtime;
 use engine_onnx::embedding::Embedder;
 use engine_onnx::pictor::Painter;
 use engine_onnx::speech::{self, Speaker};
+use engine_onnx::tools::cut_out::Cutter;
+use engine_onnx::tools::erase::Eraser;
+use engine_onnx::tools::safety::Judge;
+use engine_onnx::tools::upscale::Upscaler;
 use engine_onnx::transcription::{self, Transcriber};
 use engine_text::{Library, Settings, TextModel, Weights};
 use weights::Missing;
@@ -37,6 +41,10 @@ pub(crate) enum Model {
     Transcription(Arc<Transcriber>),
     Speech(Arc<Speaker>),
     Image(Arc<Painter>),
+    Upscale(Arc<Upscaler>),
+    CutOut(Arc<Cutter>),
+    Erase(Arc<Eraser>),
+    Safety(Arc<Judge>),
 }
 
 impl std::fmt::Debug for Loaded {
@@ -58,6 +66,10 @@ impl Loaded {
             Model::Transcription(model) => Arc::strong_count(model),
             Model::Speech(model) => Arc::strong_count(model),
             Model::Image(model) => Arc::strong_count(model),
+            Model::Upscale(model) => Arc::strong_count(model),
+            Model::CutOut(model) => Arc::strong_count(model),
+            Model::Erase(model) => Arc::strong_count(model),
+            Model::Safety(model) => Arc::strong_count(model),
         };
         holders == 1
     }
@@ -123,6 +135,26 @@ fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Mod
             let model = Painter::load(runtime, &prompts).map_err(broken)?;
             Ok(Model::Image(Arc::new(model)))
         }
+        Kind::Upscale => {
+            let model = if is_compact(found) {
+                Upscaler::compact(runtime)
+            } else {
+                Upscaler::load(runtime, folder)
+            };
+            Ok(Model::Upscale(Arc::new(model.map_err(broken)?)))
+        }
+        Kind::CutOut => {
+            let model = Cutter::load(runtime, folder).map_err(broken)?;
+            Ok(Model::CutOut(Arc::new(model)))
+        }
+        Kind::Erase => {
+            let model = Eraser::load(runtime, folder).map_err(broken)?;
+            Ok(Model::Erase(Arc::new(model)))
+        }
+        Kind::Safety => {
+            let model = Judge::load(runtime, folder).map_err(broken)?;
+            Ok(Model::Safety(Arc::new(model)))
+        }
         Kind::Speech | Kind::Text => {
             let kind = if is_kokoro(found) { speech::Kind::Kokoro } else { speech::Kind::Hibari };
             let language = weights::folder(models_dir, LANGUAGE);
@@ -147,6 +179,12 @@ fn graph_memory_bytes(found: &Found, files_bytes: u64) -> u64 {
         Kind::Embedding => (2, 416),
         // Its weights are in the program, and widened to four bytes a number.
         Kind::Image => (0, 640),
+        Kind::Upscale if is_compact(found) => (0, 512),
+        Kind::Upscale => (3, 512),
+        // With the largest picture that they may be sent, which tests do.
+        Kind::CutOut => (2, 768),
+        Kind::Erase => (3, 1024),
+        Kind::Safety => (3, 64),
         Kind::Speech | Kind::Text => (2, 144),
     };
     files_bytes.saturating_mul(factor).saturating_add(working_mb << 20)
@@ -154,6 +192,11 @@ fn graph_memory_bytes(found: &Found, files_bytes: u64) -> u64 {
 
 fn is_whisper(found: &Found) -> bool {
     found.kind == Kind::Transcription && found.id.starts_with("whisper")
+}
+
+/// The upscaler whose weights are in the program.
+fn is_compact(found: &Found) -> bool {
+    found.kind == Kind::Upscale && found.id.ends_with("compact")
 }
 
 fn is_kokoro(found: &Found) -> bool {

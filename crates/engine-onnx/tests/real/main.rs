@@ -7,6 +7,7 @@ mod models;
 mod pictor;
 mod round_trip;
 mod speech;
+mod tools;
 mod transcription;
 
 /// Whether this processor adds up products of bytes exactly. Without VNNI the runtime adds them in

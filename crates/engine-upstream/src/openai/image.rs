@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use engine::{
-    EditRequest, EngineError, Frame, ImageAnswer, ImageEngine, ImageFuture, ImageRequest,
+    CutOutRequest, EditRequest, EngineError, Frame, ImageAnswer, ImageEngine, ImageFuture,
+    ImageRequest, UpscaleRequest,
 };
 use outbound::{Content, FormFile};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::picture_tools::PictureTools;
 use crate::Quirks;
 use crate::failure::Failure;
 use crate::picture;
@@ -18,6 +20,8 @@ use crate::transport::{Endpoint, bad_answer};
 pub(crate) struct OpenAiImages {
     pub(crate) generations: Endpoint,
     pub(crate) edits: Endpoint,
+    /// Only the built-in engine has them.
+    pub(crate) tools: Option<PictureTools>,
     pub(crate) model: String,
     pub(crate) quirks: Quirks,
 }
@@ -51,9 +55,33 @@ impl ImageEngine for OpenAiImages {
             self.read(&self.edits, &answer).await
         })
     }
+
+    fn upscale(&self, request: Arc<UpscaleRequest>) -> ImageFuture<'_> {
+        Box::pin(async move {
+            let tools = self.tools("enlarge pictures")?;
+            tools.upscale(&self.model, &request.picture, request.size).await
+        })
+    }
+
+    fn cut_out(&self, request: Arc<CutOutRequest>) -> ImageFuture<'_> {
+        Box::pin(async move {
+            let tools = self.tools("remove backgrounds")?;
+            tools.cut_out(&self.model, &request.picture).await
+        })
+    }
+
+    /// The built-in engine stops when its connection is closed. Others go on.
+    fn can_be_stopped(&self) -> bool {
+        self.tools.is_some()
+    }
 }
 
 impl OpenAiImages {
+    fn tools(&self, work: &str) -> Result<&PictureTools, EngineError> {
+        let cause = || format!("its protocol has no way to {work}");
+        self.tools.as_ref().ok_or_else(|| EngineError::Misconfigured { cause: cause() })
+    }
+
     async fn read(&self, endpoint: &Endpoint, body: &[u8]) -> Result<ImageAnswer, EngineError> {
         let file = match read(body)? {
             Made::Inline(text) => picture::from_text(&text)?,

@@ -31,6 +31,7 @@ mod crypto_keyed;
 mod embeddings;
 mod embeddings_fields;
 mod image_edits;
+mod image_safety;
 mod image_tools;
 mod images;
 mod limits;

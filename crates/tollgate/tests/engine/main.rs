@@ -7,3 +7,4 @@ mod files;
 mod harness;
 mod hostile;
 mod memory;
+mod pictures;

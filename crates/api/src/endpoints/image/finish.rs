@@ -8,7 +8,27 @@ use wire::images::{ImageFormat, OpenAiFormat, OutputFormat};
 use crate::picture_work::Studio;
 
 /// Of what an engine makes, which may be larger than what callers send.
-const PIXELS_MAX: u64 = 40_000_000;
+const BOUNDS: Bounds = Bounds { pixels_min: 1, pixels_max: 40_000_000, side_min: 1 };
+
+/// Whether somebody has looked for what is for adults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SafeMode {
+    On,
+    /// The caller wants none.
+    Off,
+    /// Neither the model's provider nor a classifier of ours could tell.
+    Unavailable,
+}
+
+impl SafeMode {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            SafeMode::On => "on",
+            SafeMode::Off => "off",
+            SafeMode::Unavailable => "unavailable",
+        }
+    }
+}
 
 /// How a picture shall leave.
 #[derive(Debug, Clone)]
@@ -28,6 +48,7 @@ pub(super) struct Finished {
     pub(super) file: Bytes,
     pub(super) format: Format,
     pub(super) is_blurred: bool,
+    pub(super) safe_mode: SafeMode,
     /// Nothing of what was asked for may be seen.
     pub(super) is_violation: bool,
 }
@@ -39,9 +60,19 @@ impl Finish {
         studio: &Studio,
         answer: ImageAnswer,
     ) -> Result<Finished, EngineError> {
-        let is_blurred = self.is_safe && answer.is_adult == Some(true);
+        let is_adult = match (self.is_safe, answer.is_adult) {
+            (false, _) => None,
+            (true, None) => studio.is_adult(BOUNDS, &answer.file).await,
+            (true, told) => told,
+        };
+        let safe_mode = match (self.is_safe, is_adult) {
+            (false, _) => SafeMode::Off,
+            (true, None) => SafeMode::Unavailable,
+            (true, Some(_)) => SafeMode::On,
+        };
+        let is_blurred = is_adult == Some(true);
         let order = Order {
-            bounds: Bounds { pixels_min: 1, pixels_max: PIXELS_MAX, side_min: 1 },
+            bounds: BOUNDS,
             is_strict: false,
             resize: self.size.map(|it| Size { width: it.width, height: it.height }),
             blur: is_blurred,
@@ -53,7 +84,8 @@ impl Finish {
         let unread = |cause: String| EngineError::BadAnswer { cause };
         let outcome = outcome.map_err(|_| unread("its picture could not be opened".to_owned()))?;
         let outcome = outcome.map_err(|fault| unread(format!("its picture: {fault}")))?;
-        Ok(finished(outcome, is_blurred, false))
+        let Outcome { file, format, .. } = outcome;
+        Ok(Finished { file: file.into(), format, is_blurred, safe_mode, is_violation: false })
     }
 
     /// What is sent instead of something that the engine's policy forbids.
@@ -67,13 +99,11 @@ impl Finish {
         let unwritten = |cause: String| EngineError::BadAnswer { cause };
         let outcome = outcome.map_err(|_| unwritten("no black picture was made".to_owned()))?;
         let outcome = outcome.map_err(|fault| unwritten(fault.to_string()))?;
-        Ok(finished(outcome, false, true))
+        let Outcome { file, format, .. } = outcome;
+        let safe_mode = if self.is_safe { SafeMode::On } else { SafeMode::Off };
+        let file = file.into();
+        Ok(Finished { file, format, is_blurred: false, safe_mode, is_violation: true })
     }
-}
-
-fn finished(outcome: Outcome, is_blurred: bool, is_violation: bool) -> Finished {
-    let Outcome { file, format, .. } = outcome;
-    Finished { file: file.into(), format, is_blurred, is_violation }
 }
 
 pub(super) const fn format(asked: ImageFormat) -> Format {

@@ -13,7 +13,7 @@ use money::{Per, Rate};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::finish::{Finish, Finished};
+use super::finish::{Finish, Finished, SafeMode};
 use crate::paid::Produced;
 use crate::payment;
 use crate::picture_work::Studio;
@@ -122,7 +122,10 @@ fn charge(model: &Model, pictures: u64, rate: Rate) -> Charge {
 pub(super) fn with_verdicts<T>(answer: Answer<T>, pictures: &[Finished]) -> Answer<T> {
     let is_blurred = pictures.iter().any(|it| it.is_blurred);
     let is_violation = pictures.iter().any(|it| it.is_violation);
+    let modes = [SafeMode::Unavailable, SafeMode::Off];
+    let least = modes.into_iter().find(|mode| pictures.iter().any(|it| it.safe_mode == *mode));
     answer
+        .header("x-service-safe-mode", least.unwrap_or(SafeMode::On).name())
         .header("x-service-is-blurred", is_blurred)
         .header("x-service-is-content-violation", is_violation)
         .header("x-service-is-adult-model-content-violation", false)

@@ -1,0 +1,165 @@
+//! Pictures as the gateway writes them, PNG or JPEG of eight bits in sRGB and the right way up, and
+//! what goes back to it.
+
+use std::io::Cursor;
+
+use engine_onnx::tools::{CHANNELS, Picture};
+use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
+use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
+use image::{
+    DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageResult, Limits,
+    guess_format,
+};
+
+/// Of a PNG: the gateway reads answers of at most 64 MiB, of which base64 takes a quarter.
+const PLAIN_BYTES_MAX: usize = 47 << 20;
+/// In percent, as the gateway's own for engines.
+const JPEG_QUALITY: u8 = 95;
+const COLOURS: usize = 3;
+
+/// Why a file is no picture, in words for its sender.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unreadable {
+    #[error("It is no PNG and no JPEG.")]
+    Format,
+    #[error("It cannot be read.")]
+    Corrupted,
+    #[error("It has {width} × {height} pixels, where at most {most} can be taken.")]
+    TooLarge { width: u32, height: u32, most: u64 },
+}
+
+/// Why there is no file of a picture.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unwritable {
+    #[error("With its transparency it takes more than {0} bytes. Send a smaller picture.")]
+    TooMuchDetail(usize),
+    #[error("the picture cannot be written: {0}")]
+    Failed(String),
+}
+
+/// A file that was written.
+pub(super) struct PictureFile {
+    pub(super) bytes: Vec<u8>,
+    pub(super) mime: &'static str,
+}
+
+/// The pixels of a file, of at most so many.
+pub(super) fn read(file: &[u8], pixels_max: u64) -> Result<Picture, Unreadable> {
+    let corrupted = |_| Unreadable::Corrupted;
+    match guess_format(file) {
+        Ok(ImageFormat::Png) => {
+            let limits = limits(pixels_max);
+            let decoder = PngDecoder::with_limits(Cursor::new(file), limits).map_err(corrupted)?;
+            decoded(decoder, pixels_max)
+        }
+        Ok(ImageFormat::Jpeg) => {
+            decoded(JpegDecoder::new(Cursor::new(file)).map_err(corrupted)?, pixels_max)
+        }
+        _ => Err(Unreadable::Format),
+    }
+}
+
+/// Only the head has been read so far.
+fn decoded(mut decoder: impl ImageDecoder, most: u64) -> Result<Picture, Unreadable> {
+    let (width, height) = decoder.dimensions();
+    if most < u64::from(width) * u64::from(height) {
+        return Err(Unreadable::TooLarge { width, height, most });
+    }
+    decoder.set_limits(limits(most)).map_err(|_| Unreadable::Corrupted)?;
+    let pixels = DynamicImage::from_decoder(decoder).map_err(|_| Unreadable::Corrupted)?;
+    let rgba = pixels.into_rgba8().into_raw();
+    Picture::new(width as usize, height as usize, rgba).ok_or(Unreadable::Corrupted)
+}
+
+/// What a decoder may set aside: the pixels, and as much again for what it works with.
+fn limits(pixels_max: u64) -> Limits {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(pixels_max.saturating_mul(2 * CHANNELS as u64));
+    limits
+}
+
+/// Writes a PNG, which has no transparency where the picture has none. Where that takes too many
+/// bytes to be sent, an opaque picture becomes a fine JPEG.
+pub(super) fn write(picture: Picture) -> Result<PictureFile, Unwritable> {
+    write_within(picture, PLAIN_BYTES_MAX)
+}
+
+fn write_within(picture: Picture, bytes_max: usize) -> Result<PictureFile, Unwritable> {
+    let failed = |cause: String| Unwritable::Failed(cause);
+    let side = |pixels: usize| u32::try_from(pixels).map_err(|error| failed(error.to_string()));
+    let (width, height) = (side(picture.width())?, side(picture.height())?);
+    let mut samples = picture.into_rgba();
+    let is_opaque = samples.as_chunks::<CHANNELS>().0.iter().all(|it| it[3] == u8::MAX);
+    if is_opaque {
+        drop_opacity(&mut samples);
+    }
+    let colours = if is_opaque { ExtendedColorType::Rgb8 } else { ExtendedColorType::Rgba8 };
+    let written = |encode: &dyn Fn(&mut Vec<u8>) -> ImageResult<()>| {
+        let mut bytes = Vec::new();
+        encode(&mut bytes).map(|()| bytes).map_err(|error| failed(error.to_string()))
+    };
+    let plain = written(&|bytes| {
+        PngEncoder::new_with_quality(bytes, CompressionType::Fast, FilterType::Adaptive)
+            .write_image(&samples, width, height, colours)
+    })?;
+    if plain.len() <= bytes_max {
+        return Ok(PictureFile { bytes: plain, mime: "image/png" });
+    }
+    drop(plain);
+    if !is_opaque {
+        return Err(Unwritable::TooMuchDetail(bytes_max));
+    }
+    let bytes = written(&|bytes| {
+        JpegEncoder::new_with_quality(bytes, JPEG_QUALITY)
+            .write_image(&samples, width, height, colours)
+    })?;
+    Ok(PictureFile { bytes, mime: "image/jpeg" })
+}
+
+/// Moves the colours together, in the memory that they have.
+fn drop_opacity(samples: &mut Vec<u8>) {
+    let count = samples.len() / CHANNELS;
+    for pixel in 0..count {
+        samples.copy_within(pixel * CHANNELS..pixel * CHANNELS + COLOURS, pixel * COLOURS);
+    }
+    samples.truncate(count * COLOURS);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(width: usize, height: usize, alpha: u8) -> Picture {
+        let pixel = |at: usize| [at as u8, (at / 7) as u8, 60, if at == 0 { alpha } else { 255 }];
+        Picture::new(width, height, (0..width * height).flat_map(pixel).collect()).unwrap()
+    }
+
+    #[test]
+    fn pictures_come_back_as_they_were_written() {
+        for (alpha, colours) in [(255, 2), (7, 6)] {
+            let file = write(picture(30, 20, alpha)).unwrap();
+            assert_eq!((file.mime, file.bytes[25]), ("image/png", colours));
+            assert_eq!(read(&file.bytes, 600), Ok(picture(30, 20, alpha)));
+        }
+    }
+
+    #[test]
+    fn what_takes_too_many_bytes_becomes_a_jpeg_or_is_refused() {
+        let file = write_within(picture(300, 200, 255), 100).unwrap();
+        assert_eq!(file.mime, "image/jpeg");
+        let again = read(&file.bytes, 60_000).unwrap();
+        assert_eq!((again.width(), again.height()), (300, 200));
+        let refused = write_within(picture(300, 200, 0), 100).map(|it| it.mime);
+        assert_eq!(refused, Err(Unwritable::TooMuchDetail(100)));
+    }
+
+    #[test]
+    fn what_is_too_large_broken_or_something_else_is_told() {
+        let file = write(picture(30, 21, 255)).unwrap().bytes;
+        let most = 600;
+        assert_eq!(read(&file, most), Err(Unreadable::TooLarge { width: 30, height: 21, most }));
+        assert_eq!(read(&file[..file.len() / 2], 700), Err(Unreadable::Corrupted));
+        assert_eq!(read(b"GIF89a", 700), Err(Unreadable::Format));
+        assert_eq!(read(b"", 700), Err(Unreadable::Format));
+    }
+}

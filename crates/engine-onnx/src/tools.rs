@@ -1,0 +1,121 @@
+//! Work on pictures that are there: enlarge them, cut them out, erase from them, judge them.
+//!
+//! Pictures come as pixels; whoever calls has opened the file. Networks see parts of a fixed size, so
+//! that the memory of their work does not grow with the picture.
+
+pub mod cut_out;
+pub mod erase;
+mod resample;
+pub mod safety;
+mod tiles;
+pub mod upscale;
+
+use std::ops::Range;
+
+use crate::runtime::Error as RuntimeError;
+
+/// Bytes of one pixel: red, green, blue, and how opaque it is.
+pub const CHANNELS: usize = 4;
+
+/// Pixels that are brought to another size at once; each takes four bytes meanwhile.
+const BAND_PIXELS_MAX: usize = 1 << 20;
+
+/// Pixels row by row.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Picture {
+    width: usize,
+    height: usize,
+    rgba: Vec<u8>,
+}
+
+impl Picture {
+    /// None where the bytes are not those of so many pixels, or where there are no pixels.
+    pub fn new(width: usize, height: usize, rgba: Vec<u8>) -> Option<Picture> {
+        let bytes = width.checked_mul(height)?.checked_mul(CHANNELS)?;
+        (bytes == rgba.len() && 0 < bytes).then_some(Picture { width, height, rgba })
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    pub fn rgba(&self) -> &[u8] {
+        &self.rgba
+    }
+
+    pub fn into_rgba(self) -> Vec<u8> {
+        self.rgba
+    }
+
+    fn row(&self, row: usize) -> &[[u8; CHANNELS]] {
+        let bytes = self.width * CHANNELS;
+        self.rgba[row * bytes..][..bytes].as_chunks().0
+    }
+
+    fn row_mut(&mut self, row: usize) -> &mut [[u8; CHANNELS]] {
+        let bytes = self.width * CHANNELS;
+        self.rgba[row * bytes..][..bytes].as_chunks_mut().0
+    }
+}
+
+impl std::fmt::Debug for Picture {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "a picture of {} × {} pixels", self.width, self.height)
+    }
+}
+
+/// Why there is no picture.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    #[error("the weights cannot be read: {0}")]
+    Weights(String),
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    #[error("the mask has {mask_width} × {mask_height} pixels, and the picture {width} × {height}")]
+    MaskSize { mask_width: usize, mask_height: usize, width: usize, height: usize },
+    #[error("nothing is transparent in the mask, so there is nothing to erase")]
+    NothingToErase,
+    #[error("everything is transparent in the mask, so there is nothing to go by")]
+    NothingToKeep,
+    #[error("the network's answer has another form than its kind of network gives")]
+    Answer,
+    #[error("nobody waits for the picture any more")]
+    Cancelled,
+}
+
+impl From<ort::Error> for ToolError {
+    fn from(error: ort::Error) -> ToolError {
+        ToolError::Runtime(RuntimeError::Run(error))
+    }
+}
+
+/// Rows in groups that are computed one after the other, so that wide pictures take no more memory.
+fn bands(rows: Range<usize>, width: usize) -> impl Iterator<Item = Range<usize>> {
+    let count = (BAND_PIXELS_MAX / width.max(1)).max(1);
+    rows.clone().step_by(count).map(move |top| top..(top + count).min(rows.end))
+}
+
+/// From 0 to 1 to a byte.
+fn to_byte(value: f32) -> u8 {
+    (value * 255.0 + 0.5).clamp(0.0, 255.0) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_cover_every_row_once_within_their_bound() {
+        for (rows, width) in
+            [(0..0, 5), (3..4, 1), (7..6000, 5760), (0..64, 518_000), (2..9, 1 << 24)]
+        {
+            let bands: Vec<Range<usize>> = bands(rows.clone(), width).collect();
+            assert!(bands.iter().all(|it| it.len() == 1 || it.len() * width <= BAND_PIXELS_MAX));
+            assert!(bands.into_iter().flatten().eq(rows));
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A picture without its background: U²-Net finds what stands out.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ort::session::Session;
+use ort::value::TensorRef;
+
+use super::resample::{Channel, Filter, Window};
+use super::{Picture, ToolError, bands, to_byte};
+use crate::runtime::Runtime;
+
+/// The network sees squares of so many pixels.
+const SIDE: usize = 320;
+const INPUT: &str = "input.1";
+/// Of the pictures that it was taught with, in red, green and blue.
+const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
+const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
+/// What it is less sure about than this, at either end, is settled: otherwise a veil of the
+/// background stays, and what is kept shows through.
+const UNSURE: f32 = 0.1;
+/// Its answer is stretched to reach from 0 to 1, but not where it found nothing.
+const RANGE_MIN: f32 = 0.3;
+
+/// The loaded network.
+pub struct Cutter {
+    session: Mutex<Session>,
+}
+
+impl Cutter {
+    /// `u2netp.onnx`.
+    pub fn load(runtime: &Runtime, folder: &Path) -> Result<Cutter, ToolError> {
+        Ok(Cutter { session: Mutex::new(runtime.session(&folder.join("u2netp.onnx"))?) })
+    }
+
+    /// Makes transparent what lies behind.
+    pub fn cut_out(
+        &self,
+        mut picture: Picture,
+        is_wanted: impl Fn() -> bool,
+    ) -> Result<Picture, ToolError> {
+        let mut session = self.session();
+        if !is_wanted() {
+            return Err(ToolError::Cancelled);
+        }
+        let seen = seen(&picture);
+        let outputs = session.run(ort::inputs! {
+            INPUT => TensorRef::from_array_view(([1, 3, SIDE, SIDE], seen.as_slice()))?,
+        })?;
+        let found = settled(outputs[0].try_extract_tensor::<f32>()?.1);
+        apply(&mut picture, &found);
+        Ok(picture)
+    }
+
+    /// A panic of another caller leaves no half-made state in the session.
+    fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The picture as the network reads it: channel by channel, and as if of the usual brightness.
+fn seen(picture: &Picture) -> Vec<f32> {
+    let mut values = Vec::with_capacity(3 * SIDE * SIDE);
+    for channel in 0..3 {
+        let read = |row: usize, into: &mut [f32]| {
+            let pixels = picture.row(row).iter();
+            into.iter_mut().zip(pixels).for_each(|(it, pixel)| *it = f32::from(pixel[channel]));
+        };
+        let values_of = Channel { width: picture.width, height: picture.height, read };
+        let window = Window::whole(picture.width, picture.height);
+        let resampled = values_of.resampled(window, (SIDE, SIDE), Filter::Lanczos);
+        values.extend(resampled.into_iter().map(|it| it.clamp(0.0, 255.0)));
+    }
+    let brightest = values.iter().copied().fold(1.0, f32::max);
+    for (channel, values) in values.chunks_exact_mut(SIDE * SIDE).enumerate() {
+        for value in values {
+            *value = (*value / brightest - MEAN[channel]) / DEVIATION[channel];
+        }
+    }
+    values
+}
+
+/// From 0 for what lies behind to 1 for what stands out.
+fn settled(found: &[f32]) -> Vec<f32> {
+    let least = found.iter().copied().fold(f32::INFINITY, f32::min);
+    let most = found.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let range = (most - least).max(RANGE_MIN);
+    let settled = |it: &f32| ((it - least) / range - UNSURE) / (1.0 - 2.0 * UNSURE);
+    found.iter().map(settled).collect()
+}
+
+fn apply(picture: &mut Picture, found: &[f32]) {
+    let (width, height) = (picture.width, picture.height);
+    let scale = SIDE as f32 / height as f32;
+    for rows in bands(0..height, width) {
+        let read =
+            |row: usize, into: &mut [f32]| into.copy_from_slice(&found[row * SIDE..][..SIDE]);
+        let window = Window {
+            top: rows.start as f32 * scale,
+            height: rows.len() as f32 * scale,
+            ..Window::whole(SIDE, SIDE)
+        };
+        let mask = Channel { width: SIDE, height: SIDE, read };
+        let mask = mask.resampled(window, (width, rows.len()), Filter::Lanczos);
+        for (row, mask) in rows.zip(mask.chunks_exact(width)) {
+            for (pixel, kept) in picture.row_mut(row).iter_mut().zip(mask) {
+                let alpha = to_byte(kept.clamp(0.0, 1.0) * f32::from(pixel[3]) / 255.0);
+                // What cannot be seen is not sent along either.
+                *pixel = match (alpha, *pixel) {
+                    (0, _) => [0; 4],
+                    (alpha, [red, green, blue, _]) => [red, green, blue, alpha],
+                };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grey(width: usize, height: usize) -> Picture {
+        Picture::new(width, height, vec![200; width * height * 4]).unwrap()
+    }
+
+    #[test]
+    fn what_is_found_is_kept_and_the_rest_is_gone() {
+        let mut picture = grey(700, 3200);
+        let found: Vec<f32> =
+            (0..SIDE * SIDE).map(|at| if at % SIDE < SIDE / 2 { 1.0 } else { 0.0 }).collect();
+        apply(&mut picture, &found);
+        // Of three bands.
+        for row in [0, 1497, 1498, 2995, 2996, 3199] {
+            let row = picture.row(row);
+            assert_eq!((row[10], row[340]), ([200; 4], [200; 4]));
+            assert_eq!((row[360], row[699]), ([0; 4], [0; 4]));
+        }
+    }
+
+    #[test]
+    fn where_nothing_stands_out_nothing_is_kept() {
+        let found: Vec<f32> = (0..100).map(|at| at as f32 * 0.0002).collect();
+        assert!(settled(&found).iter().all(|it| *it < 0.0));
+        let found: Vec<f32> = (0..100).map(|at| at as f32 * 0.01).collect();
+        assert!(1.0 <= *settled(&found).last().unwrap());
+    }
+
+    #[test]
+    fn the_brightest_pixel_counts_as_white() {
+        let (dark, bright) = (grey(64, 64), Picture::new(64, 64, vec![255; 64 * 64 * 4]).unwrap());
+        let (dark, bright) = (seen(&dark), seen(&bright));
+        assert!(dark.iter().zip(&bright).all(|(one, other)| (one - other).abs() < 1e-3));
+    }
+}

@@ -1,0 +1,315 @@
+//! Something taken out of a picture, and what may have been behind it: MI-GAN.
+//!
+//! The network fills squares of 512 pixels. Each group of holes gets a square of its own, with enough
+//! around it to go by, so that small holes in a large picture are filled at its full resolution.
+//! Pixels outside of the holes stay as they are.
+
+mod holes;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ort::session::Session;
+use ort::value::TensorRef;
+
+use self::holes::Area;
+pub use self::holes::Holes;
+use super::resample::{Channel, Filter, Window};
+use super::tiles::mirrored;
+use super::{Picture, ToolError, bands};
+use crate::runtime::Runtime;
+
+/// The network sees squares of so many pixels.
+const SIDE: usize = 512;
+const IMAGE: &str = "image";
+const MASK: &str = "mask";
+const RESULT: &str = "result";
+/// What the mask says of a pixel.
+const KEEP: u8 = 255;
+const FILL: u8 = 0;
+/// A square is at least so much wider than its holes: half of them on each side.
+const AROUND: usize = 2;
+/// A pixel of the network's square is unknown if so much of it is: a single hole among the eleven
+/// times eleven pixels that it stands for in the largest square picture is 0.008.
+const UNKNOWN: f32 = 1e-4;
+
+/// The loaded network. It works on one picture at a time.
+pub struct Eraser {
+    session: Mutex<Session>,
+}
+
+impl Eraser {
+    /// `migan_pipeline_v2.onnx`.
+    pub fn load(runtime: &Runtime, folder: &Path) -> Result<Eraser, ToolError> {
+        let session = runtime.session(&folder.join("migan_pipeline_v2.onnx"))?;
+        Ok(Eraser { session: Mutex::new(session) })
+    }
+
+    /// Fills in what is transparent in the mask, or in the picture itself where there is no mask.
+    /// `is_wanted` is asked before each group of holes.
+    pub fn erase(
+        &self,
+        mut picture: Picture,
+        mask: Option<Holes>,
+        is_wanted: impl Fn() -> bool,
+    ) -> Result<Picture, ToolError> {
+        let mut holes = mask.unwrap_or_else(|| Holes::of(&picture));
+        let ((width, height), (mask_width, mask_height)) =
+            ((picture.width, picture.height), holes.size());
+        if (width, height) != (mask_width, mask_height) {
+            return Err(ToolError::MaskSize { mask_width, mask_height, width, height });
+        }
+        let areas = holes.areas();
+        if areas.is_empty() {
+            return Err(ToolError::NothingToErase);
+        }
+        if holes.are_everywhere() {
+            return Err(ToolError::NothingToKeep);
+        }
+        let mut session = self.session();
+        for area in areas {
+            if !is_wanted() {
+                return Err(ToolError::Cancelled);
+            }
+            // Groups may lie within one another's areas, and are filled together then.
+            if !holes.are_in(area) {
+                continue;
+            }
+            let view = View::around(area, &picture);
+            let filled = view.filled(&mut session, &picture, &holes)?;
+            view.put(&mut picture, &holes, &filled);
+            holes.close(area);
+        }
+        Ok(picture)
+    }
+
+    /// A panic of another caller leaves no half-made state in the session.
+    fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the network sees of a picture, and the area whose holes it fills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct View {
+    area: Area,
+    across: Span,
+    down: Span,
+}
+
+/// One side of a [`View`]: a part of the picture, and where that lies in the network's square.
+///
+/// A part that leaves room is mirrored around itself. That is done in the square and not in the
+/// picture, so that a picture of 64 × 500,000 pixels costs no more than a square one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
+    /// In pixels of the picture.
+    start: usize,
+    length: usize,
+    /// In pixels of the square.
+    place: usize,
+    count: usize,
+}
+
+impl Span {
+    /// `side` pixels of the picture's `length` with `first..end` in their middle if there is room,
+    /// or all of them.
+    fn around(first: usize, end: usize, length: usize, side: usize) -> Span {
+        if length <= side {
+            let count = (length * SIDE).div_ceil(side);
+            return Span { start: 0, length, place: (SIDE - count) / 2, count };
+        }
+        let start = ((first + end) / 2).saturating_sub(side / 2).min(length - side);
+        Span { start, length: side, place: 0, count: SIDE }
+    }
+
+    fn scale(&self) -> f32 {
+        self.count as f32 / self.length as f32
+    }
+
+    /// Where a pixel of the picture begins in the square.
+    fn place_of(&self, at: usize) -> f32 {
+        self.place as f32 + (at - self.start) as f32 * self.scale()
+    }
+
+    /// Which of the part's pixels is seen at each place of the square.
+    fn seen(&self) -> Vec<usize> {
+        let place = self.place.cast_signed();
+        (0..SIDE).map(|at| mirrored(at.cast_signed() - place, self.count)).collect()
+    }
+}
+
+impl View {
+    fn around(area: Area, picture: &Picture) -> View {
+        let longer = (area.right - area.left).max(area.bottom - area.top);
+        let side = (longer * AROUND).max(SIDE);
+        // The whole picture is enough to go by.
+        let side = side.min(picture.width.max(picture.height)).max(SIDE);
+        View {
+            area,
+            across: Span::around(area.left, area.right, picture.width, side),
+            down: Span::around(area.top, area.bottom, picture.height, side),
+        }
+    }
+
+    /// The square as the network fills it: three channels of [`SIDE`] squared bytes.
+    fn filled(
+        &self,
+        session: &mut Session,
+        picture: &Picture,
+        holes: &Holes,
+    ) -> Result<Vec<u8>, ToolError> {
+        let mut image = Vec::with_capacity(3 * SIDE * SIDE);
+        for channel in 0..3 {
+            let value = |row: usize, column: usize| f32::from(picture.row(row)[column][channel]);
+            let values = self.seen(Filter::Lanczos, value);
+            image.extend(values.into_iter().map(|it| (it + 0.5).clamp(0.0, 255.0) as u8));
+        }
+        let is_hole = |row: usize, column: usize| f32::from(u8::from(holes.is_at(row, column)));
+        let unknown = self.seen(Filter::Triangle, is_hole);
+        let mask: Vec<u8> =
+            unknown.into_iter().map(|it| if UNKNOWN < it { FILL } else { KEEP }).collect();
+        let outputs = session.run(ort::inputs! {
+            IMAGE => TensorRef::from_array_view(([1, 3, SIDE, SIDE], image.as_slice()))?,
+            MASK => TensorRef::from_array_view(([1, 1, SIDE, SIDE], mask.as_slice()))?,
+        })?;
+        Ok(outputs[RESULT].try_extract_tensor::<u8>()?.1.to_vec())
+    }
+
+    /// One value for each pixel of the square, from the picture's row and column.
+    fn seen(&self, filter: Filter, value: impl Fn(usize, usize) -> f32) -> Vec<f32> {
+        let View { across, down, .. } = self;
+        let read = |row: usize, into: &mut [f32]| {
+            for (column, it) in into.iter_mut().enumerate() {
+                *it = value(down.start + row, across.start + column);
+            }
+        };
+        let part = Channel { width: across.length, height: down.length, read };
+        let window = Window::whole(across.length, down.length);
+        let part = part.resampled(window, (across.count, down.count), filter);
+        let columns = across.seen();
+        let mut square = Vec::with_capacity(SIDE * SIDE);
+        for row in down.seen() {
+            let row = &part[row * across.count..][..across.count];
+            square.extend(columns.iter().map(|column| row[*column]));
+        }
+        square
+    }
+
+    /// Puts what was filled into the holes of the area, and nowhere else.
+    fn put(&self, picture: &mut Picture, holes: &Holes, filled: &[u8]) {
+        let Area { left, right, top, bottom } = self.area;
+        let width = right - left;
+        for rows in bands(top..bottom, width) {
+            let window = Window {
+                left: self.across.place_of(left),
+                top: self.down.place_of(rows.start),
+                width: width as f32 * self.across.scale(),
+                height: rows.len() as f32 * self.down.scale(),
+            };
+            for (channel, filled) in filled.chunks_exact(SIDE * SIDE).enumerate() {
+                let read = |row: usize, into: &mut [f32]| {
+                    let row = &filled[row * SIDE..][..SIDE];
+                    into.iter_mut().zip(row).for_each(|(it, value)| *it = f32::from(*value));
+                };
+                let values = Channel { width: SIDE, height: SIDE, read };
+                let values = values.resampled(window, (width, rows.len()), Filter::Lanczos);
+                for (row, values) in rows.clone().zip(values.chunks_exact(width)) {
+                    let pixels = picture.row_mut(row)[left..right].iter_mut();
+                    for (column, (pixel, value)) in (left..).zip(pixels.zip(values)) {
+                        if holes.is_at(row, column) {
+                            pixel[channel] = (value + 0.5).clamp(0.0, 255.0) as u8;
+                            pixel[3] = u8::MAX;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(width: usize, height: usize) -> Picture {
+        Picture::new(width, height, vec![90; width * height * 4]).unwrap()
+    }
+
+    fn area(left: usize, top: usize, right: usize, bottom: usize) -> Area {
+        Area { left, top, right, bottom }
+    }
+
+    fn all(length: usize, place: usize, count: usize) -> Span {
+        Span { start: 0, length, place, count }
+    }
+
+    fn from(start: usize, length: usize) -> Span {
+        Span { start, length, place: 0, count: SIDE }
+    }
+
+    #[test]
+    fn a_small_hole_in_a_large_picture_is_filled_at_its_full_resolution() {
+        let view = View::around(area(1000, 1000, 1100, 1050), &picture(4000, 3000));
+        assert_eq!((view.across, view.down), (from(794, SIDE), from(769, SIDE)));
+        let view = View::around(area(0, 2900, 100, 3000), &picture(4000, 3000));
+        assert_eq!((view.across, view.down), (from(0, SIDE), from(3000 - 512, SIDE)));
+    }
+
+    #[test]
+    fn a_large_hole_has_as_much_around_it_as_there_is() {
+        let view = View::around(area(1000, 1000, 2000, 1500), &picture(4000, 3000));
+        assert_eq!((view.across, view.down), (from(500, 2000), from(250, 2000)));
+        let view = View::around(area(0, 0, 3900, 100), &picture(4000, 300));
+        assert_eq!((view.across, view.down), (all(4000, 0, SIDE), all(300, 236, 39)));
+    }
+
+    #[test]
+    fn a_small_picture_is_mirrored_around() {
+        let view = View::around(area(10, 10, 20, 20), &picture(256, 300));
+        assert_eq!((view.across, view.down), (all(256, 128, 256), all(300, 106, 300)));
+        let seen = view.across.seen();
+        assert_eq!((seen[127], seen[128], seen[383], seen[384]), (0, 0, 255, 255));
+    }
+
+    #[test]
+    fn the_longest_picture_takes_no_more_work_than_a_square_one() {
+        let (width, height) = (64, 50_000);
+        let view = View::around(area(0, 0, width, height), &picture(width, height));
+        assert_eq!((view.across, view.down), (all(64, 255, 1), all(height, 0, SIDE)));
+        let asked = std::cell::Cell::new(0);
+        let square = view.seen(Filter::Triangle, |_, _| {
+            asked.set(asked.get() + 1);
+            1.0
+        });
+        assert_eq!((square.len(), asked.get()), (SIDE * SIDE, width * height));
+    }
+
+    #[test]
+    fn a_single_hole_in_a_large_picture_is_seen() {
+        let view = View::around(area(0, 0, 2880, 2880), &picture(2880, 2880));
+        let is_hole = |row, column| f32::from(u8::from((row, column) == (1500, 1500)));
+        let seen = view.seen(Filter::Triangle, is_hole);
+        assert!(seen.iter().any(|it| UNKNOWN < *it));
+    }
+
+    #[test]
+    fn only_holes_are_changed() {
+        let mut shown = picture(600, 700);
+        let mut mask = picture(600, 700);
+        for row in 100..400 {
+            mask.row_mut(row)[50..80].fill([0; 4]);
+        }
+        mask.rgba.as_chunks_mut::<4>().0.iter_mut().for_each(|it| it[3] = it[3].max(1) * 2);
+        let holes = Holes::of(&mask);
+        let areas = holes.areas();
+        let view = View::around(areas[0], &shown);
+        view.put(&mut shown, &holes, &vec![7; 3 * SIDE * SIDE]);
+        for (row, column) in [(99, 60), (100, 49), (250, 80), (400, 60)] {
+            assert_eq!(shown.row(row)[column], [90; 4], "{row} {column}");
+        }
+        for (row, column) in [(100, 50), (399, 79), (355, 60), (356, 60)] {
+            assert_eq!(shown.row(row)[column], [7, 7, 7, 255], "{row} {column}");
+        }
+    }
+}

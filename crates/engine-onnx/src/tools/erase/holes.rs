@@ -1,0 +1,161 @@
+//! What is to be filled in, in groups that lie together.
+
+use super::super::Picture;
+
+/// A pixel that is more transparent than opaque is a hole.
+const OPAQUE_MIN: u8 = 128;
+/// Holes are gathered in cells of so many pixels: neighbouring cells are one group.
+const CELL: usize = 32;
+/// With more groups than this everything is one, so that nobody makes much work with many dots.
+const GROUPS_MAX: usize = 8;
+
+/// Which pixels are unknown. A byte for each, where a mask has four.
+pub struct Holes {
+    width: usize,
+    height: usize,
+    is_hole: Vec<bool>,
+}
+
+/// From `left` and `top` to before `right` and `bottom`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Area {
+    pub(super) left: usize,
+    pub(super) top: usize,
+    pub(super) right: usize,
+    pub(super) bottom: usize,
+}
+
+impl Holes {
+    /// What is transparent in a picture.
+    pub fn of(mask: &Picture) -> Holes {
+        let pixels = mask.rgba.as_chunks::<4>().0;
+        let is_hole = pixels.iter().map(|it| it[3] < OPAQUE_MIN).collect();
+        Holes { width: mask.width, height: mask.height, is_hole }
+    }
+
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+
+    pub(super) fn is_at(&self, row: usize, column: usize) -> bool {
+        self.is_hole[row * self.width + column]
+    }
+
+    pub(super) fn are_everywhere(&self) -> bool {
+        self.is_hole.iter().all(|it| *it)
+    }
+
+    /// Whether any pixel of the area is unknown.
+    pub(super) fn are_in(&self, area: Area) -> bool {
+        let mut rows = area.top..area.bottom;
+        rows.any(|row| self.is_hole[row * self.width..][area.left..area.right].contains(&true))
+    }
+
+    /// From now on these pixels are known.
+    pub(super) fn close(&mut self, area: Area) {
+        for row in area.top..area.bottom {
+            self.is_hole[row * self.width..][area.left..area.right].fill(false);
+        }
+    }
+
+    /// The least areas with all holes in them; none if there are no holes.
+    pub(super) fn areas(&self) -> Vec<Area> {
+        let (across, down) = (self.width.div_ceil(CELL), self.height.div_ceil(CELL));
+        let mut cells: Vec<Option<Area>> = vec![None; across * down];
+        for (row, holes) in self.is_hole.chunks_exact(self.width).enumerate() {
+            for (column, _) in holes.iter().enumerate().filter(|(_, is_hole)| **is_hole) {
+                let pixel = Area { left: column, top: row, right: column + 1, bottom: row + 1 };
+                let cell = &mut cells[row / CELL * across + column / CELL];
+                *cell = Some(cell.map_or(pixel, |it| it.with(pixel)));
+            }
+        }
+        let mut groups = Vec::new();
+        for start in 0..cells.len() {
+            if let Some(area) = cells[start].take() {
+                groups.push(gather(&mut cells, across, (start, area)));
+            }
+        }
+        if GROUPS_MAX < groups.len() {
+            groups = groups.into_iter().reduce(Area::with).into_iter().collect();
+        }
+        groups
+    }
+}
+
+/// The area of a cell and of all that are connected with it, which are taken away.
+fn gather(cells: &mut [Option<Area>], across: usize, (start, area): (usize, Area)) -> Area {
+    let (mut whole, mut open) = (area, vec![start]);
+    while let Some(at) = open.pop() {
+        let column = at % across;
+        let columns = column.saturating_sub(1)..=(column + 1).min(across - 1);
+        let rows = [at.checked_sub(across), Some(at), at.checked_add(across)];
+        for row in rows.into_iter().flatten() {
+            for column in columns.clone() {
+                let neighbour = row / across * across + column;
+                if let Some(area) = cells.get_mut(neighbour).and_then(Option::take) {
+                    whole = whole.with(area);
+                    open.push(neighbour);
+                }
+            }
+        }
+    }
+    whole
+}
+
+impl Area {
+    fn with(self, other: Area) -> Area {
+        Area {
+            left: self.left.min(other.left),
+            top: self.top.min(other.top),
+            right: self.right.max(other.right),
+            bottom: self.bottom.max(other.bottom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holes(width: usize, height: usize, areas: &[Area]) -> Holes {
+        let mut mask = Picture::new(width, height, vec![255; width * height * 4]).unwrap();
+        for area in areas {
+            for row in area.top..area.bottom {
+                mask.row_mut(row)[area.left..area.right].fill([255, 255, 255, 0]);
+            }
+        }
+        Holes::of(&mask)
+    }
+
+    const NEAR: Area = Area { left: 10, top: 20, right: 40, bottom: 100 };
+    const FAR: Area = Area { left: 700, top: 300, right: 701, bottom: 301 };
+
+    #[test]
+    fn holes_far_from_one_another_are_groups_of_their_own() {
+        let mut holes = holes(800, 400, &[NEAR, FAR]);
+        assert_eq!(holes.areas(), [NEAR, FAR]);
+        assert!(holes.is_at(20, 10) && !holes.is_at(19, 10) && !holes.are_everywhere());
+        assert!(holes.are_in(NEAR));
+        holes.close(NEAR);
+        assert!(!holes.are_in(NEAR) && holes.are_in(FAR));
+        assert_eq!(holes.areas(), [FAR]);
+        holes.close(FAR);
+        assert!(holes.areas().is_empty());
+    }
+
+    #[test]
+    fn many_dots_are_one_group() {
+        let dots: Vec<Area> = (0..20)
+            .map(|at| 100 * at)
+            .map(|at| Area { left: at, top: at, right: at + 1, bottom: at + 1 })
+            .collect();
+        let whole = Area { left: 0, top: 0, right: 1901, bottom: 1901 };
+        assert_eq!(holes(2000, 2000, &dots).areas(), [whole]);
+    }
+
+    #[test]
+    fn a_mask_without_anything_opaque_is_told() {
+        let all = Area { left: 0, top: 0, right: 70, bottom: 65 };
+        assert!(holes(70, 65, &[all]).are_everywhere());
+    }
+}

@@ -1,0 +1,194 @@
+//! Other sizes: one channel of a picture, or of a part of it, at as many pixels as are wanted.
+//!
+//! Rows are read one by one, from top to bottom, and only the result is kept. So a picture of any
+//! size can be brought to a small one without being in memory a second time.
+
+/// What a pixel of the result is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filter {
+    /// Keeps what is sharp, and swings a little at edges.
+    Lanczos,
+    /// Stays within the values that there are.
+    Triangle,
+}
+
+/// A part of a channel, in its own pixels; its edges may lie between them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Window {
+    pub(super) left: f32,
+    pub(super) top: f32,
+    pub(super) width: f32,
+    pub(super) height: f32,
+}
+
+impl Window {
+    pub(super) fn whole(width: usize, height: usize) -> Window {
+        Window { left: 0.0, top: 0.0, width: width as f32, height: height as f32 }
+    }
+}
+
+/// A channel whose rows can be read: `read` fills in one row.
+pub(super) struct Channel<R> {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) read: R,
+}
+
+impl<R: FnMut(usize, &mut [f32])> Channel<R> {
+    /// The window at so many pixels. The rows that it needs are read once each.
+    pub(super) fn resampled(
+        mut self,
+        window: Window,
+        (width, height): (usize, usize),
+        filter: Filter,
+    ) -> Vec<f32> {
+        let columns = taps(self.width, (window.left, window.width), width, filter);
+        let rows = taps(self.height, (window.top, window.height), height, filter);
+        let mut result = vec![0.0; width * height];
+        let (mut read, mut narrowed) = (vec![0.0; self.width], vec![0.0; width]);
+        let first = rows.iter().map(|it| it.first).min().unwrap_or(0);
+        let end = rows.iter().map(Taps::end).max().unwrap_or(0);
+        let mut finished = 0;
+        for row in first..end {
+            (self.read)(row, &mut read);
+            for (value, taps) in narrowed.iter_mut().zip(&columns) {
+                *value = taps.sum(&read);
+            }
+            while finished < height && rows[finished].end() <= row {
+                finished += 1;
+            }
+            for (target, taps) in (finished..).zip(&rows[finished..]) {
+                if row < taps.first {
+                    break;
+                }
+                let Some(weight) = taps.weights.get(row - taps.first) else { continue };
+                let target = &mut result[target * width..][..width];
+                target.iter_mut().zip(&narrowed).for_each(|(it, value)| *it += weight * value);
+            }
+        }
+        result
+    }
+}
+
+/// Neighbouring pixels, and what each counts; together they count one.
+struct Taps {
+    first: usize,
+    weights: Vec<f32>,
+}
+
+impl Taps {
+    fn end(&self) -> usize {
+        self.first + self.weights.len()
+    }
+
+    fn sum(&self, values: &[f32]) -> f32 {
+        let values = &values[self.first..self.end()];
+        values.iter().zip(&self.weights).map(|(value, weight)| value * weight).sum()
+    }
+}
+
+/// For each of `count` pixels across a span of `length` pixels. At least one pixel of the span lies
+/// within the length.
+fn taps(length: usize, (start, span): (f32, f32), count: usize, filter: Filter) -> Vec<Taps> {
+    let step = span / count as f32;
+    // What is made smaller is smoothed first, or it would flicker.
+    let stretch = step.max(1.0);
+    let reach = filter.reach() * stretch;
+    let one = |pixel: usize| {
+        let centre = start + (pixel as f32 + 0.5) * step - 0.5;
+        let last = length - 1;
+        let first = ((centre - reach).ceil().max(0.0) as usize).min(last);
+        let end = ((centre + reach).floor().max(0.0) as usize).min(last) + 1;
+        let mut weights: Vec<f32> =
+            (first..end).map(|at| filter.weight((at as f32 - centre) / stretch)).collect();
+        let sum: f32 = weights.iter().sum();
+        if sum.abs() < f32::EPSILON {
+            weights = vec![1.0];
+        } else {
+            weights.iter_mut().for_each(|it| *it /= sum);
+        }
+        Taps { first, weights }
+    };
+    (0..count).map(one).collect()
+}
+
+impl Filter {
+    /// How many pixels on each side count.
+    fn reach(self) -> f32 {
+        match self {
+            Filter::Lanczos => 3.0,
+            Filter::Triangle => 1.0,
+        }
+    }
+
+    fn weight(self, distance: f32) -> f32 {
+        let distance = distance.abs();
+        if self.reach() <= distance {
+            return 0.0;
+        }
+        match self {
+            Filter::Lanczos => sinc(distance) * sinc(distance / 3.0),
+            Filter::Triangle => 1.0 - distance,
+        }
+    }
+}
+
+fn sinc(value: f32) -> f32 {
+    let angle = value * std::f32::consts::PI;
+    if angle.abs() < 1e-6 { 1.0 } else { angle.sin() / angle }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resampled(
+        values: &[f32],
+        width: usize,
+        window: Window,
+        size: (usize, usize),
+        filter: Filter,
+    ) -> Vec<f32> {
+        let read =
+            |row: usize, into: &mut [f32]| into.copy_from_slice(&values[row * width..][..width]);
+        Channel { width, height: values.len() / width, read }.resampled(window, size, filter)
+    }
+
+    #[test]
+    fn the_same_size_is_the_same_picture() {
+        let values: Vec<f32> = (0..35).map(|it| (it * it % 17) as f32).collect();
+        for filter in [Filter::Lanczos, Filter::Triangle] {
+            let same = resampled(&values, 7, Window::whole(7, 5), (7, 5), filter);
+            for (one, other) in same.iter().zip(&values) {
+                assert!((one - other).abs() < 1e-4, "{one} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_even_stays_even_at_every_size() {
+        let values = vec![0.25; 40 * 30];
+        for size in [(1, 1), (7, 90), (40, 30), (133, 2)] {
+            for filter in [Filter::Lanczos, Filter::Triangle] {
+                let changed = resampled(&values, 40, Window::whole(40, 30), size, filter);
+                assert_eq!(changed.len(), size.0 * size.1);
+                assert!(changed.iter().all(|it| (it - 0.25).abs() < 1e-4), "{size:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_is_where_it_lies() {
+        let values: Vec<f32> = (0..100).map(|it| (it % 10) as f32).collect();
+        let window = Window { left: 4.0, top: 2.0, width: 3.0, height: 5.0 };
+        let part = resampled(&values, 10, window, (3, 5), Filter::Triangle);
+        assert_eq!(part[..3], [4.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn a_smaller_picture_has_the_mean_of_what_it_covers() {
+        let values: Vec<f32> = (0..64).map(|it| (it % 2) as f32).collect();
+        let small = resampled(&values, 8, Window::whole(8, 8), (2, 2), Filter::Triangle);
+        assert!(small.iter().all(|it| (it - 0.5).abs() < 0.07), "{small:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! Whether a picture is for adults: open_nsfw, which judges the picture as a whole.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use ort::session::Session;
+use ort::value::TensorRef;
+
+use super::resample::{Channel, Filter, Window};
+use super::{Picture, ToolError};
+use crate::runtime::Runtime;
+
+/// A picture is brought to this side, whatever its form.
+const SIDE: usize = 256;
+/// The network sees the middle of that.
+const SEEN: usize = 224;
+const EDGE: usize = (SIDE - SEEN) / 2;
+/// Of the pictures that it was taught with. It takes blue before green before red.
+const MEAN: [f32; 3] = [104.0, 117.0, 123.0];
+const INPUT: &str = "input:0";
+
+/// The loaded network.
+pub struct Judge {
+    session: Mutex<Session>,
+}
+
+impl Judge {
+    /// `open-nsfw.onnx`.
+    pub fn load(runtime: &Runtime, folder: &Path) -> Result<Judge, ToolError> {
+        Ok(Judge { session: Mutex::new(runtime.session(&folder.join("open-nsfw.onnx"))?) })
+    }
+
+    /// How likely the picture is for adults, from 0 to 1.
+    pub fn score(&self, picture: &Picture) -> Result<f32, ToolError> {
+        let seen = seen(picture);
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let outputs = session.run(ort::inputs! {
+            INPUT => TensorRef::from_array_view(([1, SEEN, SEEN, 3], seen.as_slice()))?,
+        })?;
+        let scores = outputs[0].try_extract_tensor::<f32>()?.1;
+        // How likely it is harmless comes first.
+        scores.get(1).copied().ok_or(ToolError::Answer)
+    }
+}
+
+/// The middle of the picture, pixel by pixel. What is transparent is seen on white.
+fn seen(picture: &Picture) -> Vec<f32> {
+    let mut values = vec![0.0; SEEN * SEEN * 3];
+    for (place, mean) in MEAN.into_iter().enumerate() {
+        let channel = 2 - place;
+        let read = |row: usize, into: &mut [f32]| {
+            for (value, pixel) in into.iter_mut().zip(picture.row(row)) {
+                let alpha = f32::from(pixel[3]) / 255.0;
+                *value = f32::from(pixel[channel]) * alpha + 255.0 * (1.0 - alpha);
+            }
+        };
+        let window = Window::whole(picture.width, picture.height);
+        let whole = Channel { width: picture.width, height: picture.height, read };
+        let whole = whole.resampled(window, (SIDE, SIDE), Filter::Triangle);
+        let rows = whole.chunks_exact(SIDE).skip(EDGE).take(SEEN);
+        let middle = rows.flat_map(|row| &row[EDGE..EDGE + SEEN]);
+        for (pixel, value) in values.chunks_exact_mut(3).zip(middle) {
+            pixel[place] = value - mean;
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blue_comes_first_and_what_is_transparent_is_white() {
+        // Weights of a filter add up to one but for rounding.
+        let first = |picture: &Picture, expected: [f32; 3]| {
+            let mut both = seen(picture).into_iter().zip(expected);
+            assert!(both.all(|(one, other)| (one - other).abs() < 1e-3), "{expected:?}");
+        };
+        let picture = Picture::new(300, 200, [10, 20, 30, 255].repeat(300 * 200)).unwrap();
+        first(&picture, [30.0 - 104.0, 20.0 - 117.0, 10.0 - 123.0]);
+        let nothing = Picture::new(300, 200, vec![0; 300 * 200 * 4]).unwrap();
+        first(&nothing, [255.0 - 104.0, 255.0 - 117.0, 255.0 - 123.0]);
+    }
+}

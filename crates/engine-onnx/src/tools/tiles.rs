@@ -1,0 +1,108 @@
+//! A picture in parts: each is computed with a margin around it, and only its own pixels are used.
+//!
+//! All parts have the same size, so that a network allocates once. Where a margin leaves the picture
+//! it sees the picture mirrored.
+
+use std::ops::Range;
+
+/// How one side of a picture is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Division {
+    /// Of the picture.
+    length: usize,
+    /// Of each part without its margins.
+    core: usize,
+    margin: usize,
+    count: usize,
+}
+
+/// A part of one side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Where it begins with its margin; before the picture where this is negative.
+    pub(super) start: isize,
+    /// The pixels of the result that are its own.
+    pub(super) target: Range<usize>,
+}
+
+/// Networks halve and double sides, some of them twice.
+const MULTIPLE: usize = 4;
+
+impl Division {
+    /// Into as few parts of about the same size as `core_max` allows.
+    pub(super) fn of(length: usize, core_max: usize, margin: usize) -> Division {
+        let count = length.div_ceil(core_max).max(1);
+        let whole = (length.div_ceil(count) + 2 * margin).next_multiple_of(MULTIPLE);
+        let core = whole - 2 * margin;
+        // What the rounding adds to each of many parts may make the last of them empty.
+        Division { length, core, margin, count: length.div_ceil(core) }
+    }
+
+    /// Of each part with its margins.
+    pub(super) fn part_length(&self) -> usize {
+        self.core + 2 * self.margin
+    }
+
+    /// The parts, when the side becomes `target` pixels.
+    pub(super) fn parts(self, target: usize) -> impl Iterator<Item = Part> {
+        let place = move |at: usize| {
+            let at = at.min(self.length) as f64 / self.length as f64;
+            (at * target as f64).round() as usize
+        };
+        (0..self.count).map(move |index| Part {
+            start: (index * self.core).cast_signed() - self.margin.cast_signed(),
+            target: place(index * self.core)..place((index + 1) * self.core),
+        })
+    }
+}
+
+/// The pixel that is seen at a place which may lie beyond the edges of a side.
+pub(super) fn mirrored(at: isize, length: usize) -> usize {
+    let period = (2 * length).cast_signed();
+    let at = at.rem_euclid(period).cast_unsigned();
+    if at < length { at } else { 2 * length - 1 - at }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pixel_of_the_result_belongs_to_one_part() {
+        for length in [1, 5, 63, 64, 256, 257, 1000, 5761, 518_400] {
+            for target in [length, 2 * length, 3 * length + 1, 4 * length] {
+                let division = Division::of(length, 256, 20);
+                let mut end = 0;
+                for part in division.parts(target) {
+                    assert_eq!(part.target.start, end, "{length} {target}");
+                    end = part.target.end;
+                    // What it shows lies between its margins.
+                    let scale = target as f64 / length as f64;
+                    let first = part.target.start as f64 / scale;
+                    let last = part.target.end as f64 / scale;
+                    assert!(part.start as f64 + 20.0 <= first + 1.0);
+                    let inner_end = part.start as f64 + (20 + division.core) as f64;
+                    assert!(last <= inner_end + 1.0, "{last} {inner_end}");
+                }
+                assert_eq!(end, target);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_no_larger_than_said_and_of_one_size() {
+        for length in 1..2000 {
+            let division = Division::of(length, 256, 20);
+            assert!(division.part_length() <= 256 + 2 * 20 + MULTIPLE);
+            assert!(division.part_length().is_multiple_of(MULTIPLE));
+            assert!(length <= division.core * division.count);
+        }
+    }
+
+    #[test]
+    fn beyond_the_edges_lies_the_picture_mirrored() {
+        let seen: Vec<usize> = (-4..8).map(|at| mirrored(at, 3)).collect();
+        assert_eq!(seen, [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]);
+        assert_eq!(mirrored(-30, 1), 0);
+    }
+}

@@ -1,0 +1,222 @@
+//! Larger pictures: Real-ESRGAN, part by part.
+
+mod compact;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ort::session::Session;
+use ort::value::TensorRef;
+
+use super::resample::{Channel, Filter, Window};
+use super::tiles::{Division, Part, mirrored};
+use super::{CHANNELS, Picture, ToolError, to_byte};
+use crate::runtime::Runtime;
+
+/// A larger picture is made smaller before the network sees it: only one that is hardly to be
+/// enlarged can be so large, and then every pixel would take the network's time for nothing.
+const WORK_PIXELS_MAX: usize = 1 << 22;
+/// Where a result is larger than so many times what the network makes, the network runs twice.
+const STRETCH_MAX: f64 = 1.25;
+/// Red, green and blue, which are all that networks see.
+const COLOURS: usize = 3;
+const OPAQUE: u8 = u8::MAX;
+
+/// A loaded network. It works on one picture at a time.
+pub struct Upscaler {
+    network: Mutex<Network>,
+}
+
+struct Network {
+    session: Session,
+    input: &'static str,
+    output: &'static str,
+    /// How many times as wide and high it makes a picture.
+    factor: usize,
+    /// What it must see around a part in order to join it to the next without a seam.
+    margin: usize,
+    core_max: usize,
+}
+
+impl Upscaler {
+    /// The small network, which is part of the program: quick, and at its best with drawings.
+    pub fn compact(runtime: &Runtime) -> Result<Upscaler, ToolError> {
+        let graph = compact::graph().map_err(ToolError::Weights)?;
+        let session = runtime.builder()?.commit_from_memory(&graph)?;
+        Ok(Upscaler::of(Network {
+            session,
+            input: compact::PICTURE,
+            output: compact::LARGER,
+            factor: compact::FACTOR,
+            // A filter that makes the result smaller looks at a few pixels more.
+            margin: compact::REACH + 4,
+            core_max: 256,
+        }))
+    }
+
+    /// `real_esrgan_x2.onnx`: natural photographs, at six times the work.
+    pub fn load(runtime: &Runtime, folder: &Path) -> Result<Upscaler, ToolError> {
+        Ok(Upscaler::of(Network {
+            session: runtime.session(&folder.join("real_esrgan_x2.onnx"))?,
+            input: "input",
+            output: "output",
+            factor: 2,
+            // It sees further than that, but what lies there changes no pixel by a level that shows.
+            margin: 16,
+            core_max: 256,
+        }))
+    }
+
+    fn of(network: Network) -> Upscaler {
+        Upscaler { network: Mutex::new(network) }
+    }
+
+    /// The picture at another size, which is at least as large. `is_wanted` is asked before each part.
+    pub fn enlarge(
+        &self,
+        picture: &Picture,
+        (width, height): (usize, usize),
+        is_wanted: impl Fn() -> bool,
+    ) -> Result<Picture, ToolError> {
+        let mut network = self.network();
+        let smaller = within_bounds(picture);
+        let picture = smaller.as_ref().unwrap_or(picture);
+        let scale =
+            (width as f64 / picture.width as f64).max(height as f64 / picture.height as f64);
+        if scale <= STRETCH_MAX * network.factor as f64 {
+            return network.enlarge(picture, (width, height), &is_wanted);
+        }
+        let step = |side: usize| side.div_ceil(network.factor);
+        let between = (step(width), step(height));
+        let between = network.enlarge(picture, between, &is_wanted)?;
+        network.enlarge(&between, (width, height), &is_wanted)
+    }
+
+    /// A panic of another caller leaves no half-made state in the session.
+    fn network(&self) -> MutexGuard<'_, Network> {
+        self.network.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Network {
+    fn enlarge(
+        &mut self,
+        picture: &Picture,
+        (width, height): (usize, usize),
+        is_wanted: &impl Fn() -> bool,
+    ) -> Result<Picture, ToolError> {
+        let columns = Division::of(picture.width, self.core_max, self.margin);
+        let rows = Division::of(picture.height, self.core_max, self.margin);
+        let is_opaque = picture.rgba.as_chunks::<CHANNELS>().0.iter().all(|it| it[3] == OPAQUE);
+        let mut result = Picture { width, height, rgba: vec![OPAQUE; width * height * CHANNELS] };
+        let size = (columns.part_length(), rows.part_length());
+        for down in rows.parts(height) {
+            for right in columns.parts(width) {
+                if !is_wanted() {
+                    return Err(ToolError::Cancelled);
+                }
+                let part = Joint { picture, size, right: right.clone(), down: down.clone() };
+                let seen = part.colours();
+                let shape = [1, COLOURS, size.1, size.0];
+                let outputs = self.session.run(ort::inputs! {
+                    self.input => TensorRef::from_array_view((shape, seen.as_slice()))?,
+                })?;
+                let made = outputs[self.output].try_extract_tensor::<f32>()?.1;
+                for (channel, values) in made.chunks_exact(made.len() / COLOURS).enumerate() {
+                    part.put(&mut result, channel, values, self.factor);
+                }
+                if !is_opaque {
+                    part.put(&mut result, COLOURS, &part.channel(COLOURS), 1);
+                }
+            }
+        }
+        Ok(result)
+    }
+}
+
+/// A part of a picture, with its margins, and where it goes.
+struct Joint<'a> {
+    picture: &'a Picture,
+    /// With its margins.
+    size: (usize, usize),
+    right: Part,
+    down: Part,
+}
+
+impl Joint<'_> {
+    fn colours(&self) -> Vec<f32> {
+        (0..COLOURS).flat_map(|channel| self.channel(channel)).collect()
+    }
+
+    /// Its pixels from 0 to 1, with what is mirrored beyond the edges.
+    fn channel(&self, channel: usize) -> Vec<f32> {
+        let (width, height) = self.size;
+        let mut values = Vec::with_capacity(width * height);
+        let places = |start: isize, count: usize, length: usize| -> Vec<usize> {
+            (start..).take(count).map(|at| mirrored(at, length)).collect()
+        };
+        let columns = places(self.right.start, width, self.picture.width);
+        for row in places(self.down.start, height, self.picture.height) {
+            let row = self.picture.row(row);
+            values.extend(columns.iter().map(|column| f32::from(row[*column][channel]) / 255.0));
+        }
+        values
+    }
+
+    /// Brings one channel to its size and puts it into its place. `values` is `factor` times as wide
+    /// and as high as the part.
+    fn put(&self, result: &mut Picture, channel: usize, values: &[f32], factor: usize) {
+        let (right, down) = (&self.right.target, &self.down.target);
+        if right.is_empty() || down.is_empty() {
+            return;
+        }
+        let across = |part: &Part, from: usize, to: usize| {
+            let scale = from as f64 / to as f64;
+            let start = part.target.start as f64 * scale - part.start as f64;
+            let length = part.target.len() as f64 * scale;
+            ((start * factor as f64) as f32, (length * factor as f64) as f32)
+        };
+        let (left, width) = across(&self.right, self.picture.width, result.width);
+        let (top, height) = across(&self.down, self.picture.height, result.height);
+        let row_length = self.size.0 * factor;
+        let read = |row: usize, into: &mut [f32]| {
+            into.copy_from_slice(&values[row * row_length..][..row_length]);
+        };
+        let made = Channel { width: row_length, height: self.size.1 * factor, read };
+        let window = Window { left, top, width, height };
+        let made = made.resampled(window, (right.len(), down.len()), Filter::Lanczos);
+        for (row, made) in down.clone().zip(made.chunks_exact(right.len())) {
+            for (pixel, value) in result.row_mut(row)[right.clone()].iter_mut().zip(made) {
+                pixel[channel] = to_byte(*value);
+            }
+        }
+    }
+}
+
+/// A smaller picture in place of one that is too large.
+fn within_bounds(picture: &Picture) -> Option<Picture> {
+    let pixels = picture.width * picture.height;
+    if pixels <= WORK_PIXELS_MAX {
+        return None;
+    }
+    let scale = (WORK_PIXELS_MAX as f64 / pixels as f64).sqrt();
+    let side = |side: usize| ((side as f64 * scale) as usize).max(1);
+    let (width, height) = (side(picture.width), side(picture.height));
+    let mut result = Picture { width, height, rgba: vec![0; width * height * CHANNELS] };
+    for channel in 0..CHANNELS {
+        let read = |row: usize, into: &mut [f32]| {
+            let pixels = picture.row(row).iter();
+            into.iter_mut().zip(pixels).for_each(|(it, pixel)| *it = f32::from(pixel[channel]));
+        };
+        let values = Channel { width: picture.width, height: picture.height, read };
+        let window = Window::whole(picture.width, picture.height);
+        let values = values.resampled(window, (width, height), Filter::Lanczos);
+        for (pixel, value) in result.rgba.as_chunks_mut::<CHANNELS>().0.iter_mut().zip(values) {
+            pixel[channel] = to_byte(value / 255.0);
+        }
+    }
+    Some(result)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! The picture tools against what `reference/tools.py` makes of the same picture.
+
+use std::cell::Cell;
+use std::io::Cursor;
+
+use engine_onnx::tools::cut_out::Cutter;
+use engine_onnx::tools::erase::{Eraser, Holes};
+use engine_onnx::tools::safety::Judge;
+use engine_onnx::tools::upscale::Upscaler;
+use engine_onnx::tools::{Picture, ToolError};
+
+use crate::models::{folder, runtime};
+
+const ROCKET: &[u8] = include_bytes!("../reference/pictor-rocket.png");
+const SIDE: usize = 256;
+
+fn channels(file: &[u8], count: usize) -> (usize, usize, Vec<u8>) {
+    let mut reader = png::Decoder::new(Cursor::new(file)).read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut bytes).unwrap();
+    assert_eq!(frame.color_type.samples(), count);
+    (frame.width as usize, frame.height as usize, bytes)
+}
+
+fn picture(file: &[u8]) -> Picture {
+    let (width, height, rgb) = channels(file, 3);
+    let opaque = |it: &[u8; 3]| [it[0], it[1], it[2], 255];
+    Picture::new(width, height, rgb.as_chunks().0.iter().flat_map(opaque).collect()).unwrap()
+}
+
+/// A part of a picture, or more of it, where places beyond its end begin again.
+fn part(
+    picture: &Picture,
+    (left, top): (usize, usize),
+    (width, height): (usize, usize),
+) -> Picture {
+    let pixels = picture.rgba().as_chunks::<4>().0;
+    let pixel = |at: usize| {
+        let (x, y) = ((left + at % width) % picture.width(), (top + at / width) % picture.height());
+        pixels[y * picture.width() + x]
+    };
+    Picture::new(width, height, (0..width * height).flat_map(pixel).collect()).unwrap()
+}
+
+/// The mean difference of the colours, and the largest, in levels of 256.
+#[track_caller]
+fn difference(one: &Picture, other: &Picture) -> (f64, u8) {
+    assert_eq!((one.width(), one.height()), (other.width(), other.height()));
+    let levels = one.rgba().iter().zip(other.rgba()).map(|(a, b)| a.abs_diff(*b));
+    let sum: u64 = levels.clone().map(u64::from).sum();
+    (sum as f64 / one.rgba().len() as f64, levels.max().unwrap())
+}
+
+#[test]
+fn a_picture_is_enlarged_as_the_reference_does() {
+    let upscaler = Upscaler::compact(&runtime()).unwrap();
+    let small = part(&picture(ROCKET), (96, 96), (64, 64));
+    let large = upscaler.enlarge(&small, (256, 256), || true).unwrap();
+    let expected = picture(include_bytes!("../reference/tools-compact.png"));
+    let (mean, most) = difference(&large, &expected);
+    assert!(mean < 0.05 && most <= 2, "{mean} {most}");
+}
+
+#[test]
+fn photographs_are_enlarged_as_the_reference_does() {
+    let upscaler = Upscaler::load(&runtime(), &folder("upscale-esrgan")).unwrap();
+    let small = part(&picture(ROCKET), (96, 96), (64, 64));
+    let large = upscaler.enlarge(&small, (128, 128), || true).unwrap();
+    let expected = picture(include_bytes!("../reference/tools-esrgan.png"));
+    let (mean, most) = difference(&large, &expected);
+    assert!(mean < 0.1 && most <= 3, "{mean} {most}");
+    let larger = upscaler.enlarge(&small, (256, 192), || true).unwrap();
+    assert_eq!((larger.width(), larger.height()), (256, 192));
+}
+
+#[test]
+fn a_picture_of_many_parts_has_no_seams() {
+    let upscaler = Upscaler::compact(&runtime()).unwrap();
+    // Two parts across. Their common edge is in the middle of the one part of the narrower picture.
+    let wide = part(&picture(ROCKET), (0, 0), (300, 64));
+    let narrow = part(&wide, (50, 0), (200, 64));
+    let wide = upscaler.enlarge(&wide, (900, 192), || true).unwrap();
+    let narrow = upscaler.enlarge(&narrow, (600, 192), || true).unwrap();
+    let (mean, most) =
+        difference(&part(&wide, (250, 0), (400, 192)), &part(&narrow, (100, 0), (400, 192)));
+    assert!(mean < 0.05 && most <= 1, "{mean} {most}");
+}
+
+#[test]
+fn what_is_transparent_stays_so_and_whoever_leaves_stops_the_work() {
+    let upscaler = Upscaler::compact(&runtime()).unwrap();
+    let half: Vec<u8> = [[200, 10, 10, 255].repeat(32), [0, 0, 0, 0].repeat(32)].concat();
+    let picture = Picture::new(64, 64, half.repeat(64)).unwrap();
+    let large = upscaler.enlarge(&picture, (128, 128), || true).unwrap();
+    let row = &large.rgba().as_chunks::<4>().0[64 * 128..][..128];
+    assert_eq!((row[20][3], row[110][3]), (255, 0));
+    assert!(190 < row[20][0], "{:?}", row[20]);
+
+    let asked = Cell::new(0);
+    let wide = Picture::new(1024, 64, vec![255; 1024 * 64 * 4]).unwrap();
+    let left = upscaler.enlarge(&wide, (2048, 128), || {
+        asked.set(asked.get() + 1);
+        asked.get() < 3
+    });
+    assert!(matches!(left, Err(ToolError::Cancelled)), "{left:?}");
+    assert_eq!(asked.get(), 3, "it stopped between two parts");
+}
+
+#[test]
+fn a_background_is_removed_as_the_reference_does() {
+    let cutter = Cutter::load(&runtime(), &folder("cutout-u2net")).unwrap();
+    let whole = picture(ROCKET);
+    let cut = cutter.cut_out(whole.clone(), || true).unwrap();
+    let (_, _, expected) = channels(include_bytes!("../reference/tools-mask.png"), 1);
+    let pixels = cut.rgba().as_chunks::<4>().0;
+    let levels = pixels.iter().zip(&expected).map(|(pixel, mask)| pixel[3].abs_diff(*mask));
+    let mean = levels.clone().map(f64::from).sum::<f64>() / (SIDE * SIDE) as f64;
+    assert!(mean < 0.5 && levels.max() <= Some(8), "{mean}");
+    for (before, after) in whole.rgba().as_chunks::<4>().0.iter().zip(pixels) {
+        let is_same = before[..3] == after[..3];
+        assert!(is_same || (after[3] == 0 && after[..3] == [0; 3]), "colours stay as they were");
+    }
+}
+
+#[test]
+fn a_hole_is_filled_as_the_reference_does_and_nothing_else_is_changed() {
+    let eraser = Eraser::load(&runtime(), &folder("erase-migan")).unwrap();
+    let rocket = picture(ROCKET);
+    let pixels = rocket.rgba().as_chunks::<4>().0;
+    let doubled = |at: usize| pixels[at / 512 / 2 * SIDE + at % 512 / 2];
+    let whole = Picture::new(512, 512, (0..512 * 512).flat_map(doubled).collect()).unwrap();
+    let is_hole = |at: usize| (200..300).contains(&(at / 512)) && (180..330).contains(&(at % 512));
+    let mask = (0..512 * 512).flat_map(|at| if is_hole(at) { [0; 4] } else { [0, 0, 0, 255] });
+    let mask = Picture::new(512, 512, mask.collect()).unwrap();
+    let erased = eraser.erase(whole.clone(), Some(Holes::of(&mask)), || true).unwrap();
+    let filled = part(&erased, (180, 200), (150, 100));
+    let expected = picture(include_bytes!("../reference/tools-filled.png"));
+    let (mean, most) = difference(&filled, &expected);
+    assert!(mean < 0.2 && most <= 4, "{mean} {most}");
+    let both = whole.rgba().as_chunks::<4>().0.iter().zip(erased.rgba().as_chunks::<4>().0);
+    assert!(both.enumerate().all(|(at, (before, after))| is_hole(at) || before == after));
+
+    let wrong = part(&mask, (0, 0), (100, 100));
+    let refused = eraser.erase(whole.clone(), Some(Holes::of(&wrong)), || true);
+    assert!(matches!(refused, Err(ToolError::MaskSize { .. })));
+    let refused = eraser.erase(whole.clone(), None, || true);
+    assert!(matches!(refused, Err(ToolError::NothingToErase)), "it has no hole of its own");
+    let nothing = Picture::new(512, 512, vec![0; 512 * 512 * 4]).unwrap();
+    let refused = eraser.erase(whole.clone(), Some(Holes::of(&nothing)), || true);
+    assert!(matches!(refused, Err(ToolError::NothingToKeep)));
+    let left = eraser.erase(whole, Some(Holes::of(&mask)), || false);
+    assert!(matches!(left, Err(ToolError::Cancelled)));
+}
+
+#[test]
+fn holes_within_the_area_of_others_are_filled_with_them() {
+    let eraser = Eraser::load(&runtime(), &folder("erase-migan")).unwrap();
+    let mut rgba = part(&picture(ROCKET), (0, 0), (512, 512)).into_rgba();
+    let is_frame = |at: usize| (100..400).contains(&at) && !(120..380).contains(&at);
+    for row in 100..400 {
+        for column in 100..400 {
+            let is_dot = (240..260).contains(&row) && (240..260).contains(&column);
+            if is_frame(row) || is_frame(column) || is_dot {
+                rgba[(row * 512 + column) * 4 + 3] = 0;
+            }
+        }
+    }
+    let asked = Cell::new(0);
+    let holed = Picture::new(512, 512, rgba).unwrap();
+    let filled = eraser.erase(holed, None, || {
+        asked.set(asked.get() + 1);
+        true
+    });
+    assert!(filled.unwrap().rgba().as_chunks::<4>().0.iter().all(|it| it[3] == 255));
+    assert_eq!(asked.get(), 2, "two groups, one around the other");
+}
+
+#[test]
+fn holes_in_a_large_picture_and_in_a_small_one_are_filled() {
+    let eraser = Eraser::load(&runtime(), &folder("erase-migan")).unwrap();
+    for (width, height) in [(1500, 700), (256, 256), (20_000, 160)] {
+        let mut rgba = part(&picture(ROCKET), (0, 0), (width, height)).into_rgba();
+        // Two groups, one of them at the edge.
+        for row in 40..120 {
+            for column in (0..60).chain(width - 50..width - 10) {
+                rgba[(row * width + column) * 4 + 3] = 0;
+            }
+        }
+        let holed = Picture::new(width, height, rgba).unwrap();
+        let filled = eraser.erase(holed, None, || true).unwrap();
+        assert!(filled.rgba().as_chunks::<4>().0.iter().all(|it| it[3] == 255));
+    }
+}
+
+#[test]
+fn a_picture_is_judged_as_the_reference_does() {
+    let judge = Judge::load(&runtime(), &folder("safety-open-nsfw")).unwrap();
+    let score = judge.score(&picture(ROCKET)).unwrap();
+    assert!((score - EXPECTED_SCORE).abs() < 0.005, "{score}");
+}
+
+/// What `reference/tools.py` prints.
+const EXPECTED_SCORE: f32 = 0.0086;

@@ -1,0 +1,224 @@
+//! Pictures that are worked on: bounded in memory, stopped when nobody waits, refused when wrong.
+
+use std::time::{Duration, Instant};
+
+use png::ColorType;
+
+use crate::harness::{Engine, PATIENCE, code, models_dir};
+
+const ROCKET: &[u8] = include_bytes!("../../../engine-onnx/tests/reference/pictor-rocket.png");
+const UPSCALES: &str = "/v1/images/upscales";
+const CUTOUTS: &str = "/v1/images/cutouts";
+const EDITS: &str = "/v1/images/edits";
+const SAFETY: &str = "/v1/images/safety";
+const COMPACT: &str = "upscale-esrgan-compact";
+const ERASER: &str = "erase-migan";
+const CUTTER: &str = "cutout-u2net";
+const JUDGE: &str = "safety-open-nsfw";
+
+type Fields<'a> = &'a [(&'a str, &'a str)];
+type Files<'a> = &'a [(&'a str, &'a [u8])];
+
+/// A form with pictures, by the names of their fields.
+fn form(fields: Fields<'_>, files: Files<'_>) -> Vec<u8> {
+    let mut form = Vec::new();
+    for (name, value) in fields {
+        let part =
+            format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        form.extend(part.as_bytes());
+    }
+    for (name, file) in files {
+        let head = format!(
+            "--x\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"a\"\r\n\r\n"
+        );
+        form.extend(head.as_bytes());
+        form.extend(*file);
+        form.extend(b"\r\n");
+    }
+    form.extend(b"--x--\r\n");
+    form
+}
+
+fn head(path: &str) -> String {
+    format!("POST {path} HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x")
+}
+
+fn ask(engine: &Engine, path: &str, fields: Fields<'_>, files: Files<'_>) -> (u16, String) {
+    engine.ask(&head(path), &form(fields, files))
+}
+
+fn png(colours: ColorType, width: u32, height: u32, samples: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width, height);
+    encoder.set_color(colours);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Fast);
+    encoder.write_header().unwrap().write_image_data(samples).unwrap();
+    file
+}
+
+/// A grey picture with edges in it.
+fn picture(width: u32, height: u32) -> Vec<u8> {
+    let row: Vec<u8> =
+        (0..width).map(|x| if (x / 100).is_multiple_of(2) { 40 } else { 200 }).collect();
+    png(ColorType::Grayscale, width, height, &row.repeat(height as usize))
+}
+
+/// A grey picture that is transparent in its middle.
+fn holed(width: u32, height: u32) -> Vec<u8> {
+    let (width_third, height_third) = (width as usize / 3, height as usize / 3);
+    let opaque = [90, 255].repeat(width as usize);
+    let mut middle = opaque.clone();
+    middle[2 * width_third..][..2 * width_third].fill(0);
+    let rest = height as usize - 2 * height_third;
+    let rows = [opaque.repeat(height_third), middle.repeat(height_third), opaque.repeat(rest)];
+    png(ColorType::GrayscaleAlpha, width, height, &rows.concat())
+}
+
+#[test]
+fn pictures_are_enlarged_cut_out_erased_from_and_judged() {
+    let engine = Engine::start(&models_dir());
+    let image: [(&str, &[u8]); 1] = [("image", ROCKET)];
+    let fields = [("model", COMPACT), ("size", "300x300")];
+    let (status, answer) = ask(&engine, UPSCALES, &fields, &image);
+    assert!(status == 200 && answer.contains("PNG"), "{status} {answer:.200}");
+    let (status, answer) = ask(&engine, CUTOUTS, &[("model", CUTTER)], &image);
+    assert!(status == 200 && answer.contains("PNG"), "{status} {answer:.200}");
+    let (status, answer) = ask(&engine, SAFETY, &[("model", JUDGE)], &image);
+    assert!(status == 200 && answer.starts_with("{\"adult\":0.0"), "{status} {answer:.200}");
+    let (mask, holed) = (holed(256, 256), holed(300, 200));
+    let files: [Files<'_>; 2] = [&[("image", ROCKET), ("mask", &mask)], &[("image", &holed)]];
+    for files in files {
+        let (status, answer) = ask(&engine, EDITS, &[("model", ERASER)], files);
+        assert!(status == 200 && answer.contains("b64_json"), "{status} {answer:.200}");
+    }
+    engine.end();
+}
+
+#[test]
+fn what_cannot_be_worked_on_is_refused() {
+    let engine = Engine::start(&models_dir());
+    let small = picture(100, 100);
+    let image: Files<'_> = &[("image", ROCKET)];
+    let cases: [(&str, Fields<'_>, Files<'_>); 10] = [
+        (UPSCALES, &[("model", COMPACT), ("size", "300x300")], &[]),
+        (UPSCALES, &[("model", COMPACT)], image),
+        (UPSCALES, &[("model", COMPACT), ("size", "5000x5000")], image),
+        (UPSCALES, &[("model", COMPACT), ("size", "300x300")], &[("image", b"no picture")]),
+        (UPSCALES, &[("model", ERASER), ("size", "300x300")], image),
+        (EDITS, &[("model", ERASER)], image),
+        (EDITS, &[("model", ERASER)], &[("image", ROCKET), ("mask", &small)]),
+        (CUTOUTS, &[("model", CUTTER)], &[("image", &ROCKET[..5000])]),
+        (CUTOUTS, &[("model", CUTTER)], &[("image", ROCKET), ("image[]", ROCKET)]),
+        (SAFETY, &[("model", JUDGE)], &[("image", &picture(300, 300))]),
+    ];
+    for (number, (path, fields, files)) in cases.into_iter().enumerate() {
+        let (status, answer) = ask(&engine, path, fields, files);
+        assert_eq!((status, code(&answer)), (400, "invalid_request".to_owned()), "case {number}");
+    }
+    let (status, _) = ask(&engine, CUTOUTS, &[("model", "nobody")], image);
+    assert_eq!(status, 404);
+    engine.end();
+}
+
+/// As many pixels as a caller may send, in a square and in the longest form.
+const LARGEST: [(u32, u32); 2] = [(5760, 5760), (64, 518_400)];
+
+/// The most that the process grows by, compared with what the model says that it takes: the limit
+/// of the engine's memory is kept by that.
+#[track_caller]
+fn takes_no_more_than_it_says(model: &str, asks: impl FnOnce(&Engine)) {
+    let engine = Engine::start(&models_dir());
+    engine.get("/health");
+    let before = engine.memory_bytes("VmRSS");
+    asks(&engine);
+    let (state, said) = engine.standing(model);
+    assert_eq!(state, "loaded");
+    let grown = engine.memory_bytes("VmHWM").saturating_sub(before);
+    assert!(grown <= said, "{model} takes {grown} bytes, and says {said}");
+    assert!(said < grown * 3, "{model} takes {grown} bytes, and says {said}");
+    engine.end();
+}
+
+#[test]
+fn cutting_out_the_largest_pictures_takes_no_more_memory_than_is_said() {
+    takes_no_more_than_it_says(CUTTER, |engine| {
+        for (width, height) in LARGEST {
+            let file = picture(width, height);
+            let (status, answer) = ask(engine, CUTOUTS, &[("model", CUTTER)], &[("image", &file)]);
+            assert_eq!(status, 200, "{answer:.200}");
+        }
+        let beyond = picture(5761, 5760);
+        let (status, _) = ask(engine, CUTOUTS, &[("model", CUTTER)], &[("image", &beyond)]);
+        assert_eq!(status, 400);
+    });
+}
+
+#[test]
+fn erasing_from_the_largest_pictures_takes_no_more_memory_than_is_said() {
+    takes_no_more_than_it_says(ERASER, |engine| {
+        for (width, height) in LARGEST {
+            let (file, mask) = (picture(width, height), holed(width, height));
+            let files: Files<'_> = &[("image", &file), ("mask", &mask)];
+            let (status, answer) = ask(engine, EDITS, &[("model", ERASER)], files);
+            assert_eq!(status, 200, "{answer:.200}");
+        }
+    });
+}
+
+#[test]
+fn judging_takes_no_more_memory_than_is_said() {
+    takes_no_more_than_it_says(JUDGE, |engine| {
+        let (status, answer) = ask(engine, SAFETY, &[("model", JUDGE)], &[("image", ROCKET)]);
+        assert_eq!(status, 200, "{answer:.200}");
+    });
+}
+
+/// The largest upscale takes a minute or two. One that nobody waits for must not hold up the next.
+#[test]
+fn an_upscale_stops_when_nobody_waits_and_takes_no_more_memory_than_is_said() {
+    takes_no_more_than_it_says(COMPACT, |engine| {
+        let image: Files<'_> = &[("image", ROCKET)];
+        let small = [("model", COMPACT), ("size", "256x256")];
+        assert_eq!(ask(engine, UPSCALES, &small, image).0, 200);
+        let (large, fields) = (picture(4096, 4096), [("model", COMPACT), ("size", "4096x4096")]);
+        let before = engine.memory_bytes("VmRSS");
+        let given_up = engine.send(&head(UPSCALES), &form(&fields, &[("image", &large)]));
+        // It is under way when its pixels are in memory.
+        let begun = Instant::now();
+        while engine.memory_bytes("VmRSS") < before + 4 * 4096 * 4096 {
+            assert!(begun.elapsed() < PATIENCE);
+        }
+        drop(given_up);
+        let begun = Instant::now();
+        assert_eq!(ask(engine, UPSCALES, &small, image).0, 200);
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    });
+}
+
+/// Pictures that wait for their turn are not read yet: they would fill the memory together.
+#[test]
+fn many_large_pictures_at_once_take_no_more_memory_than_one() {
+    const SIDE: u32 = 4000;
+    const AT_ONCE: usize = 16;
+    let mut state = 1_u32;
+    let noise = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    });
+    let samples: Vec<u8> = noise.take((SIDE * SIDE) as usize).collect();
+    let file = png(ColorType::Grayscale, SIDE, SIDE, &samples);
+    let engine = Engine::start(&models_dir());
+    // There is nothing to erase, which is only known when it is open.
+    let refused = || {
+        let (status, answer) = ask(&engine, EDITS, &[("model", ERASER)], &[("image", &file)]);
+        assert_eq!((status, code(&answer)), (400, "invalid_request".to_owned()));
+    };
+    refused();
+    let one = engine.memory_bytes("VmHWM");
+    std::thread::scope(|scope| (0..AT_ONCE).for_each(|_| drop(scope.spawn(refused))));
+    let most = engine.memory_bytes("VmHWM");
+    let waiting = file.len() as u64 * (AT_ONCE as u64 - 1);
+    assert!(most < one + waiting / 2, "{one} bytes became {most}");
+    engine.end();
+}
