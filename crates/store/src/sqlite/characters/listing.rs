@@ -1,15 +1,15 @@
 //! Lists of characters: one statement, driven by whatever leaves the fewest rows.
 //!
-//! Where a word, tag or model is rare, its characters are taken and sorted. Where all are common,
-//! the characters are walked in the order of the sort until enough are found. Either way a list over
-//! a hundred thousand characters reads few of them.
+//! Where words, tags or models are rare, the numbers of their characters are read, and those that all
+//! of them have are sorted. Where all are common, the characters are walked in the order of the sort
+//! until enough are found. Either way a list over a hundred thousand characters reads few of them.
 
 use credits::OwnerId;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::{COLUMNS, line_at};
-use crate::character::{CharacterLine, CharacterQuery, CharacterSort, Condition, driver, rare_max};
+use crate::character::{CharacterLine, CharacterQuery, CharacterSort, Condition, rare_max};
 
 /// A statement as it is put together.
 struct Draft {
@@ -75,17 +75,34 @@ fn test(condition: &Condition<'_>, seq: &str, draft: &mut Draft) -> String {
     }
 }
 
-/// How many characters fit, up to one more than is rare.
-fn count(
+/// The numbers of the characters that fit, in order; none if they are not rare.
+fn numbers(
     condition: &Condition<'_>,
     connection: &Connection,
     rare_max: usize,
-) -> rusqlite::Result<usize> {
+) -> rusqlite::Result<Option<Vec<i64>>> {
     let mut draft = Draft { values: Vec::new() };
     let rows = rows(condition, &mut draft);
-    let sql = format!("SELECT count(*) FROM ({rows} LIMIT {})", rare_max + 1);
-    let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_row(params_from_iter(draft.values), |row| row.get(0))
+    let mut statement = connection.prepare_cached(&format!("{rows} LIMIT {}", rare_max + 1))?;
+    let numbers = statement.query_map(params_from_iter(draft.values), |row| row.get(0))?;
+    let mut numbers = numbers.collect::<rusqlite::Result<Vec<i64>>>()?;
+    if rare_max < numbers.len() {
+        return Ok(None);
+    }
+    // Several words of a character may begin alike.
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(Some(numbers))
+}
+
+/// What is in both, where both are in order.
+fn in_both(one: &[i64], other: &[i64]) -> Vec<i64> {
+    let mut rest = other.iter().peekable();
+    let is_there = |number: &&i64| {
+        while rest.next_if(|it| it < number).is_some() {}
+        rest.peek() == Some(number)
+    };
+    one.iter().filter(is_there).copied().collect()
 }
 
 pub(crate) fn list(
@@ -95,30 +112,29 @@ pub(crate) fn list(
 ) -> rusqlite::Result<Vec<CharacterLine>> {
     let conditions = query.conditions();
     let rare_max = rare_max(conditions.len());
-    let counts = conditions.iter().map(|condition| count(condition, connection, rare_max));
-    let driver = driver(&counts.collect::<rusqlite::Result<Vec<_>>>()?);
+    let (mut fitting, mut common): (Option<Vec<i64>>, Vec<&Condition<'_>>) = (None, Vec::new());
+    for condition in &conditions {
+        match (numbers(condition, connection, rare_max)?, &fitting) {
+            (None, _) => common.push(condition),
+            (Some(numbers), None) => fitting = Some(numbers),
+            (Some(numbers), Some(others)) => fitting = Some(in_both(others, &numbers)),
+        }
+    }
     let asker = asker.map_or(Value::Null, |it| Value::Blob(it.0.as_bytes().to_vec()));
     let mut draft = Draft { values: vec![asker] };
     let (key, index, also) = sort(query.sort);
-    let (from, mut tests) = match driver {
-        Some(first) => {
-            let rows = rows(&conditions[first], &mut draft);
-            let others = conditions.iter().enumerate().filter(|(index, _)| *index != first);
-            let mut inner = vec!["1".to_owned()];
-            inner.extend(others.map(|(_, it)| test(it, "d.character", &mut draft)));
-            let from = format!(
-                "(SELECT DISTINCT d.character AS seq FROM ({rows}) d WHERE {}) m \
-                 CROSS JOIN character c ON c.seq = m.seq",
-                inner.join(" AND ")
-            );
-            (from, Vec::new())
+    let from = match fitting {
+        Some(numbers) => {
+            let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+            let numbers = draft.put(format!("[{}]", numbers.join(",")));
+            format!("json_each({numbers}) m CROSS JOIN character c ON c.seq = m.value")
         }
         None => {
-            let tests = conditions.iter().map(|it| test(it, "c.seq", &mut draft)).collect();
             let index = index.map(|name| format!(" INDEXED BY {name}")).unwrap_or_default();
-            (format!("character c{index}"), tests)
+            format!("character c{index}")
         }
     };
+    let mut tests: Vec<String> = common.iter().map(|it| test(it, "c.seq", &mut draft)).collect();
     tests.push(format!("c.adult = {}", draft.put(query.adult)));
     let flags = [("pro", query.pro), ("web_enabled", query.web_enabled)];
     for (column, wanted) in flags {
@@ -154,5 +170,19 @@ fn sort(sort: CharacterSort) -> (&'static str, Option<&'static str>, Option<&'st
         CharacterSort::Imports => ("imports", None, None),
         CharacterSort::MostRecent => ("created_ms", None, None),
         CharacterSort::RatingCount => ("rating_count", None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_both_is_found_wherever_it_is() {
+        assert_eq!(in_both(&[1, 3, 5, 7, 9], &[0, 3, 4, 9]), [3, 9]);
+        assert_eq!(in_both(&[1, 2], &[1, 2]), [1, 2]);
+        assert_eq!(in_both(&[5], &[]), Vec::<i64>::new());
+        assert_eq!(in_both(&[], &[5]), Vec::<i64>::new());
+        assert_eq!(in_both(&[8], &[1, 2, 8]), [8]);
     }
 }
