@@ -13,7 +13,7 @@ mod spoken;
 mod sse_encoder;
 pub(in crate::endpoints) mod thoughts;
 
-use domain::catalogue::{Capability, TextSpec, Tier, split_suffix};
+use domain::catalogue::{Capability, ModelType, TextSpec, Tier, split_suffix};
 use domain::limits::tiers::LimitClass;
 use wire::chat::{ChatCompletion, ChatCompletionRequest, EffectiveParameters};
 
@@ -62,6 +62,9 @@ async fn create_chat_completion(
     let own_model = speaker.as_ref().filter(|_| !names_model);
     let own_model = own_model.and_then(|speaker| speaker.character.model.as_deref());
     let catalogue = app.catalogue.get();
+    // Characters outlive models: with the default one they go on speaking.
+    let is_there = |model: &&str| catalogue.resolve(model, ModelType::Text, call.now).is_ok();
+    let own_model = own_model.filter(is_there);
     let fallbacks = body.fallbacks.iter().flatten().map(|it| split_suffix(&it.model).model);
     let model_asked = own_model.unwrap_or(asked.model);
     let lineup = Lineup::resolve(&call, &catalogue, model_asked, fallbacks)?;

@@ -177,6 +177,12 @@ async fn a_character_speaks_first_and_by_name() {
     let body = json!({"service_parameters": {"character_slug": "mara"}, "messages": [{"role": "user", "content": "Hi"}]});
     let answer = app.admin().post(CHAT, &body).await.ok();
     assert_eq!(answer["model"], "kimi-k3", "its own model, where the caller names none");
+    let gone = json!({"extensions": {"tollgate": {"model": "gone"}}});
+    characters::add(&app, "Otto", gone).await;
+    says(&app, "Hello.");
+    let body = json!({"service_parameters": {"character_slug": "otto"}, "messages": [{"role": "user", "content": "Hi"}]});
+    let answer = app.admin().post(CHAT, &body).await.ok();
+    assert_ne!(answer["model"], "gone", "a model that is there, where its own is not");
     app.settle_tasks().await;
     let stats = app.admin().get("/characters/mara").await.ok()["data"]["stats"].clone();
     assert_eq!(stats["imports"], 1, "an account counts once");
