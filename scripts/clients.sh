@@ -78,11 +78,17 @@ newest_postgres() {
   done | sort -V | tail -n 1 | grep .
 }
 
+# Several nodes are tested behind a proxy that the tests start for themselves.
+ensure_nginx() {
+  have nginx || [ -x /usr/sbin/nginx ] || install_packages "the proxy in front of nodes" nginx-light
+}
+
 ensure_clients() {
   ensure_python
   ensure_node
   ensure_browser
   ensure_postgres
+  ensure_nginx
   local folder
   for folder in "${CLIENT_FOLDERS[@]}"; do
     python_clients "$folder"

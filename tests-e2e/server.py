@@ -21,6 +21,9 @@ COMMAND_SECONDS_MAX = 300
 class Server:
     """Runs `tollgate serve`; use it in a `with` statement so that it always ends."""
 
+    # Where it listens: a free port, another at each start.
+    listen = "127.0.0.1:0"
+
     def __init__(self, binary=None, config=""):
         self.binary = binary or os.environ["TOLLGATE"]
         self.config = config
@@ -54,6 +57,8 @@ class Server:
 
     def start_again(self):
         """Starts the service on the data that an earlier one left."""
+        self.process.stdout.close()
+        self.log.close()
         self._start()
 
     def command(self, *arguments):
@@ -89,7 +94,7 @@ class Server:
 
     def _start(self):
         self.configure(self.config)
-        line = [self.binary, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
+        line = [self.binary, "serve", "--listen", self.listen, "--admin-listen", "127.0.0.1:0"]
         self.log = open(os.path.join(self.folder, "log"), "w+", encoding="utf-8")
         self.process = subprocess.Popen(
             line + self._place(),

@@ -34,6 +34,16 @@ class Packaging(unittest.TestCase):
         self.assertTrue((PACKAGING / service["build"]["context"] / service["build"]["dockerfile"]).is_file())
         self.assertTrue(all(port.startswith("127.0.0.1:") for port in service["ports"]))
 
+    def test_compose_runs_three_nodes_that_differ(self):
+        content = yaml.safe_load((PACKAGING / "compose-nodes.yaml").read_text(encoding="utf-8"))
+        environments = [it.get("environment", {}) for it in content["services"].values()]
+        nodes = [it for it in environments if "TOLLGATE__CLUSTER__NODE" in it]
+        names = {it["TOLLGATE__CLUSTER__NODE"] for it in nodes}
+        self.assertEqual(len(names), 3)
+        self.assertEqual({it["TOLLGATE__CLUSTER__ADDRESS"] for it in nodes}, {f"http://{name}:8090" for name in names})
+        proxy = (PACKAGING / "nginx.conf").read_text(encoding="utf-8")
+        self.assertEqual(set(re.findall(r"server (\w+):8080", proxy)), names)
+
     def test_the_unit_is_a_unit(self):
         unit = configparser.RawConfigParser(strict=False, allow_no_value=False)
         unit.optionxform = str

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use credits::KeyId;
 use domain::secret::SecretDigest;
 use hashbrown::HashMap;
 
@@ -53,6 +54,12 @@ impl Cache {
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
         held.changes += 1;
         held.holders.remove(digest);
+    }
+
+    pub(crate) fn forget_key(&self, id: KeyId) {
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        held.changes += 1;
+        held.holders.retain(|_, holder| holder.key().is_none_or(|key| key.id != id));
     }
 
     pub(crate) fn forget_all(&self) {

@@ -210,6 +210,11 @@ impl KeyRing {
         Ok(())
     }
 
+    /// One cached key is looked up afresh: another node changed it.
+    pub fn forget(&self, key: KeyId) {
+        self.cache.forget_key(key);
+    }
+
     /// Every cached key is looked up afresh: after a change to an owner.
     pub fn forget_all(&self) {
         self.cache.forget_all();

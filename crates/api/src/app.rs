@@ -24,6 +24,7 @@ use crate::call::StandingCell;
 use crate::caller::Principal;
 use crate::console::Console;
 use crate::engines::Engines;
+use crate::home::Nodes;
 use crate::hosts::Hosts;
 use crate::input::Bodies;
 use crate::proxy::Proxy;
@@ -51,6 +52,8 @@ pub struct App {
     /// Who uses the pages, and the pages.
     pub console: Arc<Console>,
     pub keys: Arc<KeyRing>,
+    /// The way to other nodes, where there are any.
+    pub nodes: Option<Arc<Nodes>>,
     /// Balances, holds and charges. Nothing else moves money.
     pub ledger: Arc<Ledger>,
     /// Music and videos that are made later.

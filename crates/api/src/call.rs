@@ -19,6 +19,7 @@ use moment::Timestamp;
 use crate::app::{App, Shared};
 use crate::caller::{Arrival, Credential, KeyHolder, Principal};
 use crate::discovery;
+use crate::home::{self, Home};
 use crate::input::{BodyLimits, Input, LARGE_BYTES, Room, apart};
 use crate::origin;
 use crate::refusal::Refusal;
@@ -75,6 +76,8 @@ pub struct Policy {
     /// What a known caller is told of where nothing was counted, such as for a model that there is
     /// not.
     pub usual_class: LimitClass,
+    /// At whose home it is worked on, where there are several nodes.
+    pub home: Home,
     pub path: &'static str,
 }
 
@@ -97,12 +100,12 @@ where
     let now = app.clock.now();
     let is_trusted = app.settings.is_trusted_proxy.as_ref();
     let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
-    let presented = C::present(&app, &arrival(&parts, address, now)).await;
-    let holder = match &presented {
-        Ok(caller) => caller.holder().cloned(),
-        Err(_) => C::known(&app, &arrival(&parts, address, now)).await,
-    };
+    let (presented, holder) = who::<C>(&app, &parts, &arrival(&parts, address, now)).await;
     let holder = holder.as_deref();
+    let body = match home::go_home(&app, policy.home, (&parts, address), holder, body).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
     let principal = principal(holder, address);
 
     let limits = if holder.is_some() { BodyLimits::TRUSTED } else { BodyLimits::STRANGER };
@@ -162,6 +165,23 @@ where
         standing::write_balance(response.headers_mut(), balance);
     }
     response
+}
+
+/// What a caller presents, and who it is all the same where that was refused.
+async fn who<C: Credential>(
+    app: &App,
+    parts: &Parts,
+    arrival: &Arrival<'_>,
+) -> (Result<C, Refusal>, Option<Arc<Holder>>) {
+    let presented = match home::proved(app, parts).await {
+        Some(proved) => proved.and_then(C::of),
+        None => C::present(app, arrival).await,
+    };
+    let holder = match &presented {
+        Ok(caller) => caller.holder().cloned(),
+        Err(_) => C::known(app, arrival).await,
+    };
+    (presented, holder)
 }
 
 /// A request that no endpoint takes. It is a failure of its caller's like any other.

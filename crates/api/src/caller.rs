@@ -30,6 +30,9 @@ pub trait Credential: Sized + Send + 'static {
         arrival: &Arrival<'_>,
     ) -> impl Future<Output = Result<Self, Refusal>> + Send;
 
+    /// The same for a caller whom another node has proved.
+    fn of(holder: Arc<Holder>) -> Result<Self, Refusal>;
+
     /// Who calls all the same where a credential was refused that is good for other endpoints.
     fn known(_: &App, _: &Arrival<'_>) -> impl Future<Output = Option<Arc<Holder>>> + Send {
         std::future::ready(None)
@@ -100,6 +103,10 @@ impl Credential for Anyone {
         Ok(Anyone)
     }
 
+    fn of(_: Arc<Holder>) -> Result<Anyone, Refusal> {
+        Ok(Anyone)
+    }
+
     fn holder(&self) -> Option<&Arc<Holder>> {
         None
     }
@@ -112,14 +119,17 @@ impl Credential for Anyone {
 impl Credential for KeyHolder {
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<KeyHolder, Refusal> {
         if is_session(arrival) {
-            let holder = console::holder(app, arrival.headers, arrival.now).await?;
-            return match holder.key() {
-                Some(_) => Ok(KeyHolder(holder)),
-                None => Err(Refusal::unauthenticated("Sign in with an API key for this.")),
-            };
+            return KeyHolder::of(console::holder(app, arrival.headers, arrival.now).await?);
         }
         let secret = bearer(arrival.headers)?;
         app.keys.open(secret).await.map(KeyHolder).map_err(refuse)
+    }
+
+    fn of(holder: Arc<Holder>) -> Result<KeyHolder, Refusal> {
+        match holder.key() {
+            Some(_) => Ok(KeyHolder(holder)),
+            None => Err(Refusal::unauthenticated("Sign in with an API key for this.")),
+        }
     }
 
     fn holder(&self) -> Option<&Arc<Holder>> {
@@ -135,6 +145,10 @@ impl Credential for KeyHolder {
 impl Credential for Admin {
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Admin, Refusal> {
         let KeyHolder(holder) = KeyHolder::present(app, arrival).await?;
+        Admin::of(holder)
+    }
+
+    fn of(holder: Arc<Holder>) -> Result<Admin, Refusal> {
         match holder.key().map(|key| key.kind) {
             Some(KeyKind::Admin) => Ok(Admin(holder)),
             _ => Err(Refusal::unauthenticated("Admin API key required")),
@@ -176,6 +190,10 @@ impl Credential for Customer {
         KeyHolder::present(app, arrival).await.map(|KeyHolder(holder)| Customer(holder))
     }
 
+    fn of(holder: Arc<Holder>) -> Result<Customer, Refusal> {
+        Ok(Customer(holder))
+    }
+
     fn holder(&self) -> Option<&Arc<Holder>> {
         Some(&self.0)
     }
@@ -204,6 +222,10 @@ impl Credential for Collector {
         Customer::present(app, arrival).await.map(|Customer(holder)| Collector(holder))
     }
 
+    fn of(holder: Arc<Holder>) -> Result<Collector, Refusal> {
+        Ok(Collector(holder))
+    }
+
     fn holder(&self) -> Option<&Arc<Holder>> {
         Some(&self.0)
     }
@@ -217,10 +239,7 @@ impl Credential for SignedIn {
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<SignedIn, Refusal> {
         if !sign_in::is_shown(arrival.headers) && is_session(arrival) {
             let holder = console::holder(app, arrival.headers, arrival.now).await?;
-            return match holder.wallet() {
-                Some(_) => Ok(SignedIn(holder)),
-                None => Err(Refusal::sign_in_to_read()),
-            };
+            return SignedIn::of(holder);
         }
         if !sign_in::is_shown(arrival.headers) {
             return Err(discovery::ask_to_sign_in(app, arrival));
@@ -228,6 +247,13 @@ impl Credential for SignedIn {
         let signed_in = sign_in::sign_in(app, arrival).await;
         let refuse = |_| Refusal::sign_in_to_read();
         signed_in.map(SignedIn).map_err(|failed| failed.into_refusal(refuse))
+    }
+
+    fn of(holder: Arc<Holder>) -> Result<SignedIn, Refusal> {
+        match holder.wallet() {
+            Some(_) => Ok(SignedIn(holder)),
+            None => Err(Refusal::sign_in_to_read()),
+        }
     }
 
     fn holder(&self) -> Option<&Arc<Holder>> {

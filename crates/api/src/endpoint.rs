@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::app::Shared;
 use crate::call::{self, Call, Limit, Policy};
 use crate::caller::Credential;
+use crate::home::Home;
 use crate::input::Input;
 use crate::operation::Operation;
 use crate::refusal::Refusal;
@@ -41,6 +42,7 @@ pub struct Draft<H> {
     handler: H,
     limit: Limit,
     usual_class: LimitClass,
+    home: Home,
     tag: &'static str,
     summary: &'static str,
     is_experimental: bool,
@@ -107,6 +109,12 @@ impl<H> Draft<H> {
         self
     }
 
+    /// Worked on elsewhere than at the caller's home.
+    pub fn home(mut self, home: Home) -> Draft<H> {
+        self.home = home;
+        self
+    }
+
     /// May change without notice.
     pub fn experimental(mut self) -> Draft<H> {
         self.is_experimental = true;
@@ -132,7 +140,7 @@ impl<H> Draft<H> {
             Limit::Class(class) => class,
             Limit::ByModel | Limit::ByHandler => self.usual_class,
         };
-        let policy = Policy { limit: self.limit, usual_class, path: self.path };
+        let policy = Policy { limit: self.limit, usual_class, home: self.home, path: self.path };
         let handler = self.handler;
         let serve = move |State(app): State<Shared>, request: Request| {
             call::run::<C, I, R, E, H, F>(app, policy, request, handler.clone())
@@ -160,6 +168,7 @@ impl<H> Draft<H> {
             handler,
             limit: Limit::Class(LimitClass::General),
             usual_class: LimitClass::General,
+            home: Home::OfCaller,
             tag: "",
             summary: "",
             is_experimental: false,

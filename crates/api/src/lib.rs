@@ -21,6 +21,7 @@ pub mod discovery;
 pub mod endpoint;
 mod endpoints;
 pub mod engines;
+pub mod home;
 pub mod hosts;
 pub mod input;
 mod keyed;

@@ -57,6 +57,11 @@ impl RequestId {
         extensions.get::<RequestId>().cloned().expect("every request is given an id on arrival")
     }
 
+    /// The id that another node has given a request.
+    pub(crate) fn given(id: String) -> RequestId {
+        RequestId(id)
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -158,6 +158,8 @@ pub(crate) enum SecretName {
     Links,
     /// Under which the console's sessions are sealed.
     Console,
+    /// By which nodes know each other.
+    Nodes,
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::sections::cluster::Cluster;
 use config::sections::store::{Place, Store as StoreSection};
 use store::Store;
 use store::error::StoreError;
@@ -25,9 +26,11 @@ const READERS: usize = 8;
 
 /// Who opens it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Opener {
+pub(crate) enum Opener<'a> {
     /// A service, which stays.
     Service,
+    /// A service that is one of several.
+    Node(&'a Cluster),
     /// A command, while no service runs on this data directory.
     Command,
 }
@@ -37,13 +40,15 @@ pub(crate) struct Database {
     pub(crate) store: Arc<dyn Store>,
     /// Whether this process may still write; none where nobody else could.
     pub(crate) lease: Option<watch::Receiver<LeaseState>>,
+    /// The same store as one of several nodes, where it is that.
+    pub(crate) shared: Option<Arc<Postgres>>,
 }
 
 /// Opens the database, and makes the data directory if this is the first time.
 pub(crate) async fn open(
     data_dir: &Path,
     section: &StoreSection,
-    opener: Opener,
+    opener: Opener<'_>,
 ) -> Result<Database, Failure> {
     // Others have no business here: the directory holds balances and the socket.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(data_dir);
@@ -54,6 +59,10 @@ pub(crate) async fn open(
         ))
     })?;
     match &section.place {
+        Place::Sqlite(_) if matches!(opener, Opener::Node(_)) => Err(Failure::Failed(
+            "[cluster] needs a database that nodes can share: set `url` in [store] to a Postgres"
+                .to_owned(),
+        )),
         Place::Sqlite(file) => open_sqlite(data_dir, &data_dir.join(file)),
         Place::Postgres(url) => open_postgres(data_dir, url.expose(), opener).await,
     }
@@ -78,7 +87,7 @@ fn open_sqlite(data_dir: &Path, database: &Path) -> Result<Database, Failure> {
     })?;
     // Only for the words of whoever finds it in use: without the note they say less.
     let _ = store::sqlite::note_holder(database, data_dir);
-    Ok(Database { store: Arc::new(store), lease: None })
+    Ok(Database { store: Arc::new(store), lease: None, shared: None })
 }
 
 /// No socket answered in this data directory, and yet somebody has the database.
@@ -95,9 +104,19 @@ fn in_use(database: &Path, data_dir: &Path, error: &StoreError) -> Failure {
     })
 }
 
-async fn open_postgres(data_dir: &Path, url: &str, opener: Opener) -> Result<Database, Failure> {
+async fn open_postgres(
+    data_dir: &Path,
+    url: &str,
+    opener: Opener<'_>,
+) -> Result<Database, Failure> {
+    let address = match opener {
+        Opener::Node(cluster) => cluster.address.clone(),
+        Opener::Service | Opener::Command => String::new(),
+    };
     let options = store_postgres::Options {
-        is_alone: true,
+        // A command decides about nothing that a node has in memory: it asks for what it needs.
+        is_alone: opener == Opener::Service,
+        node_address: address,
         readers: READERS,
         ..store_postgres::Options::new(url, node_name(data_dir, opener))
     };
@@ -107,10 +126,13 @@ async fn open_postgres(data_dir: &Path, url: &str, opener: Opener) -> Result<Dat
         match Postgres::connect(&options).await {
             Ok(store) => {
                 let lease = Some(store.lease());
-                return Ok(Database { store: Arc::new(store), lease });
+                let store = Arc::new(store);
+                let is_shared = opener != Opener::Service;
+                let shared = is_shared.then(|| Arc::clone(&store));
+                return Ok(Database { store, lease, shared });
             }
             Err(StoreError::Occupied { node })
-                if opener == Opener::Service && begun.elapsed() < PREDECESSOR_MAX =>
+                if opener != Opener::Command && begun.elapsed() < PREDECESSOR_MAX =>
             {
                 if !is_told {
                     tracing::info!("waiting for the node `{node}`, which has the database");
@@ -127,10 +149,12 @@ async fn open_postgres(data_dir: &Path, url: &str, opener: Opener) -> Result<Dat
 }
 
 /// A service that starts again takes its own place at once; commands take nobody's.
-fn node_name(data_dir: &Path, opener: Opener) -> String {
+fn node_name(data_dir: &Path, opener: Opener<'_>) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let folder = std::path::absolute(data_dir).unwrap_or_else(|_| data_dir.to_owned());
     let name = match opener {
+        Opener::Node(Cluster { node: Some(name), .. }) => name.clone(),
+        Opener::Node(_) => host.trim().to_owned(),
         Opener::Service => format!("{}:{}", host.trim(), folder.display()),
         Opener::Command => format!("command {} on {}", std::process::id(), host.trim()),
     };

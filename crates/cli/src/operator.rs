@@ -11,9 +11,8 @@ use control::service::Service;
 use control::socket;
 use control::socket::client::Client;
 use domain::catalogue::Model;
-use store::Store;
 
-use crate::database::{self, Opener};
+use crate::database::{self, Database, Opener};
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::local::{self, Local};
@@ -99,7 +98,7 @@ impl<'a> Operator<'a> {
     pub(crate) async fn verify(&mut self) -> Result<Verification, Failure> {
         if let Way::Stopped = self.way {
             let ground = self.surroundings.sources(Vec::new()).read_ground()?;
-            let store = self.open_database(&ground.store).await?;
+            let store = self.open_database(&ground.store).await?.store;
             return Ok(books::verify(store.as_ref()).await?);
         }
         match self.perform(Operation::VerifyLedger).await? {
@@ -110,17 +109,16 @@ impl<'a> Operator<'a> {
 
     async fn open(&self) -> Result<Service, Failure> {
         let ground = self.surroundings.sources(Vec::new()).read_ground()?;
-        let store = self.open_database(&ground.store).await?;
-        let service = wiring::stopped_service(store, Arc::new(ground.tiers)).await?;
+        let database = self.open_database(&ground.store).await?;
+        let service = wiring::stopped_service(database, Arc::new(ground.tiers)).await?;
         let development = &ground.development;
         service.found(development.enabled.then_some(development.starting_credit)).await?;
         service.found_characters().await?;
         Ok(service)
     }
 
-    async fn open_database(&self, section: &StoreSection) -> Result<Arc<dyn Store>, Failure> {
-        let data_dir = &self.surroundings.data_dir.path;
-        Ok(database::open(data_dir, section, Opener::Command).await?.store)
+    async fn open_database(&self, section: &StoreSection) -> Result<Database, Failure> {
+        database::open(&self.surroundings.data_dir.path, section, Opener::Command).await
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::home::Nodes;
 use config::secret::Secret;
 use config::sections::x402::{self, Settle, X402};
 use control::operation::OperationError;
@@ -20,6 +21,8 @@ use tokio_util::task::TaskTracker;
 use wallet::{
     EvmAddress, EvmTerms, PaymentTerms, SolanaAddress, SolanaCluster, SolanaTerms, TokenAmount,
 };
+
+use crate::serve::orders::Sender;
 
 /// A billionth of a coin, in its smallest unit.
 const GWEI: u128 = 1_000_000_000;
@@ -43,10 +46,14 @@ pub(crate) enum Counter {
 pub(crate) async fn open(
     section: &X402,
     service: &Service,
+    nodes: Option<&Arc<Nodes>>,
     tasks: &TaskTracker,
 ) -> Result<Option<Payments>, String> {
     let Some(payments) = payments(section, service, tasks)? else { return Ok(None) };
     let hands: Arc<dyn PaymentDesk> = Arc::new(Hands(payments.clone()));
+    if let Some(nodes) = nodes {
+        payments.share(Arc::new(Sender(Arc::clone(nodes))));
+    }
     if service.payments.set(hands).is_err() {
         return Err("payments are opened once".to_owned());
     }

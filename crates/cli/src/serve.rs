@@ -1,10 +1,12 @@
 //! `tollgate serve`: opens what is needed, listens, and ends in good order.
 
+pub(crate) mod cluster;
 mod console;
 mod engine;
 mod housekeeping;
 mod listeners;
 pub(crate) mod logging;
+pub(crate) mod orders;
 mod queue;
 mod signals;
 mod welcome;
@@ -14,10 +16,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::payments::Payments;
 use ::web::{Names, SystemNames};
 use api::app::{App, Settings};
 use api::console::Console;
 use api::engines::Engines;
+use api::home::Nodes;
 use api::hosts::Hosts;
 use api::input::Bodies;
 use api::proxy::{ChainShelf, Proxy};
@@ -39,7 +43,7 @@ use domain::secret::SECRET_BYTES_MAX;
 use jobs::Jobs;
 use lanes::Lanes;
 use reader::Reader;
-use store_postgres::LeaseState;
+use store_postgres::{LeaseState, Postgres};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -49,7 +53,7 @@ use self::listeners::Listeners;
 use self::signals::Signals;
 use self::welcome::Welcome;
 use crate::args;
-use crate::database::{self, Database, Opener};
+use crate::database::{self, Opener};
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::local::Local;
@@ -89,6 +93,7 @@ pub(crate) async fn run(
     let mut signals = Signals::listen()?;
     // Bound first: a port in use must not cost the operator the key that is shown only once.
     let listeners = Listeners::bind(&server).await?;
+    let for_nodes = cluster::bind(config.cluster.as_ref()).await?;
     let chosen_key = chosen_key(surroundings)?;
     let engines = Arc::new(Engines::default());
     let chains = wiring::chains(&config.rpc).map_err(Failure::Failed)?;
@@ -98,7 +103,8 @@ pub(crate) async fn run(
     let front = front(local.as_ref(), address);
     let sources = console::Sources { surroundings: surroundings.clone(), flags: flags.clone() };
     let offer = (Arc::clone(&engines), Arc::clone(&chains), local.clone());
-    let (service, lease) = open(surroundings, flags, config, offer, (front, chosen_key)).await?;
+    let (service, (lease, shared)) =
+        open(surroundings, flags, config, offer, (front, chosen_key)).await?;
     let service = Arc::new(service);
     let control = bind_control(&socket::path(&surroundings.data_dir.path))?;
     let first_key = service.first_key(chosen_key).await?;
@@ -107,7 +113,9 @@ pub(crate) async fn run(
 
     let tasks = TaskTracker::new();
     let stop = CancellationToken::new();
-    let payments = payments::open(&x402, &service, &tasks).await.map_err(Failure::Failed)?;
+    let nodes = cluster::nodes(&service, shared.as_deref()).await?;
+    let payments =
+        payments::open(&x402, &service, nodes.as_ref(), &tasks).await.map_err(Failure::Failed)?;
     let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
     let tiers = Arc::clone(&service.tiers);
     let settings =
@@ -115,23 +123,21 @@ pub(crate) async fn run(
     let public_url = settings.public_url.as_str();
     let wallets = wallets::open(&service, (&server, &x402), public_url, payments.clone()).await?;
     let settings = (settings, server.bodies_bytes_max);
-    let jobs = queue::open(&surroundings.data_dir.path, &service, &engines, &queue).await?;
+    let data_dir = &surroundings.data_dir.path;
+    let jobs = queue::open(data_dir, &service, &engines, &queue, shared.is_none()).await?;
     let reader: Arc<dyn Reader> = Arc::new(reading::reader());
     let web = web.open(&tasks, Arc::clone(&reader))?;
-    let parts = (engines, proxy, wallets, Arc::clone(&jobs), (web, reader), console);
+    let parts = (engines, proxy, wallets, Arc::clone(&jobs), (web, reader), (console, nodes));
     let app = app(&service, parts, settings, &tasks);
     let child = local.map(|local| LocalChild::start(local, &service, &log));
     let report = child.as_ref().map(LocalChild::report);
     let report = report.unwrap_or_else(|| Arc::new(|| None));
+    cluster::end_turn(shared.as_deref()).await?;
+    let membership = cluster::start((for_nodes, shared), &app, &service, server.shutdown_grace);
     listeners.serve(app, report, (lanes, &tasks), &stop)?;
     tasks.spawn(control.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
     housekeeping::start(&service, (keep_usage_days, stakes), &tasks, &stop);
-    tasks.spawn(Arc::clone(&jobs).work(tasks.clone(), stop.clone()));
-    tasks.spawn(jobs.keep(stop.clone()));
-    tasks.spawn(housekeeping::watch_chains(chains, stop.clone()));
-    if let Some(payments) = payments {
-        tasks.spawn(payments.keep(stop.clone()));
-    }
+    set_to_work((jobs, payments, chains), &tasks, &stop);
     Welcome { address, first_key, is_key_chosen: chosen_key.is_some(), link }.print()?;
 
     let ended = until_ended(&mut signals, &service, lease).await;
@@ -139,12 +145,37 @@ pub(crate) async fn run(
     stop.cancel();
     tasks.close();
     wind_down(&tasks, server.shutdown_grace, &mut signals).await;
+    end((membership, child), &service).await;
+    ended
+}
+
+/// What goes on beside requests.
+fn set_to_work(
+    (jobs, payments, chains): (Arc<Jobs>, Option<Payments>, Arc<ChainShelf>),
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) {
+    tasks.spawn(Arc::clone(&jobs).work(tasks.clone(), stop.clone()));
+    tasks.spawn(jobs.keep(stop.clone()));
+    tasks.spawn(housekeeping::watch_chains(chains, stop.clone()));
+    if let Some(payments) = payments {
+        tasks.spawn(payments.keep(stop.clone()));
+    }
+}
+
+/// What others wait for ends after all that waits for it.
+async fn end(
+    (membership, child): (Option<cluster::Membership>, Option<LocalChild>),
+    service: &Service,
+) {
+    if let Some(membership) = membership {
+        membership.end(service).await;
+    }
     if let Some(child) = child {
         child.stop().await;
     }
-    housekeeping::last(&service).await;
+    housekeeping::last(service).await;
     tracing::info!("stopped");
-    ended
 }
 
 /// Until somebody says so, or there is nothing left to serve with.
@@ -226,6 +257,9 @@ fn front(local: Option<&Local>, address: SocketAddr) -> Front {
     }
 }
 
+/// Whether this process may write, and the database that it shares with other nodes.
+type Footing = (Option<watch::Receiver<LeaseState>>, Option<Arc<Postgres>>);
+
 /// Opens the database, begins it if it is new, and puts the catalogue in force.
 async fn open(
     surroundings: &Surroundings,
@@ -233,14 +267,15 @@ async fn open(
     config: Config,
     (engines, chains, local): (Arc<Engines>, Arc<ChainShelf>, Option<Local>),
     (front, chosen_key): (Front, Option<&str>),
-) -> Result<(Service, Option<watch::Receiver<LeaseState>>), Failure> {
+) -> Result<(Service, Footing), Failure> {
     let current_catalogue = Arc::new(CurrentCatalogue::default());
     let tiers = Arc::new(config.tiers.clone());
     let offer = (Arc::clone(&engines), chains, local.clone());
     let reload = reload(surroundings.clone(), flags, Arc::clone(&current_catalogue), offer);
     let data_dir = &surroundings.data_dir.path;
-    let opened = database::open(data_dir, &config.store, Opener::Service).await;
-    let Database { store, lease } = opened.map_err(|failure| match &config.store.place {
+    let opener = config.cluster.as_ref().map_or(Opener::Service, Opener::Node);
+    let opened = database::open(data_dir, &config.store, opener).await;
+    let database = opened.map_err(|failure| match &config.store.place {
         Place::Sqlite(_) if matches!(failure, Failure::Unreachable(_)) => Failure::Failed(format!(
             "the database in {} is in use: another tollgate runs there; stop it, or choose \
              another directory with --data-dir",
@@ -248,13 +283,15 @@ async fn open(
         )),
         _ => failure,
     })?;
+    let footing = (database.lease.clone(), database.shared.clone());
+    cluster::wait_for_turn(footing.1.as_deref()).await?;
     let catalogue = (Arc::clone(&current_catalogue), tiers);
-    let service = wiring::service(store, catalogue, reload, front, chosen_key).await?;
+    let service = wiring::service(database, catalogue, reload, front, chosen_key).await?;
     let development = &config.development;
     service.found(development.enabled.then_some(development.starting_credit)).await?;
     service.found_characters().await?;
     put_in_force(config, &current_catalogue, &engines, local.as_ref()).map_err(Failure::Failed)?;
-    Ok((service, lease))
+    Ok((service, footing))
 }
 
 /// Reads the whole configuration again, and takes the catalogue from it if all of it is right.
@@ -290,11 +327,14 @@ fn put_in_force(
 
 /// What an [`App`] is made of beside the service and its settings.
 type AppParts =
-    (Arc<Engines>, Arc<Proxy>, Arc<Wallets>, Arc<Jobs>, (Arc<Web>, Arc<dyn Reader>), Console);
+    (Arc<Engines>, Arc<Proxy>, Arc<Wallets>, Arc<Jobs>, (Arc<Web>, Arc<dyn Reader>), Sides);
+
+/// The pages for people, and the way to other nodes.
+type Sides = (Console, Option<Arc<Nodes>>);
 
 fn app(
     service: &Service,
-    (engines, proxy, wallets, jobs, (web, reader), console): AppParts,
+    (engines, proxy, wallets, jobs, (web, reader), (console, nodes)): AppParts,
     (settings, bodies_bytes_max): (Settings, usize),
     tasks: &TaskTracker,
 ) -> Arc<App> {
@@ -307,6 +347,7 @@ fn app(
         wallets,
         console: Arc::new(console),
         keys: Arc::clone(&service.keys),
+        nodes,
         ledger: Arc::clone(&service.ledger),
         jobs,
         store: Arc::clone(&service.store),

@@ -20,27 +20,34 @@ use money::Nano;
 use rpc::billing::CreditPrice;
 use rpc::networks::Network;
 use rpc::node::{NodeLimits, Nodes};
-use store::Store;
 use switchboard::Ground;
 
+use crate::database::Database;
 use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::randomness::SystemEntropy;
+use crate::serve::cluster;
 use crate::stopwatch::SystemStopwatch;
 
 /// A service that does not listen: what a command works on while nothing runs.
 pub(crate) async fn stopped_service(
-    store: Arc<dyn Store>,
+    database: Database,
     tiers: Arc<Tiers>,
 ) -> Result<Service, Failure> {
     let reload: Reload = Arc::new(|| Err("no service is running".to_owned()));
     let front = Front { api_url: None, weights: Arc::new(|_| None) };
-    service(store, (Arc::new(CurrentCatalogue::default()), tiers), reload, front, None).await
+    let is_shared = database.shared.is_some();
+    let catalogue = (Arc::new(CurrentCatalogue::default()), tiers);
+    let service = service(database, catalogue, reload, front, None).await?;
+    if is_shared {
+        cluster::connect(&service).await?;
+    }
+    Ok(service)
 }
 
 /// The service over an open database. `chosen_key` is a secret of the operator's own form.
 pub(crate) async fn service(
-    store: Arc<dyn Store>,
+    Database { store, shared, .. }: Database,
     (catalogue, tiers): (Arc<CurrentCatalogue>, Arc<Tiers>),
     reload: Reload,
     front: Front,
@@ -55,7 +62,11 @@ pub(crate) async fn service(
         None => keys,
     };
     let parts = (Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy));
-    let ledger = Ledger::open(parts.0, parts.1, parts.2, Rules::default()).await?;
+    let rules = Rules::default();
+    let ledger = match shared {
+        None => Ledger::open(parts.0, parts.1, parts.2, rules).await?,
+        Some(leases) => Ledger::open_shared(parts.0, leases, parts.1, parts.2, rules),
+    };
     ledger.watch_clock(Arc::new(SystemStopwatch::start()));
     let started_at = clock.now();
     Ok(Service {
@@ -71,6 +82,7 @@ pub(crate) async fn service(
         api_url: front.api_url,
         weights: front.weights,
         payments: OnceLock::new(),
+        elsewhere: OnceLock::new(),
     })
 }
 

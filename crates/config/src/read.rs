@@ -11,6 +11,7 @@ use crate::origin::Origin;
 use crate::reader::Reader;
 use crate::secret::Vault;
 use crate::sections::chat::{self, Chat};
+use crate::sections::cluster::{self, Cluster};
 use crate::sections::development::{self, Development};
 use crate::sections::diem::{self, Diem};
 use crate::sections::engine::{self, Engine};
@@ -36,6 +37,8 @@ pub struct Config {
     pub log: Log,
     pub development: Development,
     pub store: Store,
+    /// None if there is one node.
+    pub cluster: Option<Cluster>,
     pub limits: Limits,
     pub tiers: Tiers,
     pub media: Media,
@@ -68,6 +71,7 @@ impl Sources {
         let log = log::read(&top.section(&log::SECTION));
         let development = development::read(&top.section(&development::SECTION));
         let store = store::read(&top.section(&store::SECTION));
+        let cluster = cluster::read(&top.section(&cluster::SECTION));
         let limits = limits::read(&top.section(&limits::SECTION));
         let mut tiers = top.tiers();
         let media = media::read(&top.section(&media::SECTION));
@@ -96,6 +100,7 @@ impl Sources {
                 log: log?,
                 development: development?,
                 store: store?,
+                cluster: cluster?,
                 limits: limits?,
                 tiers,
                 media: media?,

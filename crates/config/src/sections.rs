@@ -1,6 +1,7 @@
 //! The sections of `tollgate.toml`: one file each, with its keys, its type and how it is read.
 
 pub mod chat;
+pub mod cluster;
 pub mod development;
 pub mod diem;
 pub mod engine;
@@ -40,6 +41,7 @@ const BEFORE_MODELS: &[&Section] = &[
     &log::SECTION,
     &development::SECTION,
     &store::SECTION,
+    &cluster::SECTION,
     &limits::SECTION,
     &tier::SECTION,
     &media::SECTION,

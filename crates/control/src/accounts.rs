@@ -47,7 +47,11 @@ impl Service {
 
     pub(crate) async fn list_accounts(&self) -> Result<Vec<AccountLine>, OperationError> {
         let owners = self.every_account().await?;
-        Ok(owners.iter().map(|owner| self.line(owner)).collect())
+        let mut lines = Vec::with_capacity(owners.len());
+        for owner in &owners {
+            lines.push(self.line(owner).await?);
+        }
+        Ok(lines)
     }
 
     pub(crate) async fn show_account(&self, name: &str) -> Result<AccountReport, OperationError> {
@@ -198,33 +202,33 @@ impl Service {
 
     async fn report(&self, owner: &Owner) -> Result<AccountReport, OperationError> {
         let keys = self.store.list_keys(owner.id).await?;
-        let allowance = |kind| self.ledger.allocation(owner.id, kind).to_string();
+        let allowance = async |kind| self.ledger.allocation_anywhere(owner.id, kind).await;
         Ok(AccountReport {
-            line: self.line(owner),
+            line: self.line(owner).await?,
             allowances: Allowances {
-                diem_per_day: allowance(AllowanceKind::DiemDaily),
-                bundled_per_month: allowance(AllowanceKind::BundledMonthly),
+                diem_per_day: allowance(AllowanceKind::DiemDaily).await?.to_string(),
+                bundled_per_month: allowance(AllowanceKind::BundledMonthly).await?.to_string(),
             },
             keys: keys.len(),
         })
     }
 
-    fn line(&self, owner: &Owner) -> AccountLine {
-        AccountLine {
+    async fn line(&self, owner: &Owner) -> Result<AccountLine, OperationError> {
+        Ok(AccountLine {
             id: owner.id.0,
             name: owner.name.clone(),
             tier: owner.tier.clone(),
             created_at: owner.created.to_string(),
             frozen_at: owner.frozen.map(|since| since.to_string()),
-            balances: self.balances(owner.id),
-        }
+            balances: self.balances(owner.id).await?,
+        })
     }
 
-    fn balances(&self, owner: OwnerId) -> Balances {
-        let balances = self.ledger.balances(owner);
+    async fn balances(&self, owner: OwnerId) -> Result<Balances, OperationError> {
+        let balances = self.ledger.balances_anywhere(owner).await?;
         let named =
             |currency: Currency| (currency.name().to_owned(), balances.get(currency).to_string());
-        Currency::ALL.into_iter().map(named).collect()
+        Ok(Currency::ALL.into_iter().map(named).collect())
     }
 }
 

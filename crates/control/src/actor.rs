@@ -2,11 +2,13 @@
 
 use std::os::unix::fs::MetadataExt;
 
+use serde::{Deserialize, Serialize};
+
 /// The longest name that the audit trail takes, with room for the number behind it.
 const NAME_CHARS_MAX: usize = 100;
 
 /// Somebody whose commands are carried out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     name: String,
 }

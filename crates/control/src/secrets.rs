@@ -21,6 +21,8 @@ pub enum SecretName {
     Links,
     /// Under which the console's sessions are sealed.
     Console,
+    /// By which nodes know each other.
+    Nodes,
 }
 
 /// The pepper before the present one, or nothing.
@@ -34,6 +36,7 @@ impl SecretName {
             SecretName::Tokens => "token secret",
             SecretName::Links => "media link secret",
             SecretName::Console => "console secret",
+            SecretName::Nodes => "node secret",
         }
     }
 }

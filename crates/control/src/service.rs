@@ -14,6 +14,7 @@ use store::error::StoreError;
 
 use crate::actor::Actor;
 use crate::books::verify;
+use crate::elsewhere::Elsewhere;
 use crate::operation::{Operation, OperationError};
 use crate::payments::PaymentDesk;
 use crate::reply::{ModelLine, Reloaded, Reply, Status};
@@ -39,13 +40,19 @@ pub struct Service {
     pub weights: WeightsOf,
     /// Set once payments are taken; empty while nothing runs.
     pub payments: OnceLock<Arc<dyn PaymentDesk>>,
+    /// Set where there are other nodes.
+    pub elsewhere: OnceLock<Arc<dyn Elsewhere>>,
 }
 
 /// `ready`, or how far its files are; none for a model that runs elsewhere.
 pub type WeightsOf = Arc<dyn Fn(&Model) -> Option<String> + Send + Sync>;
 
 impl Service {
-    pub async fn perform(&self, by: &Actor, operation: Operation) -> Result<Reply, OperationError> {
+    pub(crate) async fn perform_here(
+        &self,
+        by: &Actor,
+        operation: Operation,
+    ) -> Result<Reply, OperationError> {
         match operation {
             Operation::Ping => Ok(Reply::Status(self.status())),
             Operation::CreateAccount { name } => {

@@ -24,7 +24,16 @@ pub fn path(data_dir: &Path) -> PathBuf {
 /// What is sent back for an operation.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
+pub enum Answer {
     Done(Box<Reply>),
     Error(OperationError),
+}
+
+impl From<Result<Reply, OperationError>> for Answer {
+    fn from(performed: Result<Reply, OperationError>) -> Answer {
+        match performed {
+            Ok(reply) => Answer::Done(Box::new(reply)),
+            Err(error) => Answer::Error(error),
+        }
+    }
 }

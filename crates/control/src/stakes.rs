@@ -50,7 +50,7 @@ impl Service {
             };
             let allowance = if staked < STAKE_MIN { Nano::ZERO } else { staked };
             let kind = AllowanceKind::DiemDaily;
-            if self.ledger.allocation(owner, kind) == allowance {
+            if self.ledger.allocation_anywhere(owner, kind).await? == allowance {
                 continue;
             }
             let entry = EntryId(time_ordered_id(self.clock.now(), self.entropy.as_ref()));

@@ -27,6 +27,7 @@ mod invariant;
 mod ledger;
 mod limit;
 mod outcome;
+mod part;
 mod purse;
 mod query;
 mod recent;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ledger::Place;
 use store::error::StoreError;
 use store::job::{JobStep, JobWrite, QueuedJob};
 use store::write::{Group, Write};
@@ -60,6 +61,11 @@ impl Jobs {
         }
     }
 
+    /// There may be work that another node has queued.
+    pub fn wake(&self) {
+        self.added.notify_one();
+    }
+
     /// For a store that one process owns: whoever held a lease when this process starts is dead.
     pub async fn break_leases(&self) -> Result<(), StoreError> {
         let write = Write::Job(Box::new(JobWrite::BreakLeases));
@@ -75,7 +81,7 @@ impl Jobs {
         loop {
             let now = self.now();
             let due = self.parts.store.due_jobs(now, OWNERS_AT_ONCE).await?;
-            let chosen = self.choose(due);
+            let chosen = self.choose(self.at_home(due).await);
             if chosen.is_empty() {
                 return Ok(());
             }
@@ -87,6 +93,17 @@ impl Jobs {
                 }
             }
         }
+    }
+
+    /// Without the jobs of owners that are at home at another node: that one takes them up.
+    async fn at_home(&self, due: Vec<QueuedJob>) -> Vec<QueuedJob> {
+        let mut here = Vec::with_capacity(due.len());
+        for job in due {
+            if let Ok(Place::Here) = self.parts.ledger.place(job.owner).await {
+                here.push(job);
+            }
+        }
+        here
     }
 
     /// In fair order, as many as there are places for; their places are taken.

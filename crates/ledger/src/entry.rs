@@ -10,6 +10,7 @@ use store::usage::{USAGE_ROWS_MAX, UsageDetails, UsageFilter, UsageRow};
 use store::write::{Group, Write};
 
 use crate::error::{HoldRefused, LedgerError};
+use crate::homes::owner_of;
 use crate::live::Ledger;
 
 /// What a durable command came to.
@@ -68,6 +69,12 @@ impl Ledger {
         self.credit(owner, entry, Command::SetAllowance { entry, owner, kind, amount }, also).await
     }
 
+    /// Who was charged; none if there is no such charge.
+    pub async fn payer_of(&self, charge: EntryId) -> Result<Option<OwnerId>, LedgerError> {
+        let found = self.find_charge(charge).await?;
+        Ok(found.and_then(|found| found.legs.first().map(|leg| leg.lot.owner)))
+    }
+
     /// Gives a charge back once, however long ago it was: whole, or so much of it.
     pub async fn refund(
         &self,
@@ -124,6 +131,9 @@ impl Ledger {
         let store = &self.shared.store;
         if store.is_recorded(entry).await? {
             return Ok(None);
+        }
+        if let Some(owner) = owner_of(&command) {
+            self.bring_home(owner).await?;
         }
         let carried_out = {
             let mut live = self.shared.lock();

@@ -52,6 +52,7 @@ impl Ledger {
         charge: Charge,
         also: Vec<Write>,
     ) -> Result<Receipt, LedgerError> {
+        self.bring_home(job.payer.owner).await?;
         let entry = job.charge();
         let draft = charge.draft(&job.payer).map_err(|_| Rejection::InvalidAmount)?;
         if self.shared.store.is_recorded(entry).await? {
@@ -72,6 +73,7 @@ impl Ledger {
 
     /// Returns a job's hold whole. A hold that has ended is [`Rejection::NoSuchHold`].
     pub async fn release_job(&self, job: Job, also: Vec<Write>) -> Result<(), LedgerError> {
+        self.bring_home(job.payer.owner).await?;
         self.write_out(&Command::Release { hold: job.hold }, |_, _| also).await.map(|_| ())
     }
 

@@ -1,18 +1,22 @@
 //! The state behind the lock: the core, and whether what it decides reaches the disk.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
-use credits::{Applied, Command, EntryId, Record, Rules};
+use credits::{Applied, Command, EntryId, OwnerId, Record, Rules};
 use domain::entropy::{Entropy, time_ordered_id};
 use moment::{Clock, Timestamp};
 use store::error::StoreError;
+use store::leases::OwnerLeases;
 use store::write::{Group, Write};
 use store::{Commit, Store};
 use uuid::Uuid;
 
 use crate::clock_watch::{CLOCK_JUMP_MAX, ClockWatch, Stopwatch};
 use crate::error::{HoldRefused, LedgerError};
+use crate::homes::{Homes, owner_of};
 use crate::reconcile::Baseline;
 use crate::watch::Watched;
 
@@ -39,6 +43,8 @@ pub(crate) struct Shared {
     /// down without it: an answer that comes back has nobody to wait for.
     in_flight: AtomicUsize,
     pub(crate) baseline: Mutex<Option<Baseline>>,
+    /// None where this node decides about everybody.
+    pub(crate) homes: Option<Homes>,
 }
 
 pub(crate) struct Live {
@@ -58,6 +64,8 @@ pub(crate) struct Live {
     pub(crate) clock_watch: Option<ClockWatch>,
     /// The newest entry of the journal when it was opened; none if it was empty.
     pub(crate) journal_began: Option<Timestamp>,
+    /// Who is at home here, and when they were last asked about; none where everybody is.
+    home: Option<HashMap<OwnerId, Instant>>,
 }
 
 /// Whether what the core decides can be written.
@@ -94,22 +102,33 @@ impl Ledger {
         let journal_began = newest.first().map(|entry| entry.transfer.at);
         let latest = books_time(journal_began, clock.now());
         let core = credits::Ledger::from_snapshot(rules, books.snapshot)?;
-        let live = Live {
-            core,
-            standing: Standing::Running,
-            generation: 0,
-            unwatched: Vec::new(),
-            last: LastEntry::Loaded { seq: books.last_seq },
-            settled: 0,
-            written_off_nano: 0,
-            latest,
-            clock_watch: None,
-            journal_began,
-        };
-        let (live, baseline) = (Mutex::new(live), Mutex::new(None));
-        let in_flight = AtomicUsize::new(0);
-        let shared = Arc::new(Shared { store, clock, entropy, rules, live, in_flight, baseline });
-        Ok(Ledger { shared })
+        let mut live = Live::of(core, latest, None);
+        live.last = LastEntry::Loaded { seq: books.last_seq };
+        live.journal_began = journal_began;
+        Ok(Ledger::over(live, (store, clock, entropy), rules, None))
+    }
+
+    /// Starts with nobody at home: owners come when they are asked about, see [`Ledger::place`].
+    pub fn open_shared(
+        store: Arc<dyn Store>,
+        leases: Arc<dyn OwnerLeases>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        rules: Rules,
+    ) -> Ledger {
+        let live = Live::of(credits::Ledger::new(rules), clock.now(), Some(HashMap::new()));
+        Ledger::over(live, (store, clock, entropy), rules, Some(Homes::new(leases)))
+    }
+
+    fn over(
+        live: Live,
+        (store, clock, entropy): (Arc<dyn Store>, Arc<dyn Clock>, Arc<dyn Entropy>),
+        rules: Rules,
+        homes: Option<Homes>,
+    ) -> Ledger {
+        let (live, baseline, in_flight) = (Mutex::new(live), Mutex::new(None), AtomicUsize::new(0));
+        let shared = Shared { store, clock, entropy, rules, live, in_flight, baseline, homes };
+        Ledger { shared: Arc::new(shared) }
     }
 
     /// Has the wall clock held against a stopwatch from now on: where they disagree, nothing new is
@@ -182,6 +201,15 @@ impl Shared {
         also: impl FnOnce(&Applied, Timestamp, &mut Vec<Write>),
     ) -> Result<(Applied, Option<Watched>), HoldRefused> {
         live.refuse_if_stopped()?;
+        if owner_of(command).is_some_and(|owner| !live.is_home(owner)) {
+            // Whoever calls has asked where the owner is. Either it moved on since, or there is no
+            // such owner, and then any node knows that it has nothing.
+            let is_hold = matches!(command, Command::Hold { payer, .. }
+                if self.homes.as_ref().is_some_and(|homes| homes.is_stranger(payer.owner)));
+            if !is_hold {
+                return Err(HoldRefused::Unavailable);
+            }
+        }
         let now = live.time_for(command, self.now())?;
         let mut applied = live.core.apply(command, now)?;
         let records = std::mem::take(&mut applied.records);
@@ -220,6 +248,63 @@ impl Shared {
 }
 
 impl Live {
+    fn of(
+        core: credits::Ledger,
+        latest: Timestamp,
+        home: Option<HashMap<OwnerId, Instant>>,
+    ) -> Live {
+        Live {
+            core,
+            standing: Standing::Running,
+            generation: 0,
+            unwatched: Vec::new(),
+            last: LastEntry::Loaded { seq: 0 },
+            settled: 0,
+            written_off_nano: 0,
+            latest,
+            clock_watch: None,
+            journal_began: None,
+            home,
+        }
+    }
+
+    pub(crate) fn is_home(&self, owner: OwnerId) -> bool {
+        self.home.as_ref().is_none_or(|home| home.contains_key(&owner))
+    }
+
+    pub(crate) fn take_in(&mut self, owner: OwnerId) {
+        if let Some(home) = &mut self.home {
+            home.insert(owner, Instant::now());
+        }
+    }
+
+    pub(crate) fn send_away(&mut self, owner: OwnerId) {
+        if let Some(home) = &mut self.home {
+            home.remove(&owner);
+        }
+    }
+
+    /// Everybody who is at home, where not all are.
+    pub(crate) fn at_home(&self) -> Vec<OwnerId> {
+        self.home.iter().flatten().map(|(owner, _)| *owner).collect()
+    }
+
+    pub(crate) fn count_at_home(&self) -> Option<usize> {
+        self.home.as_ref().map(HashMap::len)
+    }
+
+    /// Whether an owner is at home, who is asked about now.
+    pub(crate) fn visit(&mut self, owner: OwnerId) -> bool {
+        let Some(home) = &mut self.home else { return true };
+        home.get_mut(&owner).map(|visited| *visited = Instant::now()).is_some()
+    }
+
+    /// Who is at home, and was not asked about for so long.
+    pub(crate) fn idle(&self, time: Duration) -> Vec<OwnerId> {
+        let home = self.home.iter().flatten();
+        home.filter(|(_, visited)| time <= visited.elapsed()).map(|(owner, _)| *owner).collect()
+    }
+
     pub(crate) fn refuse_if_stopped(&self) -> Result<(), HoldRefused> {
         match self.standing {
             Standing::Running => Ok(()),

@@ -23,6 +23,8 @@ pub struct Status {
     /// Since the start.
     pub settled_total: u64,
     pub written_off_nano_total: i64,
+    /// Owners that are decided about here; none where that is everybody.
+    pub at_home: Option<usize>,
 }
 
 impl Ledger {
@@ -68,6 +70,7 @@ impl Ledger {
             unwritten_groups: self.shared.in_flight(),
             settled_total: live.settled,
             written_off_nano_total: live.written_off_nano,
+            at_home: live.count_at_home(),
         }
     }
 }

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use credits::{Command, EntryId, Outcome};
+use credits::{Command, EntryId, Outcome, OwnerId, Rules};
+use store::journal::Books;
+use store::leases::Leased;
 use store::write::{Group, Write};
 
 use crate::error::LedgerError;
+use crate::homes::Homes;
 use crate::live::{LastEntry, Ledger, Standing};
 use crate::watch::Watched;
 
@@ -15,6 +18,35 @@ const RECENT_KEPT: Duration = Duration::from_secs(3600);
 
 /// Sweeps in a row; what is left waits for the next time.
 const SWEEPS_MAX: usize = 64;
+
+/// The core as the store has it.
+struct Loaded {
+    core: credits::Ledger,
+    last_seq: i64,
+    /// Owners that are at home elsewhere by now.
+    gone: Vec<OwnerId>,
+}
+
+impl Loaded {
+    fn all(books: Books, rules: Rules) -> Result<Loaded, LedgerError> {
+        let core = credits::Ledger::from_snapshot(rules, books.snapshot)?;
+        Ok(Loaded { core, last_seq: books.last_seq, gone: Vec::new() })
+    }
+
+    async fn of(homes: &Homes, owners: Vec<OwnerId>, rules: Rules) -> Result<Loaded, LedgerError> {
+        let (mut core, mut last_seq, mut gone) = (credits::Ledger::new(rules), 0, Vec::new());
+        for owner in owners {
+            match homes.lease(owner).await? {
+                Leased::Here(books) => {
+                    last_seq = books.last_seq.max(last_seq);
+                    core.adopt(owner, books.snapshot)?;
+                }
+                Leased::At { .. } | Leased::Nobody => gone.push(owner),
+            }
+        }
+        Ok(Loaded { core, last_seq, gone })
+    }
+}
 
 impl Ledger {
     /// Call this every second or so. It waits for groups that nobody waits for, brings a stopped
@@ -25,6 +57,7 @@ impl Ledger {
             self.recover().await?;
         }
         self.sweep().await?;
+        self.give_up_idle().await;
         let now = self.shared.now();
         self.shared.lock().core.forget(now.minus(RECENT_KEPT));
         Ok(())
@@ -45,25 +78,30 @@ impl Ledger {
     /// Loads the core afresh. Everything acknowledged is on disk; what was decided since and not
     /// written was acknowledged to nobody.
     async fn recover(&self) -> Result<(), LedgerError> {
-        let generation = {
+        let (generation, at_home) = {
             let live = self.shared.lock();
             if 0 < self.shared.in_flight() {
                 return Err(LedgerError::Unavailable);
             }
-            live.generation
+            (live.generation, live.at_home())
         };
         let store = &self.shared.store;
         let probe = Write::PutSetting { name: "ledger_probe".into(), value: vec![0; 1] };
         store.commit(Group::of(probe)).await.map_err(|_| LedgerError::Unavailable)?;
-        let books = store.load().await?;
-        let core = credits::Ledger::from_snapshot(self.shared.rules, books.snapshot)?;
+        let loaded = match &self.shared.homes {
+            None => Loaded::all(store.load().await?, self.shared.rules)?,
+            Some(homes) => Loaded::of(homes, at_home, self.shared.rules).await?,
+        };
         let mut live = self.shared.lock();
         let was_overtaken = live.generation != generation;
         if was_overtaken {
             return Ok(());
         }
-        live.core = core;
-        live.last = LastEntry::Loaded { seq: books.last_seq };
+        live.core = loaded.core;
+        live.last = LastEntry::Loaded { seq: loaded.last_seq };
+        for owner in loaded.gone {
+            live.send_away(owner);
+        }
         live.generation += 1;
         live.standing = Standing::Running;
         tracing::info!("the store can be written again, and charging goes on");

@@ -1,9 +1,11 @@
 //! The steps of one claim, from a payment to a credit. Each is durable before the next begins.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use access::wallets;
-use credits::{EntryId, Network};
+use credits::{EntryId, Network, OwnerId};
+use ledger::{LedgerError, Place};
 use moment::Timestamp;
 use store::claim::{Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, SentPayment};
 use store::error::StoreError;
@@ -14,7 +16,7 @@ use wallet::WalletAddress;
 
 use crate::in_flight::Outcome;
 use crate::outcome::{Settled, TopUpRefused};
-use crate::payments::Desk;
+use crate::payments::{Desk, Elsewhere};
 use crate::purse::purse_of;
 use crate::settler::{Decline, Moved, Order, Preparation, Prepared, Setback, Sighting};
 
@@ -192,10 +194,17 @@ impl Desk {
         let credit = ClaimCredit { entry, amount: moved.amount.worth() };
         let step = ClaimStep::Credit { transaction: moved.transaction.clone(), credit };
         let also = vec![self.step(claim, step)];
-        let credited = self.ledger.top_up(entry, owner, network, credit.amount, also).await;
+        let credited = match self.node_of(owner).await {
+            Ok(None) => {
+                let paid = self.ledger.top_up(entry, owner, network, credit.amount, also).await;
+                paid.map(drop).map_err(|error| error.to_string())
+            }
+            Ok(Some((elsewhere, node))) => elsewhere.credit(node, claim.id).await,
+            Err(error) => Err(error.to_string()),
+        };
         credited.map_err(|error| {
             tracing::error!(
-                %error,
+                error,
                 tx.hash = %moved.transaction,
                 "a payment that arrived is credited later: {error}"
             );
@@ -203,6 +212,18 @@ impl Desk {
         })?;
         let claim = self.store.claim(claim.id).await.map_err(unavailable)?;
         self.settled(&claim.ok_or(TopUpRefused::Unavailable)?).await
+    }
+
+    /// The node where an owner is at home, and the way to it, if it is another.
+    async fn node_of(
+        &self,
+        owner: OwnerId,
+    ) -> Result<Option<(Arc<dyn Elsewhere>, String)>, LedgerError> {
+        let Some(elsewhere) = self.elsewhere.get() else { return Ok(None) };
+        Ok(match self.ledger.place(owner).await? {
+            Place::Here => None,
+            Place::At { address } => Some((Arc::clone(elsewhere), address)),
+        })
     }
 
     async fn decline(&self, claim: &Claim, decline: Decline) -> Outcome {

@@ -41,7 +41,7 @@ pub use evm::EvmNodes;
 pub use facilitator::{Facilitator, Witnesses};
 pub use inspect::{Finding, Remedy};
 pub use outcome::{Settled, TopUpRefused};
-pub use payments::{Parts, Payments, Policy};
+pub use payments::{Credited, Elsewhere, Parts, Payments, Policy};
 pub use reconcile::Round;
 pub use settler::{
     Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step, Turn,

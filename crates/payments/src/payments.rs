@@ -1,6 +1,8 @@
 //! What the rest of the service calls: terms to offer, payments to settle, contracts to ask.
 
-use std::sync::Arc;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ledger::Ledger;
@@ -34,7 +36,17 @@ pub(crate) struct Desk {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Empty where there is one node.
+    pub(crate) elsewhere: OnceLock<Arc<dyn Elsewhere>>,
 }
+
+/// The way to nodes where owners of payments are at home.
+pub trait Elsewhere: Send + Sync {
+    /// Has a node ask the chain about a claim, and credit what arrived.
+    fn credit(&self, node: String, claim: ClaimId) -> Credited<'_>;
+}
+
+pub type Credited<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
 /// What the service hands in.
 pub struct Parts {
@@ -72,8 +84,14 @@ impl Default for Policy {
 impl Payments {
     pub fn new(parts: Parts, terms: PaymentTerms, policy: Policy) -> Payments {
         let Parts { store, ledger, settler, clock, tasks } = parts;
-        let desk = Arc::new(Desk { terms, policy, settler, store, ledger, clock });
+        let elsewhere = OnceLock::new();
+        let desk = Arc::new(Desk { terms, policy, settler, store, ledger, clock, elsewhere });
         Payments { desk, in_flight: InFlightPayments::new(tasks) }
+    }
+
+    /// Once, where there are other nodes.
+    pub fn share(&self, elsewhere: Arc<dyn Elsewhere>) {
+        let _ = self.desk.elsewhere.set(elsewhere);
     }
 
     /// Asks every node which chain it serves.

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
+use ledger::Place;
 use store::claim::{Claim, ClaimSpan, ClaimState};
 use store::error::StoreError;
+use store::leases::PAYMENTS;
 use store::write::{Group, Write};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -33,6 +35,9 @@ impl Payments {
     /// Asks the chain about every unfinished claim that nobody waits for, and finishes what can be
     /// finished.
     pub async fn reconcile(&self) -> Result<Round, StoreError> {
+        if !self.is_here().await {
+            return Ok(Round::default());
+        }
         let claims = self.desk.store.unfinished_claims().await?;
         let landings = claims.into_iter().filter_map(|claim| {
             if self.in_flight.is_under_way(claim.id) {
@@ -84,6 +89,11 @@ impl Payments {
         Ok(())
     }
 
+    /// One node carries payments out.
+    async fn is_here(&self) -> bool {
+        matches!(self.desk.ledger.place(PAYMENTS).await, Ok(Place::Here))
+    }
+
     /// Reconciles at once and every few seconds, and looks up what was credited, until `stop`.
     pub async fn keep(self, stop: CancellationToken) {
         let mut round = interval(RECONCILE_EVERY);
@@ -93,6 +103,9 @@ impl Payments {
             tokio::select! {
                 () = stop.cancelled() => return,
                 _ = round.tick() => {}
+            }
+            if !self.is_here().await {
+                continue;
             }
             if let Err(error) = self.reconcile().await {
                 tracing::warn!(%error, "payments could not be reconciled: {error}");

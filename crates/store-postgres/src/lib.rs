@@ -12,6 +12,8 @@ use credits::OwnerId;
 use moment::Timestamp;
 use store::backup::BackedUp;
 use store::error::StoreError;
+use store::journal::Books;
+use store::leases::{Leased, OwnerLeases};
 use store::write::Group;
 use store::{Answer, Commit, Store};
 use tokio::runtime::Runtime;
@@ -55,7 +57,6 @@ pub use crate::changes::Change;
 pub use crate::lease::LeaseState;
 pub use crate::node::{Node, NodeId};
 pub use crate::options::Options;
-pub use crate::owner_lease::Leased;
 
 /// The runtime moves connections on, writes and extends the lease; questions run where they are
 /// asked. Its own, so that nothing of it waits behind the work of the service or ends with it.
@@ -185,28 +186,6 @@ impl Postgres {
         self.ask(async |db| node::retire_expired(&db).await).await
     }
 
-    /// Takes an owner's lease for this node, if it is free or its holder is dead, and reads what is
-    /// the owner's of the books once nobody else can change them.
-    pub async fn lease_owner(&self, owner: OwnerId) -> Result<Leased, StoreError> {
-        let reader = self.pool.reader().await?;
-        owner_lease::lease_owner(&reader, self.node, owner).await
-    }
-
-    /// Gives an owner's lease back. Everything that was handed in for the owner must be written.
-    pub async fn release_owner(&self, owner: OwnerId) -> Result<(), StoreError> {
-        let reader = self.pool.reader().await?;
-        owner_lease::release_owner(&reader, self.node, owner).await
-    }
-
-    /// Asks whoever has an owner's lease to give it back ([`Change::Recall`]).
-    pub async fn recall_owner(&self, owner: OwnerId) -> Result<(), StoreError> {
-        let payload = Change::Recall { owner }.payload();
-        let told = self.ask(async move |db| {
-            db.execute("SELECT pg_notify($1, $2)", &[&changes::CHANNEL, &payload]).await
-        });
-        told.await.map(drop)
-    }
-
     /// Writes what was handed in, and gives the lease back.
     pub async fn close(mut self) {
         self.begin_closing();
@@ -290,6 +269,35 @@ impl Drop for Postgres {
         if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(CLOSING_MAX) {
             tracing::error!("the database did not take everything before the store was closed");
         }
+    }
+}
+
+impl OwnerLeases for Postgres {
+    fn lease_owner(&self, owner: OwnerId) -> Answer<'_, Leased> {
+        Box::pin(async move {
+            let reader = self.pool.reader().await?;
+            owner_lease::lease_owner(&reader, self.node, owner).await
+        })
+    }
+
+    /// Told as [`Change::Recall`].
+    fn recall_owner(&self, owner: OwnerId) -> Answer<'_, ()> {
+        let payload = Change::Recall { owner }.payload();
+        self.ask(async move |db| {
+            let notify = "SELECT pg_notify($1, $2)";
+            db.execute(notify, &[&changes::CHANNEL, &payload]).await.map(drop)
+        })
+    }
+
+    fn owner_books(&self, owner: OwnerId) -> Answer<'_, Books> {
+        self.ask_at_once(async move |db| answers::books::of_owner(&db, owner).await)
+    }
+
+    fn release_owner(&self, owner: OwnerId) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let reader = self.pool.reader().await?;
+            owner_lease::release_owner(&reader, self.node, owner).await
+        })
     }
 }
 

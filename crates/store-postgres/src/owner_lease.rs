@@ -6,27 +6,17 @@
 
 use credits::OwnerId;
 use store::error::StoreError;
-use store::journal::Books;
+use store::leases::{Leased, is_duty};
 use tokio_postgres::Row;
 
 use crate::answers::books;
 use crate::columns::get;
 use crate::fault::Fault;
-use crate::node::{FENCE, Identity, NodeId, retire};
+use crate::node::{FENCE, Identity, retire};
 use crate::session::Session;
 
 /// How often a lease is tried for when others try at the same time.
 const TRIES: u32 = 5;
-
-/// Where an owner's money is decided about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Leased {
-    /// Here, from now on; with the owner's part of the books: lots that are open, allowances, holds
-    /// of jobs and what its keys spent.
-    Here(Box<Books>),
-    /// At another node, which is live.
-    At { node: NodeId, address: String },
-}
 
 pub(crate) async fn lease_owner(
     session: &Session,
@@ -56,6 +46,10 @@ async fn try_leasing(
     if session.execute(FENCE, &[&identity.id, &identity.epoch]).await? != 1 {
         return Err(Fault::Refused(StoreError::Fenced));
     }
+    let known = "SELECT 1 FROM owner WHERE id = $1";
+    if !is_duty(owner) && session.row(known, &[&owner.0]).await?.is_none() {
+        return Ok(Leased::Nobody);
+    }
     let take = "INSERT INTO owner_lease (owner, node, epoch) VALUES ($1, $2, $3) \
                 ON CONFLICT (owner) DO NOTHING";
     session.execute(take, &[&owner.0, &identity.id, &identity.epoch]).await?;
@@ -82,7 +76,7 @@ async fn live_elsewhere(session: &Session, holder: Identity) -> Result<Option<Le
     if retire(session, holder).await? {
         return Ok(None);
     }
-    Ok(Some(Leased::At { node: NodeId(holder.id), address: get(&row, 0)? }))
+    Ok(Some(Leased::At { address: get(&row, 0)? }))
 }
 
 pub(crate) async fn release_owner(

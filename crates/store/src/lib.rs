@@ -25,6 +25,7 @@ pub mod intercept;
 pub mod job;
 pub mod journal;
 pub mod key;
+pub mod leases;
 pub mod limit_hit;
 pub mod media;
 pub mod names;

@@ -43,6 +43,11 @@ fn rotation(name: args::SecretName) -> (Operation, &'static str) {
         args::SecretName::Console => {
             (SecretName::Console, "Restart the service. Everybody signs in to the console again.")
         }
+        args::SecretName::Nodes => (
+            SecretName::Nodes,
+            "Restart all nodes. Those with the old secret and those with the new one do not hear each \
+             other.",
+        ),
     };
     (Operation::RotateSecret { name }, told)
 }

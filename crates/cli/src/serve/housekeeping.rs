@@ -164,6 +164,9 @@ async fn tend_ledger(service: &Service) {
     gauge("ledger_running", f64::from(u8::from(status.is_running)));
     gauge("ledger_clock_trusted", f64::from(u8::from(status.is_clock_trusted)));
     gauge("ledger_open_holds", count(status.open_holds));
+    if let Some(owners) = status.at_home {
+        gauge("ledger_owners_at_home", count(owners));
+    }
     gauge("ledger_oldest_hold_seconds", status.oldest_hold.unwrap_or_default().as_secs_f64());
     gauge("ledger_unwritten_groups", count(status.unwritten_groups));
     metrics::counter!("ledger_settled_total").absolute(status.settled_total);

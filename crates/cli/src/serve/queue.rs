@@ -13,12 +13,12 @@ use media_store::{MediaStore, S3Place};
 
 use crate::failure::Failure;
 
-/// Nobody else works on this database, so whatever was under way here is taken up again.
 pub(crate) async fn open(
     data_dir: &Path,
     service: &Service,
     engines: &Arc<Engines>,
     (queue, media): &(Queue, Media),
+    is_alone: bool,
 ) -> Result<Arc<Jobs>, Failure> {
     let media = open_media(data_dir, media)?;
     let links = secret(service.store.as_ref(), service.entropy.as_ref(), SecretName::Links).await?;
@@ -43,7 +43,10 @@ pub(crate) async fn open(
         ..Settings::default()
     };
     let jobs = Arc::new(Jobs::new(parts, settings));
-    jobs.break_leases().await?;
+    // Nobody else works on this database, so whatever was under way is taken up again.
+    if is_alone {
+        jobs.break_leases().await?;
+    }
     Ok(jobs)
 }
 

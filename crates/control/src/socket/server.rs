@@ -126,10 +126,7 @@ async fn attend(stream: UnixStream, service: &Service) -> io::Result<()> {
             return Err(io::Error::from(io::ErrorKind::InvalidData));
         }
         let answer = match serde_json::from_slice::<Operation>(&line) {
-            Ok(operation) => match service.perform(&by, operation).await {
-                Ok(reply) => Answer::Done(Box::new(reply)),
-                Err(error) => Answer::Error(error),
-            },
+            Ok(operation) => service.perform(&by, operation).await.into(),
             Err(error) => Answer::Error(OperationError::Refused(format!(
                 "the service does not know this operation ({error}); is it of another version?"
             ))),

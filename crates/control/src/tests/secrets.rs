@@ -63,7 +63,7 @@ async fn keys_outlive_their_pepper_if_they_are_used() {
 #[tokio::test]
 async fn other_secrets_are_new_after_a_rotation() {
     let scene = Scene::founded().await;
-    for name in [SecretName::Tokens, SecretName::Links, SecretName::Console] {
+    for name in [SecretName::Tokens, SecretName::Links, SecretName::Console, SecretName::Nodes] {
         let (store, entropy) = (scene.service.store.as_ref(), scene.service.entropy.as_ref());
         let first = secret(store, entropy, name).await.unwrap();
         assert_eq!(secret(store, entropy, name).await.unwrap(), first);

@@ -6,6 +6,7 @@ use credits::OwnerId;
 use store::Store;
 use store::conformance::fixture::{add_key, at, key, key_id, owner, owner_id};
 use store::job::{JobId, JobKind, JobState, JobWrite, QueuedJob};
+use store::leases::OwnerLeases;
 use store::write::{Group, Write};
 use store_postgres::{Change, Postgres};
 use tokio::sync::broadcast::Receiver;

@@ -15,6 +15,7 @@ use crate::call::Call;
 use crate::caller::Anyone;
 use crate::discovery::{self, X402_VERSION, base64};
 use crate::endpoint::{Draft, Endpoint};
+use crate::home::Home;
 use crate::input::{Host, PaymentHeader};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
@@ -29,6 +30,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .tag("x402")
         .summary("Top up a wallet's balance with a signed USDC payment")
         .limit(LimitClass::TopUp)
+        .home(Home::OfPayments)
         .build()
 }
 

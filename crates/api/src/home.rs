@@ -1,0 +1,129 @@
+//! Takes a request to the node at which its caller is at home.
+//!
+//! Where several nodes share the books, one of them decides about an owner's money, and it is also
+//! the one that counts the owner's requests. Any node proves who calls; then the request goes on as
+//! it came, body and all, with who was proved beside it. Nodes know each other by a secret that only
+//! the database and they have.
+
+mod lent;
+mod nodes;
+mod proved;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use access::{Holder, Proof, wallets};
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use credits::OwnerId;
+use ledger::Place;
+use store::leases::PAYMENTS;
+use tokio::time::{Instant, sleep};
+
+use self::lent::Lender;
+pub use self::nodes::Nodes;
+use self::nodes::Unsent;
+use self::proved::{Proved, SentOn};
+use crate::app::App;
+use crate::caller;
+use crate::refusal::Refusal;
+
+/// How often it is looked whether a node that has not answered yet is still the right one.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How long a request waits for a node that is gone to be found dead: its lease, and a little more.
+const UNREACHED_MAX: Duration = Duration::from_secs(20);
+const UNREACHED_PAUSE: Duration = Duration::from_millis(100);
+
+/// Whose home a request is taken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    OfCaller,
+    OfPayments,
+}
+
+impl Home {
+    /// None where any node will do.
+    fn owner(self, holder: Option<&Holder>) -> Option<OwnerId> {
+        match self {
+            Home::OfCaller => holder.map(|holder| holder.owner.id),
+            Home::OfPayments => Some(PAYMENTS),
+        }
+    }
+}
+
+/// Whom another node has proved, looked up here: a key may have been revoked meanwhile.
+pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder>, Refusal>> {
+    let SentOn(proved) = parts.extensions.get::<SentOn>()?;
+    Some(match proved.as_ref()? {
+        Proved::Key(digest) => app.keys.open_digest(*digest).await.map_err(caller::refuse),
+        Proved::Wallet(wallet) => {
+            let owner = wallets::owner(app.store.as_ref(), *wallet, app.clock.now()).await;
+            let holder = |owner| Arc::new(Holder { proof: Proof::Wallet(*wallet), owner });
+            owner.map(holder).map_err(Refusal::unavailable)
+        }
+    })
+}
+
+/// Gives the body back if the request is to be worked on here, and otherwise what came of it
+/// elsewhere.
+pub(crate) async fn go_home(
+    app: &App,
+    home: Home,
+    (parts, address): (&Parts, IpAddr),
+    holder: Option<&Holder>,
+    body: Body,
+) -> Result<Body, Response> {
+    let (Some(nodes), Some(owner)) = (&app.nodes, home.owner(holder)) else { return Ok(body) };
+    let (mut lender, begun) = (Lender::of(body), Instant::now());
+    loop {
+        let node = match app.ledger.place(owner).await {
+            Ok(Place::Here) => return lender.back().ok_or_else(half_sent),
+            Ok(Place::At { address }) => address,
+            Err(error) => return Err(Refusal::unavailable(error).into_response()),
+        };
+        // Nodes do not send each other's requests in circles.
+        if parts.extensions.get::<SentOn>().is_some() {
+            app.ledger.doubt_place(owner);
+            let words = "the account has just moved to another node";
+            return Err(Refusal::unavailable(words).into_response());
+        }
+        let sent = tokio::select! {
+            sent = nodes.send(&node, (parts, address), holder, lender.lend()) => sent,
+            () = until_moved(app, owner, &node) => Err(Unsent::Lost("it is dead".to_owned())),
+        };
+        if sent.is_err() {
+            app.ledger.doubt_place(owner);
+        }
+        match sent {
+            Ok(response) => return Err(response),
+            // It ends, or was killed. Nothing of the request was sent, so that it can wait for whoever
+            // has the owner next.
+            Err(Unsent::Unreached(_)) if begun.elapsed() < UNREACHED_MAX => {
+                sleep(UNREACHED_PAUSE).await;
+            }
+            Err(Unsent::Unreached(cause) | Unsent::Lost(cause)) => {
+                tracing::warn!("the node at {node} was not reached: {cause}");
+                return Err(Refusal::unavailable(cause).into_response());
+            }
+        }
+    }
+}
+
+fn half_sent() -> Response {
+    Refusal::unavailable("the account moved while the request was sent").into_response()
+}
+
+/// Ends when an owner is no longer at home at a node: it stopped answering, and was found dead.
+async fn until_moved(app: &App, owner: OwnerId, node: &str) {
+    loop {
+        sleep(LOOK_EVERY).await;
+        match app.ledger.place(owner).await {
+            Ok(Place::At { address }) if address == node => {}
+            Ok(_) => return,
+            // The store is away: it will be known when it is back.
+            Err(_) => {}
+        }
+    }
+}

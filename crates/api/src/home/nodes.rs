@@ -1,0 +1,170 @@
+//! The way to other nodes, and the door for them.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use access::Holder;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HeaderName, ORIGIN, TE, TRAILER, TRANSFER_ENCODING,
+    UPGRADE, VARY,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt, Collected, Limited};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use subtle::ConstantTimeEq;
+use tokio::time::timeout;
+
+use super::lent::Lent;
+use super::proved::{Proved, SentOn};
+use crate::origin::Peer;
+use crate::transport::RequestId;
+
+static NODE_SECRET: HeaderName = HeaderName::from_static("x-tollgate-node");
+static NODE_ORIGIN: HeaderName = HeaderName::from_static("x-tollgate-origin");
+static NODE_HOLDER: HeaderName = HeaderName::from_static("x-tollgate-holder");
+static NODE_REQUEST: HeaderName = HeaderName::from_static("x-tollgate-request");
+
+/// What is about a connection and not about a request.
+static HOP_BY_HOP: [HeaderName; 5] = [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
+/// What the node that a request reached sees to: pages of other origins, and compression.
+static AT_THE_DOOR: [HeaderName; 2] = [ORIGIN, ACCEPT_ENCODING];
+
+/// A node of the same machine room answers at once or not at all.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// What is done elsewhere takes as long as a chain may.
+const ORDER_TIMEOUT: Duration = Duration::from_secs(60);
+const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The way to other nodes.
+pub struct Nodes {
+    client: Client<HttpConnector, Body>,
+    secret: HeaderValue,
+}
+
+/// Why a node has not answered.
+pub(super) enum Unsent {
+    /// There was no connection, and nothing was sent.
+    Unreached(String),
+    /// There is no telling what became of it.
+    Lost(String),
+}
+
+impl Nodes {
+    /// `secret` is what every node of the installation has; none if a header cannot carry it.
+    pub fn new(secret: &str) -> Option<Nodes> {
+        let mut connector = HttpConnector::new();
+        connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
+        connector.set_nodelay(true);
+        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let mut secret = HeaderValue::from_str(secret).ok()?;
+        secret.set_sensitive(true);
+        Some(Nodes { client, secret })
+    }
+
+    /// The service for other nodes: what they send on is believed, and nobody else is heard.
+    pub fn guard(self: &Arc<Nodes>, routes: Router) -> Router {
+        let nodes = Arc::clone(self);
+        routes.layer(from_fn(move |request, next| {
+            let nodes = Arc::clone(&nodes);
+            async move { nodes.admit(request, next).await }
+        }))
+    }
+
+    async fn admit(&self, mut request: Request, next: Next) -> Response {
+        let shown = request.headers_mut().remove(&NODE_SECRET);
+        let is_node = shown.is_some_and(|it| it.as_bytes().ct_eq(self.secret.as_bytes()).into());
+        if !is_node {
+            return StatusCode::NOT_FOUND.into_response();
+        }
+        let origin = take(request.headers_mut(), &NODE_ORIGIN).and_then(|it| it.parse().ok());
+        let proved = take(request.headers_mut(), &NODE_HOLDER).and_then(|it| Proved::parse(&it));
+        if let Some(id) = take(request.headers_mut(), &NODE_REQUEST) {
+            request.extensions_mut().insert(RequestId::given(id));
+        }
+        if let Some(origin) = origin {
+            request.extensions_mut().insert(Peer(SocketAddr::new(origin, 0)));
+        }
+        request.extensions_mut().insert(SentOn(proved));
+        next.run(request).await
+    }
+
+    /// Has another node do something that is no caller's request. The answer is its body.
+    pub async fn tell(&self, node: &str, path: &str, order: Vec<u8>) -> Result<Bytes, String> {
+        let request = Request::post(format!("{node}{path}"))
+            .header(&NODE_SECRET, &self.secret)
+            .header(CONTENT_TYPE, "application/json")
+            .body(Body::from(order))
+            .map_err(|error| error.to_string())?;
+        let told = async {
+            let answer = self.client.request(request).await.map_err(|error| error.to_string())?;
+            if !answer.status().is_success() {
+                return Err(format!("it answers {}", answer.status()));
+            }
+            let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX).collect().await;
+            body.map(Collected::to_bytes).map_err(|error| error.to_string())
+        };
+        timeout(ORDER_TIMEOUT, told).await.unwrap_or_else(|_| Err("it does not answer".to_owned()))
+    }
+
+    /// Sends a caller's request on as it came.
+    pub(super) async fn send(
+        &self,
+        node: &str,
+        (parts, address): (&Parts, IpAddr),
+        holder: Option<&Holder>,
+        body: Lent,
+    ) -> Result<Response, Unsent> {
+        let request = self.request(node, (parts, address), holder, Body::new(body));
+        let request = request.ok_or_else(|| Unsent::Lost("it cannot be sent there".to_owned()))?;
+        let answer = self.client.request(request).await.map_err(|error| {
+            let (is_unreached, cause) = (error.is_connect(), error.to_string());
+            if is_unreached { Unsent::Unreached(cause) } else { Unsent::Lost(cause) }
+        })?;
+        let mut response = answer.map(Body::new);
+        for name in HOP_BY_HOP.iter().chain([&VARY]) {
+            response.headers_mut().remove(name);
+        }
+        Ok(response)
+    }
+
+    fn request(
+        &self,
+        node: &str,
+        (parts, address): (&Parts, IpAddr),
+        holder: Option<&Holder>,
+        body: Body,
+    ) -> Option<Request> {
+        let path = parts.uri.path_and_query().map_or("/", |it| it.as_str());
+        let uri: Uri = format!("{node}{path}").parse().ok()?;
+        let mut request = Request::new(body);
+        *request.method_mut() = parts.method.clone();
+        *request.uri_mut() = uri;
+        *request.headers_mut() = parts.headers.clone();
+        let headers = request.headers_mut();
+        for name in HOP_BY_HOP.iter().chain(&AT_THE_DOOR).chain([&NODE_HOLDER]) {
+            headers.remove(name);
+        }
+        let id = RequestId::of(&parts.extensions);
+        headers.insert(NODE_REQUEST.clone(), HeaderValue::from_str(id.as_str()).ok()?);
+        headers.insert(NODE_SECRET.clone(), self.secret.clone());
+        headers.insert(NODE_ORIGIN.clone(), HeaderValue::from_str(&address.to_string()).ok()?);
+        if let Some(holder) = holder {
+            let proved = HeaderValue::from_str(&Proved::of(holder).text()).ok()?;
+            headers.insert(NODE_HOLDER.clone(), proved);
+        }
+        Some(request)
+    }
+}
+
+fn take(headers: &mut HeaderMap, name: &HeaderName) -> Option<String> {
+    headers.remove(name)?.to_str().ok().map(str::to_owned)
+}

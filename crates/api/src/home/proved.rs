@@ -1,0 +1,73 @@
+//! Whom one node tells another it has proved.
+
+use access::{Holder, Proof};
+use domain::secret::SecretDigest;
+use wallet::WalletAddress;
+
+/// A request that another node sent on, and whom that one has proved.
+#[derive(Debug, Clone)]
+pub(super) struct SentOn(pub(super) Option<Proved>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Proved {
+    Key(SecretDigest),
+    Wallet(WalletAddress),
+}
+
+impl Proved {
+    pub(super) fn of(holder: &Holder) -> Proved {
+        match &holder.proof {
+            Proof::Key(key) => Proved::Key(key.digest),
+            Proof::Wallet(wallet) => Proved::Wallet(*wallet),
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        match self {
+            Proved::Key(digest) => {
+                let digits = digest.0.iter().map(|byte| format!("{byte:02x}"));
+                format!("key {}", digits.collect::<String>())
+            }
+            Proved::Wallet(wallet) => format!("wallet {wallet}"),
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Proved> {
+        let (kind, rest) = text.split_once(' ')?;
+        match kind {
+            "key" => {
+                // Read below, a pair of digits may have a sign.
+                let is_digest = rest.len() == 64 && rest.bytes().all(|it| it.is_ascii_hexdigit());
+                if !is_digest {
+                    return None;
+                }
+                let mut digest = [0; 32];
+                for (byte, pair) in digest.iter_mut().zip(rest.as_bytes().chunks(2)) {
+                    *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+                }
+                Some(Proved::Key(SecretDigest(digest)))
+            }
+            "wallet" => WalletAddress::parse(rest).map(Proved::Wallet),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_proved_is_read_as_it_was_written() {
+        let wallet = WalletAddress::parse("0x00000000000000000000000000000000000000aa").unwrap();
+        let digest = std::array::from_fn(|at| u8::try_from(at * 7 % 251).unwrap());
+        for proved in [Proved::Key(SecretDigest(digest)), Proved::Wallet(wallet)] {
+            assert_eq!(Proved::parse(&proved.text()), Some(proved));
+        }
+        for wrong in
+            ["", "key", "key 00", "wallet x", "admin 1", &format!("key {}", "+f".repeat(32))]
+        {
+            assert_eq!(Proved::parse(wrong), None, "{wrong}");
+        }
+    }
+}

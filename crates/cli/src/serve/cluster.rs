@@ -1,0 +1,148 @@
+//! A node among others: it listens to them, hears of what they change, and starts when it is its
+//! turn.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::app::Shared as App;
+use api::home::Nodes;
+use api::transport::addresses::Addresses;
+use api::transport::server::serve;
+use config::sections::cluster::Cluster;
+use control::secrets::{SecretName, secret};
+use control::service::Service;
+use jobs::Jobs;
+use lanes::Lanes;
+use store::leases::{FOUNDING, Leased, OwnerLeases};
+use store_postgres::{Change, Postgres};
+use tokio::net::TcpListener;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::orders::{self, Sender};
+use crate::failure::Failure;
+
+/// What other nodes still wait for when all else has ended.
+const LAST_REQUESTS_MAX: Duration = Duration::from_secs(5);
+
+const TURN_ASKED_EVERY: Duration = Duration::from_millis(200);
+
+/// Where other nodes reach this one; none where there is one node.
+pub(super) async fn bind(cluster: Option<&Cluster>) -> Result<Option<TcpListener>, Failure> {
+    let Some(cluster) = cluster else { return Ok(None) };
+    bind_to(cluster.listen).await.map(Some)
+}
+
+async fn bind_to(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        Failure::Failed(format!("cannot listen on {address} for other nodes: {error}"))
+    })
+}
+
+/// Waits until no other node makes anything ready that all share: secrets, the first account, the
+/// first key.
+pub(super) async fn wait_for_turn(shared: Option<&Postgres>) -> Result<(), Failure> {
+    let Some(shared) = shared else { return Ok(()) };
+    while let Leased::At { .. } = shared.lease_owner(FOUNDING).await? {
+        sleep(TURN_ASKED_EVERY).await;
+    }
+    Ok(())
+}
+
+/// The next node may start.
+pub(super) async fn end_turn(shared: Option<&Postgres>) -> Result<(), Failure> {
+    let Some(shared) = shared else { return Ok(()) };
+    Ok(shared.release_owner(FOUNDING).await?)
+}
+
+/// The way to other nodes, where there are any.
+pub(super) async fn nodes(
+    service: &Service,
+    shared: Option<&Postgres>,
+) -> Result<Option<Arc<Nodes>>, Failure> {
+    match shared {
+        Some(_) => connect(service).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The way to other nodes, by the secret that all of them share.
+pub(crate) async fn connect(service: &Service) -> Result<Arc<Nodes>, Failure> {
+    let secret =
+        secret(service.store.as_ref(), service.entropy.as_ref(), SecretName::Nodes).await?;
+    let text: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    let nodes = Nodes::new(&text).map(Arc::new);
+    let nodes = nodes.ok_or_else(|| Failure::Failed("the node secret is unusable".to_owned()))?;
+    let _ = service.elsewhere.set(Arc::new(Sender(Arc::clone(&nodes))));
+    Ok(nodes)
+}
+
+/// Serves other nodes, and follows what they change.
+pub(super) fn start(
+    (listener, shared): (Option<TcpListener>, Option<Arc<Postgres>>),
+    app: &App,
+    service: &Arc<Service>,
+    grace: Duration,
+) -> Option<Membership> {
+    let (listener, shared, nodes) = (listener?, shared?, app.nodes.as_ref()?);
+    let routes = api::router(Arc::clone(app)).merge(orders::routes(Arc::clone(service)));
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    let place = (Arc::new(Lanes::here()), tasks.clone());
+    let listener = (listener, Addresses::unbounded());
+    tasks.spawn(serve(listener, nodes.guard(routes), place, stop.clone(), grace));
+    tasks.spawn(follow(shared, Arc::clone(service), Arc::clone(&app.jobs), stop.clone()));
+    Some(Membership { tasks, stop })
+}
+
+/// That other nodes are served here.
+pub(super) struct Membership {
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Membership {
+    /// Lets other nodes have everybody who is at home here, and serves them no more. It is the last
+    /// that ends: until then what others send here is worked on.
+    pub(super) async fn end(self, service: &Service) {
+        service.ledger.give_up_all().await;
+        self.stop.cancel();
+        self.tasks.close();
+        if timeout(LAST_REQUESTS_MAX, self.tasks.wait()).await.is_err() {
+            tracing::warn!("requests of other nodes were cut off");
+        }
+    }
+}
+
+/// Forgets what others have changed, and gives up owners that others ask for.
+async fn follow(
+    shared: Arc<Postgres>,
+    service: Arc<Service>,
+    jobs: Arc<Jobs>,
+    stop: CancellationToken,
+) {
+    let mut changes = shared.changes();
+    loop {
+        let change = tokio::select! {
+            () = stop.cancelled() => return,
+            change = changes.recv() => change,
+        };
+        match change {
+            Ok(Change::Key(key)) => service.keys.forget(key),
+            Ok(Change::Owner(_) | Change::All) | Err(RecvError::Lagged(_)) => {
+                service.keys.forget_all();
+                jobs.wake();
+            }
+            Ok(Change::Jobs) => jobs.wake(),
+            Ok(Change::Settings) => {}
+            Ok(Change::Recall { owner }) => {
+                if let Err(error) = service.ledger.give_up(owner).await {
+                    tracing::warn!(%error, "an account was not given up: {error}");
+                }
+            }
+            Err(RecvError::Closed) => return,
+        }
+    }
+}

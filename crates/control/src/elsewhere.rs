@@ -1,0 +1,89 @@
+//! What only the node can carry out where an account is at home.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use credits::{EntryId, OwnerId};
+use ledger::Place;
+use serde::{Deserialize, Serialize};
+use store::claim::ClaimId;
+use store::owner::OwnerKind;
+
+use crate::actor::Actor;
+use crate::operation::{Operation, OperationError};
+use crate::reply::Reply;
+use crate::service::Service;
+
+/// What one node has another do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "snake_case")]
+pub enum Order {
+    Perform {
+        by: Actor,
+        operation: Operation,
+    },
+    /// A payment that arrived on its chain, for an owner that is at home there.
+    CreditClaim {
+        claim: [u8; 20],
+    },
+}
+
+pub type Done<'a> = Pin<Box<dyn Future<Output = Result<Reply, OperationError>> + Send + 'a>>;
+
+/// The way to other nodes.
+pub trait Elsewhere: Send + Sync {
+    fn order(&self, node: String, order: Order) -> Done<'_>;
+}
+
+impl Service {
+    pub async fn perform(&self, by: &Actor, operation: Operation) -> Result<Reply, OperationError> {
+        if let Some(elsewhere) = self.elsewhere.get()
+            && let Some(node) = self.node_for(&operation).await?
+        {
+            return elsewhere.order(node, Order::Perform { by: by.clone(), operation }).await;
+        }
+        self.perform_here(by, operation).await
+    }
+
+    /// Carries out what another node sent here.
+    pub async fn carry_out(&self, order: Order) -> Result<Reply, OperationError> {
+        match order {
+            Order::Perform { by, operation } => self.perform_here(&by, operation).await,
+            Order::CreditClaim { claim } => {
+                let desk = self.payments.get().ok_or_else(|| {
+                    OperationError::Failed("no payments are taken at this node".to_owned())
+                })?;
+                desk.ask_again(ClaimId(claim)).await.map(|_| Reply::Done)
+            }
+        }
+    }
+
+    /// The node that is to carry an operation out, if it is another.
+    async fn node_for(&self, operation: &Operation) -> Result<Option<String>, OperationError> {
+        let Some(owner) = self.owner_of(operation).await? else { return Ok(None) };
+        Ok(match self.ledger.place(owner).await? {
+            Place::Here => None,
+            Place::At { address } => Some(address),
+        })
+    }
+
+    /// Whose balance an operation tells or changes; none if nobody's, or nobody whom there is.
+    async fn owner_of(&self, operation: &Operation) -> Result<Option<OwnerId>, OperationError> {
+        match operation {
+            Operation::CreditAccount { name, .. }
+            | Operation::ShowAccount { name }
+            | Operation::SetTier { name, .. }
+            | Operation::LinkWallet { name, .. }
+            | Operation::UnlinkWallet { name, .. }
+            | Operation::FreezeAccount { name }
+            | Operation::UnfreezeAccount { name } => {
+                let found = self.store.find_owner(OwnerKind::Account, name).await?;
+                Ok(found.map(|owner| owner.id))
+            }
+            Operation::RefundCharge { charge, .. } => {
+                Ok(self.ledger.payer_of(EntryId(*charge)).await?)
+            }
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! One owner's part of the books, taken over from another ledger or given up to it.
+//!
+//! Where several ledgers share the books, each owner is in one of them. System accounts are then in
+//! none: what a ledger knows of them is what it has moved itself.
+
+use crate::command::HoldKind;
+use crate::id::OwnerId;
+use crate::invariant::check_part;
+use crate::ledger::Ledger;
+use crate::snapshot::Snapshot;
+use crate::violation::Violation;
+
+impl Ledger {
+    /// Takes an owner's part over, in place of whatever is known of the owner. Nothing may be on its
+    /// way to disk for it, and no request may hold any of its money.
+    pub fn adopt(&mut self, owner: OwnerId, part: Snapshot) -> Result<(), Violation> {
+        let mut adopted = Ledger::restored(self.rules, Snapshot { systems: Vec::new(), ..part })?;
+        check_part(&adopted)?;
+        self.forget_owner(owner);
+        self.purses.extend(adopted.purses);
+        self.expiries.append(&mut adopted.expiries);
+        self.holds.extend(adopted.holds);
+        // Counters of an earlier stay may be there still; what was read now is newer.
+        self.keys.extend(adopted.keys);
+        Ok(())
+    }
+
+    /// Gives an owner up; false if requests hold some of its money, and then nothing changes.
+    pub fn dismiss(&mut self, owner: OwnerId) -> bool {
+        if self.has_requests(owner) {
+            return false;
+        }
+        self.forget_owner(owner);
+        true
+    }
+
+    /// Whether requests hold money of an owner.
+    pub fn has_requests(&self, owner: OwnerId) -> bool {
+        let mut holds = self.holds.values();
+        holds.any(|hold| hold.owner == owner && hold.kind == HoldKind::Request)
+    }
+
+    fn forget_owner(&mut self, owner: OwnerId) {
+        self.holds.retain(|_, hold| hold.owner != owner);
+        let Some(purse) = self.purses.remove(&owner) else { return };
+        for lot in purse.lots() {
+            if let Some(expires_at) = lot.expires_at {
+                self.expiries.remove(&(expires_at, lot.key));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use moment::Timestamp;
+    use money::{Cost, Currency, Nano};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::command::{Command, Payer, Want};
+    use crate::id::{EntryId, HoldId};
+    use crate::ledger::Rules;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_700_000_000_000);
+
+    fn owner(number: u128) -> OwnerId {
+        OwnerId(Uuid::from_u128(number))
+    }
+
+    fn grant(ledger: &mut Ledger, to: OwnerId, entry: u128, dollars: i64) {
+        let command = Command::Grant {
+            entry: EntryId(Uuid::from_u128(entry)),
+            owner: to,
+            currency: Currency::Usd,
+            amount: Nano::from_nanos(dollars * 1_000_000_000),
+            expires_at: Some(NOW.plus(std::time::Duration::from_secs(60))),
+        };
+        ledger.apply(&command, NOW).unwrap();
+    }
+
+    fn hold(ledger: &mut Ledger, of: OwnerId, id: u128, kind: HoldKind) -> HoldId {
+        let hold = HoldId(Uuid::from_u128(id));
+        let payer = Payer { owner: of, key: None };
+        let want = Want::Exactly(Cost::at_par(Nano::from_nanos(1_000_000_000)));
+        ledger.apply(&Command::Hold { hold, payer, want, kind }, NOW).unwrap();
+        hold
+    }
+
+    fn part_of(ledger: &Ledger, owner: OwnerId) -> Snapshot {
+        let mut part = ledger.to_snapshot();
+        part.systems.clear();
+        part.recent.clear();
+        part.lots.retain(|row| row.lot.owner == owner);
+        part.allowances.retain(|row| row.owner == owner);
+        part.job_holds.retain(|job| job.owner == owner);
+        part
+    }
+
+    #[test]
+    fn an_owner_moves_with_its_lots_and_jobs_and_is_the_same_there() {
+        let (mut one, mut two) = (Ledger::new(Rules::default()), Ledger::new(Rules::default()));
+        let (moved, stays) = (owner(1), owner(2));
+        for (number, who) in [(10, moved), (11, stays)] {
+            grant(&mut one, who, number, 5);
+        }
+        let job = hold(&mut one, moved, 20, HoldKind::Job);
+        let part = part_of(&one, moved);
+        assert!(one.dismiss(moved));
+        assert_eq!(one.balances(moved, NOW).usd, Nano::ZERO);
+        assert_eq!(one.balances(stays, NOW).usd, Nano::from_nanos(5_000_000_000));
+        two.adopt(moved, part.clone()).unwrap();
+        assert_eq!(part_of(&two, moved), part);
+        assert_eq!(two.balances(moved, NOW).usd, Nano::from_nanos(4_000_000_000));
+        assert_eq!(two.held(job), Some(Nano::from_nanos(1_000_000_000)));
+        // Taken over again, it is not there twice.
+        two.adopt(moved, part.clone()).unwrap();
+        assert_eq!(part_of(&two, moved), part);
+        assert_eq!(two.open_holds(), 1);
+    }
+
+    #[test]
+    fn an_owner_whose_money_a_request_holds_is_not_given_up() {
+        let mut ledger = Ledger::new(Rules::default());
+        grant(&mut ledger, owner(1), 10, 5);
+        let request = hold(&mut ledger, owner(1), 20, HoldKind::Request);
+        assert!(!ledger.dismiss(owner(1)));
+        ledger.apply(&Command::Release { hold: request }, NOW).unwrap();
+        assert!(ledger.dismiss(owner(1)));
+        assert_eq!(ledger.next_expiry(), None);
+    }
+}

@@ -1,0 +1,259 @@
+//! Whose money is decided about here, where several nodes share the books.
+//!
+//! An owner is at home at one node at a time, by a lease in the store. Its balances, holds and the
+//! limits of its keys are in that node's memory and nowhere else, so they are as exact as those of a
+//! single node. A node that is asked about an owner takes its lease if nobody has it, and otherwise
+//! says who does.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use credits::{AllowanceKind, Balances, ChargeSource, Command, OwnerId};
+use money::Nano;
+use store::leases::{Leased, OwnerLeases};
+use store::write::Group;
+use tokio::sync::MutexGuard;
+
+use crate::error::LedgerError;
+use crate::live::Ledger;
+
+/// How long it is believed where an owner is at home before the store is asked again. A node that
+/// is gone is noticed sooner, by whoever calls it.
+const BELIEVED: Duration = Duration::from_secs(2);
+/// Beyond this many, all are forgotten: each costs a question to learn anew.
+const REMEMBERED_MAX: usize = 100_000;
+/// Owners that are taken over or given up side by side; those of one turn come one after the other.
+const TURNS: usize = 64;
+
+/// How long an owner stays whom nobody asks for, and how many leave between two looks.
+const IDLE: Duration = Duration::from_secs(300);
+const GIVEN_UP_AT_ONCE: usize = 64;
+
+/// How often an owner is asked for, and how long it is waited each time.
+const RECALLS_MAX: u32 = 50;
+const RECALL_PAUSE: Duration = Duration::from_millis(200);
+
+/// Where an owner's money is decided about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    Here,
+    /// At the node that is reached there.
+    At {
+        address: String,
+    },
+}
+
+pub(crate) struct Homes {
+    leases: Arc<dyn OwnerLeases>,
+    elsewhere: Mutex<HashMap<OwnerId, (Instant, String)>>,
+    /// Owners that there were not when they were last asked about: wallets that never paid.
+    strangers: Mutex<HashSet<OwnerId>>,
+    turns: [tokio::sync::Mutex<()>; TURNS],
+    hasher: RandomState,
+}
+
+impl Homes {
+    pub(crate) fn new(leases: Arc<dyn OwnerLeases>) -> Homes {
+        Homes {
+            leases,
+            elsewhere: Mutex::default(),
+            strangers: Mutex::default(),
+            turns: std::array::from_fn(|_| tokio::sync::Mutex::default()),
+            hasher: RandomState::new(),
+        }
+    }
+
+    pub(crate) async fn lease(&self, owner: OwnerId) -> Result<Leased, LedgerError> {
+        Ok(self.leases.lease_owner(owner).await?)
+    }
+
+    async fn turn(&self, owner: OwnerId) -> MutexGuard<'_, ()> {
+        let turn = self.hasher.hash_one(owner) % TURNS as u64;
+        self.turns[turn as usize].lock().await
+    }
+
+    fn known(&self, owner: OwnerId) -> Option<String> {
+        let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, address) = elsewhere.get(&owner)?;
+        (since.elapsed() < BELIEVED).then(|| address.clone())
+    }
+
+    fn note(&self, owner: OwnerId, address: String) {
+        let mut elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        if REMEMBERED_MAX <= elsewhere.len() {
+            elsewhere.clear();
+        }
+        elsewhere.insert(owner, (Instant::now(), address));
+    }
+
+    /// Whether an owner has nothing, because there is no such owner.
+    pub(crate) fn is_stranger(&self, owner: OwnerId) -> bool {
+        self.strangers.lock().unwrap_or_else(PoisonError::into_inner).contains(&owner)
+    }
+
+    fn note_stranger(&self, owner: OwnerId, is_one: bool) {
+        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        if REMEMBERED_MAX <= strangers.len() {
+            strangers.clear();
+        }
+        if is_one {
+            strangers.insert(owner);
+        } else {
+            strangers.remove(&owner);
+        }
+    }
+
+    fn forget(&self, owner: OwnerId) {
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).remove(&owner);
+    }
+}
+
+impl Ledger {
+    /// Where an owner is at home: here, if nobody else has it.
+    pub async fn place(&self, owner: OwnerId) -> Result<Place, LedgerError> {
+        let Some(homes) = &self.shared.homes else { return Ok(Place::Here) };
+        if self.shared.lock().visit(owner) {
+            return Ok(Place::Here);
+        }
+        if let Some(address) = homes.known(owner) {
+            return Ok(Place::At { address });
+        }
+        let _turn = homes.turn(owner).await;
+        if self.shared.lock().visit(owner) {
+            return Ok(Place::Here);
+        }
+        let leased = homes.lease(owner).await?;
+        homes.note_stranger(owner, leased == Leased::Nobody);
+        match leased {
+            Leased::At { address } => {
+                homes.note(owner, address.clone());
+                Ok(Place::At { address })
+            }
+            Leased::Nobody => Ok(Place::Here),
+            Leased::Here(books) => {
+                let mut live = self.shared.lock();
+                live.refuse_if_stopped()?;
+                live.core.adopt(owner, books.snapshot)?;
+                live.take_in(owner);
+                Ok(Place::Here)
+            }
+        }
+    }
+
+    /// The node that an owner was said to be at did not answer: the store is asked again.
+    pub fn doubt_place(&self, owner: OwnerId) {
+        if let Some(homes) = &self.shared.homes {
+            homes.forget(owner);
+        }
+    }
+
+    /// Has an owner come here, for what cannot be taken to it. Its node lets it go once no request
+    /// holds its money; that is waited for, but not for long.
+    pub async fn bring_home(&self, owner: OwnerId) -> Result<(), LedgerError> {
+        let Some(homes) = &self.shared.homes else { return Ok(()) };
+        for _ in 0..RECALLS_MAX {
+            if let Place::Here = self.place(owner).await? {
+                return Ok(());
+            }
+            homes.leases.recall_owner(owner).await?;
+            tokio::time::sleep(RECALL_PAUSE).await;
+            homes.forget(owner);
+        }
+        Err(LedgerError::Unavailable)
+    }
+
+    /// What an owner has available, wherever it is at home.
+    pub async fn balances_anywhere(&self, owner: OwnerId) -> Result<Balances, LedgerError> {
+        Ok(match self.core_elsewhere(owner).await? {
+            Some(core) => core.balances(owner, self.shared.now()),
+            None => self.balances(owner),
+        })
+    }
+
+    /// All of an owner's allowance, wherever it is at home.
+    pub async fn allocation_anywhere(
+        &self,
+        owner: OwnerId,
+        kind: AllowanceKind,
+    ) -> Result<Nano, LedgerError> {
+        Ok(match self.core_elsewhere(owner).await? {
+            Some(core) => core.allocation(owner, kind, self.shared.now()),
+            None => self.allocation(owner, kind),
+        })
+    }
+
+    /// An owner's part of the books as the store has it, if it is not at home here.
+    async fn core_elsewhere(&self, owner: OwnerId) -> Result<Option<credits::Ledger>, LedgerError> {
+        let Some(homes) = &self.shared.homes else { return Ok(None) };
+        if self.shared.lock().is_home(owner) {
+            return Ok(None);
+        }
+        let books = homes.leases.owner_books(owner).await?;
+        let mut core = credits::Ledger::new(self.shared.rules);
+        core.adopt(owner, books.snapshot)?;
+        Ok(Some(core))
+    }
+
+    /// Lets go of owners that nobody asks for, so that the next node that is asked has them: after a
+    /// node was away, owners spread over all nodes again.
+    pub(crate) async fn give_up_idle(&self) {
+        let mut idle = self.shared.lock().idle(IDLE);
+        idle.truncate(GIVEN_UP_AT_ONCE);
+        self.give_up_each(idle).await;
+    }
+
+    /// Lets other nodes have everybody whose money no request holds, before this one ends.
+    pub async fn give_up_all(&self) {
+        let at_home = self.shared.lock().at_home();
+        self.give_up_each(at_home).await;
+    }
+
+    async fn give_up_each(&self, owners: Vec<OwnerId>) {
+        for owner in owners {
+            if let Err(error) = self.give_up(owner).await {
+                // They are free all the same as soon as this node has ended.
+                tracing::debug!(%error, "accounts were not given up: {error}");
+                return;
+            }
+        }
+    }
+
+    /// Lets another node have an owner; false if requests hold some of its money here.
+    pub async fn give_up(&self, owner: OwnerId) -> Result<bool, LedgerError> {
+        let Some(homes) = &self.shared.homes else { return Ok(false) };
+        let _turn = homes.turn(owner).await;
+        {
+            let mut live = self.shared.lock();
+            if !live.is_home(owner) {
+                return Ok(true);
+            }
+            if !live.core.dismiss(owner) {
+                return Ok(false);
+            }
+            live.send_away(owner);
+        }
+        // What was handed in for the owner is written before this empty group is.
+        self.shared.store.commit(Group::default()).await.map_err(|_| LedgerError::Unavailable)?;
+        homes.leases.release_owner(owner).await?;
+        Ok(true)
+    }
+}
+
+/// Whom a command is about; none where the ledger knows it by what is open.
+pub(crate) fn owner_of(command: &Command) -> Option<OwnerId> {
+    match command {
+        Command::TopUp { owner, .. }
+        | Command::Grant { owner, .. }
+        | Command::SetAllowance { owner, .. } => Some(*owner),
+        Command::Hold { payer, .. } => Some(payer.owner),
+        Command::Refund { source, .. } => match source {
+            ChargeSource::Journal(charge) | ChargeSource::Part(charge) => {
+                charge.legs.first().map(|leg| leg.lot.owner)
+            }
+            ChargeSource::Recent => None,
+        },
+        Command::Settle { .. } | Command::Release { .. } | Command::Sweep { .. } => None,
+    }
+}

@@ -1,0 +1,181 @@
+"""Three nodes on one Postgres: any of them takes any request, and the books stay right whoever is killed."""
+
+import json
+import random
+import signal
+import time
+import unittest
+
+import test_crashes
+from nginx import Nginx, free_port
+from postgres import Postgres
+from server import Server
+
+NODES = 3
+KILLS = max(3, test_crashes.KILLS // 5)
+# A lease of 15 seconds, and what starting takes.
+TAKEN_OVER_SECONDS_MAX = 40
+CHAT = json.dumps({"model": "small", "messages": [{"role": "user", "content": "count"}]})
+
+
+def setUpModule():
+    global POSTGRES
+    POSTGRES = unittest.enterModuleContext(Postgres())
+
+
+def node(url, number):
+    """A kind of server that is one of several nodes."""
+    port = free_port()
+
+    class Node(Server):
+        # The same at each start, for a proxy.
+        listen = f"127.0.0.1:{free_port()}"
+
+        def __init__(self, binary=None, config=""):
+            cluster = f'[cluster]\nlisten = "127.0.0.1:{port}"\nnode = "node-{number}"\n'
+            super().__init__(binary, config + f'\n[store]\nurl = "{url}"\n\n{cluster}')
+
+    return Node
+
+
+class Chatter(test_crashes.Chatter):
+    """Asks a node by chance each time."""
+
+    def try_to_send(self, *arguments, **options):
+        api = random.choice(self.test.nodes).api
+        try:
+            return test_crashes.send(api, *arguments, **options)
+        except (OSError, test_crashes.http.client.HTTPException):
+            time.sleep(0.01)
+            return None
+
+
+class Through(test_crashes.Chatter):
+    """Asks by way of a proxy, and remembers what was not answered well."""
+
+    def __init__(self, test, keys, api):
+        super().__init__(test, keys)
+        self.api, self.failures = api, []
+
+    def try_to_send(self, *arguments, **options):
+        answer, text = test_crashes.send(self.api, *arguments, **options)
+        if answer.status != 200:
+            self.failures.append((answer.status, text))
+        return answer, text
+
+
+class Cluster(test_crashes.Books, unittest.TestCase):
+    def setUp(self):
+        self.url = POSTGRES.database()
+        self.open(node(self.url, 1))
+        self.nodes = [self.server]
+        for number in range(2, NODES + 1):
+            config = self.server.config.split("\n[store]")[0]
+            self.nodes.append(self.enterContext(node(self.url, number)(config=config)))
+
+    def chat(self, server, key):
+        return test_crashes.send(server.api, key, "POST", "/chat/completions", CHAT)
+
+    def test_any_node_takes_any_request_and_one_counts_it(self):
+        key = self.keys[0]
+        for _ in range(5):
+            for server in self.nodes:
+                answer, text = self.chat(server, key)
+                self.assertEqual(answer.status, 200, text)
+        balances = {
+            test_crashes.send(server.api, key, "GET", "/billing/balance")[1] for server in self.nodes
+        }
+        self.assertEqual(len(balances), 1, "all nodes tell the same balance")
+        self.check_books()
+
+    def test_a_revoked_key_stops_working_everywhere_within_a_second(self):
+        secret = self.server.create_key("inference", account="caller-0")
+        for server in self.nodes:
+            self.assertEqual(self.chat(server, secret)[0].status, 200)
+        listed = json.loads(self.server.command("keys", "list", "--account", "caller-0", "--json"))
+        made = next(key for key in listed if key["last6Chars"] == secret[-6:])
+        self.server.command("keys", "revoke", made["id"])
+        time.sleep(1)
+        for server in self.nodes:
+            self.assertEqual(self.chat(server, secret)[0].status, 401)
+
+    def test_credit_of_an_account_that_is_at_home_elsewhere(self):
+        key = self.keys[0]
+        self.assertEqual(self.chat(self.nodes[2], key)[0].status, 200)
+        self.nodes[1].command("accounts", "credit", "caller-0", "1")
+        _, text = test_crashes.send(self.nodes[2].api, key, "GET", "/billing/balance")
+        self.assertGreater(json.loads(text)["balances"]["usd"], 5)
+        self.assertIn("every balance is right", self.server.command("ledger", "verify"))
+
+    def test_nothing_that_was_acknowledged_is_lost_or_doubled_when_nodes_are_killed(self):
+        callers = [Chatter(self, self.keys[number::4]) for number in range(4)]
+        for caller in callers:
+            caller.start()
+        chance = random.Random(self.seed)
+        for _ in range(KILLS):
+            time.sleep(chance.uniform(0.5, 1.5))
+            victim = chance.choice(self.nodes)
+            victim.kill()
+            victim.start_again()
+        self.finish(callers)
+
+    def test_no_request_fails_while_one_node_after_the_other_is_started_anew(self):
+        proxy = self.enterContext(Nginx([server.url for server in self.nodes]))
+        callers = [Through(self, self.keys[number::4], proxy.api) for number in range(4)]
+        for caller in callers:
+            caller.start()
+        for server in self.nodes:
+            time.sleep(1)
+            self.assertEqual(server.stop(), 0, server.tail())
+            server.start_again()
+        time.sleep(1)
+        self.finish(callers)
+        self.assertEqual([failure for caller in callers for failure in caller.failures], [])
+
+    def test_a_charge_is_given_back_by_any_node(self):
+        key = self.keys[0]
+        before = self.get(key, "/billing/balance")["balances"]["usd"]
+        self.assertEqual(self.chat(self.nodes[1], key)[0].status, 200)
+        journal = self.nodes[1].command("ledger", "export", "--format", "json").splitlines()
+        charge = json.loads(journal[-1])["entry"]
+        self.assertLess(self.get(key, "/billing/balance")["balances"]["usd"], before)
+        self.nodes[2].command("ledger", "refund", charge, "--reason", "it was wrong")
+        self.assertEqual(self.get(key, "/billing/balance")["balances"]["usd"], before)
+
+    def test_a_node_that_slept_through_its_lease_charges_nobody(self):
+        callers = [Chatter(self, self.keys[number::4]) for number in range(4)]
+        for caller in callers:
+            caller.start()
+        time.sleep(1)
+        # Everybody is at home where they were given credit.
+        sleeper = self.nodes.pop(0)
+        self.server = self.nodes[0]
+        sleeper.process.send_signal(signal.SIGSTOP)
+        time.sleep(20)
+        sleeper.process.send_signal(signal.SIGCONT)
+        self.assertNotEqual(sleeper.process.wait(TAKEN_OVER_SECONDS_MAX), 0)
+        self.finish(callers)
+
+    def finish(self, callers):
+        self.is_over.set()
+        for caller in callers:
+            caller.join()
+        paid = {request: cost for caller in callers for request, cost in caller.told.items()}
+        with self.subTest(CRASH_SEED=self.seed):
+            self.wait_until_charging()
+            charged = self.check_books()
+            self.assertGreater(len(paid), 10, "the callers hardly got through")
+            for request, cost in paid.items():
+                self.assertTrue(request in charged, f"{request} was acknowledged and lost")
+                self.assertEqual(sum(charged[request].values()), cost)
+
+    def wait_until_charging(self):
+        deadline = time.monotonic() + TAKEN_OVER_SECONDS_MAX
+        for key in self.keys:
+            while self.chat(self.server, key)[0].status != 200:
+                self.assertLess(time.monotonic(), deadline, self.server.tail())
+                time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    unittest.main()
