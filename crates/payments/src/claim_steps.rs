@@ -277,6 +277,7 @@ impl Desk {
         let now = self.clock.now();
         let owner = wallets::owner(self.store.as_ref(), payer, now).await;
         let owner = owner.map_err(unavailable)?.id;
+        let balances = self.ledger.balances_anywhere(owner).await;
         Ok(Settled {
             payment_id: payment_id(claim.id),
             payer: claim.payer.clone(),
@@ -284,7 +285,7 @@ impl Desk {
             network: claim.network.clone(),
             transaction: transaction.clone(),
             amount: credit.amount,
-            balance: self.ledger.balances(owner).usd,
+            balance: balances.map_err(|_| TopUpRefused::Unavailable)?.usd,
         })
     }
 
