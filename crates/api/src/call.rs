@@ -27,6 +27,7 @@ use crate::refusal::render::{Discovery, Shortfall};
 use crate::reply::Reply;
 use crate::standing;
 use crate::transport::RequestId;
+use crate::transport::lasting::keep_until_sent;
 
 /// What a handler is called with: the proof of who calls, and input that has passed its schema.
 #[derive(Debug)]
@@ -150,7 +151,7 @@ where
         let reply = handler(app.clone(), call).await?;
         let response = reply.into_response()?;
         Ok(match visit {
-            Some(visit) => visit.lasting(response),
+            Some(visit) => keep_until_sent(visit, response),
             None => response,
         })
     };

@@ -5,6 +5,7 @@
 
 pub mod addresses;
 mod idle;
+pub(crate) mod lasting;
 pub mod server;
 mod tally;
 

@@ -3,16 +3,10 @@
 
 use std::future::pending;
 use std::mem;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::http::Version;
-use axum::response::Response;
-use bytes::Bytes;
-use http_body::{Frame, SizeHint};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -80,41 +74,13 @@ impl Drop for Request {
     }
 }
 
-impl Request {
-    /// An answer is under way until its last byte is handed on.
-    pub(super) fn lasting(self, response: Response) -> Response {
-        response.map(|inner| Body::new(Lasting { inner, _request: self }))
-    }
-}
-
-struct Lasting {
-    inner: Body,
-    _request: Request,
-}
-
-impl http_body::Body for Lasting {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.inner).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+    use axum::response::Response;
+
     use super::*;
+    use crate::transport::lasting::keep_until_sent;
 
     const IDLE: Duration = Duration::from_millis(10);
     const SHORT: Duration = Duration::from_millis(50);
@@ -123,7 +89,7 @@ mod tests {
     async fn a_connection_is_idle_once_its_last_answer_has_ended() {
         let under_way = UnderWay::new();
         let request = under_way.begin(Version::HTTP_2).unwrap();
-        let response = request.lasting(Response::new(Body::from("text")));
+        let response = keep_until_sent(request, Response::new(Body::from("text")));
         assert!(timeout(SHORT, under_way.idle(IDLE)).await.is_err(), "it is being answered");
         drop(response);
         under_way.idle(IDLE).await;

@@ -21,6 +21,7 @@ use tower::Service;
 
 use super::addresses::{Addresses, Place};
 use super::idle::{IDLE_MAX, UnderWay};
+use super::lasting::keep_until_sent;
 use super::unparsed::Unparsed;
 use super::write_timeout::WriteTimeout;
 use crate::origin::Peer;
@@ -153,7 +154,7 @@ fn connect(
             }
             let response = answered.await?;
             Ok::<_, std::convert::Infallible>(match asked {
-                Some(asked) => asked.lasting(response),
+                Some(asked) => keep_until_sent(asked, response),
                 None => response,
             })
         }

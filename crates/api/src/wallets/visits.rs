@@ -1,13 +1,8 @@
 //! How many requests each wallet has under way: five, until their last byte is sent.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes};
-use axum::response::Response;
-use http_body::{Frame, SizeHint};
 use wallet::WalletAddress;
 
 /// More are refused, whatever the wallet has.
@@ -44,13 +39,6 @@ impl Visits {
     }
 }
 
-impl Visit {
-    /// The visit lasts until the body is sent or given up.
-    pub(crate) fn lasting(self, response: Response) -> Response {
-        response.map(|body| Body::new(Lasting { body, _visit: self }))
-    }
-}
-
 impl Drop for Visit {
     fn drop(&mut self) {
         let mut under_way = self.visits.lock();
@@ -60,32 +48,6 @@ impl Drop for Visit {
                 under_way.remove(&self.wallet);
             }
         }
-    }
-}
-
-/// A body that ends a visit with itself.
-struct Lasting {
-    body: Body,
-    _visit: Visit,
-}
-
-impl http_body::Body for Lasting {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 
