@@ -7,7 +7,7 @@ use engine::{
     CutOutRequest, EditRequest, EngineError, ImageAnswer, ImageEngine, ImageFuture, ImageRequest,
     UpscaleRequest,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -52,9 +52,9 @@ impl Fal {
     async fn run(&self, body: &Value) -> Result<ImageAnswer, EngineError> {
         let accepted = self.submit.ask(body.to_string().into_bytes()).await?;
         let accepted: Accepted = parse(&accepted)?;
-        let status = self.at(&accepted.status_url)?;
-        let response = self.at(&accepted.response_url)?;
-        let cancel = self.at(&accepted.cancel_url)?;
+        let status = at(&self.submit, &accepted.status_url)?;
+        let response = at(&self.submit, &accepted.response_url)?;
+        let cancel = at(&self.submit, &accepted.cancel_url)?;
         let stop = Stop::with(async move { cancel.put().await });
         let done = job::outcome(self.submit.timeouts.answer, || async {
             is_done(&status.fetch("").await?)
@@ -68,14 +68,14 @@ impl Fal {
         let file = picture::from_address(&self.submit, &made.address).await?;
         Ok(ImageAnswer { file, waited: None, is_adult: made.is_adult })
     }
+}
 
-    /// The server names addresses of its own; any other would be shown our credentials.
-    fn at(&self, address: &str) -> Result<Endpoint, EngineError> {
-        let url = Url::parse(address).ok().filter(|it| self.submit.target.is_same_server(it));
-        let url = url.ok_or_else(|| bad_answer("it sends us to another server"))?;
-        let query = url.query().map(|it| format!("?{it}")).unwrap_or_default();
-        self.submit.elsewhere(&format!("{}{query}", url.path()))
-    }
+/// The server names addresses of its own; any other would be shown our credentials.
+pub(crate) fn at(submit: &Endpoint, address: &str) -> Result<Endpoint, EngineError> {
+    let url = Url::parse(address).ok().filter(|it| submit.target.is_same_server(it));
+    let url = url.ok_or_else(|| bad_answer("it sends us to another server"))?;
+    let query = url.query().map(|it| format!("?{it}")).unwrap_or_default();
+    submit.elsewhere(&format!("{}{query}", url.path()))
 }
 
 /// Models of fal differ in what they call things; each reads what it knows.
@@ -153,11 +153,12 @@ fn put<const COUNT: usize>(body: &mut Value, fields: [(&str, Option<Value>); COU
     }
 }
 
-#[derive(Deserialize)]
-struct Accepted {
-    status_url: String,
-    response_url: String,
-    cancel_url: String,
+/// Where a request that was handed in is asked about, fetched and cancelled.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Accepted {
+    pub(crate) status_url: String,
+    pub(crate) response_url: String,
+    pub(crate) cancel_url: String,
 }
 
 #[derive(Deserialize)]

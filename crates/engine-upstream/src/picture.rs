@@ -50,7 +50,12 @@ pub(crate) async fn from_address(endpoint: &Endpoint, address: &str) -> Result<B
     if address.starts_with("data:") {
         return from_text(address);
     }
-    let wrong = || bad_answer("its picture lies where we do not go");
+    place(endpoint, address)?.fetch("").await
+}
+
+/// The file at an address that a server named: its own, or one that anybody may fetch over TLS.
+pub(crate) fn place(endpoint: &Endpoint, address: &str) -> Result<Endpoint, EngineError> {
+    let wrong = || bad_answer("its file lies where we do not go");
     let url = Url::parse(address).map_err(|_| wrong())?;
     let mut at = endpoint.clone();
     at.target = if endpoint.target.is_same_server(&url) {
@@ -61,5 +66,5 @@ pub(crate) async fn from_address(endpoint: &Endpoint, address: &str) -> Result<B
     } else {
         return Err(wrong());
     };
-    at.fetch("").await
+    Ok(at)
 }

@@ -4,6 +4,7 @@
 //! the work again is in the ticket, so that whoever asks later needs nothing else.
 
 pub(crate) mod acestep;
+pub(crate) mod fal;
 pub(crate) mod openai;
 pub(crate) mod sdcpp;
 
@@ -46,6 +47,14 @@ fn failed(code: &str, message: &str) -> Progress {
     }
     let message = if message.is_empty() { "The model's provider failed." } else { message };
     Progress::Failed { message: message.to_owned() }
+}
+
+/// What would be passed over in silence is refused.
+fn refuse_extras<const COUNT: usize>(extras: [(&str, bool); COUNT]) -> Result<(), EngineError> {
+    match extras.iter().find(|(_, is_given)| *is_given) {
+        Some((what, _)) => Err(cannot(what)),
+        None => Ok(()),
+    }
 }
 
 /// What a protocol has no word for.

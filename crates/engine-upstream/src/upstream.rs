@@ -24,6 +24,7 @@ use crate::openai::{
 };
 use crate::pool::Gate;
 use crate::queued::acestep::AceStep;
+use crate::queued::fal::FalMedia;
 use crate::queued::openai::OpenAiVideos;
 use crate::queued::sdcpp::SdCppVideos;
 use crate::quirks::Quirks;
@@ -248,6 +249,7 @@ impl Upstream {
                 submit: self.endpoint("sdcpp/v1/vid_gen"),
                 jobs: self.endpoint("sdcpp/v1/jobs"),
             })),
+            (Protocol::Fal, _) => Some(Arc::new(FalMedia { submit: self.queue_of(model)? })),
             (Protocol::AceStep, MediaWork::Music) => Some(Arc::new(AceStep {
                 release: self.endpoint("release_task"),
                 query: self.endpoint("query_result"),
@@ -302,13 +304,8 @@ impl Upstream {
                 workflow: workflow.cloned().ok_or_else(|| SetupError::NoWorkflow { id: id() })?,
             }),
             Protocol::Fal => {
-                let path = format!("{}/{model}", self.base.path().trim_end_matches('/'));
-                let is_plain = |it: char| it.is_ascii_alphanumeric() || "/-_.".contains(it);
-                let target = self.base.elsewhere(&path).ok();
-                let target = target.filter(|_| model.chars().all(is_plain));
-                let model = model.to_owned();
-                let target = target.ok_or_else(|| SetupError::Model { id: id(), model })?;
-                Arc::new(Fal { submit: Endpoint { target, ..self.endpoint("") } })
+                let wrong = || SetupError::Model { id: id(), model: model.to_owned() };
+                Arc::new(Fal { submit: self.queue_of(model).ok_or_else(wrong)? })
             }
             Protocol::Anthropic { .. } | Protocol::WhisperCpp | Protocol::AceStep => {
                 return Err(self.cannot("pictures"));
@@ -359,6 +356,14 @@ impl Upstream {
 
     fn cannot(&self, work: &'static str) -> SetupError {
         SetupError::NoSuchWork { id: self.id.clone(), work }
+    }
+
+    /// Where fal takes requests for a model; none if its name cannot stand in an address.
+    fn queue_of(&self, model: &str) -> Option<Endpoint> {
+        let path = format!("{}/{model}", self.base.path().trim_end_matches('/'));
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "/-_.".contains(it);
+        let target = self.base.elsewhere(&path).ok().filter(|_| model.chars().all(is_plain));
+        Some(Endpoint { target: target?, ..self.endpoint("") })
     }
 
     fn endpoint(&self, path: &'static str) -> Endpoint {

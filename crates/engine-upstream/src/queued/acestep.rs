@@ -6,7 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{cannot, failed, file, parse, plain_name};
+use super::{cannot, failed, file, parse, plain_name, refuse_extras};
 use crate::transport::{Endpoint, bad_answer};
 
 /// What it takes for a piece without singing.
@@ -80,14 +80,11 @@ pub(crate) fn body(
     lyrics: Option<&str>,
     model: &str,
 ) -> Result<Value, EngineError> {
-    let extras = [
+    refuse_extras([
         ("a voice", request.voice.is_some()),
         ("a speed", request.speed.is_some()),
         ("loops", request.is_loop),
-    ];
-    if let Some((what, _)) = extras.iter().find(|(_, is_given)| *is_given) {
-        return Err(cannot(what));
-    }
+    ])?;
     let lyrics =
         if request.is_instrumental { INSTRUMENTAL } else { lyrics.unwrap_or(INSTRUMENTAL) };
     let mut body = json!({

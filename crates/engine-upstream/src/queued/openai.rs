@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{cannot, failed, file, parse, plain_name, size};
+use super::{cannot, failed, file, parse, plain_name, refuse_extras, size};
 use crate::transport::{Endpoint, bad_answer};
 
 /// One video model behind one server.
@@ -54,7 +54,17 @@ impl MediaEngine for OpenAiVideos {
 }
 
 pub(crate) fn body(request: &VideoRequest, model: &str) -> Result<Value, EngineError> {
-    refuse_extras(request)?;
+    refuse_extras([
+        ("a negative prompt", request.negative_prompt.is_some()),
+        ("a last picture", request.end_image.is_some()),
+        ("sound", request.audio.is_some()),
+        ("a video", request.video.is_some()),
+        ("references", !request.reference_images.is_empty()),
+        ("references", !request.reference_videos.is_empty()),
+        ("references", !request.reference_audios.is_empty()),
+        ("scenes", !request.scene_images.is_empty()),
+        ("elements", !request.elements.is_empty()),
+    ])?;
     let mut body = json!({ "model": model, "prompt": request.prompt });
     if let Some(seconds) = request.duration_s {
         body["seconds"] = seconds.to_string().into();
@@ -67,25 +77,6 @@ pub(crate) fn body(request: &VideoRequest, model: &str) -> Result<Value, EngineE
         body["input_reference"] = json!({ "image_url": image });
     }
     Ok(body)
-}
-
-/// What would be passed over in silence is refused.
-fn refuse_extras(request: &VideoRequest) -> Result<(), EngineError> {
-    let extras = [
-        ("a negative prompt", request.negative_prompt.is_some()),
-        ("a last picture", request.end_image.is_some()),
-        ("sound", request.audio.is_some()),
-        ("a video", request.video.is_some()),
-        ("references", !request.reference_images.is_empty()),
-        ("references", !request.reference_videos.is_empty()),
-        ("references", !request.reference_audios.is_empty()),
-        ("scenes", !request.scene_images.is_empty()),
-        ("elements", !request.elements.is_empty()),
-    ];
-    match extras.iter().find(|(_, is_given)| *is_given) {
-        Some((what, _)) => Err(cannot(what)),
-        None => Ok(()),
-    }
 }
 
 #[derive(Deserialize)]

@@ -14,7 +14,7 @@ use futures_util::TryStreamExt;
 use serde_json::Value;
 
 use super::stub::{Step, Stub};
-use crate::queued::{acestep, openai, sdcpp};
+use crate::queued::{acestep, fal, openai, sdcpp};
 use crate::upstream::MediaWork;
 use crate::{MediaRoute, MediaRoutes, Protocol, Quirks, Timeouts};
 
@@ -68,12 +68,21 @@ fn every_request_is_written_as_each_provider_reads_it() {
     check("moved-picture.sdcpp", sdcpp::body(&moved_picture()));
     check("song.acestep", acestep::body(&song(), Some("la la"), "turbo"));
     check("instrumental.acestep", acestep::body(&instrumental(), None, "turbo"));
+    check("clip.fal", fal::video(&clip()));
+    check("moved-picture.fal", fal::video(&moved_picture()));
+    check("instrumental.fal", fal::music(&instrumental()));
 }
 
 #[test]
 fn what_a_provider_has_no_word_for_is_refused() {
     let references = VideoRequest { reference_images: vec!["x".into()], ..clip() };
-    for body in [openai::body(&references, "m"), sdcpp::body(&references)] {
+    let languages = fal::music(&song());
+    for body in [
+        openai::body(&references, "m"),
+        sdcpp::body(&references),
+        fal::video(&references),
+        languages,
+    ] {
         assert!(matches!(body, Err(EngineError::Rejected { .. })));
     }
     let address = VideoRequest { image: Some("https://example.com/a.png".into()), ..clip() };
@@ -98,6 +107,7 @@ fn every_word_about_a_job_is_read() {
         let read = match provider {
             "openai" => openai::progress(&body),
             "sdcpp" => sdcpp::progress(&body),
+            "fal" => fal::progress(&body),
             _ => serde_json::from_slice::<Vec<acestep::Found>>(&body)
                 .map_err(|error| EngineError::BadAnswer { cause: error.to_string() })
                 .and_then(|found| acestep::progress(&found)),
@@ -162,6 +172,61 @@ async fn a_video_is_handed_in_asked_about_and_fetched_from_an_openai_server() {
     assert_eq!(engine.look(&gone).await, Ok(Progress::Lost));
     let elsewhere = Ticket(ticket.0.replace("\"p\"", "\"q\""));
     assert!(matches!(engine.look(&elsewhere).await, Err(EngineError::Unreachable { .. })));
+}
+
+/// A server of fal's that has made something, or did not want to.
+fn fal_server(result: fn(&str) -> Vec<Step>) -> Stub {
+    Stub::start(move |request| {
+        let line = request.lines().next().unwrap_or_default().to_owned();
+        let host = request
+            .lines()
+            .find_map(|it| it.to_lowercase().strip_prefix("host: ").map(str::to_owned));
+        let base = format!("http://{}", host.unwrap_or_default());
+        let at = |rest: &str| format!("{base}/m/requests/1{rest}");
+        if line.starts_with("POST /v1/m ") {
+            let (status, response, cancel) = (at("/status"), at(""), at("/cancel"));
+            return json(&format!(
+                r#"{{"request_id":"1","status_url":"{status}","response_url":"{response}","cancel_url":"{cancel}"}}"#
+            ));
+        }
+        match line.split(' ').nth(1).unwrap_or_default() {
+            "/m/requests/1/status" => json(r#"{"status":"COMPLETED"}"#),
+            "/m/requests/1" => result(&base),
+            "/m/requests/1/cancel" => http("202 Accepted", "application/json", "{}"),
+            "/files/a.mp4" => http("200 OK", "video/mp4", "moving pictures"),
+            other => panic!("{other}"),
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_video_is_made_by_fal_and_fetched_from_where_it_says() {
+    let stub = fal_server(|base| json(&format!(r#"{{"video":{{"url":"{base}/files/a.mp4"}}}}"#)));
+    let engine = engine(&stub, Protocol::Fal, MediaWork::Video);
+    let ticket = engine.submit("x", &MediaRequest::Video(clip())).await.unwrap();
+    assert_eq!(engine.look(&ticket).await, Ok(Progress::Done));
+    assert_eq!(fetched(&engine, &ticket).await, b"moving pictures");
+    assert_eq!(engine.cancel(&ticket).await, Ok(true));
+}
+
+#[tokio::test]
+async fn what_fal_did_not_want_to_make_is_told_and_never_fetched_from_inside() {
+    let refused = fal_server(|_| {
+        http(
+            "422 Unprocessable Entity",
+            "application/json",
+            r#"{"detail":[{"loc":["body","prompt"],"msg":"The content could not be processed.","type":"content_policy_violation"}]}"#,
+        )
+    });
+    let engine_of = |stub: &Stub| engine(stub, Protocol::Fal, MediaWork::Video);
+    let refusing = engine_of(&refused);
+    let ticket = refusing.submit("x", &MediaRequest::Video(clip())).await.unwrap();
+    let told = refusing.look(&ticket).await;
+    assert!(matches!(told, Ok(Progress::Refused(_) | Progress::Failed { .. })), "{told:?}");
+    let inside = fal_server(|_| json(r#"{"video":{"url":"http://169.254.169.254/a.mp4"}}"#));
+    let inside = engine_of(&inside);
+    let ticket = inside.submit("x", &MediaRequest::Video(clip())).await.unwrap();
+    assert!(matches!(inside.fetch(&ticket).await, Err(EngineError::BadAnswer { .. })));
 }
 
 #[tokio::test]
