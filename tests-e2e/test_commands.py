@@ -77,10 +77,13 @@ class Commands(unittest.TestCase):
         model = next(block for block in blocks if "[[model]]" in block)
         providers = [block for block in blocks if "[[provider]]" in block]
         self.assertGreater(len(providers), 4)
+        with open(os.path.join(self.folder, "portraits.json"), "w", encoding="utf-8") as workflow:
+            workflow.write('{"1": {"class_type": "SaveImage", "inputs": {"text": "{{prompt}}"}}}')
         for provider in providers:
             name = re.search(r'id = "([^"]+)"', provider).group(1)
-            config = provider + model.replace('provider = "near"', f'provider = "{name}"')
-            self.check(config, OPENAI_API_KEY="x", ANTHROPIC_API_KEY="x")
+            has_model = "[[model]]" in provider
+            config = provider if has_model else provider + model.replace('provider = "near"', f'provider = "{name}"')
+            self.check(config, OPENAI_API_KEY="x", ANTHROPIC_API_KEY="x", FAL_KEY="x")
 
     def test_a_demonstration_has_books_that_are_right(self):
         data = os.path.join(self.folder, "data")
