@@ -31,7 +31,7 @@ http {{
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_buffering off;
-      proxy_next_upstream error timeout http_503 non_idempotent;
+      proxy_next_upstream error timeout http_503;
     }}
   }}
 }}

@@ -35,6 +35,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How long a request waits for a node that is gone to be found dead: its lease, and a little more.
 const UNREACHED_MAX: Duration = Duration::from_secs(20);
 const UNREACHED_PAUSE: Duration = Duration::from_millis(100);
+/// How often a request is sent on.
+const SENT_ON_MAX: u8 = 2;
 
 /// Whose home a request is taken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +57,8 @@ impl Home {
 
 /// Whom another node has proved, looked up here: a key may have been revoked meanwhile.
 pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder>, Refusal>> {
-    let SentOn(proved) = parts.extensions.get::<SentOn>()?;
-    Some(match proved.as_ref()? {
+    let sent_on = parts.extensions.get::<SentOn>()?;
+    Some(match sent_on.proved.as_ref()? {
         Proved::Key(digest) => app.keys.open_digest(*digest).await.map_err(caller::refuse),
         Proved::Wallet(wallet) => {
             let owner = wallets::owner(app.store.as_ref(), *wallet, app.clock.now()).await;
@@ -79,12 +81,15 @@ pub(crate) async fn go_home(
     let (mut lender, begun) = (Lender::of(body), Instant::now());
     loop {
         let node = match app.ledger.place(owner).await {
-            Ok(Place::Here) => return lender.back().ok_or_else(half_sent),
+            Ok(Place::Here) => {
+                return lender.back().ok_or_else(|| Refusal::answer_lost().into_response());
+            }
             Ok(Place::At { address }) => address,
             Err(error) => return Err(Refusal::unavailable(error).into_response()),
         };
-        // Nodes do not send each other's requests in circles.
-        if parts.extensions.get::<SentOn>().is_some() {
+        // What another node believes may be some seconds old, so that a request is sent on twice at the
+        // most, and never in circles.
+        if parts.extensions.get::<SentOn>().is_some_and(|it| SENT_ON_MAX <= it.times) {
             app.ledger.doubt_place(owner);
             let words = "the account has just moved to another node";
             return Err(Refusal::unavailable(words).into_response());
@@ -103,16 +108,16 @@ pub(crate) async fn go_home(
             Err(Unsent::Unreached(_)) if begun.elapsed() < UNREACHED_MAX => {
                 sleep(UNREACHED_PAUSE).await;
             }
-            Err(Unsent::Unreached(cause) | Unsent::Lost(cause)) => {
+            Err(Unsent::Unreached(cause)) => {
                 tracing::warn!("the node at {node} was not reached: {cause}");
                 return Err(Refusal::unavailable(cause).into_response());
             }
+            Err(Unsent::Lost(cause)) => {
+                tracing::warn!("the answer of the node at {node} was lost: {cause}");
+                return Err(Refusal::answer_lost().into_response());
+            }
         }
     }
-}
-
-fn half_sent() -> Response {
-    Refusal::unavailable("the account moved while the request was sent").into_response()
 }
 
 /// Ends when an owner is no longer at home at a node: it stopped answering, and was found dead.

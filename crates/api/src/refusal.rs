@@ -179,6 +179,14 @@ impl Refusal {
         Refusal::standard(StatusCode::BAD_GATEWAY, "The page cannot be reached", message, None)
     }
 
+    /// 502: a request was sent to the node that decides about it, and its answer did not come. It may
+    /// have been worked on and charged, which 503 would deny.
+    pub(crate) fn answer_lost() -> Refusal {
+        let message = "The answer was lost on its way. The request may have been worked on and \
+                       charged: see your usage before you send it again.";
+        Refusal::standard(StatusCode::BAD_GATEWAY, "The answer was lost", message, None)
+    }
+
     /// 503: the model is in the catalogue and answers nothing for now.
     pub fn model_offline(message: impl Into<String>) -> Refusal {
         let status = StatusCode::SERVICE_UNAVAILABLE;

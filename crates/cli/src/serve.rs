@@ -169,7 +169,7 @@ async fn end(
     service: &Service,
 ) {
     if let Some(membership) = membership {
-        membership.end(service).await;
+        membership.end().await;
     }
     if let Some(child) = child {
         child.stop().await;

@@ -201,19 +201,8 @@ impl Ledger {
     pub(crate) async fn give_up_idle(&self) {
         let mut idle = self.shared.lock().idle(IDLE);
         idle.truncate(GIVEN_UP_AT_ONCE);
-        self.give_up_each(idle).await;
-    }
-
-    /// Lets other nodes have everybody whose money no request holds, before this one ends.
-    pub async fn give_up_all(&self) {
-        let at_home = self.shared.lock().at_home();
-        self.give_up_each(at_home).await;
-    }
-
-    async fn give_up_each(&self, owners: Vec<OwnerId>) {
-        for owner in owners {
+        for owner in idle {
             if let Err(error) = self.give_up(owner).await {
-                // They are free all the same as soon as this node has ended.
                 tracing::debug!(%error, "accounts were not given up: {error}");
                 return;
             }

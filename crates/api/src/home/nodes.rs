@@ -32,6 +32,7 @@ static NODE_SECRET: HeaderName = HeaderName::from_static("x-tollgate-node");
 static NODE_ORIGIN: HeaderName = HeaderName::from_static("x-tollgate-origin");
 static NODE_HOLDER: HeaderName = HeaderName::from_static("x-tollgate-holder");
 static NODE_REQUEST: HeaderName = HeaderName::from_static("x-tollgate-request");
+static NODE_TIMES: HeaderName = HeaderName::from_static("x-tollgate-sent-on");
 
 /// What is about a connection and not about a request.
 static HOP_BY_HOP: [HeaderName; 5] = [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
@@ -93,7 +94,8 @@ impl Nodes {
         if let Some(origin) = origin {
             request.extensions_mut().insert(Peer(SocketAddr::new(origin, 0)));
         }
-        request.extensions_mut().insert(SentOn(proved));
+        let times = take(request.headers_mut(), &NODE_TIMES).and_then(|it| it.parse().ok());
+        request.extensions_mut().insert(SentOn { proved, times: times.unwrap_or(u8::MAX) });
         next.run(request).await
     }
 
@@ -155,6 +157,8 @@ impl Nodes {
         }
         let id = RequestId::of(&parts.extensions);
         headers.insert(NODE_REQUEST.clone(), HeaderValue::from_str(id.as_str()).ok()?);
+        let times = parts.extensions.get::<SentOn>().map_or(0, |it| it.times).saturating_add(1);
+        headers.insert(NODE_TIMES.clone(), HeaderValue::from(u16::from(times)));
         headers.insert(NODE_SECRET.clone(), self.secret.clone());
         headers.insert(NODE_ORIGIN.clone(), HeaderValue::from_str(&address.to_string()).ok()?);
         if let Some(holder) = holder {

@@ -4,9 +4,14 @@ use access::{Holder, Proof};
 use domain::secret::SecretDigest;
 use wallet::WalletAddress;
 
-/// A request that another node sent on, and whom that one has proved.
+/// A request that another node sent on.
 #[derive(Debug, Clone)]
-pub(super) struct SentOn(pub(super) Option<Proved>);
+pub(super) struct SentOn {
+    /// Whom the node that it reached has proved.
+    pub(super) proved: Option<Proved>,
+    /// How often it was sent on.
+    pub(super) times: u8,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Proved {

@@ -104,10 +104,10 @@ pub(super) struct Membership {
 }
 
 impl Membership {
-    /// Lets other nodes have everybody who is at home here, and serves them no more. It is the last
-    /// that ends: until then what others send here is worked on.
-    pub(super) async fn end(self, service: &Service) {
-        service.ledger.give_up_all().await;
+    /// Serves other nodes no more. It is the last that ends: until then what others send here is worked
+    /// on. Everybody stays at home here until the database is closed, and others wait for that; an
+    /// owner that left sooner would be asked for in vain.
+    pub(super) async fn end(self) {
         self.stop.cancel();
         self.tasks.close();
         if timeout(LAST_REQUESTS_MAX, self.tasks.wait()).await.is_err() {
