@@ -25,8 +25,9 @@ functions=(
   llama_tokenize llama_token_to_piece
   llama_context_default_params llama_init_from_model llama_free llama_get_memory
   llama_memory_seq_rm llama_decode llama_get_logits_ith
-  ggml_backend_load_all_from_path ggml_backend_dev_count ggml_backend_dev_get
+  ggml_backend_load_all_from_path ggml_backend_load ggml_backend_dev_count ggml_backend_dev_get
   ggml_backend_dev_by_type ggml_backend_dev_name ggml_backend_dev_description
+  ggml_backend_dev_memory ggml_backend_dev_type
 )
 allowed=()
 for name in "${functions[@]}"; do allowed+=(--allowlist-function "$name"); done

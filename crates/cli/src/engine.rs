@@ -4,7 +4,7 @@ mod confine;
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use config::sections::log::{Format, Log};
 
 use crate::failure::Failure;
@@ -31,6 +31,15 @@ pub struct Options {
     /// The llama.cpp library that runs text models; otherwise the one that is fetched with them.
     #[arg(long, value_name = "PATH")]
     pub llama_library: Option<PathBuf>,
+    /// What computes text models; `auto` is what the library can use as it is.
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub device: Device,
+    /// How many layers of a text model are computed on GPUs; otherwise as many as fit.
+    #[arg(long, value_name = "N")]
+    pub gpu_layers: Option<u32>,
+    /// Where CUDA's own libraries are, if not where the system looks for them.
+    #[arg(long, value_name = "DIR")]
+    pub cuda_dir: Option<PathBuf>,
     /// How many threads compute at once; otherwise one for each core.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -50,6 +59,27 @@ pub struct Options {
     /// How it is logged, as `format` in [log] says it.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = ["auto", "human", "json"])]
     pub log_format: String,
+}
+
+/// What computes text models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Device {
+    Auto,
+    Cpu,
+    Cuda,
+    Vulkan,
+}
+
+impl Device {
+    /// As the option has it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Device::Auto => "auto",
+            Device::Cpu => "cpu",
+            Device::Cuda => "cuda",
+            Device::Vulkan => "vulkan",
+        }
+    }
 }
 
 impl Engine {

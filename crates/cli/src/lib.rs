@@ -7,6 +7,7 @@ mod database;
 mod doctor;
 pub mod engine;
 mod failure;
+mod gpu;
 mod local;
 mod operator;
 mod output;

@@ -17,6 +17,7 @@ use weights::{Kind, Puller, Settings, State, gguf, manifest};
 
 use crate::engine::Engine;
 use crate::failure::Failure;
+use crate::gpu;
 use crate::registries;
 use crate::surroundings::Surroundings;
 
@@ -30,10 +31,14 @@ pub(crate) struct Local {
     pub(crate) fetches: bool,
     /// Whether text models run with the library that is fetched, not with the operator's own.
     needs_library: bool,
+    /// What computes text models.
+    pub(crate) gpu: gpu::Choice,
 }
 
 /// The entry of the list of files with the library that runs text models.
 const LLAMA_LIBRARY: &str = "llama-cpp";
+/// Where CUDA keeps what it compiled.
+const CUDA_CACHE: &str = "CUDA_CACHE_PATH";
 const USUAL_SECRETS: [&str; 3] = ["/etc/tollgate", "/run/secrets", "/etc/shadow"];
 
 impl Local {
@@ -50,7 +55,14 @@ impl Local {
         })?;
         let data_dir = &surroundings.data_dir.path;
         let socket = data_dir.join("engine").join("engine.sock");
+        let library_path = surroundings.environment.get("LD_LIBRARY_PATH");
+        let seen = gpu::Seen::at(Path::new("/"), library_path);
+        let gpu = gpu::Choice::of(section.device, section.llama_library.is_some(), &seen);
         let mut arguments = arguments(&socket, data_dir, section);
+        arguments.extend(["--device".into(), gpu.device.word().into()]);
+        if let Some(folder) = &gpu.cuda_dir {
+            arguments.extend(["--cuda-dir".into(), folder.clone().into()]);
+        }
         // Told here, so that it need not read a configuration, which holds secrets.
         let format = match log.format {
             Format::Auto => "auto",
@@ -62,13 +74,19 @@ impl Local {
         for kept in secrets(surroundings) {
             arguments.extend(["--hide".into(), kept.into()]);
         }
-        let environment = std::env::vars_os().filter(|(name, _)| is_needed(name)).collect();
+        let mut environment: Vec<(OsString, OsString)> =
+            std::env::vars_os().filter(|(name, _)| is_needed(name)).collect();
+        // What CUDA compiles for this GPU at the first start would be compiled at every start.
+        if !environment.iter().any(|(name, _)| name == CUDA_CACHE) {
+            environment.push((CUDA_CACHE.into(), data_dir.join("engine").join("cuda").into()));
+        }
         Ok(Some(Local {
             puller: puller(surroundings, section)?,
             status: StatusCell::default(),
             plan: Plan { program, arguments, environment, socket },
             fetches: section.fetch,
             needs_library: section.llama_library.is_none(),
+            gpu,
         }))
     }
 
@@ -89,6 +107,12 @@ impl Local {
         let is_offered = |id: &str| offered.iter().any(|model| files_of(model) == Some(id));
         let mut wanted: Vec<String> =
             defaults.map(|files| files.id.clone()).filter(|id| is_offered(id)).collect();
+        let runs_here = |model: &Model| model.routes.iter().any(|it| it.provider == BUILT_IN);
+        let is_text = |model: &Model| model.model_type() == ModelType::Text;
+        if offered.iter().any(|model| is_text(model) && runs_here(model)) {
+            // First: a model that is loaded before the part is there runs on the processor.
+            wanted.splice(0..0, self.gpu.entries.iter().map(|id| (*id).to_owned()));
+        }
         let makes_pictures =
             |model: &Model| matches!(model.model_type(), ModelType::Image | ModelType::Inpaint);
         // What others make is looked at too.
@@ -110,7 +134,7 @@ impl Local {
     /// Where the files of a model stand; none for a model that has none here.
     pub(crate) fn weights_of(&self, model: &Model) -> Option<String> {
         if let Some(id) = files_of(model) {
-            return Some(told(&self.puller.state(id)));
+            return Some(told(&self.puller.state(id)) + &self.place_of(id));
         }
         let file = self.gguf_of(model)?;
         Some(match gguf::read(&file) {
@@ -119,9 +143,19 @@ impl Local {
         })
     }
 
+    /// Where a loaded model is computed, if not on the processor alone.
+    fn place_of(&self, id: &str) -> String {
+        let models = self.status.get().models;
+        let layers = models.into_iter().find(|it| it.id == id).and_then(|it| it.gpu_layers);
+        layers.map(|(on, all)| format!(", {on} of {all} layers on the GPU")).unwrap_or_default()
+    }
+
     /// The file of the operator's own that a model runs from.
     fn gguf_of(&self, model: &Model) -> Option<PathBuf> {
         let route = model.routes.iter().find(|route| route.provider == BUILT_IN)?;
+        if model.model_type() != ModelType::Text {
+            return None;
+        }
         let path = Path::new(&route.upstream_id);
         if path.is_absolute() {
             return Some(path.to_owned());
@@ -218,6 +252,9 @@ fn arguments(socket: &Path, data_dir: &Path, section: &section::Engine) -> Vec<O
     add("--models-dir", data_dir.join(&section.models_dir).into());
     if let Some(library) = &section.llama_library {
         add("--llama-library", data_dir.join(library).into());
+    }
+    if let Some(layers) = section.gpu_layers {
+        add("--gpu-layers", layers.to_string().into());
     }
     if let Some(threads) = section.threads {
         add("--threads", threads.to_string().into());

@@ -20,12 +20,38 @@ pub struct Options {
     pub models_dir: PathBuf,
     /// The llama.cpp library that runs text models; the one that is fetched if nothing is said.
     pub llama_library: Option<PathBuf>,
+    pub device: Device,
+    /// How many layers of a text model are computed on GPUs; as many as fit if nothing is said.
+    pub gpu_layers: Option<u32>,
+    /// Where CUDA's own libraries are, if not where the system looks for them.
+    pub cuda_dir: Option<PathBuf>,
     /// One for each core if nothing is said.
     pub threads: Option<usize>,
     /// A model that nobody used for so long gives its memory back; none keeps it.
     pub idle_unload: Option<Duration>,
     /// Most of what the machine has if nothing is said.
     pub memory_bytes_max: Option<u64>,
+}
+
+/// What computes text models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Device {
+    /// What the library can use without a part that would have to be fetched.
+    Auto,
+    Cpu,
+    Cuda,
+    Vulkan,
+}
+
+impl Device {
+    /// The entry of the manifest with llama.cpp's part for it.
+    fn entry(self) -> Option<&'static str> {
+        match self {
+            Device::Auto | Device::Cpu => None,
+            Device::Cuda => Some("llama-cpp-cuda"),
+            Device::Vulkan => Some("llama-cpp-vulkan"),
+        }
+    }
 }
 
 /// Why the process cannot serve.

@@ -1,7 +1,9 @@
 //! The models of this machine: found on disk, loaded when first asked, unloaded when nobody asks.
 
 mod found;
+mod gpu;
 mod loaded;
+mod text;
 mod trials;
 
 use std::collections::HashMap;
@@ -12,6 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OnceCell, Semaphore};
 
 pub(crate) use self::found::{Found, Kind};
+use self::loaded::{Attempt, Room};
 pub(crate) use self::loaded::{Loaded, Model};
 use self::trials::{Deadly, Trials};
 use crate::refusal::Refusal;
@@ -42,6 +45,7 @@ pub(crate) struct Places {
     pub(crate) models_dir: PathBuf,
     /// The operator's own.
     pub(crate) llama_library: Option<PathBuf>,
+    pub(crate) gpus: text::Gpus,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +74,8 @@ pub(crate) struct Standing {
     pub(crate) kind: Kind,
     pub(crate) state: &'static str,
     pub(crate) memory_bytes: u64,
+    /// How many of its layers are computed on GPUs, of how many.
+    pub(crate) gpu_layers: Option<(u32, u32)>,
 }
 
 impl Registry {
@@ -79,6 +85,7 @@ impl Registry {
             places: Places {
                 models_dir: options.models_dir.clone(),
                 llama_library: options.llama_library.clone(),
+                gpus: text::Gpus::of(options),
             },
             limits: Limits {
                 threads: options.threads.unwrap_or_else(machine::threads),
@@ -114,6 +121,10 @@ impl Registry {
     /// The process ends in good order: a load that is under way is not what ended it.
     pub(crate) fn give_up(&self) {
         self.trials.end();
+        // What a model has on a GPU is given back before the driver ends with the process.
+        for entry in self.lock().values_mut().filter(|entry| entry.is_unused()) {
+            entry.unload();
+        }
     }
 
     /// Every model that is there, and how it stands.
@@ -128,7 +139,9 @@ impl Registry {
                 Some(entry) if entry.is_broken => "broken",
                 _ => "idle",
             };
-            Standing { id, kind, state, memory_bytes: loaded.map_or(0, Loaded::memory_bytes) }
+            let memory_bytes = loaded.map_or(0, Loaded::memory_bytes);
+            let gpu_layers = loaded.and_then(Loaded::gpu_layers);
+            Standing { id, kind, state, memory_bytes, gpu_layers }
         };
         let mut ids = found::all(&self.places.models_dir);
         // What was named by its path is not in the folder.
@@ -170,8 +183,13 @@ impl Registry {
         let begun = Instant::now();
         let (registry, limits) = (Arc::clone(self), self.limits);
         let load = move || {
-            let make_room = |bytes| registry.make_room(bytes);
-            let loaded = loaded::load(&found, &registry.places, &limits, make_room);
+            let loaded = loaded::load(&Attempt {
+                found: &found,
+                places: &registry.places,
+                limits: &limits,
+                room: registry.as_ref(),
+                ended_before: trial.ended_before,
+            });
             drop(trial);
             loaded
         };
@@ -193,8 +211,15 @@ impl Registry {
         }
     }
 
+    /// The table is whole after every change, so that a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Room for Registry {
     /// Unloads models that nobody uses, the longest unused first, until so much more fits.
-    fn make_room(&self, bytes: u64) -> Result<(), Refusal> {
+    fn make(&self, bytes: u64) -> Result<(), Refusal> {
         let mut models = self.lock();
         let most = self.limits.memory_bytes_max;
         loop {
@@ -220,9 +245,13 @@ impl Registry {
         }
     }
 
-    /// The table is whole after every change, so that a panic elsewhere does not spoil it.
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
-        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    fn make_on_gpus(&self) -> bool {
+        let mut models = self.lock();
+        let unused = models.iter_mut().filter(|(_, entry)| entry.is_unused() && entry.is_on_gpus());
+        let Some((id, entry)) = unused.min_by_key(|(_, entry)| entry.used_at) else { return false };
+        tracing::info!("unloaded {id} to make room on the GPU");
+        entry.unload();
+        true
     }
 }
 
@@ -244,6 +273,10 @@ impl Entry {
     /// Loaded, and neither used nor about to be: who asks holds the cell, and then the model.
     fn is_unused(&self) -> bool {
         Arc::strong_count(&self.cell) == 1 && self.cell.get().is_some_and(Loaded::is_unused)
+    }
+
+    fn is_on_gpus(&self) -> bool {
+        self.cell.get().is_some_and(|loaded| loaded.gpu_layers().is_some())
     }
 
     fn unload(&mut self) {

@@ -14,7 +14,7 @@ mod tools;
 mod weights;
 mod writer;
 
-pub use llama::{Library, LibraryError};
+pub use llama::{Gpu, GpuPart, Library, LibraryError};
 
 pub use event::{Event, Finish, Logprob, TokenLogprob, Usage};
 pub use model::{CHOICES_MAX, Generation, LOGPROBS_MAX, TextModel};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
 
 use llama::Token;
 use tokio::sync::Semaphore;
@@ -25,7 +26,9 @@ pub const LOGPROBS_MAX: u32 = 20;
 #[derive(Debug)]
 pub struct TextModel {
     weights: Arc<Weights>,
-    jobs: Sender<Job>,
+    /// None once the thread is to end.
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
     room: Arc<Semaphore>,
     context_tokens: u32,
     memory_bytes: u64,
@@ -53,14 +56,28 @@ impl TextModel {
         let context_tokens = weights.context_tokens(settings)?;
         let memory_bytes = weights.memory_bytes(settings)?;
         let (jobs, queue) = mpsc::channel();
-        scheduler::start(Arc::clone(&weights), settings, context_tokens, queue)?;
+        let thread = scheduler::start(Arc::clone(&weights), settings, context_tokens, queue)?;
         let parallel = usize::try_from(settings.parallel).unwrap_or(1);
         let room = Arc::new(Semaphore::new(parallel + WAITING_MAX));
-        Ok(TextModel { weights, jobs, room, context_tokens, memory_bytes })
+        Ok(TextModel {
+            weights,
+            jobs: Some(jobs),
+            thread: Some(thread),
+            room,
+            context_tokens,
+            memory_bytes,
+        })
     }
 
     pub fn context_tokens(&self) -> u32 {
         self.context_tokens
+    }
+
+    /// How many layers are computed on GPUs, and how many there are with what comes after the last.
+    pub fn gpu_layers(&self) -> (u32, u32) {
+        let model = &self.weights.model;
+        let all = model.layers() + 1;
+        (model.gpu_layers().min(all), all)
     }
 
     pub fn memory_bytes(&self) -> u64 {
@@ -90,7 +107,8 @@ impl TextModel {
                 writer,
                 _room: room.split(1).ok_or(Refusal::Overloaded)?,
             };
-            self.jobs.send(job).map_err(|_| Refusal::Stopped)?;
+            let jobs = self.jobs.as_ref().ok_or(Refusal::Stopped)?;
+            jobs.send(job).map_err(|_| Refusal::Stopped)?;
         }
         Ok(Generation { events, prompt_tokens })
     }
@@ -182,6 +200,17 @@ impl TextModel {
                 format!("This model cannot be constrained: {cause}"),
             )
         })
+    }
+}
+
+impl Drop for TextModel {
+    /// The memory is free afterwards, which the next model may be waiting for.
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has ended too.
+            let _ = thread.join();
+        }
     }
 }
 

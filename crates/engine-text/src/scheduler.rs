@@ -5,6 +5,7 @@ mod slot;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::thread::JoinHandle;
 
 use llama::{Batch, Context, ContextSettings, Token};
 use tokio::sync::OwnedSemaphorePermit;
@@ -33,12 +34,13 @@ pub(crate) fn start(
     settings: &Settings,
     context_tokens: u32,
     queue: Receiver<Job>,
-) -> Result<(), LoadError> {
+) -> Result<JoinHandle<()>, LoadError> {
     let parallel = settings.parallel.max(1);
     let context_settings = context_settings(settings, parallel, context_tokens);
     let (ready, started) = sync_channel(1);
     let run = move || match Context::new(&weights.model, context_settings) {
-        Some(context) => {
+        Some(mut context) => {
+            try_out(&weights, &mut context);
             // Whoever started the thread waits for this.
             let _ = ready.send(Ok(()));
             Scheduler::new(&weights, context, parallel, context_tokens).run(&queue);
@@ -48,8 +50,30 @@ pub(crate) fn start(
         }
     };
     let spawned = std::thread::Builder::new().name("text-model".to_owned()).spawn(run);
-    spawned.map_err(|error| LoadError::Runtime(error.to_string()))?;
-    started.recv().unwrap_or_else(|error| Err(LoadError::Runtime(error.to_string())))
+    let thread = spawned.map_err(|error| LoadError::Runtime(error.to_string()))?;
+    let started = started.recv().map_err(|error| LoadError::Runtime(error.to_string())).flatten();
+    match started {
+        Ok(()) => Ok(thread),
+        Err(error) => {
+            // What it took is free again, for the next try.
+            let _ = thread.join();
+            Err(error)
+        }
+    }
+}
+
+/// A GPU that cannot compute ends the process. That belongs to loading, after which it is known.
+fn try_out(weights: &Weights, context: &mut Context<'_>) {
+    let Some(token) = weights.model.begin().or(weights.model.end()) else { return };
+    if weights.model.gpu_layers() == 0 {
+        return;
+    }
+    let mut batch = Batch::default();
+    batch.add(token, 0, 0, true);
+    if let Err(error) = context.decode(&mut batch) {
+        tracing::warn!("the first token was not computed: {error}");
+    }
+    context.forget(0, 0);
 }
 
 fn context_settings(settings: &Settings, parallel: u32, context_tokens: u32) -> ContextSettings {

@@ -54,13 +54,19 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Maps the file and reads its vocabulary; the weights come in as they are used.
-    pub fn open(library: &'static Library, path: &Path) -> Result<Weights, LoadError> {
+    /// Reads the vocabulary and puts so many layers on the GPUs; the others are mapped from the file,
+    /// and come in as they are used.
+    pub fn open(
+        library: &'static Library,
+        path: &Path,
+        gpu_layers: u32,
+    ) -> Result<Weights, LoadError> {
         if !path.is_file() {
             return Err(LoadError::Missing(path.to_owned()));
         }
         let unreadable = |cause: String| LoadError::Unreadable { path: path.to_owned(), cause };
-        let model = Model::open(library, path).map_err(|error| unreadable(error.to_string()))?;
+        let model = Model::open(library, path, gpu_layers)
+            .map_err(|error| unreadable(error.to_string()))?;
         let text_of = |token: Option<Token>| {
             let bytes = token.map(|token| model.piece(token, true)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
@@ -95,6 +101,16 @@ impl Weights {
         let seen = u64::from(self.model.heads()).saturating_mul(context_tokens);
         let batch = (BATCH_TOKENS_MAX as u64 * BYTES_PER_NUMBER).saturating_mul(words + seen);
         Ok(self.model.bytes().saturating_add(cache).saturating_add(batch))
+    }
+
+    /// Of what the model takes, what lies in the machine's own memory. The layers on GPUs, and what
+    /// they keep of prompts, lie there.
+    pub fn host_bytes(&self, settings: &Settings) -> Result<u64, LoadError> {
+        let whole = self.memory_bytes(settings)?;
+        // What comes after the last layer counts as one.
+        let parts = u64::from(self.model.layers()) + 1;
+        let on_gpus = u64::from(self.model.gpu_layers()).min(parts);
+        Ok(whole / parts * (parts - on_gpus))
     }
 
     /// Whether the model was trained to call tools in a form that is understood here.

@@ -70,6 +70,12 @@ pub struct ggml_backend_device {
     _unused: [u8; 0],
 }
 pub type ggml_backend_dev_t = *mut ggml_backend_device;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ggml_backend_reg {
+    _unused: [u8; 0],
+}
+pub type ggml_backend_reg_t = *mut ggml_backend_reg;
 pub const GGML_BACKEND_DEVICE_TYPE_CPU: ggml_backend_dev_type = 0;
 pub const GGML_BACKEND_DEVICE_TYPE_GPU: ggml_backend_dev_type = 1;
 pub const GGML_BACKEND_DEVICE_TYPE_IGPU: ggml_backend_dev_type = 2;
@@ -261,10 +267,16 @@ pub struct Functions {
         unsafe extern "C" fn(device: ggml_backend_dev_t) -> *const ::std::os::raw::c_char,
     pub ggml_backend_dev_description:
         unsafe extern "C" fn(device: ggml_backend_dev_t) -> *const ::std::os::raw::c_char,
+    pub ggml_backend_dev_memory:
+        unsafe extern "C" fn(device: ggml_backend_dev_t, free: *mut usize, total: *mut usize),
+    pub ggml_backend_dev_type:
+        unsafe extern "C" fn(device: ggml_backend_dev_t) -> ggml_backend_dev_type,
     pub ggml_backend_dev_count: unsafe extern "C" fn() -> usize,
     pub ggml_backend_dev_get: unsafe extern "C" fn(index: usize) -> ggml_backend_dev_t,
     pub ggml_backend_dev_by_type:
         unsafe extern "C" fn(type_: ggml_backend_dev_type) -> ggml_backend_dev_t,
+    pub ggml_backend_load:
+        unsafe extern "C" fn(path: *const ::std::os::raw::c_char) -> ggml_backend_reg_t,
     pub ggml_backend_load_all_from_path:
         unsafe extern "C" fn(dir_path: *const ::std::os::raw::c_char),
     pub llama_version: unsafe extern "C" fn() -> *const ::std::os::raw::c_char,
@@ -350,12 +362,17 @@ impl Functions {
             unsafe { __library.get(b"ggml_backend_dev_name\0") }.map(|sym| *sym)?;
         let ggml_backend_dev_description =
             unsafe { __library.get(b"ggml_backend_dev_description\0") }.map(|sym| *sym)?;
+        let ggml_backend_dev_memory =
+            unsafe { __library.get(b"ggml_backend_dev_memory\0") }.map(|sym| *sym)?;
+        let ggml_backend_dev_type =
+            unsafe { __library.get(b"ggml_backend_dev_type\0") }.map(|sym| *sym)?;
         let ggml_backend_dev_count =
             unsafe { __library.get(b"ggml_backend_dev_count\0") }.map(|sym| *sym)?;
         let ggml_backend_dev_get =
             unsafe { __library.get(b"ggml_backend_dev_get\0") }.map(|sym| *sym)?;
         let ggml_backend_dev_by_type =
             unsafe { __library.get(b"ggml_backend_dev_by_type\0") }.map(|sym| *sym)?;
+        let ggml_backend_load = unsafe { __library.get(b"ggml_backend_load\0") }.map(|sym| *sym)?;
         let ggml_backend_load_all_from_path =
             unsafe { __library.get(b"ggml_backend_load_all_from_path\0") }.map(|sym| *sym)?;
         let llama_version = unsafe { __library.get(b"llama_version\0") }.map(|sym| *sym)?;
@@ -417,9 +434,12 @@ impl Functions {
             __library,
             ggml_backend_dev_name,
             ggml_backend_dev_description,
+            ggml_backend_dev_memory,
+            ggml_backend_dev_type,
             ggml_backend_dev_count,
             ggml_backend_dev_get,
             ggml_backend_dev_by_type,
+            ggml_backend_load,
             ggml_backend_load_all_from_path,
             llama_version,
             llama_model_default_params,
@@ -468,6 +488,20 @@ impl Functions {
     ) -> *const ::std::os::raw::c_char {
         unsafe { (self.ggml_backend_dev_description)(device) }
     }
+    pub unsafe fn ggml_backend_dev_memory(
+        &self,
+        device: ggml_backend_dev_t,
+        free: *mut usize,
+        total: *mut usize,
+    ) {
+        unsafe { (self.ggml_backend_dev_memory)(device, free, total) }
+    }
+    pub unsafe fn ggml_backend_dev_type(
+        &self,
+        device: ggml_backend_dev_t,
+    ) -> ggml_backend_dev_type {
+        unsafe { (self.ggml_backend_dev_type)(device) }
+    }
     pub unsafe fn ggml_backend_dev_count(&self) -> usize {
         unsafe { (self.ggml_backend_dev_count)() }
     }
@@ -479,6 +513,12 @@ impl Functions {
         type_: ggml_backend_dev_type,
     ) -> ggml_backend_dev_t {
         unsafe { (self.ggml_backend_dev_by_type)(type_) }
+    }
+    pub unsafe fn ggml_backend_load(
+        &self,
+        path: *const ::std::os::raw::c_char,
+    ) -> ggml_backend_reg_t {
+        unsafe { (self.ggml_backend_load)(path) }
     }
     pub unsafe fn ggml_backend_load_all_from_path(&self, dir_path: *const ::std::os::raw::c_char) {
         unsafe { (self.ggml_backend_load_all_from_path)(dir_path) }

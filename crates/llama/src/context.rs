@@ -3,7 +3,10 @@
 use std::ptr::NonNull;
 
 use crate::Token;
-use crate::bindings::{LLAMA_FLASH_ATTN_TYPE_DISABLED, llama_batch, llama_context, llama_memory_t};
+use crate::bindings::{
+    LLAMA_FLASH_ATTN_TYPE_AUTO, LLAMA_FLASH_ATTN_TYPE_DISABLED, llama_batch, llama_context,
+    llama_memory_t,
+};
 use crate::model::Model;
 
 /// How a model is to compute.
@@ -80,8 +83,13 @@ impl<'m> Context<'m> {
         parameters.n_ubatch = settings.batch_tokens_max;
         parameters.n_threads = threads;
         parameters.n_threads_batch = threads;
-        // On processors it gains little for prompts and loses much for answers.
-        parameters.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+        // On processors it gains little for prompts and loses much for answers. On GPUs it gains,
+        // and the library knows which of them have it.
+        parameters.flash_attn_type = if model.gpu_layers() == 0 {
+            LLAMA_FLASH_ATTN_TYPE_DISABLED
+        } else {
+            LLAMA_FLASH_ATTN_TYPE_AUTO
+        };
         parameters.no_perf = true;
         // SAFETY: the model outlives the context, which borrows it.
         let raw = unsafe { functions.llama_init_from_model(model.raw(), parameters) };

@@ -16,12 +16,14 @@
 mod bindings;
 mod context;
 mod elf;
+mod gpu;
 mod interface;
 mod library;
 mod log;
 mod model;
 
 pub use context::{Batch, Context, ContextSettings, DecodeError};
+pub use gpu::{Gpu, GpuPart};
 pub use library::{Library, LibraryError, VERSION};
 pub use model::{Model, ModelError};
 

@@ -69,6 +69,11 @@ impl Library {
         Ok(library)
     }
 
+    /// The one that this process has loaded.
+    pub fn loaded() -> Option<&'static Library> {
+        *LOADED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     /// As the library tells it.
     pub fn version(&self) -> &str {
         &self.version
@@ -143,7 +148,7 @@ fn take_last_words(library: &libloading::Library) {
 }
 
 /// An error and what it came from: the system's own words name the symbol or the file.
-fn in_full(error: &dyn std::error::Error) -> String {
+pub(crate) fn in_full(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {}", in_full(source)),
         None => error.to_string(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::ptr::NonNull;
 
 use crate::Token;
-use crate::bindings::{Functions, llama_model, llama_vocab};
+use crate::bindings::{Functions, ggml_backend_dev_t, llama_model, llama_vocab};
 use crate::library::{Library, text_of};
 
 /// Values of a file's head that are texts are read as far as this.
@@ -20,6 +20,7 @@ pub struct Model {
     raw: NonNull<llama_model>,
     vocabulary: NonNull<llama_vocab>,
     words: i32,
+    gpu_layers: u32,
 }
 
 /// Why a file cannot be opened.
@@ -51,16 +52,28 @@ macro_rules! ask {
 }
 
 impl Model {
-    /// Maps the file and reads its vocabulary; the weights come in as they are used.
+    /// Reads the vocabulary and puts so many layers on the GPUs, the last ones first; one more than
+    /// the model has means what comes after them too. The others are mapped from the file, and come
+    /// in as they are used.
     #[expect(unsafe_code, reason = "calls into the library")]
-    pub fn open(library: &'static Library, path: &Path) -> Result<Model, ModelError> {
+    pub fn open(
+        library: &'static Library,
+        path: &Path,
+        gpu_layers: u32,
+    ) -> Result<Model, ModelError> {
         let path = path.to_str().and_then(|it| CString::new(it).ok()).ok_or(ModelError::Path)?;
         let functions = &library.functions;
-        // SAFETY: the path ends with a zero and lives through the call; the parameters are the
-        // library's own.
+        // An empty list, for a model that is to leave GPUs alone altogether.
+        let mut no_devices: [ggml_backend_dev_t; 1] = [std::ptr::null_mut()];
+        // SAFETY: the path ends with a zero and lives through the call, as the list does; the other
+        // parameters are the library's own.
         let raw = unsafe {
-            functions
-                .llama_model_load_from_file(path.as_ptr(), functions.llama_model_default_params())
+            let mut parameters = functions.llama_model_default_params();
+            parameters.n_gpu_layers = i32::try_from(gpu_layers).unwrap_or(i32::MAX);
+            if gpu_layers == 0 {
+                parameters.devices = no_devices.as_mut_ptr();
+            }
+            functions.llama_model_load_from_file(path.as_ptr(), parameters)
         };
         let raw = NonNull::new(raw).ok_or(ModelError::Refused)?;
         // SAFETY: the model was just loaded; its vocabulary is a part of it.
@@ -72,7 +85,7 @@ impl Model {
         };
         // SAFETY: as above.
         let words = unsafe { functions.llama_vocab_n_tokens(vocabulary.as_ptr()) };
-        Ok(Model { library, raw, vocabulary, words })
+        Ok(Model { library, raw, vocabulary, words, gpu_layers })
     }
 
     pub(crate) fn functions(&self) -> &'static Functions {
@@ -100,6 +113,11 @@ impl Model {
 
     pub fn layers(&self) -> u32 {
         count(ask!(self.llama_model_n_layer(raw)))
+    }
+
+    /// How many of them were to be put on GPUs.
+    pub fn gpu_layers(&self) -> u32 {
+        self.gpu_layers
     }
 
     pub fn heads(&self) -> u32 {

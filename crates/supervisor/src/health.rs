@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::Client;
 use serde::Deserialize;
 
-use crate::status::LoadedModel;
+use crate::status::{Gpu, LoadedModel};
 
 /// An engine that computes on every core may take a while to say that it lives.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -17,6 +17,8 @@ const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 struct Answer {
     #[serde(default)]
     models: Vec<AnswerModel>,
+    #[serde(default)]
+    gpus: Vec<Gpu>,
 }
 
 #[derive(Deserialize)]
@@ -25,6 +27,10 @@ struct AnswerModel {
     state: String,
     #[serde(default)]
     memory_bytes: Option<u64>,
+    #[serde(default)]
+    gpu_layers: Option<u32>,
+    #[serde(default)]
+    layers: Option<u32>,
 }
 
 pub(crate) fn client(socket: &Path) -> Result<Client, String> {
@@ -36,8 +42,14 @@ pub(crate) fn client(socket: &Path) -> Result<Client, String> {
     built.map_err(|error| format!("cannot make an HTTP client: {error}"))
 }
 
-/// What it has loaded; none if it does not answer.
-pub(crate) async fn ask(client: &Client) -> Option<Vec<LoadedModel>> {
+/// What it has loaded, and the GPUs that it computes on.
+pub(crate) struct Report {
+    pub(crate) models: Vec<LoadedModel>,
+    pub(crate) gpus: Vec<Gpu>,
+}
+
+/// None if it does not answer.
+pub(crate) async fn ask(client: &Client) -> Option<Report> {
     let mut response = client.get("http://engine/health").send().await.ok()?;
     if !response.status().is_success() {
         return None;
@@ -51,9 +63,12 @@ pub(crate) async fn ask(client: &Client) -> Option<Vec<LoadedModel>> {
     }
     let answer: Answer = serde_json::from_slice(&body).ok()?;
     let loaded = answer.models.into_iter().filter(|model| model.state == "loaded");
-    let loaded = loaded
-        .map(|model| LoadedModel { id: model.id, memory_bytes: model.memory_bytes.unwrap_or(0) });
-    Some(loaded.collect())
+    let loaded = loaded.map(|model| LoadedModel {
+        gpu_layers: model.gpu_layers.zip(model.layers),
+        id: model.id,
+        memory_bytes: model.memory_bytes.unwrap_or(0),
+    });
+    Some(Report { models: loaded.collect(), gpus: answer.gpus })
 }
 
 /// What a process has in memory, where the system tells in a file.

@@ -12,5 +12,5 @@ mod supervisor;
 pub use fetching::{LogLines, Teller, fetch_all};
 pub use process::Plan;
 pub use readiness::readiness;
-pub use status::{LoadedModel, ProcessState, Status, StatusCell};
+pub use status::{Gpu, LoadedModel, ProcessState, Status, StatusCell};
 pub use supervisor::{Dice, supervise};

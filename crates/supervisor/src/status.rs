@@ -9,6 +9,8 @@ pub struct Status {
     /// How often it had to be started again.
     pub restarts: u64,
     pub models: Vec<LoadedModel>,
+    /// Those that it computes on, as far as it has looked.
+    pub gpus: Vec<Gpu>,
     /// What its process has in memory, if the system tells.
     pub memory_bytes: Option<u64>,
 }
@@ -27,7 +29,21 @@ pub enum ProcessState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadedModel {
     pub id: String,
+    /// Of the machine's own memory.
     pub memory_bytes: u64,
+    /// How many of its layers are computed on GPUs, of how many; none on the processor alone.
+    pub gpu_layers: Option<(u32, u32)>,
+}
+
+/// A GPU that the engine computes on.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+pub struct Gpu {
+    /// The engine's name for it, such as `CUDA0`.
+    pub name: String,
+    /// The maker's name for it.
+    pub model: String,
+    pub free_bytes: u64,
+    pub total_bytes: u64,
 }
 
 /// The current status, shared.
@@ -40,6 +56,7 @@ impl Default for StatusCell {
             state: ProcessState::Starting,
             restarts: 0,
             models: Vec::new(),
+            gpus: Vec::new(),
             memory_bytes: None,
         })))
     }
@@ -62,5 +79,11 @@ impl StatusCell {
         metrics::counter!("engine_restarts_total").absolute(status.restarts);
         metrics::gauge!("engine_loaded_models").set(status.models.len() as f64);
         metrics::gauge!("engine_memory_bytes").set(status.memory_bytes.unwrap_or(0) as f64);
+        for gpu in &status.gpus {
+            let used = gpu.total_bytes.saturating_sub(gpu.free_bytes);
+            metrics::gauge!("engine_gpu_used_bytes", "gpu" => gpu.name.clone()).set(used as f64);
+            metrics::gauge!("engine_gpu_total_bytes", "gpu" => gpu.name.clone())
+                .set(gpu.total_bytes as f64);
+        }
     }
 }

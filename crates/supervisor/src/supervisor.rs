@@ -93,7 +93,7 @@ async fn watch(
 async fn look_after(process: Option<u32>, client: &Client, status: &StatusCell) {
     let mut heard = Instant::now();
     loop {
-        if let Some(models) = health::ask(client).await {
+        if let Some(report) = health::ask(client).await {
             heard = Instant::now();
             if !status.is_up() {
                 tracing::info!("the engine is up");
@@ -101,7 +101,8 @@ async fn look_after(process: Option<u32>, client: &Client, status: &StatusCell) 
             let memory_bytes = process.and_then(health::memory_bytes);
             status.change(|status| {
                 status.state = ProcessState::Up;
-                status.models = models;
+                status.models = report.models;
+                status.gpus = report.gpus;
                 status.memory_bytes = memory_bytes;
             });
         }

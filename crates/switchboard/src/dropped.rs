@@ -85,6 +85,7 @@ mod tests {
             name: Some("A \"name\" \\ \u{7f}".to_owned()),
             context_tokens: 4096,
             has_tools: false,
+            layers: Some(30),
             bytes: 1,
         }
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cli::engine::{Engine, Options};
+use cli::engine::{Device, Engine, Options};
 
 fn main() -> ExitCode {
     cli::run(Engine::BuiltIn(serve))
@@ -14,6 +14,14 @@ fn serve(options: Options) -> Result<(), String> {
         socket: options.socket,
         models_dir: options.models_dir,
         llama_library: options.llama_library,
+        device: match options.device {
+            Device::Auto => engine_local::Device::Auto,
+            Device::Cpu => engine_local::Device::Cpu,
+            Device::Cuda => engine_local::Device::Cuda,
+            Device::Vulkan => engine_local::Device::Vulkan,
+        },
+        gpu_layers: options.gpu_layers,
+        cuda_dir: options.cuda_dir,
         threads: options.threads.map(usize::from),
         idle_unload: (0 < options.idle_unload_s)
             .then(|| Duration::from_secs(options.idle_unload_s)),

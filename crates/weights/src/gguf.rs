@@ -21,6 +21,8 @@ pub struct Facts {
     pub context_tokens: u64,
     /// Whether its template shows the model tools and how to call them.
     pub has_tools: bool,
+    /// As far as it tells.
+    pub layers: Option<u32>,
     pub bytes: u64,
 }
 
@@ -74,6 +76,7 @@ pub fn read(path: &Path) -> Result<Facts, GgufError> {
         name: head.name,
         context_tokens: head.context_tokens.ok_or(GgufError::Malformed("no context length"))?,
         has_tools: template.contains("tools") && template.contains("<tool_call>"),
+        layers: head.layers.and_then(|layers| u32::try_from(layers).ok()),
         bytes,
     })
 }

@@ -8,6 +8,7 @@ use weights::{Kind, State, manifest};
 
 use super::Finding;
 use crate::engine::Engine;
+use crate::gpu;
 use crate::local::Local;
 use crate::surroundings::Surroundings;
 
@@ -26,7 +27,7 @@ pub(crate) fn check(
             return vec![Finding::failed("built-in models", failure.to_string(), fix)];
         }
     };
-    let mut findings = vec![processor()];
+    let mut findings = vec![processor(), computing(&local.gpu)];
     let defaults = manifest().models().filter(|it| it.default && it.kind != Kind::Library);
     let (ready, missing): (Vec<_>, Vec<_>) =
         defaults.partition(|files| local.puller.state(&files.id) == State::Ready);
@@ -61,6 +62,17 @@ fn processor() -> Finding {
 #[cfg(not(target_arch = "x86_64"))]
 fn processor() -> Finding {
     Finding::ok("processor", std::env::consts::ARCH)
+}
+
+fn computing(gpu: &gpu::Choice) -> Finding {
+    match &gpu.obstacle {
+        None => Finding::ok("text models run on", gpu.summary.clone()),
+        Some(obstacle) => {
+            let found = format!("{}: {obstacle}", gpu.summary);
+            let fix = "install the driver, or set `device = \"cpu\"` in [engine]";
+            Finding::warning("text models run on", found, fix)
+        }
+    }
 }
 
 /// Archives are unpacked beside the files, so twice as much room is needed for a while.

@@ -12,16 +12,14 @@ use engine_onnx::tools::erase::Eraser;
 use engine_onnx::tools::safety::Judge;
 use engine_onnx::tools::upscale::Upscaler;
 use engine_onnx::transcription::{self, Transcriber};
-use engine_text::{Library, Settings, TextModel, Weights};
+use engine_text::TextModel;
 use weights::Missing;
 
-use super::{Found, Kind, Limits, Places};
+use super::{Found, Kind, Limits, Places, text};
 use crate::refusal::Refusal;
 
 /// The entry of the manifest with the library that runs ONNX graphs.
 const ONNX_LIBRARY: &str = "onnxruntime";
-/// The one with the library that runs text models.
-const LLAMA_LIBRARY: &str = "llama-cpp";
 /// The entry whose files every voice needs to read English.
 const LANGUAGE: &str = "tts-hibari";
 /// The entry whose model reads the prompts of pictures.
@@ -31,7 +29,8 @@ const PROMPTS: &str = "all-minilm-l6-v2";
 #[derive(Clone)]
 pub(crate) struct Loaded {
     pub(crate) model: Model,
-    memory_bytes: u64,
+    /// Of the machine's own memory.
+    pub(super) memory_bytes: u64,
 }
 
 #[derive(Clone)]
@@ -58,6 +57,14 @@ impl Loaded {
         self.memory_bytes
     }
 
+    /// How many of its layers are computed on GPUs, of how many; none on the processor alone.
+    pub(crate) fn gpu_layers(&self) -> Option<(u32, u32)> {
+        match &self.model {
+            Model::Text(model) if 0 < model.gpu_layers().0 => Some(model.gpu_layers()),
+            _ => None,
+        }
+    }
+
     /// Whether nobody but the registry holds it.
     pub(crate) fn is_unused(&self) -> bool {
         let holders = match &self.model {
@@ -75,43 +82,35 @@ impl Loaded {
     }
 }
 
-/// Reads a model from disk; `make_room` is asked before its memory is taken.
-pub(crate) fn load(
-    found: &Found,
-    places: &Places,
-    limits: &Limits,
-    make_room: impl FnOnce(u64) -> Result<(), Refusal>,
-) -> Result<Loaded, Refusal> {
-    let models_dir = &places.models_dir;
-    if found.kind == Kind::Text {
-        return load_text(found, places, limits, make_room);
-    }
-    let memory_bytes = graph_memory_bytes(found, folder_bytes(&found.path));
-    make_room(memory_bytes)?;
-    let model = load_graph(found, &runtime(models_dir, limits)?, models_dir)?;
-    Ok(Loaded { model, memory_bytes })
+/// Makes room for models by unloading others that nobody uses.
+pub(crate) trait Room {
+    /// Of the machine's memory. Asked before it is taken.
+    fn make(&self, bytes: u64) -> Result<(), Refusal>;
+    /// On the GPUs: gives back what one model has there. False if there is none to give up.
+    fn make_on_gpus(&self) -> bool;
 }
 
-fn load_text(
-    found: &Found,
-    places: &Places,
-    limits: &Limits,
-    make_room: impl FnOnce(u64) -> Result<(), Refusal>,
-) -> Result<Loaded, Refusal> {
-    // llama.cpp ends the whole process at some files that make no sense.
-    weights::gguf::read(&found.path)
-        .map_err(|error| broken(format!("{} is broken: {error}", found.path.display())))?;
-    let weights = Weights::open(llama(places)?, &found.path).map_err(broken)?;
-    let settings = Settings {
-        threads: limits.threads,
-        parallel: limits.parallel,
-        context_tokens_max: None,
-        cache_bytes_max: limits.cache_bytes_max,
-    };
-    let memory_bytes = weights.memory_bytes(&settings).map_err(broken)?;
-    make_room(memory_bytes)?;
-    let model = TextModel::start(weights, &settings).map_err(broken)?;
-    Ok(Loaded { model: Model::Text(Arc::new(model)), memory_bytes })
+/// A model that is to be loaded.
+pub(crate) struct Attempt<'a, R> {
+    pub(crate) found: &'a Found,
+    pub(crate) places: &'a Places,
+    pub(crate) limits: &'a Limits,
+    pub(crate) room: &'a R,
+    /// The last one ended the process.
+    pub(crate) ended_before: bool,
+}
+
+/// Reads a model from disk.
+pub(crate) fn load(attempt: &Attempt<'_, impl Room>) -> Result<Loaded, Refusal> {
+    let Attempt { found, places, limits, room, .. } = *attempt;
+    if found.kind == Kind::Text {
+        return text::load(attempt);
+    }
+    let models_dir = &places.models_dir;
+    let memory_bytes = graph_memory_bytes(found, folder_bytes(&found.path));
+    room.make(memory_bytes)?;
+    let model = load_graph(found, &runtime(models_dir, limits)?, models_dir)?;
+    Ok(Loaded { model, memory_bytes })
 }
 
 fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Model, Refusal> {
@@ -207,17 +206,8 @@ fn runtime(models_dir: &Path, limits: &Limits) -> Result<Runtime, Refusal> {
     Runtime::load(&library(models_dir, ONNX_LIBRARY)?, limits.threads).map_err(broken)
 }
 
-/// The operator's own library, or the one that is fetched with the models.
-fn llama(places: &Places) -> Result<&'static Library, Refusal> {
-    let path = match &places.llama_library {
-        Some(path) => path.clone(),
-        None => library(&places.models_dir, LLAMA_LIBRARY)?,
-    };
-    Library::load(&path).map_err(broken)
-}
-
 /// The first file of an entry is the library itself; its parts are listed after it.
-fn library(models_dir: &Path, id: &str) -> Result<PathBuf, Refusal> {
+pub(super) fn library(models_dir: &Path, id: &str) -> Result<PathBuf, Refusal> {
     let folder = weights::verified(models_dir, id).map_err(|missing| match missing {
         Missing::NotFetched { .. } => {
             Refusal::unavailable("model_not_fetched", missing.to_string())
@@ -236,7 +226,7 @@ fn folder_bytes(folder: &Path) -> u64 {
 }
 
 /// What keeps a model from loading is the operator's to mend, and the log has the whole story.
-fn broken(error: impl std::fmt::Display) -> Refusal {
+pub(super) fn broken(error: impl std::fmt::Display) -> Refusal {
     tracing::error!("cannot load a model: {error}");
     Refusal::broken_model(format!("The model cannot be loaded: {error}"))
 }

@@ -22,6 +22,8 @@ pub(super) struct Trials {
 #[derive(Debug)]
 pub(super) struct Trial {
     trials: Trials,
+    /// The process ended while the file was loaded the last time.
+    pub(super) ended_before: bool,
 }
 
 /// The process ended as often as it may while the file was loaded.
@@ -47,7 +49,7 @@ impl Trials {
             tracing::warn!("cannot write {}: {error}", mark.display());
         }
         *self.under_way() = Some(mark);
-        Ok(Trial { trials: self.clone() })
+        Ok(Trial { trials: self.clone(), ended_before: 0 < unfinished })
     }
 
     /// The process ends because it was told to, and not because of the file.

@@ -28,7 +28,7 @@ pub(crate) fn load_with(parallel: u32) -> TextModel {
         context_tokens_max: Some(CONTEXT_TOKENS),
         cache_bytes_max: 1 << 30,
     };
-    TextModel::start(Weights::open(library(), &file(ID)).unwrap(), &settings).unwrap()
+    TextModel::start(Weights::open(library(), &file(ID), 0).unwrap(), &settings).unwrap()
 }
 
 /// The library that runs the models, which is fetched with them.

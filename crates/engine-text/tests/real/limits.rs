@@ -49,9 +49,9 @@ fn a_file_that_is_no_model_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrong.gguf");
     std::fs::write(&path, b"GGUF and then nothing of sense").unwrap();
-    let error = Weights::open(library(), &path).unwrap_err().to_string();
+    let error = Weights::open(library(), &path, 0).unwrap_err().to_string();
     assert!(error.contains("is not a GGUF file"), "{error}");
     let error =
-        Weights::open(library(), &folder.path().join("absent.gguf")).unwrap_err().to_string();
+        Weights::open(library(), &folder.path().join("absent.gguf"), 0).unwrap_err().to_string();
     assert!(error.ends_with("absent.gguf is not there"), "{error}");
 }

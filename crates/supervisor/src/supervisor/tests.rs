@@ -18,9 +18,11 @@ if os.path.exists(os.path.join(folder, "fail")):
     sys.exit(7)
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        models = [{"id": "a", "type": "text", "state": "loaded", "memory_bytes": 5},
+        models = [{"id": "a", "type": "text", "state": "loaded", "memory_bytes": 5,
+                   "gpu_layers": 3, "layers": 4},
                   {"id": "b", "type": "text", "state": "idle", "memory_bytes": None}]
-        body = json.dumps({"status": "ok", "models": models}).encode()
+        gpus = [{"name": "CUDA0", "model": "a GPU", "free_bytes": 1, "total_bytes": 2}]
+        body = json.dumps({"status": "ok", "models": models, "gpus": gpus}).encode()
         self.send_response(200)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
@@ -108,7 +110,10 @@ async fn an_engine_that_answers_is_up_and_ends_with_us() {
     };
     let ours: Vec<_> = environment.split(' ').filter(|name| !is_shells(name)).collect();
     assert!(ours.is_empty(), "it has nothing but what it was given: {ours:?}");
-    assert_eq!(status.models, [crate::LoadedModel { id: "a".to_owned(), memory_bytes: 5 }]);
+    let loaded =
+        crate::LoadedModel { id: "a".to_owned(), memory_bytes: 5, gpu_layers: Some((3, 4)) };
+    assert_eq!(status.models, [loaded]);
+    assert_eq!(status.gpus[0].name, "CUDA0");
     assert_eq!(status.restarts, 0);
     assert!(0 < status.memory_bytes.unwrap());
     let starts = stage.stop().await;

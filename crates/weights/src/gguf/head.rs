@@ -10,6 +10,7 @@ pub(super) struct Head {
     pub(super) architecture: Option<String>,
     pub(super) name: Option<String>,
     pub(super) context_tokens: Option<u64>,
+    pub(super) layers: Option<u64>,
     pub(super) template: Option<String>,
     /// Up to the end of the last tensor.
     pub(super) needed_bytes: u64,
@@ -24,6 +25,7 @@ const DIMENSIONS_MAX: u32 = 4;
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 const ALIGNMENT: u64 = 32;
 const CONTEXT_ENDING: &str = ".context_length";
+const LAYERS_ENDING: &str = ".block_count";
 
 impl Head {
     /// `bytes` is the length of the whole file.
@@ -63,6 +65,9 @@ impl Head {
             ("tokenizer.chat_template", Value::Text(text)) => self.template = Some(text),
             (key, Value::Number(number)) if key.ends_with(CONTEXT_ENDING) => {
                 self.context_tokens = Some(number);
+            }
+            (key, Value::Number(number)) if key.ends_with(LAYERS_ENDING) => {
+                self.layers = Some(number);
             }
             _ => {}
         }

@@ -9,13 +9,16 @@ fn whole() -> Vec<u8> {
     let mut file = b"GGUF".to_vec();
     file.extend(3_u32.to_le_bytes());
     file.extend(1_u64.to_le_bytes());
-    file.extend(6_u64.to_le_bytes());
+    file.extend(7_u64.to_le_bytes());
     text_pair(&mut file, "general.architecture", "llama");
     text_pair(&mut file, "general.name", "Mine");
     text_pair(&mut file, "tokenizer.chat_template", "{{ tools }} <tool_call>");
     text(&mut file, "llama.context_length");
     file.extend(4_u32.to_le_bytes());
     file.extend(2048_u32.to_le_bytes());
+    text(&mut file, "llama.block_count");
+    file.extend(4_u32.to_le_bytes());
+    file.extend(30_u32.to_le_bytes());
     text(&mut file, "tokenizer.ggml.tokens");
     file.extend([9_u32.to_le_bytes(), 8_u32.to_le_bytes()].concat());
     file.extend(2_u64.to_le_bytes());
@@ -60,6 +63,7 @@ fn a_whole_file_tells_about_its_model() {
         name: Some("Mine".to_owned()),
         context_tokens: 2048,
         has_tools: true,
+        layers: Some(30),
         bytes,
     };
     assert_eq!(read_bytes(&whole()), Ok(facts));

@@ -1,0 +1,118 @@
+//! How much of a text model is computed on GPUs: as many layers as their free memory takes.
+
+use engine_text::Gpu;
+
+use super::Limits;
+
+/// Left free on each GPU: what a batch is computed in, and what other programs may want.
+const SPARE_BYTES: u64 = 1 << 30;
+/// Answers that a model writes side by side when all of it is on GPUs.
+const PARALLEL: u32 = 16;
+/// Of what is free on the GPUs, the part that one model's prompt cache may take.
+const CACHE_SHARE: u64 = 4;
+
+/// What is known about a model before it is loaded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Size {
+    pub(super) bytes: u64,
+    /// With what comes after the last layer, which counts as one.
+    pub(super) layers: u32,
+}
+
+/// How a model is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Placement {
+    pub(super) gpu_layers: u32,
+    pub(super) parallel: u32,
+    pub(super) cache_bytes_max: u64,
+}
+
+impl Placement {
+    pub(super) fn on_processor(limits: &Limits) -> Placement {
+        let Limits { parallel, cache_bytes_max, .. } = *limits;
+        Placement { gpu_layers: 0, parallel, cache_bytes_max }
+    }
+
+    /// `asked` is what the operator says instead of what would fit.
+    pub(super) fn on(gpus: &[Gpu], size: Size, asked: Option<u32>, limits: &Limits) -> Placement {
+        let processor = Placement::on_processor(limits);
+        let free: u64 = gpus.iter().map(|gpu| gpu.free_bytes.saturating_sub(SPARE_BYTES)).sum();
+        let each = (size.bytes + processor.cache_bytes_max) / u64::from(size.layers.max(1));
+        let fitting = u32::try_from(free / each.max(1)).unwrap_or(u32::MAX);
+        let wanted = if gpus.is_empty() { 0 } else { asked.unwrap_or(fitting) };
+        let gpu_layers = wanted.min(size.layers);
+        if gpu_layers < size.layers {
+            return Placement { gpu_layers, ..processor };
+        }
+        let cache_bytes_max = (free / CACHE_SHARE)
+            .min(free.saturating_sub(size.bytes))
+            .max(processor.cache_bytes_max);
+        Placement { gpu_layers, parallel: PARALLEL, cache_bytes_max }
+    }
+
+    /// After a try that failed: a quarter of the model fewer.
+    pub(super) fn with_fewer(self, size: Size, limits: &Limits) -> Placement {
+        let fewer = self.gpu_layers.saturating_sub((size.layers / 4).max(1));
+        Placement { gpu_layers: fewer, ..Placement::on_processor(limits) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+    const LIMITS: Limits =
+        Limits { threads: 2, memory_bytes_max: 8 * GIB, cache_bytes_max: GIB, parallel: 4 };
+    const SIZE: Size = Size { bytes: 7 * GIB, layers: 33 };
+
+    fn gpu(free_gib: u64) -> Gpu {
+        let (name, model) = ("CUDA0".to_owned(), "a GPU".to_owned());
+        Gpu { name, model, free_bytes: free_gib * GIB, total_bytes: 80 * GIB }
+    }
+
+    #[track_caller]
+    fn check(gpus: &[u64], asked: Option<u32>, gpu_layers: u32) -> Placement {
+        let gpus: Vec<Gpu> = gpus.iter().map(|free| gpu(*free)).collect();
+        let placement = Placement::on(&gpus, SIZE, asked, &LIMITS);
+        assert_eq!(placement.gpu_layers, gpu_layers);
+        placement
+    }
+
+    #[test]
+    fn as_many_layers_as_fit_are_on_gpus() {
+        check(&[], None, 0);
+        check(&[1], None, 0);
+        check(&[5], None, 16);
+        check(&[5, 5], None, 33);
+        check(&[80], None, 33);
+    }
+
+    #[test]
+    fn the_operators_word_counts_where_there_is_a_gpu() {
+        check(&[], Some(10), 0);
+        check(&[80], Some(10), 10);
+        check(&[80], Some(0), 0);
+        check(&[5], Some(1000), 33);
+    }
+
+    #[test]
+    fn a_model_that_is_whole_on_gpus_answers_more_callers_at_once() {
+        let whole = check(&[41], None, 33);
+        assert_eq!((whole.parallel, whole.cache_bytes_max), (PARALLEL, 10 * GIB));
+        let half = check(&[5], None, 16);
+        assert_eq!((half.parallel, half.cache_bytes_max), (4, GIB));
+    }
+
+    #[test]
+    fn tries_that_fail_end_at_the_processor() {
+        let mut placement = check(&[80], None, 33);
+        let mut tried = Vec::new();
+        while 0 < placement.gpu_layers {
+            placement = placement.with_fewer(SIZE, &LIMITS);
+            tried.push(placement.gpu_layers);
+        }
+        assert_eq!(tried, [25, 17, 9, 1, 0]);
+        assert_eq!(placement, Placement::on_processor(&LIMITS));
+    }
+}
