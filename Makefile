@@ -14,7 +14,7 @@ run: ## install what is missing, build, and serve
 build: ## install what is missing and build the release binary
 	@./scripts/build.sh
 
-dist: ## pack the release binary with licences, completions and a systemd unit
+dist: ## pack the release binary with licences, completions, manual page and systemd unit
 	@./scripts/dist.sh
 
 test: ## install what the tests need and run all of them

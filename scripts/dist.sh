@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs what is deployed: scripts/dist.sh [BINARY]. Without one it builds the release profile. The
-# archive holds the binary, licences, completions and a systemd unit; SHA256SUMS lies beside it.
+# archive holds the binary, licences, completions, a manual page and a systemd unit; SHA256SUMS lies
+# beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -21,6 +22,7 @@ cp scripts/tollgate.service "$folder/"
 for shell in bash zsh fish; do
   "$folder/tollgate" completions "$shell" >"$folder/completions/tollgate.$shell"
 done
+"$folder/tollgate" man >"$folder/tollgate.1"
 
 # Every package that is linked in, under which licence, and the texts that its authors ship.
 cargo metadata --format-version 1 --locked --filter-platform "$(rustc -vV | sed -n 's/^host: //p')" |

@@ -37,8 +37,10 @@ pub(crate) struct Local {
 
 /// The entry of the list of files with the library that runs text models.
 const LLAMA_LIBRARY: &str = "llama-cpp";
-/// Where CUDA keeps what it compiled.
-const CUDA_CACHE: &str = "CUDA_CACHE_PATH";
+/// The variables that say where CUDA and drivers for Vulkan keep what they compiled, and the folders
+/// beside the engine's socket, where it may write.
+const DRIVER_CACHES: [(&str, &str); 2] =
+    [("CUDA_CACHE_PATH", "cuda"), ("XDG_CACHE_HOME", "drivers")];
 const USUAL_SECRETS: [&str; 3] = ["/etc/tollgate", "/run/secrets", "/etc/shadow"];
 
 impl Local {
@@ -76,9 +78,11 @@ impl Local {
         }
         let mut environment: Vec<(OsString, OsString)> =
             std::env::vars_os().filter(|(name, _)| is_needed(name)).collect();
-        // What CUDA compiles for this GPU at the first start would be compiled at every start.
-        if !environment.iter().any(|(name, _)| name == CUDA_CACHE) {
-            environment.push((CUDA_CACHE.into(), data_dir.join("engine").join("cuda").into()));
+        // What a GPU's driver compiles at the first start would be compiled at every start.
+        for (name, folder) in DRIVER_CACHES {
+            if !environment.iter().any(|(set, _)| set == name) {
+                environment.push((name.into(), data_dir.join("engine").join(folder).into()));
+            }
         }
         Ok(Some(Local {
             puller: puller(surroundings, section)?,
