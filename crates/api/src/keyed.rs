@@ -12,7 +12,7 @@ use rpc::idempotency::{
     ANSWERS_PER_OWNER_MAX, BYTES_PER_OWNER_MAX, Fingerprint, IdempotencyKey, LIFETIME, Recall,
     Stored, recall,
 };
-use rpc::single_flight::Boarding;
+use single_flight::Role;
 use store::error::StoreError;
 use store::idempotency::{AnswerKey, Kept, KeptAnswer};
 use store::write::Write;
@@ -97,7 +97,7 @@ impl Given {
 
 /// How a request under way ended, for all who sent it.
 #[derive(Clone)]
-pub(crate) struct Landed {
+pub(crate) struct Ended {
     fingerprint: Fingerprint,
     outcome: Result<Given, Unanswered>,
 }
@@ -130,23 +130,23 @@ pub(crate) async fn run(
 ) -> Result<Given, Refusal> {
     let key = AnswerKey { owner: work.owner(), key: key.as_str().to_owned() };
     let outcome = loop {
-        let follower = match app.proxy.keyed.board(key.clone()) {
-            Boarding::Lead(leader) => {
+        let follower = match app.proxy.keyed.join(key.clone()) {
+            Role::Lead(leader) => {
                 let for_work = Arc::clone(app);
                 // The first caller may leave; the others still wait.
                 let answering = async move {
                     let outcome = answer(&for_work, work, key, fingerprint).await;
-                    let landed = Landed { fingerprint, outcome };
-                    leader.land(&landed);
-                    landed.outcome
+                    let ended = Ended { fingerprint, outcome };
+                    leader.finish(&ended);
+                    ended.outcome
                 };
                 break Outlasting::new(&app.tasks, answering).await;
             }
-            Boarding::Follow(follower) => follower,
+            Role::Follow(follower) => follower,
         };
-        match follower.landed().await {
-            Some(landed) if landed.fingerprint == fingerprint => {
-                break landed.outcome.map(|it| Given { is_replay: true, ..it });
+        match follower.outcome().await {
+            Some(ended) if ended.fingerprint == fingerprint => {
+                break ended.outcome.map(|it| Given { is_replay: true, ..it });
             }
             // It was another request, or it ended in a panic: look again.
             _ => {}

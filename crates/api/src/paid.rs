@@ -1,9 +1,10 @@
 //! The one path of paid work: resolve the model → admit → hold → run → charge or release.
 //!
 //! An endpoint makes a [`PaidCall`] of its call, says what the work costs at most, and gets
-//! [`HeldFunds`]. [`HeldFunds::run`] is for work that gives its result whole; chats and streams end
-//! their funds themselves (`paid_chat`, `audio/speech/stream`), and a queued job keeps its money in
-//! the store.
+//! [`HeldFunds`], which end in one of four ways. Work that gives its result whole ends in
+//! [`HeldFunds::run`]. Chats and streams pay for what was sent (`paid_chat`, `audio/speech/stream`),
+//! and calls to a chain for the items that were answered ([`HeldFunds::pay_with`]). A queued job
+//! keeps its money in the store (`queued`).
 
 mod held_funds;
 pub(crate) mod queued;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use access::Holder;
 use credits::Want;
 use domain::catalogue::{Catalogue, Country, Model, ModelType, Resolved, Unresolved};
+use ledger::HoldRefused;
 use moment::Timestamp;
 use money::Cost;
 use reader::CallerId;
@@ -114,6 +116,11 @@ impl PaidCall {
 
     /// Sets the money of work without a model aside. Its endpoint has counted the request.
     pub(crate) fn hold_plain(&self, want: Want) -> Result<HeldFunds, Refusal> {
+        self.try_hold_plain(want).map_err(|refused| payment::refuse_hold(&self.app, refused))
+    }
+
+    /// The same, for work whose refusal is given to several callers.
+    pub(crate) fn try_hold_plain(&self, want: Want) -> Result<HeldFunds, HoldRefused> {
         HeldFunds::open_plain(self, want)
     }
 }

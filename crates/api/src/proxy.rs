@@ -9,13 +9,13 @@ use rpc::billing::CreditPrice;
 use rpc::caps::CreditCaps;
 use rpc::in_flight::InFlight;
 use rpc::node::Nodes;
-use rpc::single_flight::SingleFlight;
 use rpc::window::CREDITS_PER_DAY_MAX;
+use single_flight::SingleFlight;
 use store::Store;
 use store::error::StoreError;
 use store::idempotency::AnswerKey;
 
-use crate::keyed::Landed;
+use crate::keyed::Ended;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -24,7 +24,7 @@ pub struct Proxy {
     pub(crate) caps: Arc<CreditCaps<OwnerId>>,
     pub(crate) in_flight: Arc<InFlight<OwnerId>>,
     /// Requests with an idempotency key that are under way.
-    pub(crate) keyed: Arc<SingleFlight<AnswerKey, Landed>>,
+    pub(crate) keyed: Arc<SingleFlight<AnswerKey, Ended>>,
 }
 
 /// The chains on offer, replaced whole when the configuration is read again.

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::entropy::time_ordered_id;
 use store::character::{
-    Character, CharacterContent, CharacterPicture, CharacterQuery, CharacterSort,
+    Character, CharacterContent, CharacterPicture, CharacterQuery, CharacterSort, CharacterWrite,
 };
 use store::error::StoreError;
 use store::write::{Group, Write};
@@ -120,8 +120,8 @@ impl Service {
         let id = time_ordered_id(now, self.entropy.as_ref());
         let (character, content) = Character::of(card, id, slug, now);
         let content = CharacterContent { picture: Some(picture), ..content };
-        let write = Write::AddCharacter { character: character.clone(), content };
-        self.store.commit(Group::of(write)).await?;
+        let write = CharacterWrite::Add { character: character.clone(), content };
+        self.store.commit(Group::of(write.into())).await?;
         Ok(character)
     }
 }

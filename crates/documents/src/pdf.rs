@@ -4,8 +4,8 @@
 //! lines and columns are found from that. Fonts are not drawn, and pictures are not looked at.
 
 mod accent;
-mod aes;
 mod annotation;
+mod cipher;
 mod content;
 mod effort;
 mod file;
@@ -16,11 +16,9 @@ mod lexer;
 mod lock;
 mod long_key;
 mod matrix;
-mod md5;
 mod object;
 mod packed;
 mod predictor;
-mod rc4;
 mod run;
 mod security;
 mod string;

@@ -1,10 +1,10 @@
 //! A sound file as mono samples at one rate, in blocks.
 
+use sound::Container;
 use symphonia::core::codecs::audio::AudioDecoder;
 use symphonia::core::errors::Error as SymphoniaError;
 
 use crate::resample::Resampler;
-use crate::sniff::Container;
 use crate::source::{Limits, SoundError, Source, refusal, refuse_many};
 
 /// About how many samples a block has; the last one has fewer.

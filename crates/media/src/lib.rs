@@ -1,4 +1,4 @@
-//! Sound files: recognised by their content, decoded block by block, encoded piece by piece.
+//! Sound files: decoded block by block, encoded piece by piece. What a file is, `sound` says.
 //!
 //! Nothing here reads a file or a clock: bytes come in, samples go out, and the other way round.
 //! Whatever the bytes are, memory stays bounded by the limits that the caller sets.
@@ -6,13 +6,11 @@
 mod decode;
 mod encode;
 mod resample;
-mod sniff;
 mod source;
 mod wav;
 
 pub use decode::Decoder;
 pub use encode::{EncodeError, Encoder, Format, encode};
-pub use sniff::{Container, sniff};
 pub use source::{Limits, SoundError};
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{Cursor, ErrorKind};
 
+use sound::Container;
 use symphonia::core::codecs::CodecParameters;
 use symphonia::core::codecs::audio::{AudioCodecParameters, AudioDecoder, AudioDecoderOptions};
 use symphonia::core::codecs::registry::CodecRegistry;
@@ -15,7 +16,6 @@ use symphonia::default::formats::{
 };
 use symphonia_adapter_libopus::OpusDecoder;
 
-use crate::sniff::{Container, sniff};
 use crate::wav;
 
 /// How much of a sound a caller lets in.
@@ -61,7 +61,7 @@ impl<'a> Source<'a> {
             let bytes = file.len();
             return Err(SoundError::TooLarge { bytes, bytes_max: limits.bytes_max });
         }
-        let (container, sound) = sniff(file).ok_or(SoundError::Unknown)?;
+        let (container, sound) = sound::recognise(file).ok_or(SoundError::Unknown)?;
         if container == Container::Wav {
             // Before the library, which multiplies the number as it stands there.
             refuse_many(wav::channels(sound), limits)?;
@@ -120,7 +120,7 @@ fn reader(
         Container::Flac => Box::new(FlacReader::try_new(stream, options)?),
         Container::Mp3 => Box::new(MpaReader::try_new(stream, options)?),
         Container::Aac => Box::new(AdtsReader::try_new(stream, options)?),
-        Container::Mp4 => Box::new(IsoMp4Reader::try_new(stream, options)?),
+        Container::Mp4 | Container::M4a => Box::new(IsoMp4Reader::try_new(stream, options)?),
         Container::Ogg => Box::new(OggReader::try_new(stream, options)?),
         Container::Webm => Box::new(MkvReader::try_new(stream, options)?),
     })

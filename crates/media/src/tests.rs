@@ -3,7 +3,6 @@
 mod decoding;
 mod encoding;
 mod hostile;
-mod sniffing;
 
 use crate::{Decoder, Limits, SoundError};
 

@@ -5,14 +5,14 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, Url};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::claim::{Claim, SentPayment};
 use wallet::{ContractCheck, Settlement};
 
 use crate::evm::{EvmChain, EvmNodes};
-use crate::node::{self, CallError, http_client};
+use crate::json_server::JsonServer;
+use crate::node::CallError;
 use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Settler, Sighting, Step};
 use crate::solana::{NEWEST, SolanaChain, SolanaNode};
 
@@ -20,8 +20,7 @@ use crate::solana::{NEWEST, SolanaChain, SolanaNode};
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(50);
 
 pub struct Facilitator {
-    http: Client,
-    url: Url,
+    server: JsonServer,
     pub(crate) evm: Option<EvmChain>,
     pub(crate) solana: Option<SolanaChain>,
 }
@@ -34,29 +33,22 @@ pub struct Witnesses<'a> {
 
 impl Facilitator {
     pub fn new(url: &str, witnesses: &Witnesses<'_>) -> Result<Facilitator, String> {
-        // With a slash at its end, further words are added to the path and do not replace its last.
-        let url = Url::parse(&format!("{}/", url.trim_end_matches('/')));
-        let url = url.map_err(|error| format!("the facilitator's URL is none: {error}"))?;
+        let server = JsonServer::new(url, ANSWER_TIMEOUT);
+        let server = server.map_err(|error| format!("the facilitator's URL: {error}"))?;
         let evm = witnesses.evm.as_ref().map(EvmChain::new);
         let solana = witnesses.solana.as_ref().map(SolanaChain::new);
-        Ok(Facilitator {
-            http: http_client(ANSWER_TIMEOUT)?,
-            url,
-            evm: evm.transpose()?,
-            solana: solana.transpose()?,
-        })
+        Ok(Facilitator { server, evm: evm.transpose()?, solana: solana.transpose()? })
     }
 
     /// What it can settle, as it tells.
     pub(crate) async fn supported(&self) -> Result<Value, Setback> {
-        let url = self.address("supported")?;
-        Ok(node::get(&self.http, url, "facilitator /supported").await?.body)
+        Ok(self.server.beneath("supported").get("facilitator /supported").await?.body)
     }
 
     async fn verify(&self, order: &Order) -> Result<(), Setback> {
         let request = order.payment.facilitator_request(&order.requirement);
-        let url = self.address("verify")?;
-        let answer = node::post(&self.http, url, &request, "facilitator /verify").await?;
+        let server = self.server.beneath("verify");
+        let answer = server.post(&request, "facilitator /verify").await?;
         let verified: Verified = serde_json::from_value(answer.body)
             .map_err(|_| Setback::Unable(format!("/verify: HTTP {}", answer.status)))?;
         if verified.is_valid {
@@ -74,8 +66,8 @@ impl Facilitator {
             "paymentRequirements": payment["accepted"],
             "paymentPayload": payment,
         });
-        let url = self.address("settle")?;
-        let answer = match node::post(&self.http, url, &request, "facilitator /settle").await {
+        let server = self.server.beneath("settle");
+        let answer = match server.post(&request, "facilitator /settle").await {
             Ok(answer) => answer,
             Err(error @ CallError::Unreached { .. }) => {
                 return Ok(Sighting::Unsent(error.to_string()));
@@ -99,10 +91,6 @@ impl Facilitator {
             (false, _, Some(chain)) => chain.look(claim).await,
             _ => Err(Setback::unable("payments on this network are not settled any more")),
         }
-    }
-
-    fn address(&self, word: &str) -> Result<Url, Setback> {
-        self.url.join(word).map_err(Setback::unable)
     }
 }
 

@@ -13,8 +13,8 @@
 //! - `settler`: what a way to settle must do. `direct`: from here, with keys of our own.
 //!   `facilitator`: by a service that does it for us.
 //! - `inspect`: whether all that settling needs is as it should be.
-//! - `evm`, `solana`: what the chains are asked and sent. `node`: how. `identity`: that it is the
-//!   right chain. `spending`: what our own keys may pay in fees.
+//! - `evm`, `solana`: what the chains are asked and sent. `node`, `json_server`: how. `identity`: that it is
+//!   the right chain. `spending`: what our own keys may pay in fees.
 //! - `stakes`: what wallets have staked, which is no payment.
 
 mod claim_steps;
@@ -24,6 +24,7 @@ mod facilitator;
 mod identity;
 mod in_flight;
 mod inspect;
+mod json_server;
 mod late_claims;
 mod node;
 mod outcome;

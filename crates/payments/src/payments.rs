@@ -117,22 +117,22 @@ impl Payments {
         let (order, timing) = self.verify(payment).await?;
         let claim = ClaimId(order.verified.id.bytes());
         let desk = Arc::clone(&self.desk);
-        let landing = self.in_flight.board(claim, || async move {
+        let pending = self.in_flight.join(claim, || async move {
             match timing {
                 Timing::InTime => desk.settle(order).await,
                 Timing::Late(refusal) => desk.recall(claim, refusal).await,
             }
         });
-        let landing = landing.ok_or(TopUpRefused::Busy)?;
-        landing.landed().await.unwrap_or(Err(TopUpRefused::Unavailable))
+        let pending = pending.ok_or(TopUpRefused::Busy)?;
+        pending.outcome().await.unwrap_or(Err(TopUpRefused::Unavailable))
     }
 
     /// Asks the chain about one claim now, in whatever state it is, and does what follows.
     pub async fn ask_again(&self, claim: ClaimId) -> Result<Settled, TopUpRefused> {
         let desk = Arc::clone(&self.desk);
-        let landing = self.in_flight.board(claim, || async move { desk.ask_again(claim).await });
-        let landing = landing.ok_or(TopUpRefused::Busy)?;
-        landing.landed().await.unwrap_or(Err(TopUpRefused::Unavailable))
+        let pending = self.in_flight.join(claim, || async move { desk.ask_again(claim).await });
+        let pending = pending.ok_or(TopUpRefused::Busy)?;
+        pending.outcome().await.unwrap_or(Err(TopUpRefused::Unavailable))
     }
 
     /// Gives up a claim that is not finished, with `also` in the same group. One that somebody is at
@@ -142,10 +142,9 @@ impl Payments {
             return Err(TopUpRefused::Busy);
         }
         let desk = Arc::clone(&self.desk);
-        let landing =
-            self.in_flight.board(claim, || async move { desk.abandon(claim, also).await });
-        let landing = landing.ok_or(TopUpRefused::Busy)?;
-        match landing.landed().await {
+        let pending = self.in_flight.join(claim, || async move { desk.abandon(claim, also).await });
+        let pending = pending.ok_or(TopUpRefused::Busy)?;
+        match pending.outcome().await {
             Some(Err(TopUpRefused::Failed)) => Ok(()),
             Some(Err(refused)) => Err(refused),
             _ => Err(TopUpRefused::Busy),

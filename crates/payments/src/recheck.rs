@@ -88,14 +88,14 @@ impl Payments {
         Ok(setbacks)
     }
 
-    /// Failed claims: each in a course of its own, for its payer may just be sending it again.
+    /// Failed claims: each in a task of its own, for its payer may just be sending it again.
     async fn look_up_failed(&self, due: Vec<Claim>) -> usize {
         let asked = due.into_iter().filter(can_have_moved).map(|claim| {
             let (desk, id) = (Arc::clone(&self.desk), claim.id);
             async move {
-                let landing = self.in_flight.board(id, || async move { desk.ask_again(id).await });
-                match landing {
-                    Some(landing) => landing.landed().await,
+                let pending = self.in_flight.join(id, || async move { desk.ask_again(id).await });
+                match pending {
+                    Some(pending) => pending.outcome().await,
                     None => None,
                 }
             }

@@ -39,20 +39,20 @@ impl Payments {
             return Ok(Round::default());
         }
         let claims = self.desk.store.unfinished_claims().await?;
-        let landings = claims.into_iter().filter_map(|claim| {
+        let outcomes = claims.into_iter().filter_map(|claim| {
             if self.in_flight.is_under_way(claim.id) {
                 return None;
             }
             let (desk, id) = (Arc::clone(&self.desk), claim.id);
             Some(async move {
-                let landing = self.in_flight.board(id, || async move { desk.resume(id).await });
-                match landing {
-                    Some(landing) => landing.landed().await,
+                let pending = self.in_flight.join(id, || async move { desk.resume(id).await });
+                match pending {
+                    Some(pending) => pending.outcome().await,
                     None => None,
                 }
             })
         });
-        let mut outcomes = stream::iter(landings).buffer_unordered(CLAIMS_AT_ONCE);
+        let mut outcomes = stream::iter(outcomes).buffer_unordered(CLAIMS_AT_ONCE);
         let mut round = Round::default();
         while let Some(outcome) = outcomes.next().await {
             match outcome {

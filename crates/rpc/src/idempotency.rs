@@ -2,7 +2,7 @@
 //!
 //! An answer is stored in the same transaction as its charge, and given again for a day. A request
 //! that ended without work (refused, unpaid, rate limited, no node reachable) stores nothing, so
-//! that a retry runs again. Requests under way are in [`SingleFlight`](crate::single_flight::SingleFlight) only: the
+//! that a retry runs again. Requests under way are in [`SingleFlight`](single_flight::SingleFlight) only: the
 //! process that runs them is the only one that writes to the database, and when it dies its holds
 //! die with it.
 

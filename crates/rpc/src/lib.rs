@@ -21,7 +21,6 @@ pub mod in_flight;
 pub mod methods;
 pub mod networks;
 pub mod node;
-pub mod single_flight;
 pub mod transaction;
 mod values;
 pub mod window;

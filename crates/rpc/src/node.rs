@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use moment::Clock;
 use outbound::Client;
+use single_flight::SingleFlight;
 use tokio::time::Instant;
 
 use crate::batch::Batch;
 use crate::exchange::{Exchange, Reply, Unanswered};
 use crate::immutable;
 use crate::networks::Network;
-use crate::single_flight::SingleFlight;
 use attempt::{Attempt, Posted, Target};
 use cache::{Cache, Question};
 use health::Chain;

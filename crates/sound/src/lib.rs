@@ -63,15 +63,15 @@ pub fn inspect(file: &[u8]) -> Result<Recording, Unreadable> {
     if file.is_empty() {
         return Err(Unreadable::Empty);
     }
-    let container = recognise(file).ok_or(Unreadable::UnknownFormat)?;
+    let (container, sound) = recognise(file).ok_or(Unreadable::UnknownFormat)?;
     let length = match container {
-        Container::Wav => wav::length(file),
-        Container::Flac => flac::length(after_id3(file)),
-        Container::Mp3 => mp3::length(after_id3(file)),
-        Container::Aac => adts::length(after_id3(file)),
-        Container::Mp4 | Container::M4a => mp4::length(file),
-        Container::Ogg => ogg::length(file),
-        Container::Webm => webm::length(file),
+        Container::Wav => wav::length(sound),
+        Container::Flac => flac::length(sound),
+        Container::Mp3 => mp3::length(sound),
+        Container::Aac => adts::length(sound),
+        Container::Mp4 | Container::M4a => mp4::length(sound),
+        Container::Ogg => ogg::length(sound),
+        Container::Webm => webm::length(sound),
     };
     let length = length.filter(|it| !it.is_zero()).ok_or(Unreadable::Damaged(container))?;
     if LENGTH_MAX < length {
@@ -121,7 +121,27 @@ impl Container {
     }
 }
 
-fn recognise(file: &[u8]) -> Option<Container> {
+/// How a file is laid out, and where its sound begins: after the tags that MP3, AAC and FLAC may
+/// have before it.
+pub fn recognise(file: &[u8]) -> Option<(Container, &[u8])> {
+    if let Some(container) = by_mark(file) {
+        return Some((container, file));
+    }
+    let frames = after_id3(file);
+    let container = if frames.starts_with(b"fLaC") {
+        Container::Flac
+    } else if adts::is_start(frames) {
+        Container::Aac
+    } else if mp3::is_start(frames) {
+        Container::Mp3
+    } else {
+        return None;
+    };
+    Some((container, frames))
+}
+
+/// Those that have their mark at a fixed place.
+fn by_mark(file: &[u8]) -> Option<Container> {
     let is_riff = file.starts_with(b"RIFF") || file.starts_with(b"RF64");
     if is_riff && file.get(8..12) == Some(b"WAVE") {
         return Some(Container::Wav);
@@ -136,14 +156,7 @@ fn recognise(file: &[u8]) -> Option<Container> {
         let is_sound_alone = matches!(file.get(8..11), Some(b"M4A" | b"M4B"));
         return Some(if is_sound_alone { Container::M4a } else { Container::Mp4 });
     }
-    let frames = after_id3(file);
-    if frames.starts_with(b"fLaC") {
-        return Some(Container::Flac);
-    }
-    if adts::is_start(frames) {
-        return Some(Container::Aac);
-    }
-    mp3::is_start(frames).then_some(Container::Mp3)
+    None
 }
 
 /// What stands after the tags that many programs write before MP3, AAC and FLAC.

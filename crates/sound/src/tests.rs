@@ -167,3 +167,30 @@ proptest! {
         complete_wav(&mut file);
     }
 }
+
+#[track_caller]
+fn check_begin(file: &[u8], expected: Option<(Container, usize)>) {
+    let found = recognise(file).map(|(container, sound)| (container, file.len() - sound.len()));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_tag_before_the_sound_is_skipped() {
+    let tagged = [b"ID3\x04\0\0\0\0\x01\x02".as_slice(), &[7; 130], b"fLaC"].concat();
+    check_begin(&tagged, Some((Container::Flac, 140)));
+}
+
+#[test]
+fn a_tag_that_claims_more_than_the_file_is_no_sound() {
+    check_begin(b"ID3\x04\0\0\x7f\x7f\x7f\x7fRIFF", None);
+}
+
+#[test]
+fn text_pictures_and_nothing_are_no_sound() {
+    check_begin(b"", None);
+    check_begin(b"{\"error\":\"not a sound\"}", None);
+    check_begin(b"RIFF\0\0\0\0WEBPVP8 ", None);
+    check_begin(b"\xff\xd8\xff\xe0\0\x10JFIF", None);
+    check_begin(b"\x89PNG\r\n\x1a\n", None);
+    check_begin(b"%PDF-1.7", None);
+}

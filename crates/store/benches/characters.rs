@@ -5,9 +5,11 @@
 use std::time::{Duration, Instant};
 
 use moment::Timestamp;
-use store::character::{Character, CharacterContent, CharacterQuery, CharacterSort};
+use store::character::{
+    Character, CharacterContent, CharacterQuery, CharacterSort, CharacterWrite,
+};
 use store::sqlite::{Options, Sqlite};
-use store::write::{Group, Write};
+use store::write::Group;
 use store::{CharacterStore, Store};
 use uuid::Uuid;
 
@@ -65,7 +67,7 @@ async fn main() {
             let character = character(number);
             let words = character.words();
             let content = CharacterContent { card: "{}".to_owned(), picture: None, words };
-            Write::AddCharacter { character, content }
+            CharacterWrite::Add { character, content }.into()
         };
         let writes = (first..first + IN_A_GROUP).map(add).collect();
         store.commit(Group { writes }).await.unwrap();

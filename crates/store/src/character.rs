@@ -97,6 +97,30 @@ pub struct Review {
     pub created: Timestamp,
 }
 
+/// What can be written about characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CharacterWrite {
+    /// A duplicate if its slug or id is taken.
+    Add {
+        character: Character,
+        content: CharacterContent,
+    },
+    /// Everything but its numbers; its picture only where there is a new one.
+    Change {
+        character: Character,
+        content: CharacterContent,
+    },
+    Remove(Uuid),
+    /// In place of the account's first review, if it has one.
+    PutReview(Review),
+    /// Counts an account once among those that chatted with a character.
+    NoteUse {
+        character: Uuid,
+        owner: OwnerId,
+        at: Timestamp,
+    },
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewPage {
     /// The newest first.

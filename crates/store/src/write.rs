@@ -7,10 +7,9 @@
 use credits::{KeyId, OwnerId, Record};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
-use uuid::Uuid;
 
 use crate::audit::AuditEntry;
-use crate::character::{Character, CharacterContent, Review};
+use crate::character::CharacterWrite;
 use crate::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment};
 use crate::idempotency::{AnswerKey, KeptAnswer};
 use crate::job::JobWrite;
@@ -154,25 +153,7 @@ pub enum Write {
     AddAudit(AuditEntry),
     Job(Box<JobWrite>),
     Media(Box<MediaWrite>),
-    /// A duplicate if its slug or id is taken.
-    AddCharacter {
-        character: Character,
-        content: CharacterContent,
-    },
-    /// Everything but its numbers; its picture only where there is a new one.
-    ChangeCharacter {
-        character: Character,
-        content: CharacterContent,
-    },
-    RemoveCharacter(Uuid),
-    /// In place of the account's first review, if it has one.
-    PutReview(Review),
-    /// Counts an account once among those that chatted with a character.
-    NoteCharacterUse {
-        character: Uuid,
-        owner: OwnerId,
-        at: Timestamp,
-    },
+    Character(Box<CharacterWrite>),
     /// Adds a setting, and is a duplicate if it is there.
     AddSetting {
         name: String,
@@ -182,4 +163,10 @@ pub enum Write {
         name: String,
         value: Vec<u8>,
     },
+}
+
+impl From<CharacterWrite> for Write {
+    fn from(write: CharacterWrite) -> Write {
+        Write::Character(Box::new(write))
+    }
 }

@@ -3,8 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use reqwest::Client;
+use bytes::Bytes;
+use http::HeaderMap;
+use outbound::{Client, Reach, Target, Way};
 use serde::Deserialize;
+use tokio::time::timeout;
+use url::Url;
 
 use crate::status::{Gpu, LoadedModel};
 
@@ -12,6 +16,8 @@ use crate::status::{Gpu, LoadedModel};
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// A list of as many models as fit in no machine.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// Longer than the time between two questions, so that one connection does.
+const IDLE_MAX: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
 struct Answer {
@@ -33,13 +39,10 @@ struct AnswerModel {
     layers: Option<u32>,
 }
 
-pub(crate) fn client(socket: &Path) -> Result<Client, String> {
-    // An error means that somebody installed one before us, which is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    // No root certificates: a socket of this machine has no use for them.
-    let builder = Client::builder().unix_socket(socket).tls_certs_only([]);
-    let built = builder.timeout(ANSWER_TIMEOUT).build();
-    built.map_err(|error| format!("cannot make an HTTP client: {error}"))
+/// The engine's `/health`.
+pub(crate) struct Health {
+    client: Client,
+    target: Target,
 }
 
 /// What it has loaded, and the GPUs that it computes on.
@@ -48,27 +51,37 @@ pub(crate) struct Report {
     pub(crate) gpus: Vec<Gpu>,
 }
 
-/// None if it does not answer.
-pub(crate) async fn ask(client: &Client) -> Option<Report> {
-    let mut response = client.get("http://engine/health").send().await.ok()?;
-    if !response.status().is_success() {
-        return None;
+impl Health {
+    pub(crate) fn at(socket: &Path) -> Result<Health, String> {
+        let way = Way::Socket(socket.to_owned());
+        let reach = Reach { way, connect_timeout: ANSWER_TIMEOUT, idle_max: IDLE_MAX };
+        let client = Client::new(reach).map_err(|error| error.to_string())?;
+        // The host means nothing over a socket.
+        let url = Url::parse("http://engine/health").map_err(|error| error.to_string())?;
+        let target = Target::new(&client, &url, HeaderMap::new());
+        Ok(Health { target: target.map_err(|error| error.to_string())?, client })
     }
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.ok()? {
-        if ANSWER_BYTES_MAX < body.len() + piece.len() {
+
+    /// None if it does not answer.
+    pub(crate) async fn ask(&self) -> Option<Report> {
+        let body = timeout(ANSWER_TIMEOUT, self.answer()).await.ok()??;
+        let answer: Answer = serde_json::from_slice(&body).ok()?;
+        let loaded = answer.models.into_iter().filter(|model| model.state == "loaded");
+        let loaded = loaded.map(|model| LoadedModel {
+            gpu_layers: model.gpu_layers.zip(model.layers),
+            id: model.id,
+            memory_bytes: model.memory_bytes.unwrap_or(0),
+        });
+        Some(Report { models: loaded.collect(), gpus: answer.gpus })
+    }
+
+    async fn answer(&self) -> Option<Bytes> {
+        let answer = self.client.get(&self.target, "").await.ok()?;
+        if !(200..300).contains(&answer.status()) {
             return None;
         }
-        body.extend_from_slice(&piece);
+        answer.whole(ANSWER_BYTES_MAX).await.ok()
     }
-    let answer: Answer = serde_json::from_slice(&body).ok()?;
-    let loaded = answer.models.into_iter().filter(|model| model.state == "loaded");
-    let loaded = loaded.map(|model| LoadedModel {
-        gpu_layers: model.gpu_layers.zip(model.layers),
-        id: model.id,
-        memory_bytes: model.memory_bytes.unwrap_or(0),
-    });
-    Some(Report { models: loaded.collect(), gpus: answer.gpus })
 }
 
 /// What a process has in memory, where the system tells in a file.

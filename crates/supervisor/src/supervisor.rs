@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use reqwest::Client;
 use tokio::process::Child;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::backoff::{STEADY_AFTER, wait};
-use crate::health;
+use crate::health::{self, Health};
 use crate::process::{Plan, end, told};
 use crate::status::{ProcessState, StatusCell};
 
@@ -23,8 +22,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// Keeps the engine running until `stop`, and then ends it.
 pub async fn supervise(plan: Plan, status: StatusCell, dice: Dice, stop: CancellationToken) {
-    let client = match health::client(&plan.socket) {
-        Ok(client) => client,
+    let health = match Health::at(&plan.socket) {
+        Ok(health) => health,
         Err(reason) => {
             tracing::error!("the engine cannot be watched: {reason}");
             status.change(|status| status.state = ProcessState::Down { reason });
@@ -35,7 +34,7 @@ pub async fn supervise(plan: Plan, status: StatusCell, dice: Dice, stop: Cancell
     loop {
         let started = Instant::now();
         let reason = match plan.start() {
-            Ok(child) => match watch(child, &client, &status, &stop).await {
+            Ok(child) => match watch(child, &health, &status, &stop).await {
                 Ended::Told => return,
                 Ended::ByItself(reason) => reason,
             },
@@ -70,7 +69,7 @@ enum Ended {
 
 async fn watch(
     mut child: Child,
-    client: &Client,
+    health: &Health,
     status: &StatusCell,
     stop: &CancellationToken,
 ) -> Ended {
@@ -80,7 +79,7 @@ async fn watch(
     let outcome = tokio::select! {
         () = stop.cancelled() => Ended::Told,
         ended = child.wait() => return Ended::ByItself(told(ended)),
-        () = look_after(process, client, status) => {
+        () = look_after(process, health, status) => {
             Ended::ByItself(format!("it said nothing for {} s", SILENCE_MAX.as_secs()))
         }
     };
@@ -90,10 +89,10 @@ async fn watch(
 }
 
 /// Writes down how the engine is, again and again; returns when it has been silent for too long.
-async fn look_after(process: Option<u32>, client: &Client, status: &StatusCell) {
+async fn look_after(process: Option<u32>, health: &Health, status: &StatusCell) {
     let mut heard = Instant::now();
     loop {
-        if let Some(report) = health::ask(client).await {
+        if let Some(report) = health.ask().await {
             heard = Instant::now();
             if !status.is_up() {
                 tracing::info!("the engine is up");

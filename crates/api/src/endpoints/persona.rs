@@ -1,8 +1,8 @@
 //! The character that a conversation is held with: what it adds to the prompt.
 
 use characters::Card;
-use store::character::Character;
-use store::write::{Group, Write};
+use store::character::{Character, CharacterWrite};
+use store::write::Group;
 
 use crate::app::App;
 use crate::paid::PaidCall;
@@ -39,8 +39,8 @@ impl Speaker {
     /// Counts the caller among those who chatted with it. Nobody waits for it.
     pub(super) fn note_use(&self, call: &PaidCall) {
         let (character, owner) = (self.character.id, call.holder.owner.id);
-        let write = Write::NoteCharacterUse { character, owner, at: call.now };
-        let commit = call.app.store.commit(Group::of(write));
+        let write = CharacterWrite::NoteUse { character, owner, at: call.now };
+        let commit = call.app.store.commit(Group::of(write.into()));
         call.app.tasks.spawn(async move {
             if let Err(error) = commit.await {
                 tracing::warn!(error = %error, "a chat with a character was not counted: {error}");

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use credits::{Receipt, Want};
 use domain::catalogue::Model;
 use domain::limits::window::Admission;
-use ledger::{Charge, Hold};
+use ledger::{Charge, Hold, HoldRefused, LedgerError};
 use moment::Timestamp;
 use money::Means;
+use store::write::Write;
 
 use crate::app::Shared;
 use crate::paid::PaidCall;
@@ -38,11 +39,14 @@ impl HeldFunds {
     ) -> Result<HeldFunds, Refusal> {
         let PaidCall { app, holder, standing, .. } = call;
         let admission = app.admit_model(holder, model, tokens, standing)?;
-        HeldFunds::admitted(call, Some(admission), want)
+        HeldFunds::admitted(call, Some(admission), want).map_err(|refused| {
+            correct(app, Some(admission), 0);
+            payment::refuse_hold(app, refused)
+        })
     }
 
     /// Of work without a model.
-    pub(super) fn open_plain(call: &PaidCall, want: Want) -> Result<HeldFunds, Refusal> {
+    pub(super) fn open_plain(call: &PaidCall, want: Want) -> Result<HeldFunds, HoldRefused> {
         HeldFunds::admitted(call, None, want)
     }
 
@@ -50,12 +54,9 @@ impl HeldFunds {
         call: &PaidCall,
         admission: Option<Admission>,
         want: Want,
-    ) -> Result<HeldFunds, Refusal> {
+    ) -> Result<HeldFunds, HoldRefused> {
         let PaidCall { app, holder, request_id, .. } = call;
-        let hold = app.ledger.hold(holder.payer(), want).map_err(|refused| {
-            correct(app, admission, 0);
-            payment::refuse_hold(app, refused)
-        })?;
+        let hold = app.ledger.hold(holder.payer(), want)?;
         let (app, request_id) = (Arc::clone(app), request_id.clone());
         Ok(HeldFunds { started: app.clock.now(), app, request_id, admission, hold })
     }
@@ -79,17 +80,22 @@ impl HeldFunds {
 
     /// Charges for the work, and waits until that is durable. The request's id and duration are
     /// added to the charge.
-    pub(crate) async fn pay(
-        self,
-        tokens_used: u64,
-        mut charge: Charge,
-    ) -> Result<Receipt, Failure> {
+    pub(crate) async fn pay(self, tokens_used: u64, charge: Charge) -> Result<Receipt, Failure> {
         correct(&self.app, self.admission, tokens_used);
+        self.pay_with(charge, Vec::new()).await.map_err(Failure::Unrecorded)
+    }
+
+    /// Charges for work without a model, and writes more rows in the transaction of the charge:
+    /// rows that the store cannot refuse.
+    pub(crate) async fn pay_with(
+        self,
+        mut charge: Charge,
+        also: Vec<Write>,
+    ) -> Result<Receipt, LedgerError> {
         let took = self.app.clock.now().since(self.started).as_millis();
         charge.details.execution_ms = u64::try_from(took).ok();
         charge.details.request_id = self.request_id.as_str().to_owned();
-        let receipt = self.app.ledger.settle(self.hold, charge).await;
-        receipt.map_err(Failure::Unrecorded)
+        self.app.ledger.settle_with(self.hold, charge, also).await
     }
 
     /// Nothing was produced: the money returns, and no tokens were used.

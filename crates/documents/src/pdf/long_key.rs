@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
-use super::aes::{BLOCK_BYTES, Cipher};
+use super::cipher::{BLOCK_BYTES, decrypt_aes, encrypt_aes128};
 use crate::fault::{self, Unreadable};
 
 /// What making and trying a key costs at the most.
@@ -58,14 +58,14 @@ pub(super) fn without_password(
     if revision.digest(salt) != digest {
         return Err(fault::PASSWORD_PDF);
     }
-    Ok(Cipher::new(&revision.digest(key_salt)).decrypt_chain([0; BLOCK_BYTES], wrapped))
+    Ok(decrypt_aes(&revision.digest(key_salt), [0; BLOCK_BYTES], wrapped))
 }
 
 fn slow(mut digest: Vec<u8>) -> [u8; KEY_BYTES] {
     for round in 0.. {
-        let (key, rest) = digest.split_at(BLOCK_BYTES);
-        let begin = std::array::from_fn(|place| rest[place]);
-        let encrypted = Cipher::new(key).encrypt_chain(begin, &digest.repeat(REPEATED));
+        let key = std::array::from_fn(|place| digest[place]);
+        let begin = std::array::from_fn(|place| digest[BLOCK_BYTES + place]);
+        let encrypted = encrypt_aes128(key, begin, &digest.repeat(REPEATED));
         // The first block as a number, divided by three: 256 leaves a rest of one.
         let rest: usize = encrypted.iter().take(BLOCK_BYTES).copied().map(usize::from).sum();
         digest = match rest % 3 {

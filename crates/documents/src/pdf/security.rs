@@ -1,9 +1,8 @@
 //! Files that are encrypted and still open without a password: their author wanted to keep readers
 //! from copying or printing, and every viewer shows them. The standard security handler.
 
-use super::aes::{BLOCK_BYTES, Cipher};
+use super::cipher::{BLOCK_BYTES, decrypt_aes, md5, rc4};
 use super::object::Owner;
-use super::{md5, rc4};
 use crate::fault::{self, Unreadable};
 
 /// What stands for a password that is empty.
@@ -71,11 +70,11 @@ impl Key {
         let metadata = 4 <= terms.revision && !terms.encrypts_metadata;
         let unlike_metadata: &[u8] = if metadata { &[0xff; 4] } else { &[] };
         let parts = [&NO_PASSWORD, owner, &terms.permissions, terms.id, unlike_metadata];
-        let mut digest = md5::digest(&parts.concat());
+        let mut digest = md5(&parts.concat());
         let length = terms.key_bytes.min(digest.len());
         if 3 <= terms.revision {
             for _ in 0..KEY_ROUNDS {
-                digest = md5::digest(&digest[..length]);
+                digest = md5(&digest[..length]);
             }
         }
         let key = Key(digest[..length].to_vec());
@@ -84,14 +83,14 @@ impl Key {
 
     fn is_proved(&self, terms: &Terms<'_>) -> bool {
         if terms.revision < 3 {
-            let proof = rc4::apply(&self.0, &NO_PASSWORD);
+            let proof = rc4(&self.0, &NO_PASSWORD);
             return terms.proof.get(..proof.len()) == Some(&proof[..]);
         }
-        let digest = md5::digest(&[&NO_PASSWORD, terms.id].concat());
-        let mut proof = rc4::apply(&self.0, &digest);
+        let digest = md5(&[&NO_PASSWORD, terms.id].concat());
+        let mut proof = rc4(&self.0, &digest);
         for round in 1..=PROOF_ROUNDS {
             let key: Vec<u8> = self.0.iter().map(|byte| byte ^ round).collect();
-            proof = rc4::apply(&key, &proof);
+            proof = rc4(&key, &proof);
         }
         terms.proof.get(..PROOF_BYTES) == Some(&proof[..])
     }
@@ -100,7 +99,7 @@ impl Key {
     pub(super) fn decrypt(&self, method: Method, owner: Owner, bytes: &[u8]) -> Vec<u8> {
         match method {
             Method::Plain => bytes.to_vec(),
-            Method::Rc4 => rc4::apply(&self.of_object(owner, &[]), bytes),
+            Method::Rc4 => rc4(&self.of_object(owner, &[]), bytes),
             Method::Aes => decrypt_padded(&self.of_object(owner, AES_SALT), bytes),
             Method::LongAes => decrypt_padded(&self.0, bytes),
         }
@@ -109,7 +108,7 @@ impl Key {
     fn of_object(&self, owner: Owner, salt: &[u8]) -> Vec<u8> {
         let number = &owner.number.to_le_bytes()[..3];
         let generation = &owner.generation.to_le_bytes()[..2];
-        let digest = md5::digest(&[&self.0, number, generation, salt].concat());
+        let digest = md5(&[&self.0, number, generation, salt].concat());
         let length = (self.0.len() + OBJECT_KEY_BYTES).min(digest.len());
         digest[..length].to_vec()
     }
@@ -119,7 +118,7 @@ impl Key {
 /// fill the last block up.
 fn decrypt_padded(key: &[u8], bytes: &[u8]) -> Vec<u8> {
     let Some((first, rest)) = bytes.split_first_chunk() else { return Vec::new() };
-    let mut decrypted = Cipher::new(key).decrypt_chain(*first, rest);
+    let mut decrypted = decrypt_aes(key, *first, rest);
     let added = decrypted.last().copied().map_or(0, usize::from);
     if (1..=BLOCK_BYTES).contains(&added) {
         decrypted.truncate(decrypted.len().saturating_sub(added));
@@ -129,6 +128,7 @@ fn decrypt_padded(key: &[u8], bytes: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cipher::encrypt_aes128;
     use super::*;
 
     const OWNER: [u8; 32] = [0; 32];
@@ -158,7 +158,7 @@ mod tests {
         for (last, expected) in [(11, "hello"), (0, "hello\0"), (17, "hello\u{11}")] {
             let mut block = [last; BLOCK_BYTES];
             block[..5].copy_from_slice(b"hello");
-            let encrypted = Cipher::new(&key).encrypt_chain(begin, &block);
+            let encrypted = encrypt_aes128(key, begin, &block);
             let decrypted = decrypt_padded(&key, &[&begin[..], &encrypted].concat());
             assert!(decrypted.starts_with(expected.as_bytes()), "{last}");
             assert_eq!(decrypted.len(), if last == 11 { 5 } else { BLOCK_BYTES }, "{last}");

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use single_flight::Role;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Nodes;
 use super::pool::Pool;
 use super::send::{self, Failure, Sent};
-use crate::single_flight::Boarding;
 
 /// Longer bodies are rarely the same, and would be kept twice for nothing.
 const SHARED_BYTES_MAX: usize = 64 * 1024;
@@ -90,16 +90,16 @@ impl Nodes {
         let network = target.pool.network.slug();
         let posted = Posted { network, upstream, body };
         loop {
-            let follower = match self.reads.board(posted.clone()) {
-                Boarding::Lead(leader) => {
+            let follower = match self.reads.join(posted.clone()) {
+                Role::Lead(leader) => {
                     let sent = self.post(target, upstream, posted.body).await;
-                    leader.land(&sent);
+                    leader.finish(&sent);
                     return sent;
                 }
-                Boarding::Follow(follower) => follower,
+                Role::Follow(follower) => follower,
             };
-            let landed = timeout_at(target.until, follower.landed()).await;
-            match landed {
+            let ended = timeout_at(target.until, follower.outcome()).await;
+            match ended {
                 Err(_) => return Sent::Failed(Failure::TimedOut),
                 // The one ahead of us gave up, or had less time left than we have.
                 Ok(None | Some(Sent::Failed(Failure::TimedOut))) => {}

@@ -1,7 +1,7 @@
 //! Characters, reviews of them, and who chatted with them.
 
 use credits::OwnerId;
-use store::character::{Character, CharacterContent, Review};
+use store::character::{Character, CharacterContent, CharacterWrite, Review};
 use store::error::StoreError;
 use uuid::Uuid;
 
@@ -52,11 +52,19 @@ const ADD_REVIEW: &str = "INSERT INTO character_review \
 const NOTE_USE: &str = "INSERT INTO character_use (character, owner, at_ms) \
     SELECT seq, $2, $3 FROM character WHERE id = $1 ON CONFLICT DO NOTHING";
 
-pub(crate) fn add<'a>(
-    steps: &mut Steps<'a>,
-    character: &'a Character,
-    content: &'a CharacterContent,
-) {
+pub(crate) fn write<'a>(steps: &mut Steps<'a>, write: &'a CharacterWrite) {
+    match write {
+        CharacterWrite::Add { character, content } => add(steps, character, content),
+        CharacterWrite::Change { character, content } => change(steps, character, content),
+        CharacterWrite::Remove(id) => remove(steps, *id),
+        CharacterWrite::PutReview(review) => put_review(steps, review),
+        CharacterWrite::NoteUse { character, owner, at } => {
+            note_use(steps, (*character, *owner), at.ms());
+        }
+    }
+}
+
+fn add<'a>(steps: &mut Steps<'a>, character: &'a Character, content: &'a CharacterContent) {
     let mut values = character_values(character);
     values.extend(values![character.created.ms()]);
     steps.add(ADD, values);
@@ -72,11 +80,7 @@ pub(crate) fn add<'a>(
 }
 
 /// Everything of it but its numbers; a picture only where there is a new one.
-pub(crate) fn change<'a>(
-    steps: &mut Steps<'a>,
-    character: &'a Character,
-    content: &'a CharacterContent,
-) {
+fn change<'a>(steps: &mut Steps<'a>, character: &'a Character, content: &'a CharacterContent) {
     steps.add_one(CHANGE, character_values(character), MISSING);
     steps.add(CHANGE_CARD, values![character.id, text(&content.card)]);
     if let Some(picture) = &content.picture {
@@ -88,12 +92,12 @@ pub(crate) fn change<'a>(
     add_words(steps, character, content);
 }
 
-pub(crate) fn remove(steps: &mut Steps<'_>, id: Uuid) {
+fn remove(steps: &mut Steps<'_>, id: Uuid) {
     steps.add_one("DELETE FROM character WHERE id = $1", values![id], MISSING);
 }
 
 /// In place of the account's first, whose share of the sums goes with it.
-pub(crate) fn put_review<'a>(steps: &mut Steps<'a>, review: &'a Review) {
+fn put_review<'a>(steps: &mut Steps<'a>, review: &'a Review) {
     steps.add(DROP_REVIEW, values![review.character, review.owner.0]);
     let values = values![
         review.character,
@@ -108,7 +112,7 @@ pub(crate) fn put_review<'a>(steps: &mut Steps<'a>, review: &'a Review) {
     steps.add_one(ADD_REVIEW, values, MISSING);
 }
 
-pub(crate) fn note_use(steps: &mut Steps<'_>, (character, owner): (Uuid, OwnerId), at_ms: i64) {
+fn note_use(steps: &mut Steps<'_>, (character, owner): (Uuid, OwnerId), at_ms: i64) {
     steps.add(NOTE_USE, values![character, owner.0, at_ms]);
 }
 

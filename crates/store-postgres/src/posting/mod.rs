@@ -120,7 +120,37 @@ impl<'a> Posting<'a> {
             Write::AddAudit(entry) => owners::add_audit(steps, entry),
             Write::Job(write) => return jobs::write(steps, write),
             Write::Media(write) => return media::write(steps, write),
-            other => return write_elsewhere(steps, other),
+            Write::EnsureOwner(owner) => wallets::ensure_owner(steps, owner),
+            Write::UseNonce(used) => wallets::use_nonce(steps, used),
+            Write::DropExpiredNonces { now, rows_max } => {
+                wallets::drop_expired_nonces(steps, *now, *rows_max);
+            }
+            Write::LinkWallet(link) => wallets::link_wallet(steps, link),
+            Write::UnlinkWallet { kind, address, owner } => {
+                wallets::unlink_wallet(steps, (*kind, address), *owner);
+            }
+            Write::KeepAnswer { key, answer } => rpc::keep_answer(steps, key, answer),
+            Write::DropExpiredAnswers { now, rows_max } => {
+                rpc::drop_expired_answers(steps, *now, *rows_max);
+            }
+            Write::AddSentTransaction(sent) => rpc::add_sent_transaction(steps, sent),
+            Write::NameTransaction { request_id, hash } => {
+                rpc::name_transaction(steps, request_id, hash);
+            }
+            Write::OpenClaim(claim) => return claims::open(steps, claim),
+            Write::AdvanceClaim { claim, from, step, at } => {
+                return claims::advance(steps, (*claim, *from), step, *at);
+            }
+            Write::NoteReceivedClaim { claim, received, at } => {
+                claims::note_received(steps, *claim, received, *at);
+            }
+            Write::DropReceivedClaim(claim) => claims::drop_received(steps, *claim),
+            Write::NoteMissingClaim { claim, at } => claims::note_missing(steps, *claim, *at),
+            Write::NoteFoundClaim(claim) => claims::note_found(steps, *claim),
+            Write::DropFailedClaims { before, rows_max } => {
+                claims::drop_failed(steps, *before, *rows_max);
+            }
+            Write::Character(write) => characters::write(steps, write),
         }
         Ok(())
     }
@@ -133,51 +163,4 @@ impl<'a> Posting<'a> {
         }
         id
     }
-}
-
-/// Wallets, calls to chains, claims and characters.
-fn write_elsewhere<'a>(steps: &mut Steps<'a>, write: &'a Write) -> Result<(), StoreError> {
-    match write {
-        Write::EnsureOwner(owner) => wallets::ensure_owner(steps, owner),
-        Write::UseNonce(used) => wallets::use_nonce(steps, used),
-        Write::DropExpiredNonces { now, rows_max } => {
-            wallets::drop_expired_nonces(steps, *now, *rows_max);
-        }
-        Write::LinkWallet(link) => wallets::link_wallet(steps, link),
-        Write::UnlinkWallet { kind, address, owner } => {
-            wallets::unlink_wallet(steps, (*kind, address), *owner);
-        }
-        Write::KeepAnswer { key, answer } => rpc::keep_answer(steps, key, answer),
-        Write::DropExpiredAnswers { now, rows_max } => {
-            rpc::drop_expired_answers(steps, *now, *rows_max);
-        }
-        Write::AddSentTransaction(sent) => rpc::add_sent_transaction(steps, sent),
-        Write::NameTransaction { request_id, hash } => {
-            rpc::name_transaction(steps, request_id, hash);
-        }
-        Write::OpenClaim(claim) => return claims::open(steps, claim),
-        Write::AdvanceClaim { claim, from, step, at } => {
-            return claims::advance(steps, (*claim, *from), step, *at);
-        }
-        Write::NoteReceivedClaim { claim, received, at } => {
-            claims::note_received(steps, *claim, received, *at);
-        }
-        Write::DropReceivedClaim(claim) => claims::drop_received(steps, *claim),
-        Write::NoteMissingClaim { claim, at } => claims::note_missing(steps, *claim, *at),
-        Write::NoteFoundClaim(claim) => claims::note_found(steps, *claim),
-        Write::DropFailedClaims { before, rows_max } => {
-            claims::drop_failed(steps, *before, *rows_max);
-        }
-        Write::AddCharacter { character, content } => characters::add(steps, character, content),
-        Write::ChangeCharacter { character, content } => {
-            characters::change(steps, character, content);
-        }
-        Write::RemoveCharacter(id) => characters::remove(steps, *id),
-        Write::PutReview(review) => characters::put_review(steps, review),
-        Write::NoteCharacterUse { character, owner, at } => {
-            characters::note_use(steps, (*character, *owner), at.ms());
-        }
-        _ => unreachable!("the caller writes all others"),
-    }
-    Ok(())
 }

@@ -4,7 +4,8 @@ use uuid::Uuid;
 
 use crate::Store;
 use crate::character::{
-    Character, CharacterContent, CharacterPicture, CharacterQuery, CharacterSort, Review,
+    Character, CharacterContent, CharacterPicture, CharacterQuery, CharacterSort, CharacterWrite,
+    Review,
 };
 use crate::conformance::Cases;
 use crate::conformance::fixture::{at, done, owner, owner_id, refused};
@@ -46,11 +47,11 @@ fn content(character: &Character) -> CharacterContent {
 }
 
 fn add(character: &Character) -> Write {
-    Write::AddCharacter { character: character.clone(), content: content(character) }
+    CharacterWrite::Add { character: character.clone(), content: content(character) }.into()
 }
 
 fn review(number: u8, character: &Character, rating: u8) -> Write {
-    Write::PutReview(Review {
+    let review = Review {
         id: Uuid::from_u128(u128::from(number) << 64 | u128::from(rating)),
         character: character.id,
         owner: owner_id(number),
@@ -59,7 +60,8 @@ fn review(number: u8, character: &Character, rating: u8) -> Write {
         locale: "en".into(),
         username: "abcde".into(),
         created: at(i64::from(rating)),
-    })
+    };
+    CharacterWrite::PutReview(review).into()
 }
 
 async fn found(store: &dyn Store) {
@@ -89,7 +91,7 @@ async fn changed(store: &dyn Store) {
     let moved =
         Character { tags: vec!["land".into()], description: "sails".into(), ..mara.clone() };
     let content = CharacterContent { card: "[]".into(), picture: None, words: moved.words() };
-    done(store, vec![Write::ChangeCharacter { character: moved.clone(), content }]).await;
+    done(store, vec![CharacterWrite::Change { character: moved.clone(), content }.into()]).await;
     let line = store.character("mara", Some(owner_id(1))).await.expect("asked").expect("there");
     assert_eq!((line.character, line.rating_sum, line.own_rating), (moved, 4, Some(4)));
     assert!(store.character_picture("mara").await.expect("asked").is_some());
@@ -119,10 +121,10 @@ async fn used(store: &dyn Store) {
     done(store, vec![add(&mara)]).await;
     for number in [1, 2, 1] {
         let (character, owner) = (mara.id, owner_id(number));
-        done(store, vec![Write::NoteCharacterUse { character, owner, at: at(1) }]).await;
+        done(store, vec![CharacterWrite::NoteUse { character, owner, at: at(1) }.into()]).await;
     }
     let (character, owner) = (Uuid::from_u128(9), owner_id(1));
-    done(store, vec![Write::NoteCharacterUse { character, owner, at: at(1) }]).await;
+    done(store, vec![CharacterWrite::NoteUse { character, owner, at: at(1) }.into()]).await;
     let line = store.character("mara", None).await.expect("asked").expect("there");
     assert_eq!(line.imports, 2);
 }
@@ -130,11 +132,11 @@ async fn used(store: &dyn Store) {
 async fn removed(store: &dyn Store) {
     let mara = character(1, "Mara", &["sea"]);
     done(store, vec![Write::AddOwner(owner(1)), add(&mara), review(1, &mara, 4)]).await;
-    done(store, vec![Write::RemoveCharacter(mara.id)]).await;
+    done(store, vec![CharacterWrite::Remove(mara.id).into()]).await;
     assert_eq!(store.character("mara", None).await.expect("asked"), None);
     assert_eq!(store.reviews(mara.id, 0, 9).await.expect("asked").total, 0);
     assert!(names(store, &[], &["sea"]).await.is_empty());
-    let error = refused(store, vec![Write::RemoveCharacter(mara.id)]).await;
+    let error = refused(store, vec![CharacterWrite::Remove(mara.id).into()]).await;
     assert!(matches!(error, StoreError::Missing(_)), "{error}");
     done(store, vec![add(&mara)]).await;
 }

@@ -7,7 +7,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use crate::character::{
-    Character, CharacterContent, CharacterLine, CharacterPicture, Review, ReviewPage,
+    Character, CharacterContent, CharacterLine, CharacterPicture, CharacterWrite, Review,
+    ReviewPage,
 };
 use crate::error::StoreError;
 use crate::sqlite::columns::{id, time};
@@ -20,7 +21,19 @@ const COLUMNS: &str = "c.id, c.slug, c.name, c.description, c.author, c.tags, c.
     c.pro, c.web_enabled, c.model, c.created_ms, c.updated_ms, c.imports, c.rating_count, \
     c.rating_sum, (SELECT rating FROM character_review WHERE character = c.seq AND owner = ?1)";
 
-pub(crate) fn add(
+pub(crate) fn write(connection: &Connection, write: &CharacterWrite) -> Result<(), Fault> {
+    match write {
+        CharacterWrite::Add { character, content } => add(connection, character, content),
+        CharacterWrite::Change { character, content } => change(connection, character, content),
+        CharacterWrite::Remove(id) => remove(connection, *id),
+        CharacterWrite::PutReview(review) => put_review(connection, review),
+        CharacterWrite::NoteUse { character, owner, at } => {
+            note_use(connection, (*character, *owner), at.ms())
+        }
+    }
+}
+
+fn add(
     connection: &Connection,
     character: &Character,
     content: &CharacterContent,
@@ -76,7 +89,7 @@ fn add_words(
 }
 
 /// Everything of it but its numbers; a picture only where there is a new one.
-pub(crate) fn change(
+fn change(
     connection: &Connection,
     character: &Character,
     content: &CharacterContent,
@@ -115,14 +128,14 @@ pub(crate) fn change(
     add_words(connection, seq, character, content)
 }
 
-pub(crate) fn remove(connection: &Connection, id: Uuid) -> Result<(), Fault> {
+fn remove(connection: &Connection, id: Uuid) -> Result<(), Fault> {
     let sql = "DELETE FROM character WHERE id = ?1";
     let removed = connection.prepare_cached(sql)?.execute([id.as_bytes()])?;
     if removed == 1 { Ok(()) } else { Err(missing()) }
 }
 
 /// In place of the account's first, whose share of the sums goes with it.
-pub(crate) fn put_review(connection: &Connection, review: &Review) -> Result<(), Fault> {
+fn put_review(connection: &Connection, review: &Review) -> Result<(), Fault> {
     let seq = seq(connection, review.character)?.ok_or_else(missing)?;
     let owner = review.owner.0.as_bytes();
     let sql = "DELETE FROM character_review WHERE character = ?1 AND owner = ?2";
@@ -144,7 +157,7 @@ pub(crate) fn put_review(connection: &Connection, review: &Review) -> Result<(),
 }
 
 /// Counts an account once. One that is gone is not counted.
-pub(crate) fn note_use(
+fn note_use(
     connection: &Connection,
     (character, owner): (Uuid, OwnerId),
     at_ms: i64,

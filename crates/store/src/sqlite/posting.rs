@@ -153,7 +153,12 @@ impl<'batch> Posting<'batch> {
             Write::DropFailedClaims { before, rows_max } => {
                 claims::drop_failed(connection, *before, *rows_max)
             }
-            other => write_elsewhere(connection, other),
+            Write::AddAudit(entry) => audit::add(connection, entry),
+            Write::Job(write) => jobs::write(connection, write),
+            Write::Media(write) => media::write(connection, write),
+            Write::Character(write) => characters::write(connection, write),
+            Write::AddSetting { name, value } => owners::add_setting(connection, name, value),
+            Write::PutSetting { name, value } => owners::put_setting(connection, name, value),
         }
     }
 
@@ -310,28 +315,4 @@ fn prune_usage(connection: &Connection, before_day: i64, rows_max: usize) -> Res
     let rows = format!("DELETE FROM usage WHERE seq IN (SELECT seq FROM ({oldest}))");
     connection.prepare_cached(&rows)?.execute(params![before_ms, rows_max])?;
     Ok(())
-}
-
-/// What touches neither balances nor sums: everything beside the journal, usage, owners, keys,
-/// wallets, calls to chains and claims.
-fn write_elsewhere(connection: &Connection, write: &Write) -> Result<(), Fault> {
-    match write {
-        Write::AddAudit(entry) => audit::add(connection, entry),
-        Write::Job(write) => jobs::write(connection, write),
-        Write::Media(write) => media::write(connection, write),
-        Write::AddCharacter { character, content } => {
-            characters::add(connection, character, content)
-        }
-        Write::ChangeCharacter { character, content } => {
-            characters::change(connection, character, content)
-        }
-        Write::RemoveCharacter(id) => characters::remove(connection, *id),
-        Write::PutReview(review) => characters::put_review(connection, review),
-        Write::NoteCharacterUse { character, owner, at } => {
-            characters::note_use(connection, (*character, *owner), at.ms())
-        }
-        Write::AddSetting { name, value } => owners::add_setting(connection, name, value),
-        Write::PutSetting { name, value } => owners::put_setting(connection, name, value),
-        _ => unreachable!("the caller writes all others"),
-    }
 }

@@ -5,9 +5,11 @@ use characters::{Card, portrait, slug};
 use domain::entropy::time_ordered_id;
 use schema_check::Faults;
 use serde_json::{Map, Value};
-use store::character::{Character, CharacterContent, CharacterLine, CharacterPicture};
+use store::character::{
+    Character, CharacterContent, CharacterLine, CharacterPicture, CharacterWrite,
+};
 use store::error::StoreError;
-use store::write::{Group, Write};
+use store::write::Group;
 use wire::characters::{
     CharacterChange, CharacterList, CharacterListQuery, CharacterPath, CharacterRemoved,
     ManagedCharacter, NewCharacter,
@@ -77,8 +79,8 @@ async fn create_character(
             bytes: portrait(&card.name).into_bytes(),
         };
         let content = CharacterContent { picture: Some(picture), ..content };
-        let write = Write::AddCharacter { character, content };
-        match app.store.commit(Group::of(write)).await {
+        let write = CharacterWrite::Add { character, content };
+        match app.store.commit(Group::of(write.into())).await {
             Ok(()) => return managed(&app, find(&app, &slug, holder.owner.id).await?).await,
             Err(StoreError::Duplicate(_)) => {}
             Err(error) => return Err(Refusal::unavailable(error)),
@@ -121,8 +123,8 @@ async fn update_character(
     character.updated = call.now;
     content.words = character.words();
     let slug = character.slug.clone();
-    let write = Write::ChangeCharacter { character, content };
-    app.store.commit(Group::of(write)).await.map_err(Refusal::unavailable)?;
+    let write = CharacterWrite::Change { character, content };
+    app.store.commit(Group::of(write.into())).await.map_err(Refusal::unavailable)?;
     managed(&app, find(&app, &slug, holder.owner.id).await?).await
 }
 
@@ -133,7 +135,8 @@ async fn delete_character(
     let (Admin(holder), Path(path)) = (call.caller, call.input);
     require_operator(&holder)?;
     let line = find(&app, &path.slug, holder.owner.id).await?;
-    let commit = app.store.commit(Group::of(Write::RemoveCharacter(line.character.id)));
+    let write = CharacterWrite::Remove(line.character.id);
+    let commit = app.store.commit(Group::of(write.into()));
     commit.await.map_err(Refusal::unavailable)?;
     Ok(Answer::new(CharacterRemoved { success: true }))
 }

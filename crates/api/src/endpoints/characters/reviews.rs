@@ -3,8 +3,8 @@
 use characters::anonymous;
 use credits::OwnerId;
 use domain::entropy::time_ordered_id;
-use store::character as stored;
-use store::write::{Group, Write};
+use store::character::{self as stored, CharacterWrite};
+use store::write::Group;
 use wire::characters::{
     CharacterPath, NewReview, Review, ReviewList, ReviewPagination, ReviewQuery, ReviewReply,
     ReviewSummary,
@@ -91,7 +91,8 @@ async fn create_character_review(
         username: anonymous(&holder.owner.name),
         created: call.now,
     };
-    let commit = app.store.commit(Group::of(Write::PutReview(written.clone())));
+    let write = CharacterWrite::PutReview(written.clone());
+    let commit = app.store.commit(Group::of(write.into()));
     commit.await.map_err(Refusal::unavailable)?;
     Ok(Answer::new(ReviewReply { data: review(written, owner), object: "review" }))
 }

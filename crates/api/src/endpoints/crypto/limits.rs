@@ -2,34 +2,29 @@
 
 use std::time::Duration;
 
-use access::Holder;
 use domain::limits::tiers::LimitClass;
 use domain::limits::window::Subject;
 use moment::Timestamp;
 use rpc::in_flight::IN_FLIGHT_PER_OWNER_MAX;
 use rpc::window::CapReached;
 
-use crate::app::App;
-use crate::call::{StandingCell, counted};
+use crate::call::counted;
+use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 use crate::refusal::proxy::Cap;
 
 /// Counts one request, however many calls are in it.
-pub(super) fn admit(
-    app: &App,
-    holder: &Holder,
-    standing: &StandingCell,
-    now: Timestamp,
-) -> Result<(), Refusal> {
+pub(super) fn admit(call: &PaidCall) -> Result<(), Refusal> {
+    let PaidCall { app, holder, standing, now, .. } = call;
     let (tier, class) = (app.tier(Some(holder)), LimitClass::CryptoRpc);
     let subject = Subject::new(holder.owner.id, class);
-    let admitted = app.limiter.admit(subject, tier.allowed(class), 0, now);
+    let admitted = app.limiter.admit(subject, tier.allowed(class), 0, *now);
     standing.set(match &admitted {
         Ok(admission) => admission.standing,
         Err(exceeded) => *exceeded.standing(),
     });
     admitted.map(|_| ()).map_err(|exceeded| {
-        app.log_limit_hit(holder, tier, counted(super::relay::PATH), exceeded.kind(), now);
+        app.log_limit_hit(holder, tier, counted(super::relay::PATH), exceeded.kind(), *now);
         let standing = exceeded.standing();
         let (limit, resets_in) = (standing.allowed.requests, standing.until_reset());
         let wait_s = resets_in.as_millis().div_ceil(1000);

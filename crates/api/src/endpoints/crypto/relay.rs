@@ -16,6 +16,7 @@ use crate::endpoints::crypto::relayed::Relayed;
 use crate::endpoints::crypto::work::Work;
 use crate::input::{Idempotency, Path, RawJson};
 use crate::keyed;
+use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 
 pub(super) const PATH: &str = "/crypto/rpc/{network}";
@@ -32,12 +33,11 @@ pub(crate) fn endpoint() -> Endpoint {
 type Sent = (Path<RpcPath>, (Idempotency, RawJson<RpcBody>));
 
 async fn call_rpc(app: Shared, call: Call<Customer, Sent>) -> Result<Relayed, Refusal> {
-    let Customer(holder) = call.caller;
-    limits::admit(&app, &holder, &call.standing, call.now)?;
-    let (Path(path), (Idempotency(key), RawJson { bytes, .. })) = call.input;
+    let (call, (Path(path), (Idempotency(key), RawJson { bytes, .. }))) = PaidCall::of(&app, call);
+    limits::admit(&call)?;
     let network = Network::parse(&path.network).ok_or_else(|| unknown_network(&path.network))?;
     let batch = Batch::parse(network, &bytes).map_err(refuse)?;
-    let work = Work { holder, batch, request_id: call.request_id };
+    let work = Work { call, batch };
     let Some(key) = key else { return keyed::run_alone(&app, work).await.map(Relayed) };
     let path = format!("/crypto/rpc/{network}");
     let fingerprint = Fingerprint::of("POST", &path, &bytes);

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use access::Holder;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use credits::{OwnerId, Want};
@@ -22,10 +21,10 @@ use store::write::{Group, Write};
 use crate::app::App;
 use crate::endpoints::crypto::limits;
 use crate::keyed::{self, Also, Answered, KeyedWork};
+use crate::paid::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::HEADERS_USUAL;
-use crate::transport::RequestId;
 
 // Names that are checked once and not for every answer.
 static CREDITS: HeaderName = HeaderName::from_static("x-service-rpc-credits");
@@ -35,9 +34,8 @@ static CACHED: HeaderName = HeaderName::from_static("x-service-rpc-cached");
 
 /// Good calls that somebody wants to pay for.
 pub(crate) struct Work {
-    pub(super) holder: Arc<Holder>,
+    pub(super) call: PaidCall,
     pub(super) batch: Batch,
-    pub(super) request_id: RequestId,
 }
 
 /// Why there is no answer. Nothing was charged. Whoever waits for the same request is told the same.
@@ -57,7 +55,7 @@ pub(crate) enum Failed {
 /// It goes on if the caller hangs up: a node may have acted, and is to be paid for.
 impl KeyedWork for Work {
     fn owner(&self) -> OwnerId {
-        self.holder.owner.id
+        self.call.holder.owner.id
     }
 
     async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, keyed::Failed> {
@@ -74,25 +72,23 @@ impl Work {
             return Err(Failed::Node(NodeError::NotConfigured(network)));
         }
         let most = most_credits(&self.batch);
-        let owner = self.holder.owner.id;
+        let owner = self.owner();
         let _turn = app.proxy.in_flight.enter(owner).ok_or(Failed::Crowded)?;
-        let started = app.clock.now();
-        let reserved = app.proxy.caps.reserve(owner, most, started);
+        let reserved = app.proxy.caps.reserve(owner, most, app.clock.now());
         let set_aside = reserved.map_err(Failed::Capped)?;
         let want = Want::Exactly(chains.price.cost(most).into());
-        let hold = app.ledger.hold(self.holder.payer(), want).map_err(Failed::Unpaid)?;
+        let funds = self.call.try_hold_plain(want).map_err(Failed::Unpaid)?;
         self.log_transactions(app).await.map_err(Failed::Unlogged)?;
         let reply = chains.nodes.ask(&self.batch).await.map_err(Failed::Node)?;
         let now = app.clock.now();
 
         let credits = charged_credits(&self.batch, &reply.outcomes);
-        let charge = self.charge(credits, chains.price, now.since(started).as_millis());
+        let charge = self.charge(credits, chains.price);
         let headers = headers(credits, chains.price, reply.cached);
         let mut writes = self.late_hashes(&reply);
         let body = Bytes::from(reply.body);
         writes.extend(also(&headers, &body));
-        let settled = app.ledger.settle_with(hold, charge, writes).await;
-        let receipt = settled.map_err(Failed::Unrecorded)?;
+        let receipt = funds.pay_with(charge, writes).await.map_err(Failed::Unrecorded)?;
         set_aside.settle(credits, now);
         chains.nodes.count_charged(network, credits);
         if 0 < reply.cached {
@@ -123,7 +119,7 @@ impl Work {
             let announced = reply.announced.iter().find(|(at, _)| *at == position);
             announced.map(|(_, hash)| hash.clone())
         };
-        let request_id = self.request_id.as_str();
+        let request_id = self.call.request_id.as_str();
         let named = unknown.filter_map(|(position, _)| hash_of(position));
         named
             .map(|hash| Write::NameTransaction { request_id: request_id.to_owned(), hash })
@@ -132,7 +128,7 @@ impl Work {
 
     fn sent_transaction(&self, hash: Option<String>, at: Timestamp) -> Write {
         let network = self.batch.network();
-        let (owner, request_id) = (self.holder.owner.id, self.request_id.as_str());
+        let (owner, request_id) = (self.owner(), self.call.request_id.as_str());
         tracing::info!(
             rpc.tx_hash = hash.as_deref().unwrap_or("unknown"),
             rpc.network = %network,
@@ -149,19 +145,18 @@ impl Work {
         })
     }
 
-    fn charge(&self, credits: u32, price: CreditPrice, took_ms: u128) -> Charge {
+    fn charge(&self, credits: u32, price: CreditPrice) -> Charge {
         let network = self.batch.network();
         let price = Price::from_nanos(price.cost(1).nanos()).unwrap_or(Price::FREE);
         let units = u64::from(credits);
         let rate = Rate::at_par(price);
         let line = ChargeLine { sku: network.sku(), units, rate, per: Per::One };
-        let details = UsageDetails {
-            request_id: self.request_id.as_str().to_owned(),
-            execution_ms: u64::try_from(took_ms).ok(),
-            ..UsageDetails::default()
-        };
-        let model = network.slug().to_owned();
-        Charge { lines: vec![line], model, details, notes: "API Crypto RPC".to_owned() }
+        Charge {
+            lines: vec![line],
+            model: network.slug().to_owned(),
+            details: UsageDetails::default(),
+            notes: "API Crypto RPC".to_owned(),
+        }
     }
 }
 

@@ -14,12 +14,12 @@ pub struct SingleFlight<Key: Eq + Hash, Outcome> {
     under_way: Mutex<UnderWay<Key, Outcome>>,
 }
 
-/// Hardly any work has followers, so the way to tell them is made for the first one.
+/// Hardly any work has followers, so the channel to them is made for the first one.
 type UnderWay<Key, Outcome> = HashMap<Key, Option<watch::Sender<Option<Outcome>>>>;
 
 /// What a caller has to do.
 #[derive(Debug)]
-pub enum Boarding<Key: Eq + Hash + Clone, Outcome> {
+pub enum Role<Key: Eq + Hash + Clone, Outcome> {
     /// Nobody else is at it: do the work and say how it ended.
     Lead(Leader<Key, Outcome>),
     /// Somebody else is at it: wait.
@@ -30,14 +30,12 @@ pub enum Boarding<Key: Eq + Hash + Clone, Outcome> {
 #[derive(Debug)]
 pub struct Leader<Key: Eq + Hash + Clone, Outcome> {
     single_flight: Arc<SingleFlight<Key, Outcome>>,
-    /// None once it has landed.
+    /// None once the work has ended.
     key: Option<Key>,
 }
 
 #[derive(Debug)]
-pub struct Follower<Outcome> {
-    outcome: watch::Receiver<Option<Outcome>>,
-}
+pub struct Follower<Outcome>(watch::Receiver<Option<Outcome>>);
 
 impl<Key: Eq + Hash, Outcome> Default for SingleFlight<Key, Outcome> {
     fn default() -> SingleFlight<Key, Outcome> {
@@ -46,22 +44,28 @@ impl<Key: Eq + Hash, Outcome> Default for SingleFlight<Key, Outcome> {
 }
 
 impl<Key: Eq + Hash + Clone, Outcome: Clone> SingleFlight<Key, Outcome> {
-    pub fn board(self: &Arc<SingleFlight<Key, Outcome>>, key: Key) -> Boarding<Key, Outcome> {
+    pub fn join(self: &Arc<SingleFlight<Key, Outcome>>, key: Key) -> Role<Key, Outcome> {
         match self.lock().entry(key) {
-            Entry::Occupied(mut known) => {
-                let followed = known.get_mut().get_or_insert_with(|| watch::Sender::new(None));
-                Boarding::Follow(Follower { outcome: followed.subscribe() })
-            }
+            Entry::Occupied(mut known) => Role::Follow(follow(known.get_mut())),
             Entry::Vacant(new) => {
                 let key = Some(new.key().clone());
                 new.insert(None);
-                Boarding::Lead(Leader { single_flight: Arc::clone(self), key })
+                Role::Lead(Leader { single_flight: Arc::clone(self), key })
             }
         }
     }
 }
 
 impl<Key: Eq + Hash, Outcome> SingleFlight<Key, Outcome> {
+    pub fn is_under_way(&self, key: &Key) -> bool {
+        self.lock().contains_key(key)
+    }
+
+    /// How many pieces of work are under way.
+    pub fn count(&self) -> usize {
+        self.lock().len()
+    }
+
     fn lock(&self) -> MutexGuard<'_, UnderWay<Key, Outcome>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,15 +73,22 @@ impl<Key: Eq + Hash, Outcome> SingleFlight<Key, Outcome> {
 
 impl<Key: Eq + Hash + Clone, Outcome: Clone> Leader<Key, Outcome> {
     /// Tells everybody who waits. Whoever comes later starts anew.
-    pub fn land(mut self, outcome: &Outcome) {
+    pub fn finish(mut self, outcome: &Outcome) {
         if let Some(followed) = self.end() {
             followed.send_replace(Some(outcome.clone()));
         }
     }
+
+    /// Waits for its own work, for a leader that leaves the work to a task.
+    pub fn follow(&self) -> Follower<Outcome> {
+        let mut under_way = self.single_flight.lock();
+        let entry = self.key.as_ref().and_then(|key| under_way.get_mut(key));
+        follow(entry.unwrap_or(&mut None))
+    }
 }
 
 impl<Key: Eq + Hash + Clone, Outcome> Leader<Key, Outcome> {
-    /// The work is under way no more. Gives the way to tell those who follow, if any do.
+    /// The work is under way no more. Gives the channel to those who follow, if any do.
     fn end(&mut self) -> Option<watch::Sender<Option<Outcome>>> {
         let key = self.key.take()?;
         self.single_flight.lock().remove(&key).flatten()
@@ -92,10 +103,14 @@ impl<Key: Eq + Hash + Clone, Outcome> Drop for Leader<Key, Outcome> {
 
 impl<Outcome: Clone> Follower<Outcome> {
     /// How the work ended; `None` if its leader gave up.
-    pub async fn landed(mut self) -> Option<Outcome> {
-        let landed = self.outcome.wait_for(Option::is_some).await.ok()?;
-        landed.clone()
+    pub async fn outcome(mut self) -> Option<Outcome> {
+        let ended = self.0.wait_for(Option::is_some).await.ok()?;
+        ended.clone()
     }
+}
+
+fn follow<Outcome>(followed: &mut Option<watch::Sender<Option<Outcome>>>) -> Follower<Outcome> {
+    Follower(followed.get_or_insert_with(|| watch::Sender::new(None)).subscribe())
 }
 
 #[cfg(test)]

@@ -1,0 +1,89 @@
+//! A server that the operator named and that answers in JSON: a chain's node, or a facilitator.
+
+use std::fmt;
+use std::time::Duration;
+
+use http::HeaderMap;
+use outbound::{Client, Content, Fault, Reach, Target, Unread, Way};
+use serde_json::Value;
+use tokio::time::timeout;
+use url::Url;
+
+use crate::node::CallError;
+
+/// Receipts and simulations are far below this.
+const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Payments are rare: a connection is kept for the calls of one of them.
+const IDLE_MAX: Duration = Duration::from_secs(90);
+
+/// The address may hold a key, so it is in no message.
+pub(crate) struct JsonServer {
+    client: Client,
+    target: Target,
+    answer_timeout: Duration,
+}
+
+/// An answer, whatever its status.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+}
+
+impl JsonServer {
+    pub(crate) fn new(url: &str, answer_timeout: Duration) -> Result<JsonServer, String> {
+        let url = Url::parse(url).map_err(|error| format!("not a URL: {error}"))?;
+        let way = Way::ByEnvironment;
+        let reach = Reach { way, connect_timeout: CONNECT_TIMEOUT, idle_max: IDLE_MAX };
+        let client = Client::new(reach).map_err(|error| error.to_string())?;
+        let target = Target::new(&client, &url, HeaderMap::new());
+        let target = target.map_err(|error| error.to_string())?;
+        Ok(JsonServer { client, target, answer_timeout })
+    }
+
+    /// An address under this one, over the same connections.
+    pub(crate) fn beneath(&self, path: &'static str) -> JsonServer {
+        let (client, target) = (self.client.clone(), self.target.beneath(path));
+        JsonServer { client, target, answer_timeout: self.answer_timeout }
+    }
+
+    pub(crate) async fn post(&self, body: &Value, what: &'static str) -> Result<Answer, CallError> {
+        let content = Content::json(body.to_string());
+        self.answer(self.client.post(&self.target, content), what).await
+    }
+
+    pub(crate) async fn get(&self, what: &'static str) -> Result<Answer, CallError> {
+        self.answer(self.client.get(&self.target, ""), what).await
+    }
+
+    async fn answer(
+        &self,
+        asking: impl Future<Output = Result<outbound::Answer, Fault>>,
+        what: &'static str,
+    ) -> Result<Answer, CallError> {
+        let reading = async {
+            let answer = asking.await.map_err(|fault| match fault {
+                Fault::Unreached(_) => {
+                    CallError::Unreached { what, cause: "no connection".to_owned() }
+                }
+                Fault::Broken(cause) => CallError::lost(what, cause),
+            })?;
+            let status = answer.status();
+            let body = answer.whole(ANSWER_BYTES_MAX).await.map_err(|unread| match unread {
+                Unread::TooLong => CallError::lost(what, "the answer is too long"),
+                Unread::Broken(fault) => CallError::lost(what, fault),
+            })?;
+            let body = serde_json::from_slice(&body)
+                .map_err(|_| CallError::lost(what, format!("HTTP {status} without JSON")))?;
+            Ok(Answer { status, body })
+        };
+        let in_time = timeout(self.answer_timeout, reading).await;
+        in_time.unwrap_or_else(|_| Err(CallError::lost(what, "it took too long")))
+    }
+}
+
+impl fmt::Debug for JsonServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JsonServer").finish_non_exhaustive()
+    }
+}
