@@ -1,5 +1,7 @@
 //! Whether pieces are as long, as loud and as different as they should be.
 
+mod measured;
+
 use media::Format;
 use realfft::RealFftPlanner;
 

@@ -8,11 +8,13 @@ pub(crate) mod images;
 pub(crate) mod models;
 mod picture_file;
 mod picture_form;
+mod repaint;
 pub(crate) mod safety;
 pub(crate) mod speech;
 pub(crate) mod texts;
 pub(crate) mod transcriptions;
 pub(crate) mod upscales;
+pub(crate) mod videos;
 mod waiting;
 
 use axum::body::Bytes;

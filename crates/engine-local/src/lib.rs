@@ -2,12 +2,15 @@
 
 mod endpoints;
 mod entropy;
+mod film;
 mod machine;
 mod parent;
 mod refusal;
 mod registry;
 mod server;
+mod style;
 mod text;
+mod videos;
 
 use std::path::PathBuf;
 use std::time::Duration;

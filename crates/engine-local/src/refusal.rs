@@ -34,6 +34,11 @@ impl Refusal {
         Refusal { status, code: "model_not_found", ..Refusal::invalid(Some("model"), message) }
     }
 
+    pub(crate) fn not_found(message: impl Into<String>) -> Refusal {
+        let status = StatusCode::NOT_FOUND;
+        Refusal { status, code: "not_found", ..Refusal::invalid(None, message) }
+    }
+
     /// The model is there, and cannot be loaded until somebody mends it.
     pub(crate) fn broken_model(message: impl Into<String>) -> Refusal {
         Refusal { code: "model_broken", ..Refusal::unknown_model(message) }

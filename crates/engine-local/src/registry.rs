@@ -108,9 +108,16 @@ impl Registry {
             let message = format!("The model {id} is for {is}, and this endpoint is for {wanted}.");
             return Err(Refusal::invalid(Some("model"), message));
         }
-        let cell = self.touch(id, kind);
-        let loaded = cell.get_or_try_init(|| self.load(id, found)).await?;
+        let found = found.into_loadable();
+        let id = found.id.clone();
+        let cell = self.touch(&id, found.kind);
+        let loaded = cell.get_or_try_init(|| self.load(&id, found)).await?;
         Ok(loaded.clone())
+    }
+
+    /// What a model is for.
+    pub(crate) fn kind_of(&self, id: &str) -> Result<Kind, Refusal> {
+        Ok(found::find(&self.places.models_dir, id)?.kind)
     }
 
     /// Has a place for each large picture that may be worked on.

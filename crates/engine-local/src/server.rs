@@ -14,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::endpoints::{
     cutouts, edits, embeddings, health, images, models, safety, speech, texts, transcriptions,
-    upscales,
+    upscales, videos,
 };
 use crate::refusal::Refusal;
 use crate::registry::Registry;
+use crate::videos::Videos;
 use crate::{Error, Options};
 
 /// More than the gateway lets through, which has limits of its own for each endpoint.
@@ -66,6 +67,12 @@ async fn unload_idle(registry: &Registry, idle_max: Option<Duration>) {
 }
 
 fn router(registry: Arc<Registry>) -> Router {
+    let videos = Router::new()
+        .route("/v1/videos", post(videos::create))
+        .route("/v1/videos/{id}", get(videos::show))
+        .route("/v1/videos/{id}/content", get(videos::content))
+        .route("/v1/videos/{id}/cancel", post(videos::cancel))
+        .with_state(Arc::new(Videos::new(Arc::clone(&registry))));
     Router::new()
         .route("/health", get(health::show))
         .route("/v1/models", get(models::list))
@@ -82,4 +89,5 @@ fn router(registry: Arc<Registry>) -> Router {
         .fallback(async || Refusal::invalid(None, "There is no such endpoint."))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(registry)
+        .merge(videos)
 }

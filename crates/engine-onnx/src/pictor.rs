@@ -9,6 +9,7 @@ mod flow;
 mod generator;
 mod layers;
 mod prompt;
+mod walk;
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,7 @@ use crate::runtime::{Error as RuntimeError, Runtime};
 use crate::tensors::Tensors;
 use flow::{Flow, latent_of, patches_of};
 use prompt::Reader;
+pub use walk::{Latent, PROMPTS_MAX, Walk};
 
 /// Pictures are as wide as high, in pixels.
 pub const PIXELS_SIDE: usize = 256;
@@ -76,6 +78,8 @@ pub enum PictorError {
     Steps,
     #[error("a picture to start from must have {PIXELS_SIDE} × {PIXELS_SIDE} pixels")]
     Start,
+    #[error("a walk has from 1 to {PROMPTS_MAX} prompts and at least one picture")]
+    Walk,
     #[error("nobody waits for the picture any more")]
     Cancelled,
 }
@@ -149,7 +153,7 @@ impl Painter {
         }
         let condition = parts.reader.read(wish.prompt)?;
         let other = parts.reader.read(wish.negative_prompt)?;
-        let mut flow = Flow { condition, other, guidance: wish.guidance };
+        let mut flow = Flow { towards: vec![(1.0, condition)], other, guidance: wish.guidance };
         let moved = flow.walk(&mut parts.generator, from, (strength, wish.steps), is_wanted)?;
         parts.decode(&latent_of(&moved))
     }

@@ -1,37 +1,28 @@
 //! ComfyUI: pictures are uploaded, a workflow with its slots filled in is queued, and what its
 //! nodes made is fetched.
 
+mod server;
 mod workflow;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use engine::{
     CutOutRequest, EditRequest, EngineError, ImageAnswer, ImageEngine, ImageFuture, ImageRequest,
-    Picture, UpscaleRequest,
+    UpscaleRequest,
 };
-use outbound::{Content, FormFile};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+pub(crate) use server::{Made, Server, reason};
 pub use workflow::{Slot, Workflow, WorkflowFault};
 
 use crate::job::{self, Stop};
 use crate::picture;
-use crate::transport::{Endpoint, bad_answer};
-
-/// The same for all of our jobs: nobody listens for their events.
-const CLIENT: &str = "tollgate";
+use crate::transport::bad_answer;
 
 /// One workflow of one server.
 pub(crate) struct ComfyUi {
-    pub(crate) prompt: Endpoint,
-    pub(crate) history: Endpoint,
-    pub(crate) view: Endpoint,
-    pub(crate) upload: Endpoint,
-    pub(crate) queue: Endpoint,
-    pub(crate) interrupt: Endpoint,
+    pub(crate) server: Server,
     pub(crate) workflow: Workflow,
 }
 
@@ -68,10 +59,10 @@ impl ImageEngine for ComfyUi {
                 (Slot::Height, size.height.into()),
             ];
             for (slot, picture) in Slot::IMAGES.into_iter().zip(&request.pictures) {
-                values.push((slot, self.upload(picture).await?));
+                values.push((slot, self.server.upload_picture(picture).await?));
             }
             if let Some(mask) = &request.mask {
-                values.push((Slot::Mask, self.upload(mask).await?));
+                values.push((Slot::Mask, self.server.upload_picture(mask).await?));
             }
             self.run(&values).await
         })
@@ -80,7 +71,7 @@ impl ImageEngine for ComfyUi {
     fn upscale(&self, request: Arc<UpscaleRequest>) -> ImageFuture<'_> {
         Box::pin(async move {
             let mut values = vec![
-                (Slot::Image, self.upload(&request.picture).await?),
+                (Slot::Image, self.server.upload_picture(&request.picture).await?),
                 (Slot::Scale, request.scale.into()),
                 (Slot::Width, request.size.width.into()),
                 (Slot::Height, request.size.height.into()),
@@ -93,7 +84,7 @@ impl ImageEngine for ComfyUi {
 
     fn cut_out(&self, request: Arc<CutOutRequest>) -> ImageFuture<'_> {
         Box::pin(async move {
-            let image = self.upload(&request.picture).await?;
+            let image = self.server.upload_picture(&request.picture).await?;
             self.run(&[(Slot::Image, image)]).await
         })
     }
@@ -105,83 +96,20 @@ impl ImageEngine for ComfyUi {
 
 impl ComfyUi {
     async fn run(&self, values: &[(Slot, Value)]) -> Result<ImageAnswer, EngineError> {
-        let graph = self.workflow.filled(values)?;
-        let body = json!({"prompt": graph, "client_id": CLIENT}).to_string();
-        let accepted = self.prompt.ask(body.into_bytes()).await?;
-        let accepted: Accepted = parse(&accepted)?;
-        let id = job::id(&accepted.prompt_id)?.to_owned();
-        let stop = self.stop(id.clone());
-        let rest = format!("/{id}");
-        let made = job::outcome(self.history.timeouts.answer, || async {
-            read(&self.history.fetch(&rest).await?, &id)
+        let id = self.server.submit(self.workflow.filled(values)?).await?;
+        let server = self.server.clone();
+        let to_stop = id.clone();
+        let stop = Stop::with(async move { server.stop(&to_stop).await });
+        let made = job::outcome(self.server.history.timeouts.answer, || async {
+            read(&self.server.told_of(&id).await?, &id)
         });
         let made = made.await;
         if !matches!(made, Err(EngineError::Timeout { .. })) {
             stop.disarm();
         }
-        let file = self.fetch(&made?).await?;
+        let file = self.server.view.fetch(&made?.address()).await?;
         Ok(ImageAnswer { file, ..ImageAnswer::default() })
     }
-
-    /// Takes a job out of the queue, or interrupts it if it is the one that runs.
-    fn stop(&self, id: String) -> Stop {
-        let (queue, interrupt) = (self.queue.clone(), self.interrupt.clone());
-        Stop::with(async move {
-            let removal = json!({"delete": [id]}).to_string();
-            let _ = queue.ask(removal.into_bytes()).await;
-            let Ok(told) = queue.fetch("").await else { return };
-            if is_running(&told, &id) {
-                let named = json!({"prompt_id": id}).to_string();
-                let _ = interrupt.ask(named.into_bytes()).await;
-            }
-        })
-    }
-
-    /// Puts a picture where nodes can load it, and gives its name there.
-    async fn upload(&self, picture: &Picture) -> Result<Value, EngineError> {
-        let name = format!("tollgate.{}", picture.kind.extension);
-        let (mime, bytes) = (picture.kind.mime, picture.bytes.clone());
-        let files = [("image", FormFile { name: &name, mime, bytes })];
-        let answer = self.upload.ask_with(Content::form_of_files(&[], &files)).await?;
-        let put: Uploaded = parse(&answer)?;
-        Ok(match put.subfolder.as_str() {
-            "" => put.name.into(),
-            folder => format!("{folder}/{}", put.name).into(),
-        })
-    }
-
-    async fn fetch(&self, made: &Made) -> Result<Bytes, EngineError> {
-        let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-        let rest = format!(
-            "?filename={}&subfolder={}&type={}",
-            encoded(&made.filename),
-            encoded(&made.subfolder),
-            encoded(&made.kind)
-        );
-        self.view.fetch(&rest).await
-    }
-}
-
-#[derive(Deserialize)]
-struct Accepted {
-    prompt_id: String,
-}
-
-#[derive(Deserialize)]
-struct Uploaded {
-    name: String,
-    #[serde(default)]
-    subfolder: String,
-}
-
-/// A file that a node made.
-#[derive(Debug, Deserialize, PartialEq, Eq)]
-pub(crate) struct Made {
-    filename: String,
-    #[serde(default)]
-    subfolder: String,
-    #[serde(default, rename = "type")]
-    kind: String,
 }
 
 /// What the history says of a job; nothing while it goes on. What nodes only showed in passing
@@ -199,19 +127,6 @@ pub(crate) fn read(body: &[u8], id: &str) -> Result<Option<Made>, EngineError> {
     files.sort_by_key(|file| file.kind != "output");
     let first = files.into_iter().next();
     first.map(Some).ok_or_else(|| bad_answer("its workflow put out no picture"))
-}
-
-fn reason(status: &Value) -> String {
-    let messages = status["messages"].as_array().into_iter().flatten();
-    let mut failed = messages.filter(|message| message[0] == "execution_error");
-    let told = failed.next().and_then(|message| message[1]["exception_message"].as_str());
-    told.unwrap_or("it gave no reason").trim().chars().take(500).collect()
-}
-
-fn is_running(body: &[u8], id: &str) -> bool {
-    let told: Value = serde_json::from_slice(body).unwrap_or_default();
-    let mut running = told["queue_running"].as_array().into_iter().flatten();
-    running.any(|entry| entry[1] == id)
 }
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, EngineError> {

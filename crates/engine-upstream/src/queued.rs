@@ -4,6 +4,8 @@
 //! the work again is in the ticket, so that whoever asks later needs nothing else.
 
 pub(crate) mod acestep;
+pub(crate) mod builtin;
+pub(crate) mod comfyui;
 pub(crate) mod fal;
 pub(crate) mod openai;
 pub(crate) mod sdcpp;

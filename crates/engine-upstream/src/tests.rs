@@ -9,6 +9,7 @@ mod hostile;
 mod local;
 mod pictures;
 mod queued;
+mod queued_workflows;
 mod requests;
 mod speech;
 mod stub;

@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::a1111::A1111;
 use crate::anthropic::{self, AnthropicChat, Thinking};
-use crate::comfyui::{ComfyUi, Workflow};
+use crate::comfyui::{self, ComfyUi, Workflow};
 use crate::fal::Fal;
 use crate::fan_out::FanOut;
 use crate::openai::{
@@ -24,6 +24,8 @@ use crate::openai::{
 };
 use crate::pool::Gate;
 use crate::queued::acestep::AceStep;
+use crate::queued::builtin::BuiltInVideos;
+use crate::queued::comfyui::ComfyUiMedia;
 use crate::queued::fal::FalMedia;
 use crate::queued::openai::OpenAiVideos;
 use crate::queued::sdcpp::SdCppVideos;
@@ -235,10 +237,26 @@ impl Upstream {
     }
 
     /// An engine for one of its models of music or videos; none if its protocol has no such work.
-    pub fn media(&self, model: &str, work: MediaWork) -> Option<Arc<dyn MediaEngine>> {
-        // What runs beside us makes none over its socket.
-        if self.readiness.is_some() {
-            return None;
+    /// `workflow` is what a model of ComfyUI consists of.
+    pub fn media(
+        &self,
+        model: &str,
+        work: MediaWork,
+        workflow: Option<&Workflow>,
+    ) -> Result<Option<Arc<dyn MediaEngine>>, SetupError> {
+        if self.protocol == Protocol::ComfyUi {
+            let (server, workflow) = (self.comfyui(), self.workflow(workflow)?);
+            return Ok(Some(Arc::new(ComfyUiMedia { server, workflow, work })));
+        }
+        Ok(self.media_without_workflow(model, work))
+    }
+
+    fn media_without_workflow(&self, model: &str, work: MediaWork) -> Option<Arc<dyn MediaEngine>> {
+        if let Some(readiness) = self.readiness() {
+            let (videos, model) = (self.endpoint("videos"), model.to_owned());
+            let makes_videos = work == MediaWork::Video;
+            return makes_videos
+                .then(|| Arc::new(BuiltInVideos { videos, model, readiness }) as Arc<_>);
         }
         match (self.protocol, work) {
             (Protocol::OpenAi(_), MediaWork::Video) => Some(Arc::new(OpenAiVideos {
@@ -294,15 +312,9 @@ impl Upstream {
                 model: model.to_owned(),
                 tasks: AtomicU64::new(0),
             }),
-            Protocol::ComfyUi => Arc::new(ComfyUi {
-                prompt: self.endpoint("prompt"),
-                history: self.endpoint("history"),
-                view: self.endpoint("view"),
-                upload: self.endpoint("upload/image"),
-                queue: self.endpoint("queue"),
-                interrupt: self.endpoint("interrupt"),
-                workflow: workflow.cloned().ok_or_else(|| SetupError::NoWorkflow { id: id() })?,
-            }),
+            Protocol::ComfyUi => {
+                Arc::new(ComfyUi { server: self.comfyui(), workflow: self.workflow(workflow)? })
+            }
             Protocol::Fal => {
                 let wrong = || SetupError::Model { id: id(), model: model.to_owned() };
                 Arc::new(Fal { submit: self.queue_of(model).ok_or_else(wrong)? })
@@ -356,6 +368,21 @@ impl Upstream {
 
     fn cannot(&self, work: &'static str) -> SetupError {
         SetupError::NoSuchWork { id: self.id.clone(), work }
+    }
+
+    fn comfyui(&self) -> comfyui::Server {
+        comfyui::Server {
+            prompt: self.endpoint("prompt"),
+            history: self.endpoint("history"),
+            view: self.endpoint("view"),
+            upload: self.endpoint("upload/image"),
+            queue: self.endpoint("queue"),
+            interrupt: self.endpoint("interrupt"),
+        }
+    }
+
+    fn workflow(&self, workflow: Option<&Workflow>) -> Result<Workflow, SetupError> {
+        workflow.cloned().ok_or_else(|| SetupError::NoWorkflow { id: self.id.clone() })
     }
 
     /// Where fal takes requests for a model; none if its name cannot stand in an address.

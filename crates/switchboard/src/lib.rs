@@ -93,7 +93,7 @@ pub fn connect(
                 }
             }
             ModelSpec::Music(_) | ModelSpec::Video(_) => {
-                let routes = media_routes(&upstreams, model, (providers, &composer));
+                let routes = media_routes(&upstreams, model, (providers, &composer))?;
                 if !routes.is_empty() {
                     engines.add_media(model, Arc::new(MediaRoutes(routes)));
                 }
@@ -120,7 +120,7 @@ fn workflow(model: &Model) -> Result<Option<Workflow>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let workflow = Workflow::parse(&text).map_err(|fault| wrong(fault.to_string()))?;
     let needed = match &model.spec {
-        ModelSpec::Image(_) => Slot::Prompt,
+        ModelSpec::Image(_) | ModelSpec::Music(_) | ModelSpec::Video(_) => Slot::Prompt,
         _ => Slot::Image,
     };
     if !workflow.has(needed) {
@@ -233,26 +233,31 @@ fn media_routes(
     upstreams: &HashMap<&str, Upstream>,
     model: &Model,
     (providers, composer): (&[Provider], &Composer),
-) -> Vec<MediaRoute> {
+) -> Result<Vec<MediaRoute>, String> {
     let work = match model.spec {
         ModelSpec::Music(_) => MediaWork::Music,
         _ => MediaWork::Video,
     };
+    let workflow = workflow(model)?;
     let is_built_in = |id: &str| {
         let named = providers.iter().find(|provider| provider.id == id);
         id == BUILT_IN || named.is_some_and(|provider| provider.kind == ProviderKind::Local)
     };
-    let engine = |route: &domain::catalogue::Route| -> Option<Arc<dyn MediaEngine>> {
-        if is_built_in(&route.provider) {
-            let composes = work == MediaWork::Music && route.upstream_id == composed::COMPOSER;
-            return composes.then(|| Arc::new(composer.clone()) as Arc<dyn MediaEngine>);
-        }
-        upstreams.get(route.provider.as_str())?.media(&route.upstream_id, work)
-    };
-    let route = |route: &domain::catalogue::Route| {
-        Some(MediaRoute { provider: route.provider.clone(), engine: engine(route)? })
-    };
-    model.routes.iter().filter_map(route).collect()
+    let mut routes = Vec::new();
+    for route in &model.routes {
+        let composes = work == MediaWork::Music && route.upstream_id == composed::COMPOSER;
+        let engine: Option<Arc<dyn MediaEngine>> = if is_built_in(&route.provider) && composes {
+            Some(Arc::new(composer.clone()))
+        } else if let Some(upstream) = upstreams.get(route.provider.as_str()) {
+            let engine = upstream.media(&route.upstream_id, work, workflow.as_ref());
+            engine.map_err(|error| format!("model {}: {error}", model.id))?
+        } else {
+            None
+        };
+        let provider = route.provider.clone();
+        routes.extend(engine.map(|engine| MediaRoute { provider, engine }));
+    }
+    Ok(routes)
 }
 
 /// Each route's own proof: which enclave answers is for the caller to see, so none is chosen here.

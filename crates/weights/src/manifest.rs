@@ -52,6 +52,10 @@ pub enum Kind {
     Transcription,
     Speech,
     Image,
+    /// Made of the pictures of another entry.
+    Video,
+    /// Changes pictures as a text says.
+    Edit,
     Upscale,
     CutOut,
     Erase,

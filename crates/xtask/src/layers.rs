@@ -24,6 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("documents", &["moment"]),
     ("pages", &[]),
     ("pictures", &[]),
+    ("video", &[]),
     ("reader", &["documents", "pages", "pictures"]),
     ("characters", &[]),
     ("domain", &["money", "moment"]),
@@ -115,7 +116,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // The engines share nothing with the gateway: they are another process.
-    ("engine-local", &["engine-onnx", "engine-text", "media", "moment", "weights"]),
+    ("engine-local", &["engine-onnx", "engine-text", "media", "moment", "video", "weights"]),
     ("testkit", ANYTHING),
     ("it", ANYTHING),
     ("bench", ANYTHING),

@@ -91,7 +91,8 @@ fn type_of(files: &ModelFiles) -> Option<&'static str> {
         Kind::Speech => Some("tts"),
         Kind::Image => Some("image"),
         Kind::Upscale => Some("upscale"),
-        Kind::CutOut | Kind::Erase => Some("inpaint"),
+        Kind::Video => Some("video"),
+        Kind::CutOut | Kind::Erase | Kind::Edit => Some("inpaint"),
         Kind::Safety | Kind::Library => None,
     }
 }

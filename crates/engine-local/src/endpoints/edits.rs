@@ -1,6 +1,5 @@
-//! `POST /v1/images/edits`: what a mask shows is taken out of a picture, which comes back in base64.
-//!
-//! The model reads no words: a prompt is passed over.
+//! `POST /v1/images/edits`: a picture is changed, and comes back in base64. One kind of model takes
+//! out what a mask shows and reads no words; the other draws the whole picture anew from words.
 
 use std::sync::Arc;
 
@@ -12,24 +11,41 @@ use engine_onnx::tools::ToolError;
 use engine_onnx::tools::erase::Holes;
 use serde_json::{Value, json};
 
+use super::picture_file::PictureFile;
 use super::picture_form::{PIXELS_MAX, PictureForm, Turn, opened, refusal, work};
+use super::repaint;
 use crate::refusal::Refusal;
 use crate::registry::{Kind, Model, Registry};
 
 const NO_MASK: &str = "This model takes out what a mask shows, and reads no words. Send a `mask` that \
-     is transparent there, to /images/edits, or a picture that is.";
+     is transparent there, to /images/edits, or a picture that is; or name the model pictor-edit, \
+     which draws a picture anew as a prompt says.";
+const NO_MASK_TAKEN: &str = "This model draws the whole picture anew, and takes no mask. To take out \
+     what a mask shows, name the model erase-migan.";
 
 pub(crate) async fn create(
     State(registry): State<Arc<Registry>>,
     form: Multipart,
 ) -> Result<Json<Value>, Refusal> {
     let turn = Turn::take(&registry).await?;
-    let mut form = PictureForm::read(form).await?;
+    let form = PictureForm::read(form).await?;
+    let changed = match registry.kind_of(&form.model)? {
+        Kind::Edit => redraw(&registry, form, turn).await?,
+        _ => erase(&registry, form, turn).await?,
+    };
+    Ok(Json(json!({"data": [{"b64_json": STANDARD.encode(changed.bytes)}]})))
+}
+
+async fn erase(
+    registry: &Arc<Registry>,
+    mut form: PictureForm,
+    turn: Turn,
+) -> Result<PictureFile, Refusal> {
     let (file, mask) = (form.picture()?, form.mask.take());
     let Model::Erase(eraser) = registry.get(&form.model, Kind::Erase).await?.model else {
         return Err(Refusal::failed("The model is of another kind."));
     };
-    let erased = work(turn, move |is_wanted| {
+    work(turn, move |is_wanted| {
         // The mask first: only its holes are kept while the picture is opened.
         let mask = mask.map(|it| opened("mask", &it, PIXELS_MAX).map(|it| Holes::of(&it)));
         let holes = mask.transpose()?;
@@ -39,6 +55,27 @@ pub(crate) async fn create(
             ToolError::NothingToErase if !has_mask => Refusal::invalid(Some("mask"), NO_MASK),
             error => refusal(error),
         })
-    });
-    Ok(Json(json!({"data": [{"b64_json": STANDARD.encode(erased.await?.bytes)}]})))
+    })
+    .await
+}
+
+async fn redraw(
+    registry: &Arc<Registry>,
+    mut form: PictureForm,
+    turn: Turn,
+) -> Result<PictureFile, Refusal> {
+    if form.mask.is_some() {
+        return Err(Refusal::invalid(Some("mask"), NO_MASK_TAKEN));
+    }
+    let file = form.picture()?;
+    let Model::Image(painter) = registry.get(&form.model, Kind::Edit).await?.model else {
+        return Err(Refusal::failed("The model is of another kind."));
+    };
+    work(turn, move |is_wanted| {
+        let picture = opened("image", &file, PIXELS_MAX)?;
+        let size = repaint::size(form.size.as_deref(), &picture)?;
+        let seed = form.seed.unwrap_or_default().cast_unsigned();
+        repaint::repaint(&painter, picture, size, (&form.prompt, seed), is_wanted)
+    })
+    .await
 }

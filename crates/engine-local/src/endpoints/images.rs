@@ -21,28 +21,7 @@ use super::read_json;
 use super::waiting::Waiting;
 use crate::refusal::Refusal;
 use crate::registry::{Kind, Model, Registry};
-
-/// A prompt without any of these words gets [`STYLE_DEFAULT`]: the model was taught styles by name,
-/// and draws black silhouettes where it is told none.
-const STYLES: [&str; 16] = [
-    "illustration",
-    "emoji",
-    "3d",
-    "line art",
-    "pixel art",
-    "sticker",
-    "drawing",
-    "silhouette",
-    "portrait",
-    "icon",
-    "render",
-    "sketch",
-    "outline",
-    "cartoon",
-    "flat",
-    "avatar",
-];
-const STYLE_DEFAULT: &str = ", flat illustration";
+use crate::style::with_style;
 
 #[derive(Debug, Deserialize)]
 struct ImageBody {
@@ -89,14 +68,8 @@ fn paint(
     painter.paint(&wish, is_wanted)
 }
 
-fn with_style(prompt: &str) -> String {
-    let lower = prompt.to_lowercase();
-    let names_one = STYLES.iter().any(|style| lower.contains(style));
-    if names_one { prompt.to_owned() } else { format!("{prompt}{STYLE_DEFAULT}") }
-}
-
 /// Width and height of the largest part of the square that has the form of `size`.
-fn form(size: Option<&str>) -> Result<(usize, usize), Refusal> {
+pub(super) fn form(size: Option<&str>) -> Result<(usize, usize), Refusal> {
     let Some(size) = size.filter(|it| *it != "auto") else {
         return Ok((PIXELS_SIDE, PIXELS_SIDE));
     };
@@ -133,12 +106,13 @@ fn png(rgb: &[u8], (width, height): (usize, usize)) -> Result<Vec<u8>, png::Enco
     Ok(file)
 }
 
-fn refusal(error: PictorError) -> Refusal {
+pub(super) fn refusal(error: PictorError) -> Refusal {
     let message = error.to_string();
     match error {
         PictorError::Steps => Refusal::invalid(Some("steps"), message),
         PictorError::Start => Refusal::invalid(Some("image"), message),
         PictorError::Weights(_)
+        | PictorError::Walk
         | PictorError::Text(_)
         | PictorError::Runtime(_)
         | PictorError::Cancelled => Refusal::failed(message),
@@ -148,12 +122,6 @@ fn refusal(error: PictorError) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_prompt_without_a_style_gets_one() {
-        assert_eq!(with_style("a red fox"), "a red fox, flat illustration");
-        assert_eq!(with_style("a red fox, Pixel Art"), "a red fox, Pixel Art");
-    }
 
     #[test]
     fn a_size_gives_a_form_that_lies_in_the_square() {

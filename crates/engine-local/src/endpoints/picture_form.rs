@@ -19,7 +19,9 @@ pub(super) const PIXELS_MAX: u64 = 33_177_600;
 #[derive(Debug, Default)]
 pub(super) struct PictureForm {
     pub(super) model: String,
+    pub(super) prompt: String,
     pub(super) size: Option<String>,
+    pub(super) seed: Option<i64>,
     pub(super) pictures: Vec<Bytes>,
     pub(super) mask: Option<Bytes>,
 }
@@ -32,6 +34,8 @@ impl PictureForm {
             let name = field.name().unwrap_or_default().to_owned();
             match name.as_str() {
                 "model" => form.model = field.text().await.map_err(unreadable)?,
+                "prompt" => form.prompt = field.text().await.map_err(unreadable)?,
+                "seed" => form.seed = field.text().await.map_err(unreadable)?.parse().ok(),
                 "size" => form.size = Some(field.text().await.map_err(unreadable)?),
                 "image" | "image[]" => {
                     form.pictures.push(field.bytes().await.map_err(unreadable)?);

@@ -13,11 +13,16 @@ pub(crate) enum Kind {
     Transcription,
     Speech,
     Image,
+    Video,
+    Edit,
     Upscale,
     CutOut,
     Erase,
     Safety,
 }
+
+/// The entry whose weights also make videos and edits.
+const PAINTER: &str = "pictor-icons";
 
 /// A model on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +31,16 @@ pub(crate) struct Found {
     pub(crate) kind: Kind,
     /// The GGUF file of a text model; otherwise the model's folder.
     pub(crate) path: PathBuf,
+}
+
+impl Found {
+    /// Videos and edits are made with the picture model, which is loaded once for all of them.
+    pub(crate) fn into_loadable(self) -> Found {
+        match self.kind {
+            Kind::Video | Kind::Edit => Found { id: PAINTER.to_owned(), kind: Kind::Image, ..self },
+            _ => self,
+        }
+    }
 }
 
 impl Kind {
@@ -37,6 +52,8 @@ impl Kind {
             Kind::Transcription => "asr",
             Kind::Speech => "tts",
             Kind::Image => "image",
+            Kind::Video => "video",
+            Kind::Edit => "picture edits",
             Kind::Upscale => "upscale",
             Kind::CutOut => "background removal",
             Kind::Erase => "inpaint",
@@ -51,6 +68,8 @@ impl Kind {
             weights::Kind::Transcription => Some(Kind::Transcription),
             weights::Kind::Speech => Some(Kind::Speech),
             weights::Kind::Image => Some(Kind::Image),
+            weights::Kind::Video => Some(Kind::Video),
+            weights::Kind::Edit => Some(Kind::Edit),
             weights::Kind::Upscale => Some(Kind::Upscale),
             weights::Kind::CutOut => Some(Kind::CutOut),
             weights::Kind::Erase => Some(Kind::Erase),

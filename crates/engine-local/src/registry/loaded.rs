@@ -129,7 +129,7 @@ fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Mod
             let model = Transcriber::load(runtime, folder, kind).map_err(broken)?;
             Ok(Model::Transcription(Arc::new(model)))
         }
-        Kind::Image => {
+        Kind::Image | Kind::Video | Kind::Edit => {
             let prompts = weights::folder(models_dir, PROMPTS);
             let model = Painter::load(runtime, &prompts).map_err(broken)?;
             Ok(Model::Image(Arc::new(model)))
@@ -177,7 +177,7 @@ fn graph_memory_bytes(found: &Found, files_bytes: u64) -> u64 {
         // Many texts go through it together.
         Kind::Embedding => (2, 416),
         // Its weights are in the program, and widened to four bytes a number.
-        Kind::Image => (0, 640),
+        Kind::Image | Kind::Video | Kind::Edit => (0, 640),
         Kind::Upscale if is_compact(found) => (0, 512),
         Kind::Upscale => (3, 512),
         // With the largest picture that they may be sent, which tests do.

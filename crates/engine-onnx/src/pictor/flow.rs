@@ -14,9 +14,10 @@ use super::{
 const TIME_SCALE: f32 = 1000.0;
 const TIME_PERIOD_MAX: f32 = 10_000.0;
 
-/// Towards `condition`, and away from `other`.
+/// Towards what is wished, and away from `other`.
 pub(super) struct Flow {
-    pub(super) condition: Condition,
+    /// Prompts and how much each counts; together they count one.
+    pub(super) towards: Vec<(f32, Condition)>,
     pub(super) other: Condition,
     pub(super) guidance: f32,
 }
@@ -44,7 +45,7 @@ impl Flow {
         Ok(patches)
     }
 
-    /// Both prompts are asked at once, in two rows; without guidance only the one.
+    /// All prompts are asked at once, a row for each; without guidance the other one is not.
     fn velocity(
         &self,
         generator: &mut Session,
@@ -52,8 +53,8 @@ impl Flow {
         time: f32,
     ) -> Result<Vec<f32>, PictorError> {
         let is_guided = (self.guidance - 1.0).abs() > f32::EPSILON;
-        let rows: &[&Condition] =
-            if is_guided { &[&self.condition, &self.other] } else { &[&self.condition] };
+        let wished = self.towards.iter().map(|(_, condition)| condition);
+        let rows: Vec<&Condition> = wished.chain(is_guided.then_some(&self.other)).collect();
         let count = rows.len();
         let joined = |part: fn(&Condition) -> &[f32]| -> Vec<f32> {
             rows.iter().flat_map(|row| part(row)).copied().collect()
@@ -75,11 +76,13 @@ impl Flow {
                 TensorRef::from_array_view(([count, TEXT_WIDTH], whole.as_slice()))?,
         })?;
         let velocities = outputs[generator::VELOCITY].try_extract_tensor::<f32>()?.1;
-        let (towards, other) = velocities.split_at(LATENT);
-        if !is_guided {
-            return Ok(towards.to_vec());
+        let mut rows = velocities.chunks_exact(LATENT);
+        let mut mixed = vec![0.0; LATENT];
+        for ((weight, _), row) in self.towards.iter().zip(&mut rows) {
+            mixed.iter_mut().zip(row).for_each(|(sum, velocity)| *sum += weight * velocity);
         }
-        let both = towards.iter().zip(other);
+        let Some(other) = rows.next().filter(|_| is_guided) else { return Ok(mixed) };
+        let both = mixed.iter().zip(other);
         Ok(both.map(|(towards, other)| other + self.guidance * (towards - other)).collect())
     }
 }

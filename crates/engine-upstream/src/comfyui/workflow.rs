@@ -25,10 +25,16 @@ pub enum Slot {
     Scale,
     Creativity,
     DurationSeconds,
+    /// Of a video with 16 frames in a second.
+    Frames16,
+    /// Of one with 24.
+    Frames24,
+    EndImage,
+    Lyrics,
 }
 
 impl Slot {
-    const ALL: [Slot; 15] = [
+    const ALL: [Slot; 19] = [
         Slot::Prompt,
         Slot::NegativePrompt,
         Slot::Seed,
@@ -44,7 +50,14 @@ impl Slot {
         Slot::Scale,
         Slot::Creativity,
         Slot::DurationSeconds,
+        Slot::Frames16,
+        Slot::Frames24,
+        Slot::EndImage,
+        Slot::Lyrics,
     ];
+    /// What a caller sends only on purpose: without a slot it would be left out in silence.
+    const SENT_ON_PURPOSE: [Slot; 6] =
+        [Slot::Image, Slot::Image2, Slot::Image3, Slot::Mask, Slot::EndImage, Slot::Lyrics];
     pub(super) const IMAGES: [Slot; 3] = [Slot::Image, Slot::Image2, Slot::Image3];
 
     pub const fn name(self) -> &'static str {
@@ -64,6 +77,10 @@ impl Slot {
             Slot::Scale => "scale",
             Slot::Creativity => "creativity",
             Slot::DurationSeconds => "duration_seconds",
+            Slot::Frames16 => "frames_16fps",
+            Slot::Frames24 => "frames_24fps",
+            Slot::EndImage => "end_image",
+            Slot::Lyrics => "lyrics",
         }
     }
 
@@ -119,17 +136,17 @@ impl Workflow {
         self.slots.contains(&slot)
     }
 
-    /// The workflow with these values. A slot without a value cannot be run, and neither can a
-    /// picture that has no slot: it would be left out in silence.
-    pub(super) fn filled(&self, values: &[(Slot, Value)]) -> Result<Value, EngineError> {
+    /// The workflow with these values. A slot without a value cannot be run, and neither can what a
+    /// caller sent on purpose and has no slot.
+    pub(crate) fn filled(&self, values: &[(Slot, Value)]) -> Result<Value, EngineError> {
         let missing = self.slots.iter().find(|slot| values.iter().all(|(it, _)| it != *slot));
         if let Some(slot) = missing {
             let message = format!("This model needs `{}`.", slot.name());
             return Err(EngineError::Rejected { message });
         }
         let mut sent = values.iter().map(|(slot, _)| *slot);
-        let is_picture = |slot: &Slot| Slot::IMAGES.contains(slot) || *slot == Slot::Mask;
-        if let Some(slot) = sent.find(|slot| is_picture(slot) && !self.has(*slot)) {
+        let left_out = |slot: &Slot| Slot::SENT_ON_PURPOSE.contains(slot) && !self.has(*slot);
+        if let Some(slot) = sent.find(left_out) {
             let message = format!("This model takes no `{}`.", slot.name());
             return Err(EngineError::Rejected { message });
         }

@@ -5,9 +5,11 @@ use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::thread;
 
-use engine::{EmbeddingInput, EmbeddingRequest, EngineError};
+use engine::{EmbeddingInput, EmbeddingRequest, EngineError, MediaRequest, Progress};
 
-use super::stub::settings;
+use super::queued::{clip, fetched, http, json};
+use super::stub::{Step, settings};
+use crate::upstream::MediaWork;
 use crate::{LocalProcess, Protocol, Quirks, Upstream, UpstreamSettings};
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
@@ -49,4 +51,73 @@ async fn an_engine_that_is_down_is_unreachable() {
     let engine = upstream(&folder.path().join("s")).embeddings("m").unwrap();
     let error = engine.embed(request()).await.unwrap_err();
     assert!(matches!(error, EngineError::Unreachable { .. }), "{error}");
+}
+
+/// Answers each connection in turn, and tells the first line of what it was asked.
+fn serve(socket: &std::path::Path, answers: Vec<Vec<Step>>) -> thread::JoinHandle<Vec<String>> {
+    let listener = UnixListener::bind(socket).unwrap();
+    thread::spawn(move || {
+        let answer = |steps: Vec<Step>| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = vec![0; 4096];
+            let count = stream.read(&mut request).unwrap();
+            for step in steps {
+                let Step::Say(bytes) = step else { panic!("it only speaks") };
+                stream.write_all(&bytes).unwrap();
+            }
+            let text = String::from_utf8_lossy(&request[..count]).into_owned();
+            text.lines().next().unwrap_or_default().to_owned()
+        };
+        answers.into_iter().map(answer).collect()
+    })
+}
+
+#[tokio::test]
+async fn a_video_is_ordered_by_name_asked_about_fetched_and_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("s");
+    let state = |status: &str| json(&format!(r#"{{"id":"job-1","status":"{status}"}}"#));
+    let answers = vec![
+        state("queued"),
+        state("in_progress"),
+        state("completed"),
+        http("200 OK", "video/mp4", "moving pictures"),
+        state("cancelled"),
+        http("404 Not Found", "application/json", "{}"),
+    ];
+    let seen = serve(&socket, answers);
+    let engine = upstream(&socket).media("m", MediaWork::Video, None).unwrap().unwrap();
+    assert!(engine.knows_names(), "an order can be repeated");
+    let ticket = engine.submit("job-1", &MediaRequest::Video(clip())).await.unwrap();
+    assert_eq!(engine.look(&ticket).await, Ok(Progress::Running));
+    assert_eq!(engine.look(&ticket).await, Ok(Progress::Done));
+    assert_eq!(fetched(engine.as_ref(), &ticket).await, b"moving pictures");
+    assert_eq!(engine.cancel(&ticket).await, Ok(true));
+    assert_eq!(engine.look(&ticket).await, Ok(Progress::Lost), "it was started again");
+    let expected = [
+        "POST /v1/videos HTTP/1.1",
+        "GET /v1/videos/job-1 HTTP/1.1",
+        "GET /v1/videos/job-1 HTTP/1.1",
+        "GET /v1/videos/job-1/content HTTP/1.1",
+        "POST /v1/videos/job-1/cancel HTTP/1.1",
+        "GET /v1/videos/job-1 HTTP/1.1",
+    ];
+    assert_eq!(seen.join().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_video_waits_for_its_weights_and_music_is_not_made_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let not_ready = || EngineError::NotReady {
+        message: "soon".to_owned(),
+        retry_after: std::time::Duration::from_secs(5),
+    };
+    let readiness = Arc::new(move |_: &str| Err(not_ready()));
+    let local = Some(LocalProcess { socket: folder.path().join("s"), readiness });
+    let settings = settings("http://engine/v1", Protocol::OpenAi(Quirks::VLLM));
+    let upstream = Upstream::new(UpstreamSettings { local, ..settings }).unwrap();
+    let engine = upstream.media("m", MediaWork::Video, None).unwrap().unwrap();
+    let refused = engine.submit("job-1", &MediaRequest::Video(clip())).await;
+    assert_eq!(refused, Err(not_ready()));
+    assert!(upstream.media("m", MediaWork::Music, None).unwrap().is_none());
 }

@@ -14,15 +14,15 @@ use futures_util::TryStreamExt;
 use serde_json::Value;
 
 use super::stub::{Step, Stub};
-use crate::queued::{acestep, fal, openai, sdcpp};
+use crate::queued::{acestep, builtin, comfyui, fal, openai, sdcpp};
 use crate::upstream::MediaWork;
-use crate::{MediaRoute, MediaRoutes, Protocol, Quirks, Timeouts};
+use crate::{MediaRoute, MediaRoutes, Protocol, Quirks, Timeouts, Workflow};
 
-fn folder() -> std::path::PathBuf {
+pub(super) fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/queued")
 }
 
-fn clip() -> VideoRequest {
+pub(super) fn clip() -> VideoRequest {
     VideoRequest {
         prompt: "a boat at dawn".into(),
         duration_s: Some(5),
@@ -33,12 +33,12 @@ fn clip() -> VideoRequest {
     }
 }
 
-fn moved_picture() -> VideoRequest {
+pub(super) fn moved_picture() -> VideoRequest {
     let image = Some("data:image/png;base64,iVBORw0KGgo=".into());
     VideoRequest { image, duration_s: Some(2), ..clip() }
 }
 
-fn song() -> MusicRequest {
+pub(super) fn song() -> MusicRequest {
     MusicRequest {
         prompt: "calm piano".into(),
         lyrics: Some("la la".into()),
@@ -50,7 +50,7 @@ fn song() -> MusicRequest {
     }
 }
 
-fn instrumental() -> MusicRequest {
+pub(super) fn instrumental() -> MusicRequest {
     MusicRequest { lyrics: None, is_instrumental: true, language: None, ..song() }
 }
 
@@ -68,6 +68,7 @@ fn every_request_is_written_as_each_provider_reads_it() {
     check("moved-picture.sdcpp", sdcpp::body(&moved_picture()));
     check("song.acestep", acestep::body(&song(), Some("la la"), "turbo"));
     check("instrumental.acestep", acestep::body(&instrumental(), None, "turbo"));
+    check("clip.builtin", builtin::body("job-1", "pictor-motion", &clip()));
     check("clip.fal", fal::video(&clip()));
     check("moved-picture.fal", fal::video(&moved_picture()));
     check("instrumental.fal", fal::music(&instrumental()));
@@ -81,6 +82,8 @@ fn what_a_provider_has_no_word_for_is_refused() {
         openai::body(&references, "m"),
         sdcpp::body(&references),
         fal::video(&references),
+        builtin::body("job-1", "m", &references),
+        builtin::body("job-1", "m", &moved_picture()),
         languages,
     ] {
         assert!(matches!(body, Err(EngineError::Rejected { .. })));
@@ -108,6 +111,12 @@ fn every_word_about_a_job_is_read() {
             "openai" => openai::progress(&body),
             "sdcpp" => sdcpp::progress(&body),
             "fal" => fal::progress(&body),
+            "comfyui" => {
+                let read = comfyui::progress(&body, "1", MediaWork::Video);
+                expect_file![path.with_extension("txt")].assert_eq(&format!("{read:?}\n"));
+                seen += 1;
+                continue;
+            }
             _ => serde_json::from_slice::<Vec<acestep::Found>>(&body)
                 .map_err(|error| EngineError::BadAnswer { cause: error.to_string() })
                 .and_then(|found| acestep::progress(&found)),
@@ -122,7 +131,7 @@ fn every_word_about_a_job_is_read() {
     assert!(8 <= seen, "{seen} files");
 }
 
-fn http(status: &str, kind: &str, body: &str) -> Vec<Step> {
+pub(super) fn http(status: &str, kind: &str, body: &str) -> Vec<Step> {
     let length = body.len();
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\
@@ -131,19 +140,27 @@ fn http(status: &str, kind: &str, body: &str) -> Vec<Step> {
     vec![Step::Say(head.into_bytes())]
 }
 
-fn json(body: &str) -> Vec<Step> {
+pub(super) fn json(body: &str) -> Vec<Step> {
     http("200 OK", "application/json", body)
 }
 
-async fn fetched(engine: &dyn MediaEngine, ticket: &Ticket) -> Vec<u8> {
+pub(super) async fn fetched(engine: &dyn MediaEngine, ticket: &Ticket) -> Vec<u8> {
     let file = engine.fetch(ticket).await.unwrap_or_else(|error| panic!("{error}"));
     let pieces: Vec<bytes::Bytes> = file.bytes.try_collect().await.unwrap();
     pieces.concat()
 }
 
 fn engine(stub: &Stub, protocol: Protocol, work: MediaWork) -> MediaRoutes {
+    engine_with(stub, (protocol, work), None)
+}
+
+pub(super) fn engine_with(
+    stub: &Stub,
+    (protocol, work): (Protocol, MediaWork),
+    workflow: Option<&Workflow>,
+) -> MediaRoutes {
     let upstream = stub.upstream_with(protocol, Timeouts::default());
-    let engine = upstream.media("m", work).unwrap();
+    let engine = upstream.media("m", work, workflow).unwrap().unwrap();
     MediaRoutes(vec![MediaRoute { provider: "p".into(), engine }])
 }
 

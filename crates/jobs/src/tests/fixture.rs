@@ -1,7 +1,7 @@
 //! A queue on a database of its own, an engine that does as it is told, and a clock that a test
 //! moves.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -31,7 +31,7 @@ use crate::{EngineOf, Jobs, LinkSecret, NewJob, NotQueued, Parts, Settings};
 
 /// What each job costs, in nano-dollars.
 pub(crate) const PRICE: i64 = 600;
-pub(crate) const STARTING: i64 = 1_000_000;
+pub(crate) const STARTING: i64 = 10_000_000;
 /// The clock is moved on at most so often before a job must have ended.
 const ROUNDS_MAX: usize = 400;
 
@@ -238,13 +238,37 @@ impl World {
         panic!("jobs have not ended: {:?}", self.open().await);
     }
 
+    /// Works as the queue itself does, until nothing is left that could be taken up. The most jobs
+    /// that were under way at once.
+    pub(crate) async fn drain(&self) -> usize {
+        let mut most = 0;
+        loop {
+            self.jobs.take_up(&self.tasks, &self.stop).await.unwrap();
+            let under_way = self.jobs.lock().under_way.len();
+            most = most.max(under_way);
+            if under_way == 0 {
+                return most;
+            }
+            self.jobs.added.notified().await;
+        }
+    }
+
     pub(crate) async fn open(&self) -> Vec<QueuedJob> {
         let filter = JobFilter { open_only: true, limit: 1000, ..JobFilter::default() };
         self.store.jobs(filter).await.unwrap()
     }
 
     pub(crate) async fn all(&self) -> Vec<QueuedJob> {
-        self.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await.unwrap()
+        let mut all: Vec<QueuedJob> = Vec::new();
+        loop {
+            let before = all.last().map(|job| job.id);
+            let filter = JobFilter { before, limit: 1000, ..JobFilter::default() };
+            let page = self.store.jobs(filter).await.unwrap();
+            if page.is_empty() {
+                return all;
+            }
+            all.extend(page);
+        }
     }
 
     pub(crate) async fn job(&self, id: JobId) -> QueuedJob {
@@ -257,7 +281,7 @@ impl World {
         let report = ledger::verify(self.store.as_ref()).await.unwrap();
         assert!(report.is_clean(), "{:?}", report.violations);
         let jobs = self.all().await;
-        let mut objects = self.media.written_before(Timestamp::MAX).await.unwrap();
+        let objects = self.media.written_before(Timestamp::MAX).await.unwrap();
         for number in 1..=3 {
             let completed = jobs
                 .iter()
@@ -267,6 +291,7 @@ impl World {
             let left = self.ledger.balances(owner(number)).usd;
             assert_eq!(left, Nano::from_nanos(STARTING - paid), "owner {number}: {jobs:?}");
         }
+        let mut objects: HashSet<Uuid> = objects.into_iter().collect();
         for job in jobs {
             assert!(!job.state.is_open(), "{job:?}");
             let Some(id) = job.media else { continue };
@@ -274,7 +299,7 @@ impl World {
             let opened = self.jobs.open(media.clone(), 0..media.bytes).unwrap();
             let bytes: Vec<Bytes> = opened.bytes.map(Result::unwrap).collect().await;
             assert_eq!(bytes.concat(), sound());
-            objects.retain(|object| *object != id.0);
+            assert!(objects.remove(&id.0), "an object for each row, and one row for it");
         }
         // What nobody has a row for is swept by its age, which real files do not have yet.
         for orphan in objects {

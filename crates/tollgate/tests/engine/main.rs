@@ -8,3 +8,4 @@ mod harness;
 mod hostile;
 mod memory;
 mod pictures;
+mod videos;

@@ -13,6 +13,7 @@ const EDITS: &str = "/v1/images/edits";
 const SAFETY: &str = "/v1/images/safety";
 const COMPACT: &str = "upscale-esrgan-compact";
 const ERASER: &str = "erase-migan";
+const EDITOR: &str = "pictor-edit";
 const CUTTER: &str = "cutout-u2net";
 const JUDGE: &str = "safety-open-nsfw";
 
@@ -86,6 +87,9 @@ fn pictures_are_enlarged_cut_out_erased_from_and_judged() {
     assert!(status == 200 && answer.contains("PNG"), "{status} {answer:.200}");
     let (status, answer) = ask(&engine, SAFETY, &[("model", JUDGE)], &image);
     assert!(status == 200 && answer.starts_with("{\"adult\":0.0"), "{status} {answer:.200}");
+    let redrawn = [("model", EDITOR), ("prompt", "a blue rocket"), ("size", "300x200")];
+    let (status, answer) = ask(&engine, EDITS, &redrawn, &image);
+    assert!(status == 200 && answer.contains("b64_json"), "{status} {answer:.200}");
     let (mask, holed) = (holed(256, 256), holed(300, 200));
     let files: [Files<'_>; 2] = [&[("image", ROCKET), ("mask", &mask)], &[("image", &holed)]];
     for files in files {
@@ -100,13 +104,15 @@ fn what_cannot_be_worked_on_is_refused() {
     let engine = Engine::start(&models_dir());
     let small = picture(100, 100);
     let image: Files<'_> = &[("image", ROCKET)];
-    let cases: [(&str, Fields<'_>, Files<'_>); 10] = [
+    let cases: [(&str, Fields<'_>, Files<'_>); 12] = [
         (UPSCALES, &[("model", COMPACT), ("size", "300x300")], &[]),
         (UPSCALES, &[("model", COMPACT)], image),
         (UPSCALES, &[("model", COMPACT), ("size", "5000x5000")], image),
         (UPSCALES, &[("model", COMPACT), ("size", "300x300")], &[("image", b"no picture")]),
         (UPSCALES, &[("model", ERASER), ("size", "300x300")], image),
         (EDITS, &[("model", ERASER)], image),
+        (EDITS, &[("model", EDITOR)], &[("image", ROCKET), ("mask", &small)]),
+        (EDITS, &[("model", EDITOR), ("size", "0x9")], image),
         (EDITS, &[("model", ERASER)], &[("image", ROCKET), ("mask", &small)]),
         (CUTOUTS, &[("model", CUTTER)], &[("image", &ROCKET[..5000])]),
         (CUTOUTS, &[("model", CUTTER)], &[("image", ROCKET), ("image[]", ROCKET)]),

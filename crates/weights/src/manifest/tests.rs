@@ -69,6 +69,8 @@ fn the_default_set_is_small_and_complete() {
             Kind::Transcription,
             Kind::Speech,
             Kind::Image,
+            Kind::Video,
+            Kind::Edit,
             Kind::Upscale,
             Kind::CutOut,
             Kind::Erase,

@@ -1,0 +1,109 @@
+//! `/v1/videos`: a video is ordered under a name of the caller's, asked about, fetched or cancelled.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::read_json;
+use crate::film::{Order, SECONDS_MAX, SIDE_MAX, SIDE_STEP};
+use crate::refusal::Refusal;
+use crate::videos::{Standing, Videos};
+
+const NAME_BYTES_MAX: usize = 128;
+
+#[derive(Debug, Deserialize)]
+struct VideoBody {
+    /// The same name is the same video, however often it is ordered.
+    id: String,
+    model: String,
+    prompt: String,
+    #[serde(default)]
+    negative_prompt: String,
+    seconds: u32,
+    width: usize,
+    height: usize,
+    #[serde(default)]
+    seed: u64,
+}
+
+pub(crate) async fn create(
+    State(videos): State<Arc<Videos>>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let body: VideoBody = read_json(body)?;
+    let is_name = |letter: u8| letter.is_ascii_alphanumeric() || b"-_".contains(&letter);
+    if !(1..=NAME_BYTES_MAX).contains(&body.id.len()) || !body.id.bytes().all(is_name) {
+        let message = "An id has from 1 to 128 letters, digits and hyphens.";
+        return Err(Refusal::invalid(Some("id"), message));
+    }
+    if !(1..=SECONDS_MAX).contains(&body.seconds) {
+        let message = format!("A video has from 1 to {SECONDS_MAX} seconds.");
+        return Err(Refusal::invalid(Some("seconds"), message));
+    }
+    let is_side =
+        |side: usize| (SIDE_STEP..=SIDE_MAX).contains(&side) && side.is_multiple_of(SIDE_STEP);
+    for (param, side) in [("width", body.width), ("height", body.height)] {
+        if !is_side(side) {
+            let message = format!("A side has {SIDE_STEP} to {SIDE_MAX} pixels, in steps of 16.");
+            return Err(Refusal::invalid(Some(param), message));
+        }
+    }
+    let order = Order {
+        prompt: body.prompt,
+        negative_prompt: body.negative_prompt,
+        seed: body.seed,
+        seconds: body.seconds,
+        width: body.width,
+        height: body.height,
+    };
+    let standing = videos.order(&body.id, &body.model, order)?;
+    Ok(told(&body.id, &standing))
+}
+
+pub(crate) async fn show(
+    State(videos): State<Arc<Videos>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let standing = videos.standing(&id).ok_or_else(|| unknown(&id))?;
+    Ok(told(&id, &standing))
+}
+
+pub(crate) async fn content(
+    State(videos): State<Arc<Videos>>,
+    Path(id): Path<String>,
+) -> Result<Response, Refusal> {
+    let file = videos.file(&id).ok_or_else(|| unknown(&id))?;
+    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("video/mp4"));
+    Ok(([kind], file).into_response())
+}
+
+pub(crate) async fn cancel(
+    State(videos): State<Arc<Videos>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let standing = videos.cancel(&id).ok_or_else(|| unknown(&id))?;
+    Ok(told(&id, &standing))
+}
+
+fn unknown(id: &str) -> Refusal {
+    Refusal::not_found(format!("There is no video {id}."))
+}
+
+fn told(id: &str, standing: &Standing) -> Json<Value> {
+    let (status, percent, message) = match standing {
+        Standing::Queued => ("queued", 0, None),
+        Standing::InProgress { percent } => ("in_progress", *percent, None),
+        Standing::Completed => ("completed", 100, None),
+        Standing::Failed { message } => ("failed", 0, Some(message.as_str())),
+        Standing::Cancelled => ("cancelled", 0, Some("The video was cancelled.")),
+    };
+    let error = message.map(|message| json!({"code": "engine_failed", "message": message}));
+    Json(json!({"id": id, "status": status, "progress": percent, "error": error}))
+}

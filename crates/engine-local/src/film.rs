@@ -1,0 +1,201 @@
+//! One video: a walk of the picture model, seen through a slow camera, encoded as it is drawn.
+//!
+//! The model draws a few pictures for each second. Between them their latents are mixed and decoded
+//! some times a second, and between those their pixels are mixed; the camera moves with every frame.
+//! What is kept is the latents, two decoded pictures and the encoded file.
+
+use engine_onnx::pictor::{Latent, PIXELS_SIDE, PROMPTS_MAX, Painter, PictorError, Walk};
+use video::{Canvas, Format, Frame, VideoError, VideoWriter, View};
+
+use crate::style::with_style;
+
+pub(crate) const SECONDS_MAX: u32 = 10;
+pub(crate) const SIDE_MAX: usize = 1280;
+/// Of each side, in pixels.
+pub(crate) const SIDE_STEP: usize = 16;
+
+const FRAMES_PER_SECOND: usize = 24;
+const DRAWN_PER_SECOND: usize = 2;
+const DECODED_PER_SECOND: usize = 8;
+/// How much nearer the camera comes in a second.
+const ZOOM_PER_SECOND: f32 = 0.015;
+/// How far it goes to a side in a second, in parts of the picture.
+const DRIFT_PER_SECOND: f32 = 0.004;
+/// Begins the next scene of a prompt.
+const NEXT_SCENE: &str = "then";
+
+/// What is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) prompt: String,
+    pub(crate) negative_prompt: String,
+    pub(crate) seed: u64,
+    pub(crate) seconds: u32,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FilmError {
+    #[error(transparent)]
+    Picture(#[from] PictorError),
+    #[error(transparent)]
+    File(#[from] VideoError),
+    #[error("a frame has odd sides")]
+    Frame,
+}
+
+/// Whoever waits for the video.
+pub(crate) trait Audience {
+    /// Asked before each step of the work.
+    fn is_wanted(&self) -> bool;
+    /// How much of the work is done, in percent.
+    fn told(&self, percent: u8);
+}
+
+/// Makes the file.
+pub(crate) fn make(
+    painter: &Painter,
+    order: &Order,
+    audience: &dyn Audience,
+) -> Result<Vec<u8>, FilmError> {
+    let seconds = order.seconds as usize;
+    let prompts = scenes(&order.prompt);
+    let walk = Walk {
+        prompts: &prompts,
+        negative_prompt: &order.negative_prompt,
+        seed: order.seed,
+        pictures: seconds * DRAWN_PER_SECOND + 1,
+    };
+    let format = Format {
+        width: order.width,
+        height: order.height,
+        frames_per_second: FRAMES_PER_SECOND as u32,
+    };
+    let mut writer = VideoWriter::new(format)?;
+    let mut work = Work { done: 0, of: work_of(&walk, seconds), audience };
+    let is_wanted = || audience.is_wanted();
+    let latents = painter.walk(&walk, &is_wanted, || work.step(WORK_OF_A_PICTURE))?;
+    let camera = Camera { canvas: Canvas { width: order.width, height: order.height }, order };
+    let decode = |number: usize| painter.decoded(&latent(&latents, number));
+    let mut here = decode(0)?;
+    for number in 0..seconds * DECODED_PER_SECOND {
+        if !is_wanted() {
+            return Err(PictorError::Cancelled.into());
+        }
+        let next = decode(number + 1)?;
+        for step in 0..FRAMES_BETWEEN {
+            let pixels = between(&here, &next, step);
+            writer.add(&camera.frame(&pixels, number * FRAMES_BETWEEN + step)?)?;
+        }
+        here = next;
+        work.step(1);
+    }
+    Ok(writer.finish()?)
+}
+
+/// Frames from one decoded picture to the next.
+const FRAMES_BETWEEN: usize = FRAMES_PER_SECOND / DECODED_PER_SECOND;
+/// Drawing one picture takes about as long as decoding so many.
+const WORK_OF_A_PICTURE: usize = 6;
+
+fn work_of(walk: &Walk<'_>, seconds: usize) -> usize {
+    walk.pictures * WORK_OF_A_PICTURE + seconds * DECODED_PER_SECOND
+}
+
+struct Work<'a> {
+    done: usize,
+    of: usize,
+    audience: &'a dyn Audience,
+}
+
+impl Work<'_> {
+    fn step(&mut self, steps: usize) {
+        self.done += steps;
+        let percent = (self.done * 100 / self.of.max(1)).min(99);
+        self.audience.told(percent as u8);
+    }
+}
+
+/// What a prompt shows in turn. More scenes than can be shown are one with the last.
+fn scenes(prompt: &str) -> Vec<String> {
+    let mut scenes: Vec<Vec<&str>> = vec![Vec::new()];
+    for word in prompt.split_whitespace() {
+        let is_next = word.trim_matches([',', ';', '.']).eq_ignore_ascii_case(NEXT_SCENE);
+        if is_next && scenes.len() < PROMPTS_MAX && scenes.last().is_some_and(|it| !it.is_empty()) {
+            scenes.push(Vec::new());
+        } else if let Some(last) = scenes.last_mut() {
+            last.push(word);
+        }
+    }
+    let text =
+        |words: Vec<&str>| with_style(words.join(" ").trim_end_matches([',', ';', '.', ' ']));
+    let told: Vec<String> =
+        scenes.into_iter().filter(|words| !words.is_empty()).map(text).collect();
+    if told.is_empty() { vec![with_style("")] } else { told }
+}
+
+/// The picture that is decoded as the one of this number.
+fn latent(latents: &[Latent], number: usize) -> Latent {
+    const DECODED_BETWEEN: usize = DECODED_PER_SECOND / DRAWN_PER_SECOND;
+    let (at, step) = (number / DECODED_BETWEEN, number % DECODED_BETWEEN);
+    match latents.get(at + 1) {
+        Some(next) if 0 < step => latents[at].towards(next, step as f32 / DECODED_BETWEEN as f32),
+        _ => latents[at].clone(),
+    }
+}
+
+fn between(here: &[u8], next: &[u8], step: usize) -> Vec<u8> {
+    let (step, of) = (step as u16, FRAMES_BETWEEN as u16);
+    let mixed = |(here, next): (&u8, &u8)| {
+        let sum = u16::from(*here) * (of - step) + u16::from(*next) * step;
+        ((sum + of / 2) / of) as u8
+    };
+    here.iter().zip(next).map(mixed).collect()
+}
+
+struct Camera<'a> {
+    canvas: Canvas,
+    order: &'a Order,
+}
+
+impl Camera<'_> {
+    fn frame(&self, rgb: &[u8], number: usize) -> Result<Frame, FilmError> {
+        let seconds = number as f32 / FRAMES_PER_SECOND as f32;
+        // Four ways to go, as the seed says.
+        let side = |bit: u32| if self.order.seed >> bit & 1 == 0 { 1.0 } else { -1.0 };
+        let view = View {
+            zoom: 1.0 + ZOOM_PER_SECOND * seconds,
+            right: side(0) * DRIFT_PER_SECOND * seconds,
+            down: side(1) * DRIFT_PER_SECOND * seconds,
+        };
+        let drawn = self.canvas.draw(rgb, PIXELS_SIDE, view);
+        Frame::of_rgb(self.canvas.width, self.canvas.height, &drawn).ok_or(FilmError::Frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_told_in_scenes() {
+        let styled = |text: &str| format!("{text}, flat illustration");
+        assert_eq!(scenes("a red apple"), [styled("a red apple")]);
+        assert_eq!(
+            scenes("a red apple, then a green apple. Then, an owl, pixel art"),
+            [styled("a red apple"), styled("a green apple"), "an owl, pixel art".to_owned()]
+        );
+        assert_eq!(scenes("then then "), [styled("then")]);
+        assert_eq!(scenes("strengthen"), [styled("strengthen")]);
+        assert_eq!(scenes("a then b then c then d then e").len(), PROMPTS_MAX);
+        assert_eq!(scenes(" ").len(), 1);
+    }
+
+    #[test]
+    fn pixels_go_from_one_picture_to_the_next() {
+        assert_eq!(between(&[0, 255, 9], &[30, 0, 9], 0), [0, 255, 9]);
+        assert_eq!(between(&[0, 255, 9], &[30, 0, 9], 1), [10, 170, 9]);
+        assert_eq!(between(&[0, 255, 9], &[30, 0, 9], 2), [20, 85, 9]);
+    }
+}

@@ -1,0 +1,196 @@
+//! Videos that are being made, and those that were made and wait to be fetched.
+//!
+//! Each takes a minute or more, so whoever orders one comes back for it. The table is in memory: the
+//! gateway keeps the order, and repeats it to an engine that has been started again.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use bytes::Bytes;
+use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
+
+use crate::film::{self, Audience, Order};
+use crate::refusal::Refusal;
+use crate::registry::{Kind, Model, Registry};
+
+/// Waiting and being made. An order is some kilobytes.
+const OPEN_MAX: usize = 32;
+/// Made or failed. A video is a few megabytes.
+const ENDED_MAX: usize = 8;
+/// Each keeps every core busy.
+const AT_ONCE: usize = 1;
+const LOG_EVERY_PERCENT: u8 = 25;
+
+pub(crate) struct Videos {
+    registry: Arc<Registry>,
+    turn: Semaphore,
+    tasks: TaskTracker,
+    jobs: Mutex<HashMap<String, Job>>,
+}
+
+struct Job {
+    progress: Arc<Progress>,
+    end: Option<End>,
+}
+
+struct End {
+    outcome: Result<Bytes, String>,
+    at: Instant,
+}
+
+/// Shared with the thread that does the work.
+#[derive(Debug)]
+struct Progress {
+    name: String,
+    is_wanted: AtomicBool,
+    has_begun: AtomicBool,
+    percent: AtomicU8,
+}
+
+/// How a video stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Queued,
+    InProgress { percent: u8 },
+    Completed,
+    Failed { message: String },
+    Cancelled,
+}
+
+impl Audience for Progress {
+    fn is_wanted(&self) -> bool {
+        self.is_wanted.load(Ordering::Acquire)
+    }
+
+    fn told(&self, percent: u8) {
+        let before = self.percent.swap(percent, Ordering::AcqRel);
+        if before / LOG_EVERY_PERCENT != percent / LOG_EVERY_PERCENT {
+            tracing::info!("video {}: {percent} %", self.name);
+        }
+    }
+}
+
+impl Videos {
+    pub(crate) fn new(registry: Arc<Registry>) -> Videos {
+        Videos {
+            registry,
+            turn: Semaphore::new(AT_ONCE),
+            tasks: TaskTracker::new(),
+            jobs: Mutex::default(),
+        }
+    }
+
+    /// Takes an order, once for each name.
+    pub(crate) fn order(
+        self: &Arc<Self>,
+        name: &str,
+        model: &str,
+        order: Order,
+    ) -> Result<Standing, Refusal> {
+        let mut jobs = self.lock();
+        if let Some(job) = jobs.get(name) {
+            return Ok(job.standing());
+        }
+        let open = jobs.values().filter(|job| job.end.is_none()).count();
+        if OPEN_MAX <= open {
+            let message = format!("{open} videos wait already. Try again later.");
+            return Err(Refusal::unavailable("overloaded", message));
+        }
+        let progress = Arc::new(Progress {
+            name: name.to_owned(),
+            is_wanted: AtomicBool::new(true),
+            has_begun: AtomicBool::new(false),
+            percent: AtomicU8::new(0),
+        });
+        jobs.insert(name.to_owned(), Job { progress: Arc::clone(&progress), end: None });
+        drop(jobs);
+        let (videos, name, model) = (Arc::clone(self), name.to_owned(), model.to_owned());
+        self.tasks.spawn(async move {
+            let outcome = videos.make(&model, order, progress).await;
+            videos.end(&name, outcome);
+        });
+        Ok(Standing::Queued)
+    }
+
+    pub(crate) fn standing(&self, name: &str) -> Option<Standing> {
+        self.lock().get(name).map(Job::standing)
+    }
+
+    /// What was made; none if it was not, or not yet.
+    pub(crate) fn file(&self, name: &str) -> Option<Bytes> {
+        self.lock().get(name)?.end.as_ref()?.outcome.clone().ok()
+    }
+
+    /// The work stops at its next step.
+    pub(crate) fn cancel(&self, name: &str) -> Option<Standing> {
+        let jobs = self.lock();
+        let job = jobs.get(name)?;
+        job.progress.is_wanted.store(false, Ordering::Release);
+        Some(job.standing())
+    }
+
+    async fn make(
+        &self,
+        model: &str,
+        order: Order,
+        progress: Arc<Progress>,
+    ) -> Result<Bytes, String> {
+        let _turn = self.turn.acquire().await.map_err(|error| error.to_string())?;
+        if !progress.is_wanted() {
+            return Err("nobody waits for the video any more".to_owned());
+        }
+        progress.has_begun.store(true, Ordering::Release);
+        let loaded = self.registry.get(model, Kind::Video).await;
+        let loaded = loaded.map_err(|refusal| refusal.message().to_owned())?;
+        let Model::Image(painter) = loaded.model else {
+            return Err("The model is of another kind.".to_owned());
+        };
+        let work = move || film::make(&painter, &order, progress.as_ref());
+        let made = tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?;
+        made.map(Bytes::from).map_err(|error| error.to_string())
+    }
+
+    fn end(&self, name: &str, outcome: Result<Bytes, String>) {
+        let mut jobs = self.lock();
+        if let Some(job) = jobs.get_mut(name) {
+            job.end = Some(End { outcome, at: Instant::now() });
+        }
+        let mut ended: Vec<(Instant, String)> = jobs
+            .iter()
+            .filter_map(|(name, job)| Some((job.end.as_ref()?.at, name.clone())))
+            .collect();
+        ended.sort_unstable();
+        for (_, oldest) in ended.iter().rev().skip(ENDED_MAX) {
+            jobs.remove(oldest);
+        }
+    }
+
+    /// The table is whole after every change, so that a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Job>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Job {
+    fn standing(&self) -> Standing {
+        let progress = &self.progress;
+        match self.end.as_ref().map(|end| &end.outcome) {
+            Some(Ok(_)) => Standing::Completed,
+            Some(Err(message)) if progress.is_wanted() => {
+                Standing::Failed { message: message.clone() }
+            }
+            Some(Err(_)) => Standing::Cancelled,
+            None if !progress.is_wanted() => Standing::Cancelled,
+            None if progress.has_begun.load(Ordering::Acquire) => {
+                Standing::InProgress { percent: progress.percent.load(Ordering::Acquire) }
+            }
+            None => Standing::Queued,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

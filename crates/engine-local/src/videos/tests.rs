@@ -1,0 +1,82 @@
+//! The table of videos, without a model: every order fails as soon as it is its turn.
+
+use super::*;
+use crate::Options;
+
+fn videos(folder: &std::path::Path) -> Arc<Videos> {
+    let options = Options {
+        socket: folder.join("engine.sock"),
+        models_dir: folder.to_owned(),
+        llama_library: None,
+        threads: None,
+        idle_unload: None,
+        memory_bytes_max: None,
+    };
+    Arc::new(Videos::new(Arc::new(Registry::new(&options))))
+}
+
+fn order() -> Order {
+    Order {
+        prompt: "a fox".into(),
+        negative_prompt: String::new(),
+        seed: 1,
+        seconds: 2,
+        width: 256,
+        height: 256,
+    }
+}
+
+async fn until(videos: &Videos, name: &str, is_it: impl Fn(&Standing) -> bool) -> Standing {
+    loop {
+        let standing = videos.standing(name).unwrap();
+        if is_it(&standing) {
+            return standing;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn an_order_is_taken_once_and_too_many_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let videos = videos(folder.path());
+    let busy = videos.turn.acquire().await.unwrap();
+    for number in 0..OPEN_MAX {
+        let name = format!("v{number}");
+        assert_eq!(videos.order(&name, "m", order()), Ok(Standing::Queued));
+        assert_eq!(videos.order(&name, "m", order()), Ok(Standing::Queued), "the same again");
+    }
+    let refused = videos.order("one-more", "m", order()).unwrap_err().body();
+    assert_eq!(refused["error"]["code"], "overloaded");
+    assert_eq!(videos.standing("one-more"), None);
+    assert_eq!(videos.file("v0"), None);
+
+    drop(busy);
+    // All of them fail, and of those that have ended only the last are kept.
+    until_ended(&videos).await;
+    let kept = (0..OPEN_MAX).filter(|it| videos.standing(&format!("v{it}")).is_some()).count();
+    assert_eq!(kept, ENDED_MAX);
+    assert_eq!(videos.order("one-more", "m", order()), Ok(Standing::Queued));
+    let failed = until(&videos, "one-more", |it| !matches!(it, Standing::Queued)).await;
+    assert!(matches!(&failed, Standing::Failed { message } if message.contains("no model m")));
+}
+
+async fn until_ended(videos: &Videos) {
+    while videos.lock().values().any(|job| job.end.is_none()) {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_cancelled_is_never_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let videos = videos(folder.path());
+    let busy = videos.turn.acquire().await.unwrap();
+    videos.order("v", "m", order()).unwrap();
+    assert_eq!(videos.cancel("v"), Some(Standing::Cancelled));
+    assert_eq!(videos.cancel("w"), None);
+    drop(busy);
+    until_ended(&videos).await;
+    assert_eq!(videos.standing("v"), Some(Standing::Cancelled));
+    assert!(!videos.lock()["v"].progress.has_begun.load(Ordering::Acquire));
+}

@@ -1,0 +1,133 @@
+//! A server of ComfyUI: files are uploaded, workflows queued, asked about and stopped.
+
+use bytes::Bytes;
+use engine::{EngineError, Picture};
+use outbound::{Content, FormFile};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::parse;
+use crate::job;
+use crate::transport::Endpoint;
+
+/// The same for all of our jobs: nobody listens for their events.
+const CLIENT: &str = "tollgate";
+/// Of what a failed workflow says.
+const REASON_LETTERS_MAX: usize = 500;
+
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub(crate) prompt: Endpoint,
+    pub(crate) history: Endpoint,
+    pub(crate) view: Endpoint,
+    pub(crate) upload: Endpoint,
+    pub(crate) queue: Endpoint,
+    pub(crate) interrupt: Endpoint,
+}
+
+/// A file that a node made.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) filename: String,
+    #[serde(default)]
+    pub(crate) subfolder: String,
+    #[serde(default, rename = "type")]
+    pub(crate) kind: String,
+}
+
+#[derive(Deserialize)]
+struct Accepted {
+    prompt_id: String,
+}
+
+#[derive(Deserialize)]
+struct Uploaded {
+    name: String,
+    #[serde(default)]
+    subfolder: String,
+}
+
+impl Server {
+    /// Queues a workflow and gives the name that it has there.
+    pub(crate) async fn submit(&self, graph: Value) -> Result<String, EngineError> {
+        let body = json!({"prompt": graph, "client_id": CLIENT}).to_string();
+        let accepted = self.prompt.ask(body.into_bytes()).await?;
+        let accepted: Accepted = parse(&accepted)?;
+        job::id(&accepted.prompt_id).map(str::to_owned)
+    }
+
+    /// What the history says of a job.
+    pub(crate) async fn told_of(&self, id: &str) -> Result<Bytes, EngineError> {
+        self.history.fetch(&format!("/{id}")).await
+    }
+
+    /// Whether a job waits or runs.
+    pub(crate) async fn has_in_queue(&self, id: &str) -> Result<bool, EngineError> {
+        let told = self.queue.fetch("").await?;
+        Ok(is_in(&told, "queue_running", id) || is_in(&told, "queue_pending", id))
+    }
+
+    /// Takes a job out of the queue, or interrupts it if it is the one that runs.
+    pub(crate) async fn stop(&self, id: &str) {
+        let removal = json!({"delete": [id]}).to_string();
+        let _ = self.queue.ask(removal.into_bytes()).await;
+        let Ok(told) = self.queue.fetch("").await else { return };
+        if is_in(&told, "queue_running", id) {
+            let named = json!({"prompt_id": id}).to_string();
+            let _ = self.interrupt.ask(named.into_bytes()).await;
+        }
+    }
+
+    pub(super) async fn upload_picture(&self, picture: &Picture) -> Result<Value, EngineError> {
+        let kind = picture.kind;
+        self.upload(kind.extension, kind.mime, picture.bytes.clone()).await
+    }
+
+    /// Puts a picture where nodes can load it, and gives its name there.
+    pub(crate) async fn upload(
+        &self,
+        extension: &str,
+        mime: &'static str,
+        bytes: Bytes,
+    ) -> Result<Value, EngineError> {
+        let name = format!("tollgate.{extension}");
+        let files = [("image", FormFile { name: &name, mime, bytes })];
+        let answer = self.upload.ask_with(Content::form_of_files(&[], &files)).await?;
+        let put: Uploaded = parse(&answer)?;
+        Ok(match put.subfolder.as_str() {
+            "" => put.name.into(),
+            folder => format!("{folder}/{}", put.name).into(),
+        })
+    }
+}
+
+impl Made {
+    /// What follows the address at which files are seen.
+    pub(crate) fn address(&self) -> String {
+        let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        format!(
+            "?filename={}&subfolder={}&type={}",
+            encoded(&self.filename),
+            encoded(&self.subfolder),
+            encoded(&self.kind)
+        )
+    }
+}
+
+/// Why a workflow failed.
+pub(crate) fn reason(status: &Value) -> String {
+    let messages = status["messages"].as_array().into_iter().flatten();
+    let mut told = messages.filter_map(|message| match message[0].as_str() {
+        Some("execution_error") => message[1]["exception_message"].as_str(),
+        Some("execution_interrupted") => Some("it was interrupted"),
+        _ => None,
+    });
+    told.next().unwrap_or("it gave no reason").trim().chars().take(REASON_LETTERS_MAX).collect()
+}
+
+fn is_in(body: &[u8], list: &str, id: &str) -> bool {
+    let told: Value = serde_json::from_slice(body).unwrap_or_default();
+    let mut entries = told[list].as_array().into_iter().flatten();
+    entries.any(|entry| entry[1] == id)
+}

@@ -1,0 +1,88 @@
+//! Videos that are ordered, asked about, fetched and cancelled; and pictures drawn anew.
+
+use std::io::Read;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Engine, PATIENCE, models_dir};
+
+const VIDEOS: &str = "/v1/videos";
+const MODEL: &str = "pictor-motion";
+
+fn order(id: &str, seconds: u32) -> Value {
+    json!({
+        "id": id, "model": MODEL, "prompt": "a red apple, then a yellow sun",
+        "seconds": seconds, "width": 160, "height": 96, "seed": 7,
+    })
+}
+
+/// Asks until the video stands like this, and gives what was told on the way.
+fn until(engine: &Engine, id: &str, status: &str) -> Vec<u64> {
+    let begun = Instant::now();
+    let mut progress = Vec::new();
+    loop {
+        let told = engine.get(&format!("{VIDEOS}/{id}"));
+        progress.push(told["progress"].as_u64().unwrap());
+        if told["status"] == status {
+            return progress;
+        }
+        let is_open = told["status"] == "queued" || told["status"] == "in_progress";
+        assert!(is_open && begun.elapsed() < PATIENCE, "{told}");
+    }
+}
+
+fn file(engine: &Engine, id: &str) -> Vec<u8> {
+    let mut answer = Vec::new();
+    let mut stream = engine.send(&format!("GET {VIDEOS}/{id}/content HTTP/1.1"), b"");
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|it| it == b"\r\n\r\n").unwrap();
+    answer.split_off(end + 4)
+}
+
+#[test]
+fn a_video_is_made_once_tells_how_far_it_is_and_can_be_stopped() {
+    let engine = Engine::start(&models_dir());
+    for name in ["long", "short", "again"] {
+        let seconds = if name == "long" { 10 } else { 1 };
+        let told = engine.post_ok(VIDEOS, &order(name, seconds));
+        assert_eq!(told["id"], name);
+    }
+    // The first would take minutes, and the others wait for it.
+    let told = engine.post_ok(&format!("{VIDEOS}/long/cancel"), &json!({}));
+    assert_eq!(told["status"], "cancelled");
+
+    let progress = until(&engine, "short", "completed");
+    assert!(progress.is_sorted() && progress.iter().any(|it| (1..100).contains(it)));
+    let short = file(&engine, "short");
+    assert_eq!(&short[4..8], b"ftyp");
+    assert!((4_000..400_000).contains(&short.len()), "{} bytes", short.len());
+    until(&engine, "again", "completed");
+    assert!(short == file(&engine, "again"), "the same seed gives the same file");
+    assert_eq!(engine.post_ok(VIDEOS, &order("short", 1))["status"], "completed");
+    assert_eq!(engine.get("/v1/videos/long")["status"], "cancelled");
+    engine.end();
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let engine = Engine::start(&models_dir());
+    let wrong = [
+        ("id", json!("../x")),
+        ("id", json!("")),
+        ("seconds", json!(0)),
+        ("seconds", json!(11)),
+        ("width", json!(100)),
+        ("height", json!(1296)),
+    ];
+    for (field, value) in wrong {
+        let mut order = order("v", 1);
+        order[field] = value;
+        assert_eq!(engine.refusal(VIDEOS, &order), (400, "invalid_request".to_owned()), "{order}");
+    }
+    for path in ["/v1/videos/v", "/v1/videos/v/content"] {
+        let (status, _) = engine.ask(&format!("GET {path} HTTP/1.1"), b"");
+        assert_eq!(status, 404, "{path}");
+    }
+    engine.end();
+}

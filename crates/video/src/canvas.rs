@@ -1,0 +1,176 @@
+//! Puts a square picture on a frame of another form, as a camera sees it: nearer or farther, moved
+//! to a side. Beyond the picture its edge goes on, ever less clear.
+
+/// How the picture is seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct View {
+    /// 1 where the picture is as large as the frame's short side.
+    pub zoom: f32,
+    /// How far the picture is moved, in parts of its side.
+    pub right: f32,
+    pub down: f32,
+}
+
+/// A frame to draw on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Canvas {
+    pub width: usize,
+    pub height: usize,
+}
+
+const CHANNELS: usize = 3;
+/// Beyond the edge, in parts of the picture's side, nothing is clear any more.
+const FADE: f32 = 0.12;
+/// How far the unclear picture looks to each side, in parts of the side.
+const BLUR: f32 = 0.06;
+
+impl Canvas {
+    /// The pixels of the frame. `rgb` has the pixels of a square with this side.
+    pub fn draw(self, rgb: &[u8], side: usize, view: View) -> Vec<u8> {
+        let clear: Vec<f32> = rgb.iter().map(|byte| f32::from(*byte)).collect();
+        let unclear = blurred(&clear, side);
+        let short = self.width.min(self.height) as f32;
+        let scale = side as f32 / (short * view.zoom.max(f32::EPSILON));
+        let axis = |length: usize, moved: f32| -> Vec<Taps> {
+            let middle = length as f32 / 2.0;
+            let place = |at: usize| (at as f32 + 0.5 - middle) * scale - moved * side as f32;
+            (0..length).map(|at| Taps::at(place(at) + side as f32 / 2.0, side)).collect()
+        };
+        let (columns, rows) = (axis(self.width, view.right), axis(self.height, view.down));
+        let [clear, unclear] = [clear, unclear].map(|it| stretched(&it, side, &columns));
+        let mut drawn = Vec::with_capacity(self.width * self.height * CHANNELS);
+        for row in &rows {
+            for (at, column) in columns.iter().enumerate() {
+                let unclear_part = row.beyond.max(column.beyond);
+                for channel in 0..CHANNELS {
+                    let sum = |of: &[f32]| -> f32 {
+                        let value = |tap: usize| of[(tap * self.width + at) * CHANNELS + channel];
+                        row.taps.iter().map(|(tap, weight)| weight * value(*tap)).sum()
+                    };
+                    let mut value = sum(&clear);
+                    if 0.0 < unclear_part {
+                        value += unclear_part * (sum(&unclear) - value);
+                    }
+                    drawn.push(value.round().clamp(0.0, 255.0) as u8);
+                }
+            }
+        }
+        drawn
+    }
+}
+
+/// Where a row or a column of the frame lies in the picture.
+struct Taps {
+    taps: [(usize, f32); 4],
+    /// From 0, on the picture, to 1, where nothing is clear any more.
+    beyond: f32,
+}
+
+impl Taps {
+    /// Four neighbours with the weights of Catmull and Rom. Beyond the edge all are the edge.
+    fn at(place: f32, side: usize) -> Taps {
+        let last = side as f32 - 1.0;
+        let outside = (-place).max(place - side as f32).max(0.0);
+        let place = (place - 0.5).clamp(0.0, last);
+        let (first, part) = (place.floor(), place.fract());
+        let weights = [
+            part * (-0.5 + part * (1.0 - 0.5 * part)),
+            1.0 + part * part * (-2.5 + 1.5 * part),
+            part * (0.5 + part * (2.0 - 1.5 * part)),
+            part * part * (-0.5 + 0.5 * part),
+        ];
+        let neighbour = |offset: usize| (first + offset as f32 - 1.0).clamp(0.0, last) as usize;
+        let taps = [0, 1, 2, 3].map(|offset| (neighbour(offset), weights[offset]));
+        Taps { taps, beyond: (outside / (FADE * side as f32)).min(1.0) }
+    }
+}
+
+/// Every row of the picture at the columns of the frame.
+fn stretched(picture: &[f32], side: usize, columns: &[Taps]) -> Vec<f32> {
+    let mut rows = Vec::with_capacity(side * columns.len() * CHANNELS);
+    for row in picture.chunks_exact(side * CHANNELS) {
+        for column in columns {
+            for channel in 0..CHANNELS {
+                let value = |tap: usize| row[tap * CHANNELS + channel];
+                rows.push(column.taps.iter().map(|(tap, weight)| weight * value(*tap)).sum());
+            }
+        }
+    }
+    rows
+}
+
+/// The mean of the neighbourhood, once along the rows and once along the columns.
+fn blurred(picture: &[f32], side: usize) -> Vec<f32> {
+    let reach = (BLUR * side as f32) as usize;
+    let mut blurred = picture.to_vec();
+    for (step, across) in [(CHANNELS, side * CHANNELS), (side * CHANNELS, CHANNELS)] {
+        let before = blurred.clone();
+        for line in 0..side {
+            for channel in 0..CHANNELS {
+                let at = |place: usize| line * across + place * step + channel;
+                let clamped = |place: usize| at(place.saturating_sub(reach).min(side - 1));
+                let mut sum: f32 = (0..=2 * reach).map(|place| before[clamped(place)]).sum();
+                for place in 0..side {
+                    blurred[at(place)] = sum / (2 * reach + 1) as f32;
+                    sum += before[clamped(place + 2 * reach + 1)] - before[clamped(place)];
+                }
+            }
+        }
+    }
+    blurred
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: View = View { zoom: 1.0, right: 0.0, down: 0.0 };
+    const SIDE: usize = 32;
+
+    /// Brighter to the right, with a dot.
+    fn picture() -> Vec<u8> {
+        let pixel =
+            |at: usize| if at == 16 * SIDE + 8 { [255, 0, 0] } else { [(at % SIDE) as u8 * 4; 3] };
+        (0..SIDE * SIDE).flat_map(pixel).collect()
+    }
+
+    fn dot(canvas: Canvas, view: View) -> (usize, usize) {
+        let drawn = canvas.draw(&picture(), SIDE, view);
+        let redness = |at: usize| i32::from(drawn[at * 3]) - i32::from(drawn[at * 3 + 1]);
+        let most = (0..canvas.width * canvas.height).max_by_key(|at| redness(*at)).unwrap();
+        (most % canvas.width, most / canvas.width)
+    }
+
+    #[test]
+    fn a_frame_of_the_same_form_is_the_same_picture() {
+        let canvas = Canvas { width: SIDE, height: SIDE };
+        assert_eq!(canvas.draw(&picture(), SIDE, PLAIN), picture());
+    }
+
+    #[test]
+    fn the_picture_lies_in_the_middle_and_its_edge_goes_on() {
+        let canvas = Canvas { width: 64, height: SIDE };
+        assert_eq!(dot(canvas, PLAIN), (16 + 8, 16));
+        let drawn = canvas.draw(&picture(), SIDE, PLAIN);
+        let red = |column: usize| i32::from(drawn[(4 * 64 + column) * 3]);
+        assert!((red(15) - red(16)).abs() <= 8 && (red(47) - red(48)).abs() <= 8, "no seam");
+        assert!(red(0) < 20 && 105 < red(63), "{} {}", red(0), red(63));
+    }
+
+    #[test]
+    fn a_camera_goes_nearer_and_to_the_side() {
+        let canvas = Canvas { width: 64, height: 64 };
+        let (column, row) = dot(canvas, PLAIN);
+        let nearer = dot(canvas, View { zoom: 1.5, ..PLAIN });
+        assert!(nearer.0 < column && row <= nearer.1, "{nearer:?}");
+        let moved = dot(canvas, View { right: 0.25, down: -0.125, ..PLAIN });
+        assert_eq!((moved.0 as i32 - column as i32, moved.1 as i32 - row as i32), (16, -8));
+    }
+
+    #[test]
+    fn what_is_even_stays_even() {
+        let even = vec![77; SIDE * SIDE * 3];
+        let drawn = Canvas { width: 50, height: 20 }.draw(&even, SIDE, View { zoom: 1.3, ..PLAIN });
+        assert!(drawn.iter().all(|byte| *byte == 77));
+    }
+}
