@@ -10,17 +10,16 @@ use video::{Canvas, Format, Frame, VideoError, VideoWriter, View};
 use crate::style::with_style;
 
 pub(crate) const SECONDS_MAX: u32 = 10;
-pub(crate) const SIDE_MAX: usize = 1280;
-/// Of each side, in pixels.
-pub(crate) const SIDE_STEP: usize = 16;
+/// Of each side, in pixels, which are even.
+pub(crate) const SIDES: std::ops::RangeInclusive<usize> = 16..=1280;
 
 const FRAMES_PER_SECOND: usize = 24;
 const DRAWN_PER_SECOND: usize = 2;
 const DECODED_PER_SECOND: usize = 8;
 /// How much nearer the camera comes in a second.
-const ZOOM_PER_SECOND: f32 = 0.015;
+const ZOOM_PER_SECOND: f32 = 0.03;
 /// How far it goes to a side in a second, in parts of the picture.
-const DRIFT_PER_SECOND: f32 = 0.004;
+const DRIFT_PER_SECOND: f32 = 0.008;
 /// Begins the next scene of a prompt.
 const NEXT_SCENE: &str = "then";
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::read_json;
-use crate::film::{Order, SECONDS_MAX, SIDE_MAX, SIDE_STEP};
+use crate::film::{Order, SECONDS_MAX, SIDES};
 use crate::refusal::Refusal;
 use crate::videos::{Standing, Videos};
 
@@ -47,11 +47,11 @@ pub(crate) async fn create(
         let message = format!("A video has from 1 to {SECONDS_MAX} seconds.");
         return Err(Refusal::invalid(Some("seconds"), message));
     }
-    let is_side =
-        |side: usize| (SIDE_STEP..=SIDE_MAX).contains(&side) && side.is_multiple_of(SIDE_STEP);
+    let is_side = |side: usize| SIDES.contains(&side) && side.is_multiple_of(2);
     for (param, side) in [("width", body.width), ("height", body.height)] {
         if !is_side(side) {
-            let message = format!("A side has {SIDE_STEP} to {SIDE_MAX} pixels, in steps of 16.");
+            let (least, most) = (SIDES.start(), SIDES.end());
+            let message = format!("A side has an even number of pixels from {least} to {most}.");
             return Err(Refusal::invalid(Some(param), message));
         }
     }

@@ -15,11 +15,11 @@ const STEPS_FULL: u32 = 16;
 /// For each picture of the walk, which begins half way.
 const STEPS_SHORT: u32 = 8;
 /// How unclear a picture is made: enough to let it change, too little to lose it.
-const STRENGTH: f32 = 0.5;
+const STRENGTH: f32 = 0.62;
 /// Between two prompts it may change more, so that it is not two pictures at once.
 const STRENGTH_BETWEEN: f32 = 0.9;
 /// How far the noise turns from one picture to the next, in radians.
-const TURN: f32 = 0.12;
+const TURN: f32 = 0.2;
 /// The part of the way between two prompts on which nothing is mixed yet, and none any more.
 const REST: f32 = 0.25;
 

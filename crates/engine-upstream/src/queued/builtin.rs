@@ -12,6 +12,8 @@ use crate::upstream::Readiness;
 /// Where a request names none.
 const SECONDS_DEFAULT: u64 = 5;
 const RESOLUTION_DEFAULT: &str = "480p";
+/// Sides of its videos are even.
+const SIDE_STEP: u64 = 2;
 
 /// One of its models.
 pub(crate) struct BuiltInVideos {
@@ -81,7 +83,8 @@ pub(crate) fn body(name: &str, model: &str, request: &VideoRequest) -> Result<Va
         ("elements", !request.elements.is_empty()),
     ])?;
     let resolution = request.resolution.as_deref().unwrap_or(RESOLUTION_DEFAULT);
-    let pixels = size::pixels(Some(resolution), request.aspect_ratio.as_deref());
+    let ratio = request.aspect_ratio.as_deref();
+    let pixels = size::pixels_in_steps(Some(resolution), ratio, SIDE_STEP);
     let (width, height) = pixels.ok_or_else(|| cannot("this resolution"))?;
     Ok(json!({
         "id": name,

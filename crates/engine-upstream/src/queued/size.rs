@@ -5,6 +5,15 @@ const STEP: u64 = 16;
 
 /// Width and height. The lines of a resolution are those of the short side.
 pub(super) fn pixels(resolution: Option<&str>, aspect_ratio: Option<&str>) -> Option<(u64, u64)> {
+    pixels_in_steps(resolution, aspect_ratio, STEP)
+}
+
+/// The same for an encoder that wants multiples of another number.
+pub(super) fn pixels_in_steps(
+    resolution: Option<&str>,
+    aspect_ratio: Option<&str>,
+    step: u64,
+) -> Option<(u64, u64)> {
     let lines = match resolution? {
         "4k" => 2160,
         "true_1080p" => 1080,
@@ -13,7 +22,7 @@ pub(super) fn pixels(resolution: Option<&str>, aspect_ratio: Option<&str>) -> Op
     let (width, height) = aspect_ratio.unwrap_or("16:9").split_once(':')?;
     let (width, height): (u64, u64) = (width.parse().ok()?, height.parse().ok()?);
     let short = width.min(height).max(1);
-    let scaled = |side: u64| (lines * side / short).div_ceil(STEP).max(1) * STEP;
+    let scaled = |side: u64| (lines * side / short).div_ceil(step).max(1) * step;
     Some((scaled(width), scaled(height)))
 }
 
@@ -27,6 +36,7 @@ mod tests {
         assert_eq!(pixels(Some("720p"), Some("9:16")), Some((720, 1280)));
         assert_eq!(pixels(Some("480p"), Some("1:1")), Some((480, 480)));
         assert_eq!(pixels(Some("480p"), None), Some((864, 480)), "a multiple of 16");
+        assert_eq!(pixels_in_steps(Some("360p"), Some("16:9"), 2), Some((640, 360)));
         assert_eq!(pixels(Some("2x"), Some("1:1")), None);
         assert_eq!(pixels(None, Some("1:1")), None);
     }

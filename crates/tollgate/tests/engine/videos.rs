@@ -12,8 +12,8 @@ const MODEL: &str = "pictor-motion";
 
 fn order(id: &str, seconds: u32) -> Value {
     json!({
-        "id": id, "model": MODEL, "prompt": "a red apple, then a yellow sun",
-        "seconds": seconds, "width": 160, "height": 96, "seed": 7,
+        "id": id, "model": MODEL, "prompt": "a red apple",
+        "seconds": seconds, "width": 170, "height": 96, "seed": 7,
     })
 }
 
@@ -72,7 +72,7 @@ fn what_makes_no_sense_is_refused() {
         ("id", json!("")),
         ("seconds", json!(0)),
         ("seconds", json!(11)),
-        ("width", json!(100)),
+        ("width", json!(101)),
         ("height", json!(1296)),
     ];
     for (field, value) in wrong {
