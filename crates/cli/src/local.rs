@@ -7,7 +7,7 @@ use std::sync::Arc;
 use config::sections::engine as section;
 use config::sections::log::{Format, Log};
 use config::sections::provider::BUILT_IN;
-use domain::catalogue::{Model, ModelType};
+use domain::catalogue::{Model, ModelType, Route};
 use engine_upstream::LocalProcess;
 use supervisor::{Plan, ProcessState, StatusCell};
 use switchboard::builtin::SAFETY;
@@ -121,7 +121,8 @@ impl Local {
 
     /// The file of the operator's own that a model runs from.
     fn gguf_of(&self, model: &Model) -> Option<PathBuf> {
-        let route = model.routes.iter().find(|route| route.provider == BUILT_IN)?;
+        let is_file = |route: &&Route| route.provider == BUILT_IN && route.upstream_id != COMPOSER;
+        let route = model.routes.iter().find(is_file)?;
         let path = Path::new(&route.upstream_id);
         if path.is_absolute() {
             return Some(path.to_owned());

@@ -15,6 +15,7 @@
 //! - `inspect`: whether all that settling needs is as it should be.
 //! - `evm`, `solana`: what the chains are asked and sent. `node`: how. `identity`: that it is the
 //!   right chain. `spending`: what our own keys may pay in fees.
+//! - `unsigned`: transactions for wallets in a browser to sign.
 //! - `stakes`: what wallets have staked, which is no payment.
 
 mod claim_steps;
@@ -35,6 +36,7 @@ mod settler;
 mod solana;
 mod spending;
 mod stakes;
+mod unsigned;
 
 pub use direct::{Direct, EvmSetup, SolanaSetup};
 pub use evm::EvmNodes;
@@ -48,6 +50,7 @@ pub use settler::{
 };
 pub use solana::{Commitment, SolanaNode};
 pub use stakes::Stakes;
+pub use unsigned::NoTransaction;
 
 #[cfg(test)]
 mod tests;
