@@ -38,6 +38,13 @@ export async function open(browser, url, options = {}) {
   return { context, page, faults };
 }
 
+export async function signIn(page, url, key) {
+  await page.goto(`${url}/`);
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+}
+
 /** No finding of axe's that is serious or critical. */
 export async function accessible(page) {
   // The policy of the page forbids scripts that stand in it, so axe comes by the debugger.

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accessible, launch, open, shot } from "./browser.mjs";
+import { accessible, launch, open, shot, signIn } from "./browser.mjs";
 
 const { CONSOLE_URL: url, CONSOLE_LINK: link, ADMIN_KEY: admin, INFERENCE_KEY: inference } = process.env;
 const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/characters", "/rpc", "/top-up", "/operator"];
@@ -15,13 +15,6 @@ const LOOKS = [
 let browser;
 before(async () => (browser = await launch()));
 after(async () => browser?.close());
-
-async function signIn(page, key) {
-  await page.goto(`${url}/`);
-  await page.getByLabel("API key").fill(key);
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await page.getByRole("heading", { name: "Overview" }).waitFor();
-}
 
 test("the first start's link leads to a key, a streamed chat and its cost", async () => {
   const { context, page, faults } = await open(browser, url);
@@ -80,7 +73,7 @@ test("the link works once", async () => {
 
 test("a stream can be stopped", async () => {
   const { context, page } = await open(browser, url);
-  await signIn(page, admin);
+  await signIn(page, url, admin);
   await page.goto(`${url}/#/playground`);
   await page.getByLabel("Message").fill("slow");
   await page.getByRole("button", { name: "Send" }).click();
@@ -91,7 +84,7 @@ test("a stream can be stopped", async () => {
 
 test("an INFERENCE key sees no keys, no bills and no operator's pages", async () => {
   const { context, page } = await open(browser, url);
-  await signIn(page, inference);
+  await signIn(page, url, inference);
   const names = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
   for (const name of ["Keys", "Activity", "Operator"]) assert.ok(!names.includes(name), names.join());
   await context.close();
@@ -100,7 +93,7 @@ test("an INFERENCE key sees no keys, no bills and no operator's pages", async ()
 test("an operator freezes an account, gives a charge back, and finds both in the audit trail", async () => {
   const { context, page, faults } = await open(browser, url);
   page.on("dialog", (dialog) => dialog.accept());
-  await signIn(page, admin);
+  await signIn(page, url, admin);
   await page.goto(`${url}/#/operator`);
   await page.getByLabel("Name").fill("guest");
   await page.getByRole("button", { name: "Create" }).click();
@@ -134,7 +127,7 @@ test("an operator freezes an account, gives a charge back, and finds both in the
 
 test("an operator brings a character in", async () => {
   const { context, page, faults } = await open(browser, url);
-  await signIn(page, admin);
+  await signIn(page, url, admin);
   await page.goto(`${url}/#/characters`);
   const data = { name: "Bosun Wren", description: "Keeps a small harbour.", personality: "", scenario: "", first_mes: "Ahoy.", mes_example: "" };
   const card = { spec: "chara_card_v2", spec_version: "2.0", data };
@@ -151,7 +144,7 @@ test("an operator brings a character in", async () => {
 
 test("whoever signed out is out, also with a copy of the cookie", async () => {
   const { context, page } = await open(browser, url);
-  await signIn(page, admin);
+  await signIn(page, url, admin);
   const cookies = await context.cookies();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("API key").waitFor();
@@ -168,7 +161,7 @@ for (const look of LOOKS) {
     await page.getByLabel("API key").waitFor();
     await accessible(page);
     await shot(page, `${look.name}-sign-in`);
-    await signIn(page, admin);
+    await signIn(page, url, admin);
     for (const path of PAGES) {
       await page.goto(`${url}/#${path}`);
       await page.locator("main h1").waitFor();

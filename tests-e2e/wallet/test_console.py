@@ -1,4 +1,4 @@
-"""A wallet in a browser: signs in to the console and tops up, on a local chain."""
+"""Wallets in a browser: they sign in to the console and top up, on local chains."""
 
 import os
 import pathlib
@@ -6,20 +6,21 @@ import subprocess
 import unittest
 
 from till import direct, running
-from world import Received, evm, evm_payer, solana
+from world import Received, evm, evm_payer, solana, solana_payer
 
 HERE = pathlib.Path(__file__).parent
 SUITE_SECONDS_MAX = 120
 
 
 class Console(unittest.TestCase):
-    def test_a_wallet_in_the_browser_signs_in_and_tops_up(self):
-        received, payer = Received(), evm_payer()
+    def test_wallets_in_the_browser_sign_in_and_top_up_on_both_chains(self):
+        received, payer, on_solana = Received(), evm_payer(), solana_payer()
         with running(direct(evm().url, solana().url)) as till:
             environment = {
                 **os.environ,
                 "CONSOLE_URL": till.url,
                 "WALLET_KEY": "0x" + payer.key.key.hex().removeprefix("0x"),
+                "SOLANA_KEY": bytes(on_solana.key).hex(),
             }
             line = ["node", "--test", "--test-reporter=tap", HERE / "console_top_up.mjs"]
             run = subprocess.run(

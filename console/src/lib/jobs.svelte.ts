@@ -1,41 +1,79 @@
-// Jobs that this browser tab began. The service keeps them by their id; the list lives here.
+// Music and videos of whoever is signed in, as the service lists them. What their prompts were only
+// this tab knows: the service forgets them.
 import { API, json, send } from "./http";
 
-export interface Job { kind: "audio" | "video"; model: string; queue_id: string; prompt: string; began: number; state: "working" | "done" | "failed"; progress: number; url?: string; type?: string; error?: string; download?: string }
-export const jobs = $state<{ list: Job[] }>({ list: [] });
-
-export async function begin(kind: "audio" | "video", body: Record<string, unknown>): Promise<void> {
-  const reply = await json<{ model: string; queue_id: string; download_url?: string }>(`${API}/${kind}/queue`, { body });
-  jobs.list.unshift({ kind, model: reply.model, queue_id: reply.queue_id, prompt: String(body.prompt ?? ""), began: Date.now(), state: "working", progress: 0, download: reply.download_url });
-  void follow(jobs.list[0]);
+export type Kind = "audio" | "video";
+export interface Job {
+  kind: Kind;
+  model: string;
+  queueId: string;
+  state: "QUEUED" | "RUNNING" | "UNKNOWN" | "COMPLETED" | "FAILED" | "REJECTED";
+  queuedAt: string;
+  doneAt: string | null;
+  hasResult: boolean;
+  prompt?: string;
+  progress?: number;
+  /** Where the result plays from, once somebody wants to hear or see it. */
+  url?: string;
+  error?: string;
 }
 
-async function follow(job: Job): Promise<void> {
-  while (job.state === "working") {
-    try {
-      const response = await send(`${API}/${job.kind}/retrieve`, { body: { model: job.model, queue_id: job.queue_id } });
-      const type = response.headers.get("content-type") ?? "";
-      if (type.startsWith("application/json")) {
-        const reply = (await response.json()) as { status: string; average_execution_time: number; execution_duration: number };
-        job.progress = Math.min(0.97, reply.execution_duration / Math.max(1, reply.average_execution_time));
-        if (reply.status === "COMPLETED" && job.download) { job.state = "done"; job.url = new URL(job.download, location.origin).pathname; job.progress = 1; return; }
-      } else {
-        job.url = URL.createObjectURL(await response.blob());
-        job.type = type;
-        job.state = "done";
-        job.progress = 1;
-        return;
-      }
-    } catch (error) {
-      job.state = "failed";
-      job.error = (error as Error).message;
+const LOOK_MS = 2000;
+export const jobs = $state<{ list: Job[]; isLoaded: boolean }>({ list: [], isLoaded: false });
+const prompts = new Map<string, string>();
+export const isOpen = (job: Job): boolean => ["QUEUED", "RUNNING", "UNKNOWN"].includes(job.state);
+
+export async function load(): Promise<void> {
+  const { data } = await json<{ data: Job[] }>("/console/jobs");
+  const known = new Map(jobs.list.map((it) => [it.queueId, it]));
+  jobs.list = data.map((it) => ({ ...it, prompt: prompts.get(it.queueId), url: known.get(it.queueId)?.url, progress: known.get(it.queueId)?.progress, error: known.get(it.queueId)?.error }));
+  jobs.isLoaded = true;
+}
+
+export async function begin(kind: Kind, body: Record<string, unknown>): Promise<void> {
+  const reply = await json<{ queue_id: string }>(`${API}/${kind}/queue`, { body });
+  prompts.set(reply.queue_id, String(body.prompt ?? ""));
+  await load();
+}
+
+const call = (job: Job, what: string) => send(`${API}/${job.kind}/${what}`, { body: { model: job.model, queue_id: job.queueId } });
+
+/** How far an open job is; its result as soon as it has one. */
+export async function look(job: Job): Promise<void> {
+  try {
+    const response = await call(job, "retrieve");
+    if ((response.headers.get("content-type") ?? "").startsWith("application/json")) {
+      const reply = (await response.json()) as { average_execution_time: number; execution_duration: number };
+      job.progress = Math.min(0.97, reply.execution_duration / Math.max(1, reply.average_execution_time));
       return;
     }
-    await new Promise((done) => setTimeout(done, 2500));
+    job.url = URL.createObjectURL(await response.blob());
+    job.state = "COMPLETED";
+    job.progress = 1;
+  } catch (error) {
+    job.error = (error as Error).message;
+    job.state = job.state === "COMPLETED" ? "COMPLETED" : "FAILED";
   }
 }
 
+/** Follows the open jobs until the given function is called. */
+export function follow(): () => void {
+  let isGone = false;
+  const turn = async () => {
+    for (const job of jobs.list) {
+      if (isGone) return;
+      if (isOpen(job)) await look(job);
+    }
+    if (!isGone) setTimeout(turn, LOOK_MS);
+  };
+  void load().then(turn).catch(() => undefined);
+  return () => { isGone = true; };
+}
+
+/** Deletes what was made. */
 export async function complete(job: Job): Promise<void> {
-  await json(`${API}/${job.kind}/complete`, { body: { model: job.model, queue_id: job.queue_id } });
-  jobs.list = jobs.list.filter((it) => it !== job);
+  await call(job, "complete");
+  if (job.url) URL.revokeObjectURL(job.url);
+  job.url = undefined;
+  job.hasResult = false;
 }

@@ -1,5 +1,6 @@
 // The catalogue, fetched once.
 import { API, json } from "./http";
+import { route } from "./route.svelte";
 
 export interface Model {
   id: string;
@@ -30,5 +31,12 @@ export function models(): Promise<Model[]> {
   return all;
 }
 
+/** The catalogue may have changed: the next who asks gets it anew. */
+export function forget(): void {
+  all = null;
+}
+
 export const ofType = async (...types: string[]): Promise<Model[]> => (await models()).filter((it) => types.includes(it.type));
 export const byDefault = (list: Model[]): string => (list.find((it) => it.model_spec.traits?.includes("default")) ?? list[0])?.id ?? "";
+/** The model that the address names, if it is one of these; else the default one. */
+export const asked = (list: Model[]): string => list.find((it) => it.id === route.query.get("model"))?.id ?? byDefault(list);

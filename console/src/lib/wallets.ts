@@ -1,5 +1,6 @@
 // Wallets of the browser: EVM ones by EIP-6963, Solana's by the wallet standard. No library: the
-// page only asks for addresses and signatures.
+// page only asks for addresses and signatures, and what is signed on Solana the service composes.
+import { json } from "./http";
 
 interface Eip1193 { request(call: { method: string; params?: unknown[] }): Promise<any> }
 export interface Wallet {
@@ -40,7 +41,7 @@ export function discover(found: (wallets: Wallet[]) => void): () => void {
   };
 }
 
-export async function evmAddress(wallet: Wallet): Promise<string> {
+async function evmAddress(wallet: Wallet): Promise<string> {
   const [address] = await wallet.evm!.request({ method: "eth_requestAccounts" });
   if (!address) throw new Error("The wallet shared no address.");
   return address;
@@ -54,6 +55,8 @@ async function solanaAccount(wallet: Wallet): Promise<any> {
 
 const hex = (bytes: Uint8Array): string => [...bytes].map((it) => it.toString(16).padStart(2, "0")).join("");
 export const base64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+const bytesToBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+const bytesOf = (text: string): Uint8Array => Uint8Array.from(atob(text), (it) => it.charCodeAt(0));
 const random = (count: number): string => hex(crypto.getRandomValues(new Uint8Array(count)));
 const SOLANA_CHAIN = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
@@ -65,30 +68,24 @@ export async function signInHeader(wallet: Wallet): Promise<Record<string, strin
   const address = account ? account.address : await evmAddress(wallet);
   const kind = account ? "Solana" : "Ethereum";
   const chain = account ? SOLANA_CHAIN : "8453";
-  const shown = account ? address : await checksummed(wallet, address);
-  const message = `${location.host} wants you to sign in with your ${kind} account:\n${shown}\n\nSign in to the service\n\nURI: ${location.origin}\nVersion: 1\nChain ID: ${chain}\nNonce: ${random(8)}\nIssued At: ${issued.toISOString()}\nExpiration Time: ${expires.toISOString()}`;
+  const message = `${location.host} wants you to sign in with your ${kind} account:\n${address}\n\nSign in to the service\n\nURI: ${location.origin}\nVersion: 1\nChain ID: ${chain}\nNonce: ${random(8)}\nIssued At: ${issued.toISOString()}\nExpiration Time: ${expires.toISOString()}`;
   let signature: string;
   let payload: Record<string, unknown>;
   if (account) {
     const [signed] = await wallet.solana.features["solana:signMessage"].signMessage({ account, message: new TextEncoder().encode(message) });
-    signature = btoa(String.fromCharCode(...signed.signature));
+    signature = bytesToBase64(signed.signature);
     payload = { address, message, signature, type: "ed25519", chainId: `solana:${SOLANA_CHAIN}` };
   } else {
     signature = await wallet.evm!.request({ method: "personal_sign", params: [`0x${hex(new TextEncoder().encode(message))}`, address] });
-    payload = { address: shown, message, signature, chainId: "eip155:8453", type: "eip191" };
+    payload = { address, message, signature, chainId: "eip155:8453", type: "eip191" };
   }
   return { "SIGN-IN-WITH-X": base64(JSON.stringify(payload)) };
-}
-
-/** Wallets give addresses in mixed case as EIP-55 wants it; some give lower case, which is taken as it is. */
-async function checksummed(_: Wallet, address: string): Promise<string> {
-  return address;
 }
 
 export interface Terms { scheme: string; network: string; amount: string; asset: string; payTo: string; maxTimeoutSeconds: number; extra?: Record<string, any> }
 
 /** A payment in USDC by EIP-3009: the wallet signs, the service sends. */
-export async function evmPayment(wallet: Wallet, terms: Terms, baseUnits: string): Promise<string> {
+async function evmPayment(wallet: Wallet, terms: Terms, baseUnits: string): Promise<string> {
   const from = await evmAddress(wallet);
   const chainId = Number(terms.network.split(":")[1]);
   await wallet.evm!.request({ method: "wallet_switchEthereumChain", params: [{ chainId: `0x${chainId.toString(16)}` }] });
@@ -106,4 +103,30 @@ export async function evmPayment(wallet: Wallet, terms: Terms, baseUnits: string
   };
   const signature = await wallet.evm!.request({ method: "eth_signTypedData_v4", params: [from, JSON.stringify(typed)] });
   return base64(JSON.stringify({ x402Version: 2, accepted: terms, payload: { signature, authorization } }));
+}
+
+/** What wallets call the chains that payments name by their genesis. */
+const CLUSTERS: Record<string, string> = {
+  "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": "solana:mainnet",
+  "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1": "solana:devnet",
+};
+
+/** Whether a wallet can pay on the network of these terms. */
+export function canPay(wallet: Wallet, terms: Terms): boolean {
+  if (wallet.chain === "evm") return terms.network.startsWith("eip155:");
+  return terms.network in CLUSTERS && !!wallet.solana.features["solana:signTransaction"];
+}
+
+/** A payment in USDC on Solana: the service composes the transaction, the wallet signs it, the service sends it. */
+async function solanaPayment(wallet: Wallet, terms: Terms, baseUnits: string): Promise<string> {
+  const account = await solanaAccount(wallet);
+  const { transaction } = await json<{ transaction: string }>("/console/solana-payment", { body: { payer: account.address, amount: baseUnits } });
+  const asked = { account, transaction: bytesOf(transaction), chain: CLUSTERS[terms.network] };
+  const [signed] = await wallet.solana.features["solana:signTransaction"].signTransaction(asked);
+  return base64(JSON.stringify({ x402Version: 2, accepted: terms, payload: { transaction: bytesToBase64(signed.signedTransaction) } }));
+}
+
+/** Has a wallet sign a payment: the value of the header to send it with. */
+export function payment(wallet: Wallet, terms: Terms, baseUnits: string): Promise<string> {
+  return wallet.chain === "evm" ? evmPayment(wallet, terms, baseUnits) : solanaPayment(wallet, terms, baseUnits);
 }

@@ -159,7 +159,7 @@ where
     let response = outcome.unwrap_or_else(IntoResponse::into_response);
     let asked = top_up(&app, &response, holder, &arrival(&parts, address, now));
     let mut response = asked.unwrap_or(response);
-    count_failure(&app, principal, &response, now);
+    note_failure(&app, &policy.subject(principal, holder), &parts, &response, now);
     let usual = || holder.map(|holder| app.standing_in(holder, policy.usual_class, now));
     write_standing(&mut response, standing.get().or_else(usual), holder, now);
     if let Some(balance) = balance {
@@ -197,7 +197,7 @@ pub(crate) async fn stray(app: Shared, request: Request, refusal: Refusal) -> Re
     let subject = Caller { principal, holder, path: "" };
     let refusal = refuse_if_blocked(&app, &subject, now).err().unwrap_or(refusal);
     let mut response = refusal.into_response();
-    count_failure(&app, principal, &response, now);
+    note_failure(&app, &subject, &parts, &response, now);
     let standing = holder.map(|holder| app.standing_in(holder, LimitClass::General, now));
     write_standing(&mut response, standing, holder, now);
     response
@@ -243,9 +243,20 @@ impl Policy {
     }
 }
 
-fn count_failure(app: &App, principal: Principal, response: &Response, now: Timestamp) {
+/// Counts a failure of the caller's own, and keeps any refusal for the page that lists them.
+fn note_failure(
+    app: &App,
+    caller: &Caller<'_>,
+    parts: &Parts,
+    response: &Response,
+    now: Timestamp,
+) {
     if app.settings.blocks_failures && counts_as_failure(response) {
-        app.failures.count(principal, now);
+        app.failures.count(caller.principal, now);
+    }
+    if let Some(holder) = caller.holder {
+        let call = (caller.path, RequestId::of(&parts.extensions));
+        app.console.refused.note(holder, call, response, now);
     }
 }
 

@@ -5,10 +5,13 @@
 
 pub mod assets;
 mod operator;
+mod own;
 mod pages;
+mod refused;
 mod sealed;
 mod session;
 mod sign_in;
+mod top_up;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +27,7 @@ use serde_json::Value;
 
 use crate::app::Shared;
 use crate::console::assets::Assets;
+use crate::console::refused::RefusedCalls;
 use crate::console::sealed::Sealer;
 pub(crate) use crate::console::session::{holder, is_shown};
 
@@ -55,6 +59,8 @@ pub struct Console {
     operator_account: String,
     operate: Option<Operate>,
     link: Mutex<Option<Link>>,
+    /// What callers were refused of late.
+    pub(crate) refused: RefusedCalls,
     /// Ends of sessions, by session, until they would have expired anyway.
     ended: Mutex<HashMap<[u8; 16], Timestamp>>,
 }
@@ -75,6 +81,7 @@ impl Console {
             operator_account: operator_account.to_owned(),
             operate: None,
             link: Mutex::default(),
+            refused: RefusedCalls::default(),
             ended: Mutex::default(),
         }
     }
@@ -130,6 +137,10 @@ pub(crate) fn routes() -> Router<Shared> {
         .route("/c/{slug}", get(pages::character))
         .route("/llms.txt", get(pages::llms))
         .route("/console/session", session)
-        .route("/console/terms", get(sign_in::terms))
+        .route("/console/terms", get(top_up::terms))
+        .route("/console/solana-payment", axum::routing::post(top_up::solana_payment))
+        .route("/console/refused", get(own::refused))
+        .route("/console/limits", get(own::limits))
+        .route("/console/jobs", get(own::jobs))
         .route("/console/operator", axum::routing::post(operator::operate))
 }

@@ -9,6 +9,7 @@ pub(crate) mod logging;
 pub(crate) mod orders;
 mod queue;
 mod signals;
+mod weights;
 mod welcome;
 
 use std::net::SocketAddr;
@@ -109,7 +110,8 @@ pub(crate) async fn run(
     let control = bind_control(&socket::path(&surroundings.data_dir.path))?;
     let first_key = service.first_key(chosen_key).await?;
     let (console, link) =
-        console::open(&service, sources, first_key.as_deref(), is_development).await?;
+        console::open(&service, (sources, local.clone()), first_key.as_deref(), is_development)
+            .await?;
 
     let tasks = TaskTracker::new();
     let stop = CancellationToken::new();

@@ -127,6 +127,15 @@ impl Settler for Direct {
         })
     }
 
+    fn recent_blockhash(&self) -> Step<'_, Option<[u8; 32]>> {
+        Box::pin(async move {
+            match &self.solana {
+                Some(cosigner) => cosigner.chain.recent_blockhash().await.map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+
     fn identify(&self) -> Step<'_, ()> {
         Box::pin(async move {
             if let Some(relayer) = &self.evm {

@@ -124,6 +124,15 @@ impl Settler for Facilitator {
         Box::pin(self.witness(claim))
     }
 
+    fn recent_blockhash(&self) -> Step<'_, Option<[u8; 32]>> {
+        Box::pin(async move {
+            match &self.solana {
+                Some(chain) => chain.recent_blockhash().await.map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+
     fn identify(&self) -> Step<'_, ()> {
         Box::pin(async move {
             if let Some(chain) = &self.evm {

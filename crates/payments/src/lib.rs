@@ -13,8 +13,9 @@
 //! - `settler`: what a way to settle must do. `direct`: from here, with keys of our own.
 //!   `facilitator`: by a service that does it for us.
 //! - `inspect`: whether all that settling needs is as it should be.
-//! - `evm`, `solana`: what the chains are asked and sent. `node`, `json_server`: how. `identity`: that it is
-//!   the right chain. `spending`: what our own keys may pay in fees.
+//! - `evm`, `solana`: what the chains are asked and sent. `node`, `json_server`: how. `identity`:
+//!   that it is the right chain. `spending`: what our own keys may pay in fees.
+//! - `unsigned`: transactions for wallets in a browser to sign.
 //! - `stakes`: what wallets have staked, which is no payment.
 
 mod claim_steps;
@@ -36,6 +37,7 @@ mod settler;
 mod solana;
 mod spending;
 mod stakes;
+mod unsigned;
 
 pub use direct::{Direct, EvmSetup, SolanaSetup};
 pub use evm::EvmNodes;
@@ -49,6 +51,7 @@ pub use settler::{
 };
 pub use solana::{Commitment, SolanaNode};
 pub use stakes::Stakes;
+pub use unsigned::NoTransaction;
 
 #[cfg(test)]
 mod tests;

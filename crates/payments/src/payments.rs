@@ -6,10 +6,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ledger::Ledger;
-use moment::Clock;
+use moment::{Clock, Timestamp};
 use store::Store;
 use store::claim::ClaimId;
 use store::write::Write;
+use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 use wallet::evm::EvmFault;
 use wallet::{
@@ -26,6 +27,14 @@ use crate::settler::{Order, Setback, Settler};
 pub struct Payments {
     pub(crate) desk: Arc<Desk>,
     pub(crate) in_flight: InFlightPayments,
+    pub(crate) blockhash: Arc<Mutex<Option<Blockhash>>>,
+}
+
+/// A block of Solana's, and when it was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Blockhash {
+    pub(crate) asked: Timestamp,
+    pub(crate) hash: [u8; 32],
 }
 
 /// What settling needs, shared by every course.
@@ -86,7 +95,8 @@ impl Payments {
         let Parts { store, ledger, settler, clock, tasks } = parts;
         let elsewhere = OnceLock::new();
         let desk = Arc::new(Desk { terms, policy, settler, store, ledger, clock, elsewhere });
-        Payments { desk, in_flight: InFlightPayments::new(tasks) }
+        let blockhash = Arc::default();
+        Payments { desk, in_flight: InFlightPayments::new(tasks), blockhash }
     }
 
     /// Once, where there are other nodes.

@@ -47,6 +47,12 @@ pub trait Settler: Send + Sync {
         Box::pin(async { Ok(()) })
     }
 
+    /// A block of Solana's for a transaction to name, so that it lands soon or never; none where
+    /// payments on Solana are not settled.
+    fn recent_blockhash(&self) -> Step<'_, Option<[u8; 32]>> {
+        Box::pin(async { Ok(None) })
+    }
+
     /// Whether the contract at an address says that a signature is its own.
     fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool>;
 }

@@ -99,6 +99,10 @@ impl Settler for StubChain {
         Box::pin(async { Ok(sighted) })
     }
 
+    fn recent_blockhash(&self) -> Step<'_, Option<[u8; 32]>> {
+        Box::pin(async { Ok(Some([5; 32])) })
+    }
+
     fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool> {
         let is_contract = self.contracts.lock().unwrap().contains(&check.account);
         Box::pin(async move { Ok(is_contract) })

@@ -4,11 +4,13 @@ mod fault;
 mod instructions;
 mod programs;
 mod transaction;
+mod unsigned;
 mod verify;
 
 pub use fault::SolanaFault;
 pub use programs::{TOKEN, TOKEN_2022, token_account};
 pub use transaction::{PayersMark, TRANSACTION_BYTES_MAX, base58_signature, payers_mark};
+pub use unsigned::unsigned_payment;
 pub use verify::SolanaPayment;
 
 pub(crate) use verify::{is_signed_by, verify};

@@ -21,7 +21,6 @@ use crate::caller::{self, Arrival, Principal};
 use crate::console::SESSION_LIFETIME;
 use crate::console::sealed::{Session, Subject};
 use crate::console::session::{self, COOKIE_NAME, is_same_origin};
-use crate::discovery::X402_VERSION;
 use crate::origin;
 use crate::refusal::Refusal;
 use crate::reply;
@@ -48,12 +47,6 @@ pub(super) async fn probe(State(app): State<Shared>, headers: HeaderMap) -> Resp
         Err(access::KeyRefused::Unknowable(error)) => Refusal::unavailable(error).into_response(),
         Err(_) => with_cookie(told(&nobody(&app)), &app, None),
     }
-}
-
-/// What a top-up asks for, as `POST /x402/top-up` tells it. Asked here it is no refusal, which a
-/// browser would write into its console.
-pub(super) async fn terms(State(app): State<Shared>) -> Response {
-    told(&json!({ "x402Version": X402_VERSION, "accepts": app.wallets.accepts() }))
 }
 
 /// Begins a session.
@@ -164,7 +157,7 @@ fn nobody(app: &App) -> Value {
     })
 }
 
-fn told(body: &Value) -> Response {
+pub(super) fn told(body: &Value) -> Response {
     ([(CACHE_CONTROL, "no-store")], reply::json(body.to_string())).into_response()
 }
 

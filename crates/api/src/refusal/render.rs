@@ -29,6 +29,10 @@ pub(crate) struct Rendered {
 #[derive(Debug, Clone)]
 pub(crate) struct Shortfall(pub(crate) String);
 
+/// What a refusal says, for whoever keeps a list of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Words(pub(crate) String);
+
 /// Marks a response that does not count as the caller's failure.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Discovery;
@@ -52,6 +56,7 @@ impl IntoResponse for Rendered {
         if let Some(cause) = &self.cause {
             tracing::error!(http.status = self.status.as_u16(), error = %cause, "{cause}");
         }
+        let words = words(&self.body).unwrap_or(self.reason).to_owned();
         let mut response = Response::new(Body::from(self.body.to_string()));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -59,6 +64,7 @@ impl IntoResponse for Rendered {
         headers.extend(self.headers);
         // The AI SDK shows nothing of our body but this phrase. HTTP/2 has none, and drops it.
         response.extensions_mut().insert(ReasonPhrase::from_static(self.reason.as_bytes()));
+        response.extensions_mut().insert(Words(words));
         if self.is_discovery {
             response.extensions_mut().insert(Discovery);
         }
@@ -67,6 +73,12 @@ impl IntoResponse for Rendered {
         }
         response
     }
+}
+
+/// The message of any envelope.
+fn words(body: &Value) -> Option<&str> {
+    let error = &body["error"];
+    body["message"].as_str().or_else(|| error.as_str()).or_else(|| error["message"].as_str())
 }
 
 impl IntoResponse for Refusal {

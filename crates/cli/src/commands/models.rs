@@ -83,7 +83,8 @@ fn add_broken(models: &mut Vec<ModelLine>, models_dir: &Path) {
     }
 }
 
-fn type_of(files: &ModelFiles) -> Option<&'static str> {
+/// The type of the model that these files are for; none for what is no model of its own.
+pub(crate) fn type_of(files: &ModelFiles) -> Option<&'static str> {
     match files.kind {
         Kind::Text => Some("text"),
         Kind::Embedding => Some("embedding"),

@@ -12,8 +12,10 @@ use control::secrets::{SecretName, secret};
 use control::service::Service;
 use serde_json::{Value, json};
 
+use super::weights::{self, WeightsAsked};
 use crate::doctor;
 use crate::failure::Failure;
+use crate::local::Local;
 use crate::surroundings::Surroundings;
 
 /// Asked beside the operations of the control socket: whether each provider answers.
@@ -29,14 +31,17 @@ pub(crate) struct Sources {
 /// The console, and on the first start in development the token of a link that signs in once.
 pub(crate) async fn open(
     service: &Arc<Service>,
-    sources: Sources,
+    (sources, local): (Sources, Option<Local>),
     first_key: Option<&str>,
     is_development: bool,
 ) -> Result<(Console, Option<String>), Failure> {
     let (store, entropy) = (service.store.as_ref(), service.entropy.as_ref());
     let secret = secret(store, entropy, SecretName::Console).await?;
-    let console = Console::new(&secret, assets(), DEFAULT_ACCOUNT)
-        .with_operator(operator(Arc::clone(service), sources));
+    let console = Console::new(&secret, assets(), DEFAULT_ACCOUNT).with_operator(operator(
+        Arc::clone(service),
+        sources,
+        local,
+    ));
     let mut link = None;
     if let Some(secret) = first_key.filter(|_| is_development) {
         let opened = service.keys.open(secret).await;
@@ -61,12 +66,15 @@ fn assets() -> Assets {
     Assets { file, pages: console_assets::PAGES.iter().map(page).collect() }
 }
 
-fn operator(service: Arc<Service>, sources: Sources) -> Operate {
+fn operator(service: Arc<Service>, sources: Sources, local: Option<Local>) -> Operate {
     Arc::new(move |operation| {
-        let (service, sources) = (Arc::clone(&service), sources.clone());
+        let (service, sources, local) = (Arc::clone(&service), sources.clone(), local.clone());
         Box::pin(async move {
             if operation["operation"] == CHECK_PROVIDERS {
                 return check_providers(sources).await;
+            }
+            if let Ok(asked) = serde_json::from_value::<WeightsAsked>(operation.clone()) {
+                return weights::answer(asked, &service, local.as_ref());
             }
             perform(&service, operation).await
         })

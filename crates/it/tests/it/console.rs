@@ -9,19 +9,19 @@ use testkit::wallet::TestWallet;
 
 const SESSION: &str = "/console/session";
 
-async fn begin(client: &Client, entry: &Value) -> TestReply {
+pub(crate) async fn begin(client: &Client, entry: &Value) -> TestReply {
     let client = client.with("content-type", "application/json");
     client.send_raw(Method::POST, SESSION, Body::from(entry.to_string())).await
 }
 
-fn cookie(reply: &TestReply) -> String {
+pub(crate) fn cookie(reply: &TestReply) -> String {
     let set = reply.header("set-cookie");
     assert!(set.contains("HttpOnly; SameSite=Strict"), "{set}");
     set.split(';').next().unwrap().to_owned()
 }
 
 /// A browser that is signed in: with its cookie, and with the proof that it is our own page.
-async fn signed_in(app: &TestApp, key: &str) -> (Client, Client) {
+pub(crate) async fn signed_in(app: &TestApp, key: &str) -> (Client, Client) {
     let reply = begin(&app.anonymous(), &json!({ "key": key })).await;
     let with_cookie = app.anonymous().with("cookie", &cookie(&reply));
     let proof = reply.ok()["proof"].as_str().unwrap().to_owned();

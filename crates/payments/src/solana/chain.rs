@@ -84,6 +84,15 @@ impl SolanaChain {
         height.as_u64().ok_or_else(|| unclear("a block's height"))
     }
 
+    /// Recent, and voted for by most: what names it can still land for a minute.
+    pub(crate) async fn recent_blockhash(&self) -> Result<[u8; 32], Setback> {
+        self.identify().await?;
+        let params = json!([{ "commitment": Commitment::Confirmed.name() }]);
+        let block = self.node.call("getLatestBlockhash", params).await?;
+        let hash = block["value"]["blockhash"].as_str().and_then(SolanaAddress::parse);
+        hash.map(SolanaAddress::bytes).ok_or_else(|| unclear("a block's hash"))
+    }
+
     pub(super) async fn is_recent(&self, blockhash: [u8; 32]) -> Result<bool, Setback> {
         // A hash is written as an address is.
         let hash = SolanaAddress::from_bytes(blockhash).to_string();

@@ -16,9 +16,9 @@ const MICRO: u64 = 1_000_000;
 const INSTRUCTIONS_MIN: usize = 3;
 const INSTRUCTIONS_MAX: usize = 7;
 
-const SET_COMPUTE_UNIT_LIMIT: u8 = 2;
-const SET_COMPUTE_UNIT_PRICE: u8 = 3;
-const TRANSFER_CHECKED: u8 = 12;
+pub(super) const SET_COMPUTE_UNIT_LIMIT: u8 = 2;
+pub(super) const SET_COMPUTE_UNIT_PRICE: u8 = 3;
+pub(super) const TRANSFER_CHECKED: u8 = 12;
 
 /// The one transfer of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use serde_json::json;
 
 use super::solana_world::{Account, Draft};
 use super::world::{now, terms};
-use crate::solana::base58_signature;
+use crate::solana::{SolanaFault, base58_signature, unsigned_payment};
 use crate::{
-    Payment, PaymentRefusal, PaymentTerms, Settlement, SolanaAddress, Verdict, VerifiedPayment,
-    verify_payment,
+    Payment, PaymentRefusal, PaymentTerms, Settlement, SolanaAddress, TokenAmount, Verdict,
+    VerifiedPayment, verify_payment,
 };
 
 /// Verifies a transaction as it would arrive in a header.
@@ -95,4 +95,37 @@ fn the_fee_payers_signature_completes_the_transaction() {
 fn signatures_are_shown_in_base58() {
     assert_eq!(base58_signature(&[0; 64]), "1".repeat(64));
     assert_eq!(crate::encoding::base58_64(&base58_signature(&[255; 64])), Some([255; 64]));
+}
+
+#[test]
+fn what_a_wallet_is_given_to_sign_keeps_the_terms() {
+    let key = SigningKey::from_bytes(&[17; 32]);
+    let payer = SolanaAddress::from_bytes(key.verifying_key().to_bytes());
+    let amount = TokenAmount::from_units(7_250_000).unwrap();
+    let mut draft = unsigned_payment(&terms(), payer, amount, [9; 32], "4f1c").unwrap();
+    let unsigned = judge(&terms(), &draft);
+    assert_eq!(unsigned, Err(PaymentRefusal::Solana(SolanaFault::Signature)));
+    let signature = key.sign(&draft[129..]).to_bytes();
+    draft[65..129].copy_from_slice(&signature);
+    let payment = judge(&terms(), &draft).unwrap();
+    assert_eq!(payment.payer.to_string(), payer.to_string());
+    assert_eq!(payment.amount, amount);
+    let Settlement::Solana(settlement) = payment.settlement else { panic!("it is on Solana") };
+    assert_eq!(settlement.recent_blockhash(), [9; 32]);
+    let another = unsigned_payment(&terms(), payer, amount, [9; 32], "4f1d").unwrap();
+    assert_ne!(another[129..], draft[129..], "the memo tells two payments apart");
+}
+
+#[test]
+fn nobody_is_given_a_transaction_that_would_be_refused() {
+    let solana = terms().solana.unwrap();
+    let five = TokenAmount::from_units(5_000_000).unwrap();
+    let draft = |payer, amount| unsigned_payment(&terms(), payer, amount, [9; 32], "4f1c");
+    assert_eq!(draft(solana.pay_to, five), Err(SolanaFault::Payer));
+    assert_eq!(draft(solana.fee_payer, five), Err(SolanaFault::Payer));
+    let payer = SolanaAddress::from_bytes([17; 32]);
+    let little = TokenAmount::from_units(4_999_999).unwrap();
+    let much = TokenAmount::from_units(10_000_000_001).unwrap();
+    assert!(matches!(draft(payer, little), Err(SolanaFault::Amount(_))));
+    assert!(matches!(draft(payer, much), Err(SolanaFault::Amount(_))));
 }

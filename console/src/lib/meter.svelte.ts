@@ -1,0 +1,27 @@
+// What calls cost, read off the headers of their answers: what there was before, and what is left.
+
+import { usd } from "./format";
+
+/** None where an answer does not say, such as for work that is charged for later. */
+export function costOf(response: Response): number | null {
+  const number = (name: string) => Number(response.headers.get(name) ?? NaN);
+  const before = number("x-service-balance-usd") + number("x-service-balance-diem");
+  const cost = before - number("x-balance-remaining");
+  // Balances have nine decimals; what floats add to them is cut off.
+  return cost >= 0 ? Math.round(cost * 1e9) / 1e9 : null;
+}
+
+/** The cost of the last call, and of all since the page was opened. */
+export class Meter {
+  last = $state<number | null>(null);
+  total = $state(0);
+
+  note(cost: number | null): void {
+    this.last = cost;
+    this.total += cost ?? 0;
+  }
+
+  get told(): string {
+    return [this.last !== null && usd(this.last), `${usd(this.total)} so far`].filter(Boolean).join(" · ");
+  }
+}

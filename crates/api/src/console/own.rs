@@ -1,0 +1,111 @@
+//! What pages show somebody of their own beyond the API: refusals, what is left of limits, jobs.
+//!
+//! An INFERENCE key sees what was done with itself, everybody else what was done in their name.
+
+use std::sync::Arc;
+
+use access::Holder;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use credits::KeyId;
+use domain::access::KeyKind;
+use domain::catalogue::Selection;
+use moment::Timestamp;
+use serde_json::{Value, json};
+use store::job::{JobFilter, JobKind, QueuedJob};
+
+use crate::app::{App, Shared};
+use crate::console::session;
+use crate::console::sign_in::told;
+use crate::refusal::Refusal;
+
+const JOBS_MAX: usize = 100;
+
+/// What was refused of late, the newest first.
+pub(super) async fn refused(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    answer(list_refused(&app, &headers).await)
+}
+
+/// How much of each model's limits is left in this minute.
+pub(super) async fn limits(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    answer(list_limits(&app, &headers).await)
+}
+
+/// Music and videos, the newest first.
+pub(super) async fn jobs(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    answer(list_jobs(&app, &headers).await)
+}
+
+async fn list_refused(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
+    let holder = session::holder(app, headers, app.clock.now()).await?;
+    let calls = app.console.refused.of(holder.owner.id);
+    let calls = calls.into_iter().filter(|call| is_shown(&holder, call.key));
+    let line = |call: crate::console::refused::RefusedCall| {
+        json!({
+            "at": call.at.to_string(),
+            "requestId": call.request_id,
+            "path": if call.path.is_empty() { "no endpoint" } else { call.path },
+            "status": call.status,
+            "message": call.words,
+        })
+    };
+    Ok(json!({ "data": calls.map(line).collect::<Vec<_>>() }))
+}
+
+async fn list_limits(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
+    let now = app.clock.now();
+    let holder = session::holder(app, headers, now).await?;
+    let catalogue = app.catalogue.get();
+    let models = catalogue.list(Selection::All, now);
+    let lines = models.map(|model| {
+        let standing = app.standing_with(&holder, model, now);
+        json!({
+            "model": model.id,
+            "requests": standing.allowed.requests,
+            "requestsLeft": standing.requests_left,
+            "tokens": standing.allowed.tokens,
+            "tokensLeft": standing.tokens_left,
+            "resetsAt": standing.resets_at.to_string(),
+        })
+    });
+    Ok(json!({ "data": lines.collect::<Vec<_>>() }))
+}
+
+async fn list_jobs(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
+    let holder = session::holder(app, headers, app.clock.now()).await?;
+    let owner = Some(holder.owner.id);
+    let filter = JobFilter { owner, open_only: false, before: None, limit: JOBS_MAX };
+    let jobs = app.store.jobs(filter).await.map_err(Refusal::unavailable)?;
+    let jobs = jobs.into_iter().filter(|job| is_shown(&holder, job.key));
+    Ok(json!({ "data": jobs.map(|job| job_line(&job)).collect::<Vec<_>>() }))
+}
+
+fn job_line(job: &QueuedJob) -> Value {
+    let told = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    json!({
+        "queueId": job.id.0,
+        "kind": match job.kind {
+            JobKind::Music => "audio",
+            JobKind::Video => "video",
+        },
+        "model": job.model,
+        "state": job.state.name(),
+        "queuedAt": job.queued.to_string(),
+        "startedAt": told(job.started),
+        "doneAt": told(job.done),
+        "hasResult": job.media.is_some(),
+    })
+}
+
+/// Whether somebody sees what was done with a key.
+fn is_shown(holder: &Arc<Holder>, key: Option<KeyId>) -> bool {
+    match holder.key() {
+        Some(own) if own.kind == KeyKind::Inference => key == Some(own.id),
+        _ => true,
+    }
+}
+
+fn answer(listed: Result<Value, Refusal>) -> Response {
+    listed.map_or_else(IntoResponse::into_response, |it| told(&it))
+}

@@ -1,0 +1,66 @@
+//! What a page needs to have a wallet pay: the terms, and on Solana a transaction to sign.
+
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use domain::entropy::request_id;
+use http_body_util::{BodyExt, Limited};
+use payments::NoTransaction;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wallet::{SolanaAddress, TokenAmount};
+
+use crate::app::{App, Shared};
+use crate::console::session;
+use crate::console::sign_in::told;
+use crate::discovery::X402_VERSION;
+use crate::refusal::Refusal;
+
+const BODY_BYTES_MAX: usize = 1024;
+/// The page shows these words as they are.
+const CANNOT_PAY: &str = "Cannot be paid";
+
+/// What a top-up asks for, as `POST /x402/top-up` tells it. Asked here it is no refusal, which a
+/// browser would write into its console.
+pub(super) async fn terms(State(app): State<Shared>) -> Response {
+    told(&json!({ "x402Version": X402_VERSION, "accepts": app.wallets.accepts() }))
+}
+
+/// A transaction for a wallet on Solana to sign. The page has no node to ask and builds nothing
+/// itself; what comes back is judged like any other payment.
+pub(super) async fn solana_payment(State(app): State<Shared>, request: Request) -> Response {
+    compose(&app, request).await.map_or_else(IntoResponse::into_response, |it| told(&it))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    payer: String,
+    /// In base units of the token, as the terms have it.
+    amount: String,
+}
+
+async fn compose(app: &App, request: Request) -> Result<Value, Refusal> {
+    let (parts, body) = request.into_parts();
+    session::holder(app, &parts.headers, app.clock.now()).await?;
+    let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
+    let body = body.map_err(|_| Refusal::body_too_large())?.to_bytes();
+    let wanted: Wanted = serde_json::from_slice(&body).map_err(|_| Refusal::not_json())?;
+    let payer = SolanaAddress::parse(&wanted.payer);
+    let payer = payer.ok_or_else(|| cannot_pay("`payer` is no address of Solana's."))?;
+    let amount = wanted.amount.parse().ok().and_then(TokenAmount::from_units);
+    let amount = amount.ok_or_else(|| cannot_pay("`amount` is no number of base units."))?;
+    let payments = app.wallets.payments.as_ref();
+    let payments = payments.ok_or_else(|| cannot_pay(NoTransaction::NotTaken.to_string()))?;
+    let memo = request_id(app.entropy.as_ref());
+    match payments.unsigned_on_solana(payer, amount, &memo).await {
+        Ok(transaction) => Ok(json!({ "transaction": STANDARD.encode(transaction) })),
+        Err(NoTransaction::Setback(cause)) => Err(Refusal::unavailable(cause)),
+        Err(fault) => Err(cannot_pay(fault.to_string())),
+    }
+}
+
+fn cannot_pay(message: impl Into<String>) -> Refusal {
+    Refusal::bad_request(CANNOT_PAY, message)
+}

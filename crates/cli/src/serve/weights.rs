@@ -1,0 +1,92 @@
+//! The files of built-in models, as the operator's pages list and fetch them.
+
+use std::sync::Arc;
+
+use api::console::OperateFault;
+use control::actor::Actor;
+use control::operation::Operation;
+use control::service::Service;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::task::TaskTracker;
+use weights::{ModelFiles, State, manifest};
+
+use crate::commands::models::type_of;
+use crate::local::Local;
+
+/// Asked beside the operations of the control socket, since only the service fetches.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "operation", rename_all = "snake_case")]
+pub(super) enum WeightsAsked {
+    ListWeights,
+    /// Begins to fetch a model's files; how far they are is asked again and again.
+    PullWeights {
+        id: String,
+    },
+}
+
+pub(super) fn answer(
+    asked: WeightsAsked,
+    service: &Arc<Service>,
+    local: Option<&Local>,
+) -> Result<Value, OperateFault> {
+    match (asked, local) {
+        (WeightsAsked::ListWeights, None) => Ok(json!({ "weights": [] })),
+        (WeightsAsked::ListWeights, Some(local)) => Ok(list(local)),
+        (WeightsAsked::PullWeights { .. }, None) => {
+            Err(OperateFault::Refused("this service runs no models of its own".to_owned()))
+        }
+        (WeightsAsked::PullWeights { id }, Some(local)) => pull(&id, service, local),
+    }
+}
+
+/// Every built-in model, whether it is on offer or not.
+fn list(local: &Local) -> Value {
+    let lines = manifest().models().filter_map(|files| line(files, local));
+    json!({ "weights": lines.collect::<Vec<_>>() })
+}
+
+fn line(files: &ModelFiles, local: &Local) -> Option<Value> {
+    let model_type = type_of(files)?;
+    let (state, done_bytes, reason) = match local.puller.state(&files.id) {
+        State::Ready => ("ready", None, None),
+        State::Fetching(progress) => ("fetching", Some(progress.done_bytes), None),
+        State::NotFetched => ("not_fetched", None, None),
+        State::Failed(reason) => ("failed", None, Some(reason)),
+    };
+    // With what it needs beside its own files, since that is fetched too.
+    let bytes: u64 = manifest().with_needs(&files.id).iter().map(|entry| entry.bytes()).sum();
+    Some(json!({
+        "id": files.id,
+        "name": files.title,
+        "type": model_type,
+        "bytes": bytes,
+        "isInProgram": files.in_program,
+        "state": state,
+        "doneBytes": done_bytes,
+        "reason": reason,
+    }))
+}
+
+fn pull(id: &str, service: &Arc<Service>, local: &Local) -> Result<Value, OperateFault> {
+    let files = manifest().model(id).filter(|files| type_of(files).is_some());
+    let unknown = || OperateFault::Refused(format!("there is no built-in model {id:?}"));
+    let files = files.ok_or_else(unknown)?;
+    let is_due = !matches!(local.puller.state(id), State::Ready | State::Fetching(_));
+    if is_due {
+        let (puller, service) = (Arc::clone(&local.puller), Arc::clone(service));
+        // Not the service's own tasks: nobody should wait for a download at the end.
+        TaskTracker::new().spawn(async move {
+            if let Err(error) = puller.pull(&files.id).await {
+                tracing::warn!(model.id = files.id, "{} was not fetched: {error}", files.id);
+                return;
+            }
+            // A model that is not offered by default is, once its files are there.
+            let reloaded = service.perform(&Actor::of_console(), Operation::ReloadModels).await;
+            if let Err(error) = reloaded {
+                tracing::warn!(%error, "the catalogue was not read again: {error}");
+            }
+        });
+    }
+    Ok(json!({ "pulling": { "id": id, "begun": is_due } }))
+}
