@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::caller::Arrival;
 use crate::endpoints::billing::balance::{CONSUMABLE_MIN, can_consume};
 use crate::refusal::Refusal;
-use crate::wallets::challenge::{Place, challenge, shown};
+use crate::wallets::challenge::{CalledResource, challenge, shown};
 
 pub(crate) const X402_VERSION: u8 = 2;
 
@@ -27,7 +27,7 @@ const SUGGESTED_TOP_UP: Nano = Nano::from_units(10);
 /// 402 for a caller without a credential: how to get one, or how to pay without one.
 pub(crate) fn refuse(app: &App, arrival: &Arrival<'_>) -> Refusal {
     let accepts = app.wallets.accepts();
-    let place = Place::of(app, arrival);
+    let place = CalledResource::of(app, arrival);
     let is_wallet_welcome = app.wallets.payments.is_some();
     let challenge = is_wallet_welcome.then(|| challenge(app, arrival, &place));
     ask(app, &place, accepts, challenge.as_ref())
@@ -35,7 +35,7 @@ pub(crate) fn refuse(app: &App, arrival: &Arrival<'_>) -> Refusal {
 
 /// 402 where only a sign-in is missing, and nothing is to be paid.
 pub(crate) fn ask_to_sign_in(app: &App, arrival: &Arrival<'_>) -> Refusal {
-    let place = Place::of(app, arrival);
+    let place = CalledResource::of(app, arrival);
     ask(app, &place, Vec::new(), Some(&challenge(app, arrival, &place)))
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn ask_to_top_up(
         return None;
     };
     let balance = app.ledger.balances(holder.owner.id).total();
-    let place = Place::of(app, arrival);
+    let place = CalledResource::of(app, arrival);
     let challenge = challenge(app, arrival, &place);
     let body = TopUpNeeded {
         error: "Payment required",
@@ -97,7 +97,7 @@ pub(crate) fn ask_to_top_up(
 /// The value of `PAYMENT-REQUIRED`. x402 clients read the requirements nowhere else.
 pub(crate) fn required(
     error: &str,
-    place: &Place,
+    place: &CalledResource,
     accepts: &[PaymentOption],
     challenge: Option<&Challenge>,
 ) -> String {
@@ -123,7 +123,7 @@ pub(crate) fn suggested_top_up(terms: &PaymentTerms) -> Nano {
 
 fn ask(
     app: &App,
-    place: &Place,
+    place: &CalledResource,
     accepts: Vec<PaymentOption>,
     challenge: Option<&Challenge>,
 ) -> Refusal {
@@ -141,7 +141,7 @@ fn ask(
     Refusal::discovery(&body, &header)
 }
 
-fn resource(place: &Place) -> PaidResource {
+fn resource(place: &CalledResource) -> PaidResource {
     PaidResource {
         url: place.uri.clone(),
         description: "service API",

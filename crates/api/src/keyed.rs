@@ -112,8 +112,21 @@ enum Unanswered {
     Failed(Failed),
 }
 
+/// Runs work, once for a key if it has one. `fingerprint` is what the same request is known by.
+pub(crate) async fn run(
+    app: &Shared,
+    work: impl KeyedWork,
+    key: Option<IdempotencyKey>,
+    fingerprint: impl FnOnce() -> Fingerprint,
+) -> Result<Given, Refusal> {
+    match key {
+        None => run_alone(app, work).await,
+        Some(key) => run_once(app, work, key, fingerprint()).await,
+    }
+}
+
 /// Runs work that has no key. It goes on if its caller leaves.
-pub(crate) async fn run_alone(app: &Shared, work: impl KeyedWork) -> Result<Given, Refusal> {
+async fn run_alone(app: &Shared, work: impl KeyedWork) -> Result<Given, Refusal> {
     let for_work = Arc::clone(app);
     let working = async move { work.run(&for_work, Box::new(|_, _| None)).await };
     let outcome = Outlasting::new(&app.tasks, working).await;
@@ -122,7 +135,7 @@ pub(crate) async fn run_alone(app: &Shared, work: impl KeyedWork) -> Result<Give
 }
 
 /// Runs the request, waits for the same one that is under way, or gives the kept answer.
-pub(crate) async fn run(
+async fn run_once(
     app: &Shared,
     work: impl KeyedWork,
     key: IdempotencyKey,

@@ -20,7 +20,7 @@ use crate::keyed::Ended;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub struct Proxy {
-    pub chains: Arc<ChainShelf>,
+    pub chains: Arc<CurrentChains>,
     pub(crate) caps: Arc<CreditCaps<OwnerId>>,
     pub(crate) in_flight: Arc<InFlight<OwnerId>>,
     /// Requests with an idempotency key that are under way.
@@ -28,7 +28,7 @@ pub struct Proxy {
 }
 
 /// The chains on offer, replaced whole when the configuration is read again.
-pub struct ChainShelf {
+pub struct CurrentChains {
     chains: RwLock<Arc<Chains>>,
 }
 
@@ -41,7 +41,7 @@ pub struct Chains {
 impl Proxy {
     /// Counts the credits of the last day again, so that a restart gives nobody a fresh cap.
     pub async fn open(
-        chains: Arc<ChainShelf>,
+        chains: Arc<CurrentChains>,
         store: &dyn Store,
         now: Timestamp,
     ) -> Result<Proxy, StoreError> {
@@ -52,9 +52,9 @@ impl Proxy {
     }
 }
 
-impl ChainShelf {
-    pub fn new(chains: Chains) -> ChainShelf {
-        ChainShelf { chains: RwLock::new(Arc::new(chains)) }
+impl CurrentChains {
+    pub fn new(chains: Chains) -> CurrentChains {
+        CurrentChains { chains: RwLock::new(Arc::new(chains)) }
     }
 
     /// Requests under way keep the chains they began with.

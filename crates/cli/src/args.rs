@@ -22,7 +22,7 @@ const DESCRIPTION_CHARS_MAX: usize = 64;
 #[command(name = "tollgate", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: ServiceLocation,
     /// Without one, the next step is shown.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -32,7 +32,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 service
 
 /// Which service is meant.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Place {
+pub(crate) struct ServiceLocation {
     /// The configuration file; otherwise TOLLGATE_CONFIG, otherwise ./tollgate.toml if it exists.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -25,7 +25,7 @@ use api::engines::Engines;
 use api::home::Nodes;
 use api::hosts::Hosts;
 use api::input::Bodies;
-use api::proxy::{ChainShelf, Proxy};
+use api::proxy::{CurrentChains, Proxy};
 use api::wallets::Wallets;
 use api::web::Web;
 use config::read::Config;
@@ -98,7 +98,7 @@ pub(crate) async fn run(
     let chosen_key = chosen_key(surroundings)?;
     let engines = Arc::new(Engines::default());
     let chains = wiring::chains(&config.rpc).map_err(Failure::Failed)?;
-    let chains = Arc::new(ChainShelf::new(chains));
+    let chains = Arc::new(CurrentChains::new(chains));
     let local = Local::of(engine, surroundings, (&config.engine, &config.log))?;
     let address = listeners.api_address;
     let front = front(local.as_ref(), address);
@@ -153,7 +153,7 @@ pub(crate) async fn run(
 
 /// What goes on beside requests.
 fn set_to_work(
-    (jobs, payments, chains): (Arc<Jobs>, Option<Payments>, Arc<ChainShelf>),
+    (jobs, payments, chains): (Arc<Jobs>, Option<Payments>, Arc<CurrentChains>),
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) {
@@ -267,7 +267,7 @@ async fn open(
     surroundings: &Surroundings,
     flags: Vec<FlagSetting>,
     config: Config,
-    (engines, chains, local): (Arc<Engines>, Arc<ChainShelf>, Option<Local>),
+    (engines, chains, local): (Arc<Engines>, Arc<CurrentChains>, Option<Local>),
     (front, chosen_key): (Front, Option<&str>),
 ) -> Result<(Service, Footing), Failure> {
     let current_catalogue = Arc::new(CurrentCatalogue::default());
@@ -301,7 +301,7 @@ fn reload(
     surroundings: Surroundings,
     flags: Vec<FlagSetting>,
     current_catalogue: Arc<CurrentCatalogue>,
-    (engines, chains, local): (Arc<Engines>, Arc<ChainShelf>, Option<Local>),
+    (engines, chains, local): (Arc<Engines>, Arc<CurrentChains>, Option<Local>),
 ) -> Reload {
     Arc::new(move || {
         let config = surroundings.sources(flags.clone()).read().map_err(|it| it.to_string())?;

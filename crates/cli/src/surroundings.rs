@@ -6,7 +6,7 @@ use config::data_dir::{self, DataDir};
 use config::environment::Environment;
 use config::sources::{FlagSetting, Request, Sources};
 
-use crate::args::Place;
+use crate::args::ServiceLocation;
 use crate::failure::Failure;
 
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    pub(crate) fn look(place: &Place) -> Result<Surroundings, Failure> {
+    pub(crate) fn look(place: &ServiceLocation) -> Result<Surroundings, Failure> {
         let environment = Environment::of_process();
         let folder = std::env::current_dir().map_err(|error| {
             Failure::Failed(format!("cannot tell the working directory: {error}"))

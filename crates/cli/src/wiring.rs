@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use access::KeyRing;
 use api::engines::EngineSet;
-use api::proxy::{ChainShelf, Chains, Proxy};
+use api::proxy::{Chains, CurrentChains, Proxy};
 use config::read::Config;
 use config::sections::rpc::Rpc;
 use control::secrets::peppers;
@@ -109,7 +109,7 @@ pub(crate) fn chains(rpc: &Rpc) -> Result<Chains, String> {
 
 /// The JSON-RPC proxy over an open database.
 pub(crate) async fn proxy(
-    chains: Arc<ChainShelf>,
+    chains: Arc<CurrentChains>,
     service: &Service,
 ) -> Result<Arc<Proxy>, Failure> {
     let proxy = Proxy::open(chains, service.store.as_ref(), service.clock.now()).await?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::{
-    CutOutRequest, EditRequest, EngineError, ImageAnswer, ImageEngine, ImageFuture, ImageRequest,
-    UpscaleRequest,
+    CutOutRequest, EditRequest, EngineError, Frame, ImageAnswer, ImageEngine, ImageFuture,
+    ImageRequest, UpscaleRequest,
 };
 use outbound::Content;
 use serde::Deserialize;
@@ -97,19 +97,8 @@ impl A1111 {
 }
 
 pub(crate) fn generation(request: &ImageRequest, model: &str, task: &str) -> Value {
-    let mut body = json!({
-        "prompt": request.prompt,
-        "negative_prompt": request.negative_prompt.as_deref().unwrap_or_default(),
-        "width": request.frame.size.width,
-        "height": request.frame.size.height,
-        "seed": picture::seed(request.seed),
-        "batch_size": 1,
-        "n_iter": 1,
-        "send_images": true,
-        "save_images": false,
-        "force_task_id": task,
-        "override_settings": {"sd_model_checkpoint": model},
-    });
+    let mut body = one_picture(&request.prompt, &request.frame, request.seed, model, task);
+    body["negative_prompt"] = request.negative_prompt.as_deref().unwrap_or_default().into();
     if let Some(steps) = request.steps {
         body["steps"] = steps.into();
     }
@@ -122,25 +111,30 @@ pub(crate) fn generation(request: &ImageRequest, model: &str, task: &str) -> Val
 pub(crate) fn edit(request: &EditRequest, model: &str, task: &str) -> Value {
     let pictures: Vec<Value> =
         request.pictures.iter().map(|it| picture::base64(it).into()).collect();
-    let mut body = json!({
-        "prompt": request.prompt,
-        "init_images": pictures,
-        "denoising_strength": DENOISING,
-        "width": request.frame.size.width,
-        "height": request.frame.size.height,
-        "seed": picture::seed(request.seed),
+    let mut body = one_picture(&request.prompt, &request.frame, request.seed, model, task);
+    body["init_images"] = pictures.into();
+    body["denoising_strength"] = DENOISING.into();
+    if let Some(mask) = &request.mask {
+        body["mask"] = picture::base64(mask).into();
+        body["denoising_strength"] = 1.0.into();
+    }
+    body
+}
+
+/// What is asked of both: one picture, sent back and not kept there.
+fn one_picture(prompt: &str, frame: &Frame, seed: i64, model: &str, task: &str) -> Value {
+    json!({
+        "prompt": prompt,
+        "width": frame.size.width,
+        "height": frame.size.height,
+        "seed": picture::seed(seed),
         "batch_size": 1,
         "n_iter": 1,
         "send_images": true,
         "save_images": false,
         "force_task_id": task,
         "override_settings": {"sd_model_checkpoint": model},
-    });
-    if let Some(mask) = &request.mask {
-        body["mask"] = picture::base64(mask).into();
-        body["denoising_strength"] = 1.0.into();
-    }
-    body
+    })
 }
 
 pub(crate) fn upscale(request: &UpscaleRequest, model: &str) -> Value {

@@ -8,7 +8,7 @@
 //! Where to look:
 //! - `rules`, `fair`, `timing`, `content`: what is decided, as functions of values.
 //! - `queue`: adding jobs and asking about them. `worker` takes them up, `run` carries one out.
-//! - `shelf`: what was made: read, deleted, swept. `link`: links to it that need no credential.
+//! - `results`: what was made: read, deleted, swept. `link`: links to it that need no credential.
 
 mod bill;
 mod content;
@@ -16,17 +16,17 @@ mod failure;
 mod fair;
 mod link;
 mod queue;
+mod results;
 mod rules;
 mod run;
-mod shelf;
 mod timing;
 mod worker;
 
 pub use failure::{FailureReason, JobFailure};
 pub use link::{LINK_LIFETIME, LinkFault, LinkSecret};
 pub use queue::{EngineOf, Jobs, NewJob, NotQueued, Parts, Settings};
+pub use results::{MEDIA_BYTES_MAX, Opened, Range};
 pub use rules::ATTEMPTS_MAX;
-pub use shelf::{MEDIA_BYTES_MAX, Opened, Range};
 
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failure::{FailureReason, JobFailure};
 use crate::queue::{Jobs, has_ended, money_of};
+use crate::results::Kept;
 use crate::rules::{self, First, NotTaken, Seen};
-use crate::shelf::Kept;
 use crate::{bill, content};
 
 /// A store that cannot be written is tried again after this.

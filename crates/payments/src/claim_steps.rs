@@ -16,8 +16,8 @@ use wallet::WalletAddress;
 
 use crate::in_flight::Outcome;
 use crate::outcome::{Settled, TopUpRefused};
+use crate::payee::payee_of;
 use crate::payments::{Desk, Elsewhere};
-use crate::purse::purse_of;
 use crate::settler::{Decline, Moved, Order, Preparation, Prepared, Setback, Sighting};
 
 /// The word for a claim that was given up before anything was sent for it.
@@ -185,7 +185,7 @@ impl Desk {
         let network = Network::parse(&claim.network).ok_or_else(pending)?;
         let payer = WalletAddress::parse(&claim.payer).ok_or_else(pending)?;
         let now = self.clock.now();
-        let owner = purse_of(self.store.as_ref(), payer, now).await;
+        let owner = payee_of(self.store.as_ref(), payer, now).await;
         let owner = owner.map_err(|error| {
             tracing::warn!(%error, "a payment that arrived is credited later: {error}");
             pending()

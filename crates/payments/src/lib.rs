@@ -9,7 +9,7 @@
 //! - `payments`: what the rest of the service calls. `outcome`: what it is told.
 //! - `claim_steps`: the steps of one claim. `late_claims`: what may come of one that failed. `in_flight`: one course for each payment, however many wait.
 //! - `reconcile`: claims that nobody waits for. `recheck`: whether credited ones are still there.
-//!   `purse`: whose money it is.
+//!   `payee`: whose money it becomes.
 //! - `settler`: what a way to settle must do. `direct`: from here, with keys of our own.
 //!   `facilitator`: by a service that does it for us.
 //! - `inspect`: whether all that settling needs is as it should be.
@@ -29,8 +29,8 @@ mod json_server;
 mod late_claims;
 mod node;
 mod outcome;
+mod payee;
 mod payments;
-mod purse;
 mod recheck;
 mod reconcile;
 mod settler;

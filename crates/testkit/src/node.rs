@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use api::proxy::{ChainShelf, Chains, Proxy};
+use api::proxy::{Chains, CurrentChains, Proxy};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
@@ -116,7 +116,7 @@ pub(crate) async fn proxy(node: &StubNode, store: &dyn Store, clock: Arc<dyn Clo
     let urls = [node.url.as_str()];
     let networks = slugs.map(|slug| (slug, urls.as_slice()));
     let now = clock.now();
-    let chains = Arc::new(ChainShelf::new(chains(&networks, clock)));
+    let chains = Arc::new(CurrentChains::new(chains(&networks, clock)));
     Proxy::open(chains, store, now).await.unwrap()
 }
 

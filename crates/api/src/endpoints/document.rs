@@ -24,11 +24,11 @@ const PDF: &str = "application/pdf";
 const FILES_MAX: usize = 20;
 
 /// The message and the part in it that hold a document.
-pub(super) type Place = (usize, usize);
+pub(super) type PartPosition = (usize, usize);
 
 /// The documents that were sent inside a request, after they were read.
 #[derive(Debug, Default)]
-pub(super) struct Documents(HashMap<Place, Result<Document, String>>);
+pub(super) struct Documents(HashMap<PartPosition, Result<Document, String>>);
 
 /// What is done with PDF files, which some models read themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl Documents {
     /// what keeps it from being one.
     pub(super) fn part(
         &self,
-        place: Place,
+        place: PartPosition,
         file: &FileData,
         reads_documents: bool,
     ) -> Result<PartKind, String> {
@@ -179,13 +179,13 @@ fn in_its_place(file: &FileData, fault: &str) -> String {
 
 /// A document that was sent inside a request and not read yet.
 pub(super) struct File {
-    place: Place,
+    place: PartPosition,
     data_url: String,
 }
 
 impl File {
     /// Moved and not copied, for each may have megabytes. What lies elsewhere stays.
-    pub(super) fn take(place: Place, file_data: &mut String) -> Option<File> {
+    pub(super) fn take(place: PartPosition, file_data: &mut String) -> Option<File> {
         let is_inline = matches!(media::source(file_data), Ok(Source::Inline(_)));
         is_inline.then(|| File { place, data_url: std::mem::take(file_data) })
     }
@@ -196,7 +196,7 @@ impl File {
 struct Opened {
     documents: Documents,
     /// With the data URL of a PDF, for models that read it themselves.
-    unread: Vec<(Place, Option<String>)>,
+    unread: Vec<(PartPosition, Option<String>)>,
     lengths: Vec<usize>,
     bytes: Vec<u8>,
 }

@@ -26,6 +26,12 @@ pub(crate) struct Paid<T> {
     pub(crate) receipt: Receipt,
 }
 
+impl<T> Paid<T> {
+    pub(crate) fn map<U>(self, made: impl FnOnce(T) -> U) -> Paid<U> {
+        Paid { output: made(self.output), receipt: self.receipt }
+    }
+}
+
 impl HeldFunds {
     /// Charges for what the work produced; work that fails costs nothing.
     pub(crate) async fn run<T: Send + 'static>(

@@ -16,7 +16,7 @@ pub struct Addresses {
 }
 
 /// One connection's place, until it is dropped.
-pub struct Place(Option<(Arc<Addresses>, IpAddr)>);
+pub struct AddressSlot(Option<(Arc<Addresses>, IpAddr)>);
 
 impl Addresses {
     pub fn new(
@@ -32,10 +32,10 @@ impl Addresses {
     }
 
     /// A place for a connection from here, if there is one left.
-    pub(super) fn place(self: &Arc<Addresses>, address: IpAddr) -> Option<Place> {
+    pub(super) fn place(self: &Arc<Addresses>, address: IpAddr) -> Option<AddressSlot> {
         let address = address.to_canonical();
         if (self.is_excepted)(address) {
-            return Some(Place(None));
+            return Some(AddressSlot(None));
         }
         let network = origin::network(address);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,11 +44,11 @@ impl Addresses {
             return None;
         }
         *count += 1;
-        Some(Place(Some((Arc::clone(self), network))))
+        Some(AddressSlot(Some((Arc::clone(self), network))))
     }
 }
 
-impl Drop for Place {
+impl Drop for AddressSlot {
     fn drop(&mut self) {
         let Some((addresses, network)) = self.0.take() else { return };
         let mut counts = addresses.counts.lock().unwrap_or_else(PoisonError::into_inner);

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
-use super::addresses::{Addresses, Place};
+use super::addresses::{AddressSlot, Addresses};
 use super::idle::{IDLE_MAX, UnderWay};
 use super::lasting::keep_until_sent;
 use super::unparsed::Unparsed;
@@ -112,7 +112,7 @@ async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
     addresses: &Arc<Addresses>,
-) -> std::io::Result<Option<(std::net::TcpStream, Peer, (OwnedSemaphorePermit, Place))>> {
+) -> std::io::Result<Option<(std::net::TcpStream, Peer, (OwnedSemaphorePermit, AddressSlot))>> {
     let permit = Arc::clone(connections).acquire_owned().await.map_err(std::io::Error::other)?;
     let (stream, peer) = listener.accept().await?;
     let Some(place) = addresses.place(peer.ip()) else { return Ok(None) };

@@ -11,22 +11,22 @@ const PATH_BYTES_MAX: usize = 256;
 
 /// Where the caller believes that it is: clients sign only what names the host they called.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CalledResource {
     /// Host and port.
     pub(crate) domain: String,
     /// The resource that was called.
     pub(crate) uri: String,
 }
 
-impl Place {
+impl CalledResource {
     /// The host that was called if it is one of ours, and our own name otherwise.
-    pub(crate) fn of(app: &App, arrival: &Arrival<'_>) -> Place {
+    pub(crate) fn of(app: &App, arrival: &Arrival<'_>) -> CalledResource {
         let path = arrival.uri.path();
-        Place::at(app, arrival.host(), path.strip_prefix(crate::BASE_PATH).unwrap_or(path))
+        CalledResource::at(app, arrival.host(), path.strip_prefix(crate::BASE_PATH).unwrap_or(path))
     }
 
     /// `path` is what follows the base path.
-    pub(crate) fn at(app: &App, host: Option<&str>, path: &str) -> Place {
+    pub(crate) fn at(app: &App, host: Option<&str>, path: &str) -> CalledResource {
         let public_url = app.settings.public_url.as_str();
         let (scheme, public_host) = public_url.split_once("://").unwrap_or(("http", public_url));
         let public_host = public_host.split('/').next().unwrap_or_default();
@@ -34,12 +34,12 @@ impl Place {
         let domain = called.unwrap_or(public_host).to_owned();
         let path = if path.len() <= PATH_BYTES_MAX { path } else { "" };
         let uri = format!("{scheme}://{domain}{}{path}", crate::BASE_PATH);
-        Place { domain, uri }
+        CalledResource { domain, uri }
     }
 }
 
 /// A fresh challenge. It is not remembered: a client may choose its own nonce, and many do.
-pub(crate) fn challenge(app: &App, arrival: &Arrival<'_>, place: &Place) -> Challenge {
+pub(crate) fn challenge(app: &App, arrival: &Arrival<'_>, place: &CalledResource) -> Challenge {
     let mut nonce = [0; 16];
     app.entropy.fill(&mut nonce);
     Challenge::new(&app.wallets.rules, &place.domain, &place.uri, nonce, arrival.now)

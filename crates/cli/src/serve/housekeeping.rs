@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::proxy::ChainShelf;
+use api::proxy::CurrentChains;
 use control::service::Service;
 use control::stakes::{StakeReader, StakesRead};
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -85,7 +85,7 @@ pub(crate) async fn count_metrics(metrics: PrometheusHandle, stop: CancellationT
 }
 
 /// Asks every chain node which chain it serves, at once and every now and then, until `stop`.
-pub(crate) async fn watch_chains(chains: Arc<ChainShelf>, stop: CancellationToken) {
+pub(crate) async fn watch_chains(chains: Arc<CurrentChains>, stop: CancellationToken) {
     let mut check = steady(CHECK_CHAINS_EVERY);
     loop {
         let checked = async {

@@ -22,7 +22,7 @@ pub(crate) struct Gate {
 }
 
 /// A place at a provider, free again when dropped.
-pub(super) struct Place {
+pub(super) struct ProviderSlot {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -44,15 +44,15 @@ impl Gate {
         }
     }
 
-    pub(super) async fn enter(&self) -> Result<Place, EngineError> {
-        let Some(places) = &self.places else { return Ok(Place { _permit: None }) };
+    pub(super) async fn enter(&self) -> Result<ProviderSlot, EngineError> {
+        let Some(places) = &self.places else { return Ok(ProviderSlot { _permit: None }) };
         if let Ok(permit) = Arc::clone(places).try_acquire_owned() {
-            return Ok(Place { _permit: Some(permit) });
+            return Ok(ProviderSlot { _permit: Some(permit) });
         }
         let full = || EngineError::Overloaded { retry_after: Some(RETRY_AFTER) };
         let _waiting = Waiting::join(&self.waiting, self.queue_max).ok_or_else(full)?;
         match timeout(self.queue_wait_max, Arc::clone(places).acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(Place { _permit: Some(permit) }),
+            Ok(Ok(permit)) => Ok(ProviderSlot { _permit: Some(permit) }),
             Ok(Err(_)) | Err(_) => Err(full()),
         }
     }

@@ -10,7 +10,7 @@ use moment::{Clock, Timestamp};
 
 use super::RouteReport;
 use super::breaker::{Breaker, Standing};
-use super::gate::Place;
+use super::gate::ProviderSlot;
 
 /// What is remembered of a route between requests.
 pub(super) struct Track {
@@ -64,7 +64,7 @@ pub(super) struct Lease {
     track: Arc<Track>,
     clock: Arc<dyn Clock>,
     is_probe: bool,
-    place: Option<Place>,
+    place: Option<ProviderSlot>,
     /// What the route's health will be told when the lease ends without another word.
     outcome: Outcome,
 }
@@ -84,7 +84,7 @@ impl Lease {
         Lease { track, clock, is_probe, place: None, outcome: Outcome::Unknown }
     }
 
-    pub(super) fn with_place(mut self, place: Place) -> Lease {
+    pub(super) fn with_place(mut self, place: ProviderSlot) -> Lease {
         self.place = Some(place);
         self
     }

@@ -54,12 +54,6 @@ async fn queue_audio(
         queue_id: job.0.to_string(),
         status: QueuedStatus::Queued,
     })?;
-    let given = match key {
-        None => keyed::run_alone(&app, order).await?,
-        Some(key) => {
-            let fingerprint = Fingerprint::of("POST", PATH, &bytes);
-            keyed::run(&app, order, key, fingerprint).await?
-        }
-    };
-    Ok(Queued::new(given))
+    let fingerprint = || Fingerprint::of("POST", PATH, &bytes);
+    keyed::run(&app, order, key, fingerprint).await.map(Queued::new)
 }

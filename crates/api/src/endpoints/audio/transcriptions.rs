@@ -8,12 +8,14 @@ mod write;
 use std::sync::Arc;
 
 use credits::Want;
-use domain::catalogue::{ModelSpec, ModelType};
+use domain::catalogue::{Catalogue, ModelSpec, ModelType, Resolved};
 use domain::limits::tiers::LimitClass;
+use engine::TranscriptionEngine;
 use ledger::Charge;
 use wire::audio::TranscriptionRequest;
 
-pub(super) use self::price::{SecondPrice, heard};
+use self::price::SecondPrice;
+pub(super) use self::price::heard;
 use self::request::Wish;
 pub(super) use self::request::one_file;
 use crate::app::Shared;
@@ -49,19 +51,13 @@ async fn create_transcription(
 ) -> Result<Written, Refusal> {
     let (call, Form { fields, files }) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
-    let asked = fields.model.as_deref().unwrap_or(TRAIT_DEFAULT);
-    let resolved = call.resolve(&catalogue, asked, ModelType::Asr)?;
-    let model = Arc::clone(resolved.model);
-    let ModelSpec::Asr(spec) = &model.spec else {
-        return Err(Refusal::internal("a transcription model without its specification"));
-    };
-    let engine = app.engines.transcription(&model)?;
+    let Chosen { resolved, engine, price } = choose(&call, &catalogue, fields.model.as_deref())?;
+    let model = resolved.model;
     let file = one_file(files, fields.file.is_some())?;
     let wish = Wish::of(&fields);
     let recording = inspect(&app, &file).await?;
 
-    let price = SecondPrice { model: Arc::clone(&model), rate: spec.price };
-    let funds = call.hold(&model, 0, Want::Exactly(price.most(recording.length)))?;
+    let funds = call.hold(model, 0, Want::Exactly(price.most(recording.length)))?;
     let request = Arc::new(request::of(fields, file, recording.container, wish));
     let paid = funds.run(async move {
         let transcript = engine.transcribe(request).await?;
@@ -88,6 +84,28 @@ async fn create_transcription(
             Written::Text(model_headers::write(with_balance(answer, &remaining), &resolved))
         }
     })
+}
+
+/// What writes a recording down, and what that costs.
+pub(super) struct Chosen<'a> {
+    pub(super) resolved: Resolved<'a>,
+    pub(super) engine: Arc<dyn TranscriptionEngine>,
+    pub(super) price: SecondPrice,
+}
+
+/// The model of this name, or the operator's choice.
+pub(super) fn choose<'a>(
+    call: &PaidCall,
+    catalogue: &'a Catalogue,
+    name: Option<&str>,
+) -> Result<Chosen<'a>, Refusal> {
+    let resolved = call.resolve(catalogue, name.unwrap_or(TRAIT_DEFAULT), ModelType::Asr)?;
+    let ModelSpec::Asr(spec) = &resolved.model.spec else {
+        return Err(Refusal::internal("a transcription model without its specification"));
+    };
+    let engine = call.app.engines.transcription(resolved.model)?;
+    let price = SecondPrice { model: Arc::clone(resolved.model), rate: spec.price };
+    Ok(Chosen { resolved, engine, price })
 }
 
 /// 400: what was heard came without the times that were asked for. It costs nothing.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use credits::Want;
-use domain::catalogue::{ModelSpec, ModelType};
 use engine::{FileKind, Times, TranscriptionRequest};
 use wire::audio::{VideoTranscript, VideoTranscriptFormat, VideoTranscriptionRequest};
 
-use super::transcriptions::{SecondPrice, heard, inspect, one_file};
+use super::transcriptions::{Chosen, choose, heard, inspect, one_file};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
@@ -20,8 +19,6 @@ use crate::refusal::Refusal;
 use crate::refusal::sound::refuse_transcription;
 use crate::reply::Answer;
 use crate::reply::written::VideoWritten;
-
-const TRAIT_DEFAULT: &str = "default";
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/video/transcriptions", create_video_transcription)
@@ -39,13 +36,7 @@ async fn create_video_transcription(
 ) -> Result<VideoWritten, Refusal> {
     let (call, FormOrJson(Form { fields, files })) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
-    let asked = fields.model.as_deref().unwrap_or(TRAIT_DEFAULT);
-    let resolved = call.resolve(&catalogue, asked, ModelType::Asr)?;
-    let model = Arc::clone(resolved.model);
-    let ModelSpec::Asr(spec) = &model.spec else {
-        return Err(Refusal::internal("a transcription model without its specification"));
-    };
-    let engine = app.engines.transcription(&model)?;
+    let Chosen { resolved, engine, price } = choose(&call, &catalogue, fields.model.as_deref())?;
     if fields.url.is_some() {
         let message = "Videos are not fetched from addresses here; send `file` as a form.";
         return Err(Refusal::bad_request("No video provided", message));
@@ -53,8 +44,7 @@ async fn create_video_transcription(
     let file = one_file(files, fields.file.is_some())?;
     let recording = inspect(&app, &file).await?;
 
-    let price = SecondPrice { model: Arc::clone(&model), rate: spec.price };
-    let funds = call.hold(&model, 0, Want::Exactly(price.most(recording.length)))?;
+    let funds = call.hold(resolved.model, 0, Want::Exactly(price.most(recording.length)))?;
     let container = recording.container;
     let request = Arc::new(TranscriptionRequest {
         sound: file,

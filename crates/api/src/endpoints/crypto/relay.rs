@@ -38,9 +38,7 @@ async fn call_rpc(app: Shared, call: Call<Customer, Sent>) -> Result<Relayed, Re
     let network = Network::parse(&path.network).ok_or_else(|| unknown_network(&path.network))?;
     let batch = Batch::parse(network, &bytes).map_err(refuse)?;
     let work = Work { call, batch };
-    let Some(key) = key else { return keyed::run_alone(&app, work).await.map(Relayed) };
-    let path = format!("/crypto/rpc/{network}");
-    let fingerprint = Fingerprint::of("POST", &path, &bytes);
+    let fingerprint = || Fingerprint::of("POST", &format!("/crypto/rpc/{network}"), &bytes);
     keyed::run(&app, work, key, fingerprint).await.map(Relayed)
 }
 

@@ -11,8 +11,12 @@ use wire::images::{OpenAiImage, OpenAiImages, OpenAiQuality, OpenAiSize, Quality
 
 use super::TRAIT_DEFAULT;
 use super::finish::Finished;
-use crate::paid::PaidCall;
+use super::painted::with_verdicts;
+use crate::model_headers;
+use crate::paid::{Paid, PaidCall};
+use crate::payment;
 use crate::refusal::Refusal;
+use crate::reply::Answer;
 
 /// The model of this name, or the default one where nobody knows the name: clients send the names of
 /// OpenAI's own models.
@@ -62,6 +66,19 @@ const fn quality(quality: Option<OpenAiQuality>) -> Option<Quality> {
         Some(OpenAiQuality::Medium | OpenAiQuality::Standard) => Some(Quality::Medium),
         Some(OpenAiQuality::Low) => Some(Quality::Low),
     }
+}
+
+/// The pictures as OpenAI's clients read them, with what is told in headers.
+fn answer(
+    call: &PaidCall,
+    resolved: &Resolved<'_>,
+    paid: &Paid<Vec<Finished>>,
+    form: ResponseFormat,
+) -> Answer<OpenAiImages> {
+    let remaining = payment::balance_remaining(&paid.receipt);
+    let answer = Answer::new(reply(&paid.output, form, call.now.seconds()));
+    let answer = with_verdicts(answer, &paid.output).header(payment::BALANCE_REMAINING, remaining);
+    model_headers::write(answer, resolved)
 }
 
 fn reply(pictures: &[Finished], form: ResponseFormat, created: i64) -> OpenAiImages {

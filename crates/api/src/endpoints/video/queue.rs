@@ -60,14 +60,8 @@ async fn queue_video(
         download_url: has_link
             .then(|| format!("{}{BASE_PATH}{}", app.settings.public_url, app.jobs.link(job))),
     })?;
-    let given = match key {
-        None => keyed::run_alone(&app, order).await?,
-        Some(key) => {
-            let fingerprint = Fingerprint::of("POST", PATH, &bytes);
-            keyed::run(&app, order, key, fingerprint).await?
-        }
-    };
-    Ok(Queued::new(given))
+    let fingerprint = || Fingerprint::of("POST", PATH, &bytes);
+    keyed::run(&app, order, key, fingerprint).await.map(Queued::new)
 }
 
 /// Another video model, for a caller whose prompt this one's provider refuses.

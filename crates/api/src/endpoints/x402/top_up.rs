@@ -21,7 +21,7 @@ use crate::operation::Operation;
 use crate::refusal::Refusal;
 use crate::refusal::x402::X402Refusal;
 use crate::reply::{Answer, Reply};
-use crate::wallets::challenge::Place;
+use crate::wallets::challenge::CalledResource;
 
 const PATH: &str = "/x402/top-up";
 
@@ -49,7 +49,7 @@ async fn top_up_wallet(
 
 /// 402: the body is exactly what the specification shows, and the header says it all.
 fn ask(app: &App, host: Option<&str>) -> X402Refusal {
-    let place = Place::at(app, host, PATH);
+    let place = CalledResource::at(app, host, PATH);
     let body = TopUpRequired { x402_version: X402_VERSION, accepts: app.wallets.accepts() };
     let header = discovery::required("Payment required", &place, &body.accepts, None);
     X402Refusal::required(&body, &header)

@@ -5,17 +5,14 @@ use wire::images::{self, ImageFormat, Moderation, OpenAiImages, OpenAiRequest};
 
 use super::super::finish::{self, Finish};
 use super::super::generate::{paint, spec};
-use super::super::painted::with_verdicts;
 use super::super::plan::Plan;
-use super::{nearest_ratio, quality, reply, resolve, sides};
+use super::{answer, nearest_ratio, quality, resolve, sides};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::inference_body::InferenceBody;
-use crate::model_headers;
 use crate::paid::PaidCall;
-use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::Answer;
 
@@ -45,11 +42,8 @@ async fn create_image(
     let form = body.response_format.unwrap_or_default();
     let plan = Plan::of(&as_ours(body, spec), spec, app.entropy.as_ref())?;
     let paid = paint(&app, &call, &resolved, (plan, vec![finish])).await?;
-    let remaining = payment::balance_remaining(&paid.receipt);
-    let pictures = paid.output.pictures;
-    let answer = Answer::new(reply(&pictures, form, call.now.seconds()));
-    let answer = with_verdicts(answer, &pictures).header(payment::BALANCE_REMAINING, remaining);
-    Ok(model_headers::write(answer, &resolved))
+    let paid = paid.map(|painted| painted.pictures);
+    Ok(answer(&call, &resolved, &paid, form))
 }
 
 /// The same request in our own words.

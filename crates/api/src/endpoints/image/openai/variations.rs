@@ -6,16 +6,13 @@ use wire::images::{OpenAiImages, VariationRequest};
 use super::super::edit::{Editing, Wishes};
 use super::super::finish;
 use super::super::given;
-use super::super::painted::with_verdicts;
-use super::{reply, resolve};
+use super::{answer, resolve};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::{Form, FormOrJson};
-use crate::model_headers;
 use crate::paid::PaidCall;
-use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::Answer;
 
@@ -51,9 +48,6 @@ async fn create_image_variation(
     let editing = Editing { pictures: vec![picture], mask: None, wishes };
     let form = fields.response_format.unwrap_or_default();
     let paid = editing.run(&app, &call, &resolved).await?;
-    let remaining = payment::balance_remaining(&paid.receipt);
-    let pictures = [paid.output];
-    let answer = Answer::new(reply(&pictures, form, call.now.seconds()));
-    let answer = with_verdicts(answer, &pictures).header(payment::BALANCE_REMAINING, remaining);
-    Ok(model_headers::write(answer, &resolved))
+    let paid = paid.map(|picture| vec![picture]);
+    Ok(answer(&call, &resolved, &paid, form))
 }

@@ -12,7 +12,7 @@ use wallet::WalletAddress;
 const LOOKS_MAX: usize = 3;
 
 /// The owner that a wallet spends as, which has a row from now on: the ledger needs one.
-pub(crate) async fn purse_of(
+pub(crate) async fn payee_of(
     store: &dyn Store,
     wallet: WalletAddress,
     now: Timestamp,
