@@ -37,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("web", &["domain", "outbound", "pages", "reader"]),
     ("store", &["characters", "credits", "domain", "moment", "money"]),
     ("store-postgres", &["credits", "domain", "moment", "money", "store"]),
+    ("limits-redis", &["domain", "moment"]),
     ("ledger", &["credits", "domain", "moment", "money", "store"]),
     ("payments", &["access", "credits", "ledger", "moment", "money", "store", "wallet"]),
     ("access", &["credits", "domain", "ledger", "moment", "money", "store", "wallet"]),
