@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure of what the tests drive: Python's and Node's clients, a browser and Postgres. To be sourced,
+# Makes sure of what the tests drive: Python's and Node's clients, a browser, Postgres, nginx and Redis. To be sourced,
 # after lib.sh, in the root of the tree.
 
 NODE_WANTED=18
@@ -83,12 +83,18 @@ ensure_nginx() {
   have nginx || [ -x /usr/sbin/nginx ] || install_packages "the proxy in front of nodes" nginx-light
 }
 
+# Limits that nodes count together are tested against a server that the tests start for themselves.
+ensure_redis() {
+  have valkey-server || have redis-server || install_packages "limits across nodes" redis-server
+}
+
 ensure_clients() {
   ensure_python
   ensure_node
   ensure_browser
   ensure_postgres
   ensure_nginx
+  ensure_redis
   local folder
   for folder in "${CLIENT_FOLDERS[@]}"; do
     python_clients "$folder"

@@ -53,6 +53,12 @@ class Postgres:
         self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), name)
         return f"{self.address}/{name}"
 
+    def cut_connections(self, url):
+        """Ends all sessions of a database, as a proxy that fails would."""
+        sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        name = url.rsplit("/", 1)[1]
+        self._run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-d", name, "-c", sql)
+
     def _run(self, program, *arguments, check=True):
         line = [os.path.join(self.programs, program), *arguments]
         if self.user:

@@ -40,6 +40,7 @@ class Upstream(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
+        self.server.asked += 1
         sent = json.loads(self.rfile.read(int(self.headers["content-length"])))
         body = json.dumps(self.chain_answer(sent) if "method" in sent else CHAT_ANSWER).encode()
         self.send_response(200)
@@ -57,6 +58,9 @@ class Upstream(http.server.BaseHTTPRequestHandler):
 
 
 class Engine(http.server.ThreadingHTTPServer):
+    # How often it was asked.
+    asked = 0
+
     def handle_error(self, *_):
         pass  # A killed service leaves its connections; that is the point.
 
@@ -151,7 +155,7 @@ class Books:
     api = None
 
     def open(self, kind):
-        engine = Engine(("127.0.0.1", 0), Upstream)
+        engine = self.engine = Engine(("127.0.0.1", 0), Upstream)
         threading.Thread(target=engine.serve_forever, daemon=True).start()
         self.addCleanup(engine.server_close)
         self.addCleanup(engine.shutdown)

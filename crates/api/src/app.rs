@@ -30,6 +30,7 @@ use crate::input::Bodies;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
 use crate::standing;
+use crate::strangers::Strangers;
 use crate::transport::for_same_request;
 use crate::wallets::Wallets;
 use crate::web::Web;
@@ -61,6 +62,8 @@ pub struct App {
     /// For questions. What has rules is changed through `keys` and `ledger`.
     pub store: Arc<dyn Store>,
     pub limiter: Limiter,
+    /// What is counted together with other nodes, where there is a place for that.
+    pub strangers: Strangers,
     /// The memory that requests under way have for their bodies.
     pub bodies: Arc<Bodies>,
     pub failures: Failures<Principal>,

@@ -131,7 +131,7 @@ where
         })?;
         refuse_if_blocked(&app, &policy.subject(principal, holder), now)?;
         if let Limit::Class(class) = policy.limit {
-            let admitted = admit(&app, (class, policy.path), holder, address, now);
+            let admitted = admit(&app, (class, policy.path), holder, address, now).await;
             let (Ok(known) | Err((known, _))) = &admitted;
             standing.set(*known);
             admitted.map_err(|(_, refusal)| refusal)?;
@@ -251,8 +251,8 @@ fn note_failure(
     response: &Response,
     now: Timestamp,
 ) {
-    if app.settings.blocks_failures && counts_as_failure(response) {
-        app.failures.count(caller.principal, now);
+    if counts_as_failure(response) {
+        app.note_failure(caller.principal, now);
     }
     if let Some(holder) = caller.holder {
         let call = (caller.path, RequestId::of(&parts.extensions));
@@ -316,7 +316,7 @@ pub(crate) fn counted(path: &str) -> String {
 }
 
 /// Counts the request against its class, and remembers a refusal for the caller's log.
-fn admit(
+async fn admit(
     app: &App,
     (class, path): (LimitClass, &'static str),
     holder: Option<&Holder>,
@@ -324,12 +324,16 @@ fn admit(
     now: Timestamp,
 ) -> Result<Standing, (Standing, Refusal)> {
     let tier = app.tier(holder);
-    let subject = match holder {
-        Some(holder) => Subject::new(holder.owner.id, class),
-        None => Subject::new(address, class),
+    let allowed = tier.allowed(class);
+    let admitted = match holder {
+        Some(holder) => {
+            let subject = Subject::new(holder.owner.id, class);
+            app.limiter.admit(subject, allowed, 0, now).map(|admission| admission.standing)
+        }
+        None => app.admit_stranger(Subject::new(address, class), allowed, now).await,
     };
-    match app.limiter.admit(subject, tier.allowed(class), 0, now) {
-        Ok(admission) => Ok(admission.standing),
+    match admitted {
+        Ok(standing) => Ok(standing),
         Err(exceeded) => {
             if let Some(holder) = holder {
                 app.log_limit_hit(holder, tier, counted(path), exceeded.kind(), now);

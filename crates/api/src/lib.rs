@@ -37,6 +37,7 @@ mod picture_work;
 pub mod proxy;
 pub mod reply;
 pub mod standing;
+pub mod strangers;
 pub mod wallets;
 pub mod web;
 

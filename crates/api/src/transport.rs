@@ -4,6 +4,7 @@
 //! [`crate::call`], in the open.
 
 pub mod addresses;
+pub(crate) mod closing;
 mod idle;
 pub(crate) mod lasting;
 pub mod server;

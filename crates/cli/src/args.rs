@@ -10,7 +10,7 @@ use moment::Timestamp;
 use money::Nano;
 use uuid::Uuid;
 
-pub(crate) use books::{Backup, ExportFormat, Ledger, Payments, Restore};
+pub(crate) use books::{Backup, Export, ExportFormat, Import, Ledger, Migrate, Payments, Restore};
 
 use crate::engine;
 
@@ -85,6 +85,12 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Puts a backup in place of the database of a stopped service, after verifying it.
     Restore(Restore),
+    /// Writes all that a stopped service keeps, for another kind of database.
+    Export(Export),
+    /// Fills an empty database with what `export` wrote.
+    Import(Import),
+    /// Brings the tables of the database up to date, and shows how they stand.
+    Migrate(Migrate),
     /// Replaces secrets that the installation made for itself.
     #[command(subcommand)]
     Secrets(Secrets),

@@ -148,6 +148,20 @@ async fn open_postgres(
     }
 }
 
+/// Opens a Postgres for a command that needs all of it to itself. It does not wait for a service.
+pub(crate) async fn connect_alone(data_dir: &Path, url: &str) -> Result<Postgres, Failure> {
+    let name = node_name(data_dir, Opener::Command);
+    let options =
+        store_postgres::Options { is_alone: true, ..store_postgres::Options::new(url, name) };
+    Postgres::connect(&options).await.map_err(|error| match error {
+        StoreError::Occupied { node } => Failure::Unreachable(format!(
+            "the database is in use by the node `{node}`; stop it first. If it was killed, try again \
+             in 15 seconds"
+        )),
+        other => other.into(),
+    })
+}
+
 /// A service that starts again takes its own place at once; commands take nobody's.
 fn node_name(data_dir: &Path, opener: Opener<'_>) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();

@@ -3,6 +3,7 @@
 mod configuration;
 mod database;
 mod directory;
+mod limits;
 mod listeners;
 mod machine;
 mod models;
@@ -91,6 +92,7 @@ async fn examine(surroundings: &Surroundings, engine: Engine) -> Result<Vec<Find
         findings.extend(listeners::check(&config.server, operator.is_running()));
         findings.extend(providers::check(&config.providers).await);
         findings.extend(services::check(config).await);
+        findings.extend(limits::check(&config.limits).await);
         findings.extend(nodes::check(&config.rpc).await);
         findings.extend(payments::check(&config.x402).await);
     }

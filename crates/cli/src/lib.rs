@@ -132,6 +132,9 @@ async fn operate(
         Command::Payments(command) => commands::payments::run(&mut operator, command).await,
         Command::Backup(command) => commands::backup::back_up(&mut operator, &command).await,
         Command::Restore(command) => commands::backup::restore(&operator, &command).await,
+        Command::Export(command) => commands::moving::export(&operator, &command).await,
+        Command::Import(command) => commands::moving::import(&operator, &command).await,
+        Command::Migrate(command) => commands::migrate::run(&operator, &command).await,
         Command::Serve(_)
         | Command::Init(_)
         | Command::Convert(_)

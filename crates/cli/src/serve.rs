@@ -4,6 +4,7 @@ pub(crate) mod cluster;
 mod console;
 mod engine;
 mod housekeeping;
+pub(crate) mod limits;
 mod listeners;
 pub(crate) mod logging;
 pub(crate) mod orders;
@@ -26,6 +27,7 @@ use api::home::Nodes;
 use api::hosts::Hosts;
 use api::input::Bodies;
 use api::proxy::{CurrentChains, Proxy};
+use api::strangers::Strangers;
 use api::wallets::Wallets;
 use api::web::Web;
 use config::read::Config;
@@ -94,7 +96,8 @@ pub(crate) async fn run(
     let mut signals = Signals::listen()?;
     // Bound first: a port in use must not cost the operator the key that is shown only once.
     let listeners = Listeners::bind(&server).await?;
-    let for_nodes = cluster::bind(config.cluster.as_ref()).await?;
+    let for_nodes = cluster::bind(config.cluster.as_ref())?;
+    let counts = limits::open(&limits)?;
     let chosen_key = chosen_key(surroundings)?;
     let engines = Arc::new(Engines::default());
     let chains = wiring::chains(&config.rpc).map_err(Failure::Failed)?;
@@ -130,12 +133,13 @@ pub(crate) async fn run(
     let reader: Arc<dyn Reader> = Arc::new(reading::reader());
     let web = web.open(&tasks, Arc::clone(&reader))?;
     let parts = (engines, proxy, wallets, Arc::clone(&jobs), (web, reader), (console, nodes));
-    let app = app(&service, parts, settings, &tasks);
+    let app = app(&service, (parts, limits::strangers(counts.as_ref())), settings, &tasks);
     let child = local.map(|local| LocalChild::start(local, &service, &log));
     let report = child.as_ref().map(LocalChild::report);
     let report = report.unwrap_or_else(|| Arc::new(|| None));
     cluster::end_turn(shared.as_deref()).await?;
-    let membership = cluster::start((for_nodes, shared), &app, &service, server.shutdown_grace);
+    limits::start(counts, (&app, shared.clone()), &tasks, &stop);
+    let membership = cluster::start((for_nodes, shared), &app, &service, server.shutdown_grace)?;
     listeners.serve(app, report, (lanes, &tasks), &stop)?;
     tasks.spawn(control.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
     housekeeping::start(&service, (keep_usage_days, stakes), &tasks, &stop);
@@ -336,10 +340,11 @@ type Sides = (Console, Option<Arc<Nodes>>);
 
 fn app(
     service: &Service,
-    (engines, proxy, wallets, jobs, (web, reader), (console, nodes)): AppParts,
+    (parts, strangers): (AppParts, Strangers),
     (settings, bodies_bytes_max): (Settings, usize),
     tasks: &TaskTracker,
 ) -> Arc<App> {
+    let (engines, proxy, wallets, jobs, (web, reader), (console, nodes)) = parts;
     Arc::new(App {
         settings,
         catalogue: Arc::clone(&service.catalogue),
@@ -354,6 +359,7 @@ fn app(
         jobs,
         store: Arc::clone(&service.store),
         limiter: Limiter::default(),
+        strangers,
         failures: Failures::default(),
         reader,
         bodies: Arc::new(Bodies::new(bodies_bytes_max)),

@@ -2,5 +2,6 @@
 //! many failures.
 
 pub mod failures;
+pub mod shares;
 pub mod tiers;
 pub mod window;

@@ -53,6 +53,8 @@ pub struct Settings {
     pub look_every: Duration,
     /// How long a worker may be silent before its job is given to another.
     pub lease: Duration,
+    /// Owners that are looked at in one go.
+    pub owners_at_once: usize,
 }
 
 impl Default for Settings {
@@ -66,6 +68,7 @@ impl Default for Settings {
             video_time: Duration::from_secs(180),
             look_every: Duration::from_secs(1),
             lease: Duration::from_secs(60),
+            owners_at_once: 256,
         }
     }
 }

@@ -16,8 +16,6 @@ use crate::run::Run;
 
 /// Jobs whose pause is over, or whose worker died, are noticed within this time.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Owners that are looked at in one go.
-const OWNERS_AT_ONCE: usize = 256;
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 const COUNT_EVERY: Duration = Duration::from_secs(10);
 /// Whoever writes an object writes its row within minutes, or never.
@@ -78,13 +76,27 @@ impl Jobs {
         tasks: &TaskTracker,
         stop: &CancellationToken,
     ) -> Result<(), StoreError> {
-        loop {
-            let now = self.now();
-            let due = self.parts.store.due_jobs(now, OWNERS_AT_ONCE).await?;
+        while self.take_up_once(tasks, stop).await? {}
+        Ok(())
+    }
+
+    /// One job at most of each owner. False if there was nothing to take up, or no place for it.
+    ///
+    /// All owners that wait are looked at, page by page: those of the first page may all be at home
+    /// elsewhere, or have as many jobs under way as they may.
+    async fn take_up_once(
+        self: &Arc<Jobs>,
+        tasks: &TaskTracker,
+        stop: &CancellationToken,
+    ) -> Result<bool, StoreError> {
+        let (now, page) = (self.now(), self.settings.owners_at_once);
+        let (mut after, mut any) = (None, false);
+        while self.has_place() {
+            let due = self.parts.store.due_jobs(now, after, page).await?;
+            let is_last = due.len() < page;
+            after = due.last().map(QueuedJob::place);
             let chosen = self.choose(self.at_home(due).await);
-            if chosen.is_empty() {
-                return Ok(());
-            }
+            any |= !chosen.is_empty();
             for job in chosen {
                 if let Some(claimed) = self.claim(job).await? {
                     let jobs = Arc::clone(self);
@@ -92,7 +104,15 @@ impl Jobs {
                     tasks.spawn(async move { Run::new(jobs, claimed).run_to_end(stop).await });
                 }
             }
+            if is_last {
+                break;
+            }
         }
+        Ok(any)
+    }
+
+    fn has_place(&self) -> bool {
+        self.lock().under_way.len() < self.settings.workers
     }
 
     /// Without the jobs of owners that are at home at another node: that one takes them up.

@@ -4,7 +4,7 @@
 //! lot meet in one row.
 
 use credits::{Account, LotKey, SystemAccount};
-use sha2::{Digest, Sha256};
+use store::account_id;
 use uuid::Uuid;
 
 /// A system account is another one for each node.
@@ -12,30 +12,18 @@ pub(crate) fn account_id(account: &Account, node: Uuid) -> Uuid {
     match account {
         Account::Lot(lot) => lot_id(lot),
         Account::System(system) => {
-            id_of(b"system", node, system.currency.name(), &system_name(system))
+            account_id::of_system(node, system.currency.name(), &system_name(system))
         }
     }
 }
 
 pub(crate) fn lot_id(lot: &LotKey) -> Uuid {
-    id_of(b"lot", lot.owner.0, lot.currency.name(), &lot.tag.to_string())
+    account_id::of_lot(lot.owner.0, lot.currency.name(), &lot.tag.to_string())
 }
 
 /// The name of a system account within its currency.
 pub(crate) fn system_name(system: &SystemAccount) -> String {
     system.kind.to_string()
-}
-
-/// Neither a currency nor a name has a line break in it, so no two accounts share a text.
-fn id_of(kind: &[u8], whose: Uuid, currency: &str, name: &str) -> Uuid {
-    let mut hash = Sha256::new();
-    for part in [kind, whose.as_bytes().as_slice(), currency.as_bytes(), name.as_bytes()] {
-        hash.update(part);
-        hash.update(b"\n");
-    }
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash.finalize()[..16]);
-    Uuid::from_bytes(bytes)
 }
 
 #[cfg(test)]

@@ -14,9 +14,10 @@ use store::backup::BackedUp;
 use store::error::StoreError;
 use store::journal::Books;
 use store::leases::{Leased, OwnerLeases};
+use store::schema::SchemaStatus;
 use store::write::Group;
 use store::{Answer, Commit, Store};
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +30,7 @@ use crate::node::{Entrant, Identity};
 use crate::options::Target;
 use crate::pool::{Pool, Reader};
 use crate::queue::Queue;
+use crate::session::Session;
 use crate::snapshot::Settled;
 use crate::writer::{Reach, Writer};
 
@@ -38,7 +40,9 @@ mod batch;
 mod changes;
 mod columns;
 mod connector;
+mod export;
 mod fault;
+mod import;
 mod lease;
 mod node;
 mod options;
@@ -94,6 +98,22 @@ struct Tasks {
 /// A runtime cannot be dropped where futures run, but it can be left to end by itself.
 struct OwnRuntime(Option<Runtime>);
 
+impl OwnRuntime {
+    fn start() -> Result<OwnRuntime, StoreError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(WORKER_THREADS)
+            .thread_name("store-postgres")
+            .enable_all()
+            .build()
+            .map_err(|error| StoreError::Failed(format!("cannot start a runtime: {error}")))?;
+        Ok(OwnRuntime(Some(runtime)))
+    }
+
+    fn handle(&self) -> Handle {
+        self.0.as_ref().expect("the runtime is there until it is dropped").handle().clone()
+    }
+}
+
 impl Drop for OwnRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
@@ -102,18 +122,32 @@ impl Drop for OwnRuntime {
     }
 }
 
+/// How a database stands to this release. Nothing is changed, and nobody registered.
+pub async fn schema_status(url: &str) -> Result<SchemaStatus, StoreError> {
+    let (_runtime, session) = visit(url).await?;
+    Ok(schema::status(&session).await?)
+}
+
+/// Brings the schema of a database up to date, beside nodes that work on it.
+pub async fn migrate(url: &str) -> Result<(), StoreError> {
+    let (_runtime, session) = visit(url).await?;
+    schema::migrate(&session).await
+}
+
+/// A connection of somebody who is no node.
+async fn visit(url: &str) -> Result<(OwnRuntime, Session), StoreError> {
+    let runtime = OwnRuntime::start()?;
+    let connector = Connector::new(Target::parse(url)?, "migrate", runtime.handle())?;
+    let session = connector.connect(Purpose::Migrate).await?;
+    Ok((runtime, session))
+}
+
 impl Postgres {
     /// Connects, brings the schema up to date, and registers this process as a node.
     pub async fn connect(options: &Options) -> Result<Postgres, StoreError> {
         let target = Target::parse(&options.url)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(WORKER_THREADS)
-            .thread_name("store-postgres")
-            .enable_all()
-            .build()
-            .map_err(|error| StoreError::Failed(format!("cannot start a runtime: {error}")))?;
-        let handle = runtime.handle().clone();
-        let runtime = OwnRuntime(Some(runtime));
+        let runtime = OwnRuntime::start()?;
+        let handle = runtime.handle();
         let connector = Connector::new(target, &options.node_name, handle.clone())?;
         schema::migrate(&connector.connect(Purpose::Migrate).await?).await?;
         let since = Instant::now();

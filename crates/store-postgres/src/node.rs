@@ -8,11 +8,13 @@
 use std::time::Duration;
 
 use store::error::StoreError;
+use store::schema::NodeSchema;
 use uuid::Uuid;
 
 use crate::columns::get;
 use crate::connector::Connector;
 use crate::fault::Fault;
+use crate::schema::{self, KNOWN};
 use crate::session::Session;
 use tokio_postgres::Row;
 
@@ -23,7 +25,7 @@ pub(crate) const LEASE: Duration = Duration::from_secs(15);
 const LEASE_SQL: &str = "interval '15 seconds'";
 
 /// One node registers at a time.
-const ENTRY_LOCK: i64 = 0x546F_6C6C_0003;
+pub(crate) const ENTRY_LOCK: i64 = 0x546F_6C6C_0003;
 
 /// No row means that this node may not write. It does not wait for the lease to be extended, nor
 /// does that wait for it; raising the epoch waits for the end of the transaction.
@@ -67,7 +69,8 @@ pub(crate) async fn register(
     Entrant { name, address, is_alone }: Entrant<'_>,
 ) -> Result<Identity, Fault> {
     let set = format!(
-        "SET name = $1, address = $2, is_alone = $3, epoch = epoch + 1, started_at = clock_timestamp(), \
+        "SET name = $1, address = $2, is_alone = $3, epoch = epoch + 1, \
+         schema_known = {KNOWN}, schema_epoch = epoch + 1, started_at = clock_timestamp(), \
          expires_at = clock_timestamp() + {LEASE_SQL}"
     );
     let again = format!("UPDATE node {set} WHERE name = $1 RETURNING id, epoch");
@@ -77,8 +80,9 @@ pub(crate) async fn register(
          FOR UPDATE SKIP LOCKED) RETURNING id, epoch"
     );
     let new = format!(
-        "INSERT INTO node (id, name, address, is_alone, epoch, started_at, expires_at) \
-         VALUES (gen_random_uuid(), $1, $2, $3, 1, clock_timestamp(), clock_timestamp() + {LEASE_SQL}) \
+        "INSERT INTO node (id, name, address, is_alone, epoch, schema_known, schema_epoch, \
+         started_at, expires_at) VALUES (gen_random_uuid(), $1, $2, $3, 1, {KNOWN}, 1, \
+         clock_timestamp(), clock_timestamp() + {LEASE_SQL}) \
          RETURNING id, epoch"
     );
     for sql in [again, seat, new] {
@@ -127,6 +131,14 @@ pub(crate) async fn list(session: &Session) -> Result<Vec<Node>, Fault> {
     rows.iter().map(node).collect()
 }
 
+/// The nodes whose lease runs, with the newest version of the schema that each knows.
+pub(crate) async fn known_by_running(session: &Session) -> Result<Vec<NodeSchema>, Fault> {
+    let sql = "SELECT name, CASE WHEN schema_epoch = epoch THEN schema_known ELSE 1 END \
+               FROM node WHERE clock_timestamp() < expires_at ORDER BY name";
+    let rows = session.rows(sql, &[]).await?;
+    rows.iter().map(|row| Ok(NodeSchema { name: get(row, 0)?, known: get(row, 1)? })).collect()
+}
+
 /// Raises the epoch of nodes whose lease has run out, and tells how many these were. One whose
 /// epoch was raised before is not counted again.
 pub(crate) async fn retire_expired(session: &Session) -> Result<u64, Fault> {
@@ -170,6 +182,7 @@ async fn enter_once(session: &Session, entrant: Entrant<'_>) -> Result<Identity,
 
 async fn enter_in_turn(session: &Session, entrant: Entrant<'_>) -> Result<Identity, Fault> {
     session.execute("SELECT pg_advisory_xact_lock($1)", &[&ENTRY_LOCK]).await?;
+    schema::check_still_usable(session).await?;
     let occupant = "SELECT name FROM node WHERE name <> $1 AND clock_timestamp() < expires_at \
                     AND (is_alone OR $2) LIMIT 1";
     let found: Option<Row> = session.row(occupant, &[&entrant.name, &entrant.is_alone]).await?;

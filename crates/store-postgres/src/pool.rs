@@ -39,6 +39,11 @@ impl Pool {
         Ok(Reader { session: Some(session), pool: Arc::clone(self), _permit: permit })
     }
 
+    /// A connection that is not lent but given.
+    pub(crate) async fn connect(&self, purpose: Purpose) -> Result<Session, Fault> {
+        self.connector.connect(purpose).await
+    }
+
     /// From now on nobody gets a connection.
     pub(crate) fn close(&self) {
         self.free.close();

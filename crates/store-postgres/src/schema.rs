@@ -3,31 +3,51 @@
 //!
 //! A step first adds what the next release needs, and a later one removes what no release in use
 //! needs any more. So nodes of two releases can share a database while one replaces the other: each
-//! step records the oldest release that can live with it.
+//! step records the oldest version that can live with it, each node the newest version that it knows,
+//! and a step that a running node could not live with is refused.
 
 use store::error::StoreError;
+use store::schema::{NodeSchema, PendingStep, SchemaStatus};
+use tokio_postgres::Row;
 
 use crate::columns::get;
 use crate::fault::Fault;
+use crate::node::{self, ENTRY_LOCK};
 use crate::session::Session;
 
 /// Brings a database from the version before to this one.
 pub(crate) struct Step {
     pub(crate) version: i64,
+    pub(crate) name: &'static str,
     /// The oldest version whose programs can work on the database after this step.
     pub(crate) compatible_from: i64,
     pub(crate) sql: &'static str,
 }
 
 /// Steps that were released are never edited: a change is a new step.
-const STEPS: [Step; 1] = [Step {
-    version: 1,
-    compatible_from: 1,
-    sql: concat!(
-        include_str!("../migrations/0001_create_books.sql"),
-        include_str!("../migrations/0001_create_works.sql"),
-    ),
-}];
+const STEPS: [Step; 2] = [
+    Step {
+        version: 1,
+        name: "create_books_and_works",
+        compatible_from: 1,
+        sql: concat!(
+            include_str!("../migrations/0001_create_books.sql"),
+            include_str!("../migrations/0001_create_works.sql"),
+        ),
+    },
+    Step {
+        version: 2,
+        name: "note_what_nodes_know",
+        compatible_from: 1,
+        sql: include_str!("../migrations/0002_note_what_nodes_know.sql"),
+    },
+];
+
+/// The newest version that this release knows.
+pub(crate) const KNOWN: i64 = STEPS[STEPS.len() - 1].version;
+
+/// Since this version nodes note what they know.
+const NODES_TELL_SINCE: i64 = 2;
 
 const MIGRATION_LOCK: i64 = 0x546F_6C6C_0002;
 
@@ -48,14 +68,25 @@ async fn migrate_with(session: &Session, steps: &[Step]) -> Result<(), Fault> {
 }
 
 async fn step_up(session: &Session, steps: &[Step]) -> Result<(), Fault> {
-    // A second node waits here, and finds everything done.
-    session.run(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")).await?;
+    // A second node waits here, and finds everything done. Nor does a node register meanwhile.
+    for lock in [MIGRATION_LOCK, ENTRY_LOCK] {
+        session.run(&format!("SELECT pg_advisory_xact_lock({lock})")).await?;
+    }
     let found = found(session).await?;
     let known = steps.last().map_or(0, |step| step.version);
     if known < found.version {
-        return if found.compatible_from <= known { Ok(()) } else { Err(too_new(&found, known)) };
+        return admits(&found, known);
+    }
+    if found.version == 0 {
+        let create = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY, \
+                      compatible_from BIGINT NOT NULL, \
+                      applied_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp())";
+        session.run(create).await?;
     }
     for step in steps.iter().filter(|step| found.version < step.version) {
+        if NODES_TELL_SINCE < step.version {
+            wait_for_nodes(session, step).await?;
+        }
         session.run(step.sql).await?;
         let record = "INSERT INTO schema_version (version, compatible_from) VALUES ($1, $2)";
         session.execute(record, &[&step.version, &step.compatible_from]).await?;
@@ -63,40 +94,121 @@ async fn step_up(session: &Session, steps: &[Step]) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Refuses a step that a running node could not live with.
+async fn wait_for_nodes(session: &Session, step: &Step) -> Result<(), Fault> {
+    let running = node::known_by_running(session).await?;
+    hindered(step, &running).map_or(Ok(()), |words| Err(unsuitable(words)))
+}
+
+/// Why a step cannot be applied while these nodes run; none if it can.
+fn hindered(step: &Step, running: &[NodeSchema]) -> Option<String> {
+    let old = running.iter().filter(|node| node.known < step.compatible_from);
+    let old: Vec<String> = old.map(|node| format!("`{}`", node.name)).collect();
+    (!old.is_empty()).then(|| {
+        format!(
+            "step {} of the schema ({}) can only be applied when every node knows version {} or \
+             later; these do not, and are still running: {}. Replace them with a release that knows \
+             it, or stop them, and try again",
+            step.version,
+            step.name,
+            step.compatible_from,
+            old.join(", ")
+        )
+    })
+}
+
+/// Refuses a database that programs of this release cannot use: another one changed it meanwhile.
+pub(crate) async fn check_still_usable(session: &Session) -> Result<(), Fault> {
+    let found = found(session).await?;
+    if found.version <= KNOWN { Ok(()) } else { admits(&found, KNOWN) }
+}
+
+/// How the database stands, without changing anything.
+pub(crate) async fn status(session: &Session) -> Result<SchemaStatus, Fault> {
+    let found = found(session).await?;
+    let nodes = match found.version {
+        0 => Vec::new(),
+        _ if found.version < NODES_TELL_SINCE => {
+            let nodes = node::list(session).await?.into_iter().filter(|node| node.is_live);
+            nodes.map(|node| NodeSchema { name: node.name, known: 1 }).collect()
+        }
+        _ => node::known_by_running(session).await?,
+    };
+    let pending = STEPS.iter().filter(|step| found.version < step.version);
+    let pending = pending.map(|step| PendingStep {
+        version: step.version,
+        name: step.name,
+        usable_from: step.compatible_from,
+    });
+    Ok(SchemaStatus {
+        version: found.version,
+        usable_from: found.compatible_from,
+        known: KNOWN,
+        pending: pending.collect(),
+        nodes,
+    })
+}
+
 struct Found {
     version: i64,
     compatible_from: i64,
 }
 
-/// The newest step that was applied. An empty database gets the table that records them.
+/// The newest step that was applied; zero in an empty database.
 async fn found(session: &Session) -> Result<Found, Fault> {
     let tables = "SELECT count(*), count(*) FILTER (WHERE tablename = 'schema_version') \
                   FROM pg_tables WHERE schemaname = current_schema()";
     let row = session.one(tables, &[]).await?;
     let (tables, ours): (i64, i64) = (get(&row, 0)?, get(&row, 1)?);
     if ours == 0 && tables != 0 {
-        return Err(Fault::Refused(StoreError::Unsuitable(
+        return Err(unsuitable(
             "the database belongs to another program; point `store.url` at another one".into(),
-        )));
+        ));
     }
     if ours == 0 {
-        let create = "CREATE TABLE schema_version (version BIGINT PRIMARY KEY, \
-                      compatible_from BIGINT NOT NULL, \
-                      applied_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp())";
-        session.run(create).await?;
+        return Ok(Found { version: 0, compatible_from: 0 });
     }
     let newest = "SELECT version, compatible_from FROM schema_version \
                   ORDER BY version DESC LIMIT 1";
-    match session.row(newest, &[]).await? {
-        Some(row) => Ok(Found { version: get(&row, 0)?, compatible_from: get(&row, 1)? }),
-        None => Ok(Found { version: 0, compatible_from: 0 }),
-    }
+    let read = |row: Row| Ok(Found { version: get(&row, 0)?, compatible_from: get(&row, 1)? });
+    let none = Ok(Found { version: 0, compatible_from: 0 });
+    session.row(newest, &[]).await?.map_or(none, read)
 }
 
-fn too_new(found: &Found, known: i64) -> Fault {
-    Fault::Refused(StoreError::Unsuitable(format!(
+fn admits(found: &Found, known: i64) -> Result<(), Fault> {
+    if found.compatible_from <= known {
+        return Ok(());
+    }
+    Err(unsuitable(format!(
         "the database has schema version {}, which programs that know version {} or later can use, \
          and this program knows only up to {known}; run the release that wrote it, or a later one",
         found.version, found.compatible_from
     )))
+}
+
+fn unsuitable(message: String) -> Fault {
+    Fault::Refused(StoreError::Unsuitable(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_numbered_without_gaps_and_none_asks_for_more_than_it_brings() {
+        for (step, version) in STEPS.iter().zip(1..) {
+            assert_eq!(step.version, version);
+            assert!(step.compatible_from <= version, "{}", step.name);
+        }
+    }
+
+    #[test]
+    fn a_step_waits_for_the_nodes_that_could_not_live_with_it_and_for_no_others() {
+        let step = Step { version: 4, name: "drop_old", compatible_from: 3, sql: "" };
+        let node = |name: &str, known| NodeSchema { name: name.to_owned(), known };
+        assert_eq!(hindered(&step, &[]), None);
+        assert_eq!(hindered(&step, &[node("a", 3), node("b", 4)]), None);
+        let words = hindered(&step, &[node("a", 3), node("b", 2), node("c", 1)]).unwrap();
+        assert!(words.contains("`b`, `c`") && !words.contains("`a`"), "{words}");
+    }
 }

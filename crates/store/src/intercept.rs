@@ -19,7 +19,7 @@ use crate::character::{
 use crate::claim::{Claim, ClaimId, ClaimPlace, ClaimSpan, ClaimState, CreditedSum};
 use crate::evidence::{Evidence, UsageMark};
 use crate::idempotency::{AnswerKey, Kept};
-use crate::job::{JobCount, JobFilter, JobId, QueuedJob};
+use crate::job::{JobCount, JobFilter, JobId, JobPlace, QueuedJob};
 use crate::journal::{Books, Entry};
 use crate::key::ApiKey;
 use crate::limit_hit::LimitHit;
@@ -246,8 +246,13 @@ impl<I: Intercept> JobStore for Intercepted<I> {
         self.intercept.answer(self.inner.job(id))
     }
 
-    fn due_jobs(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<QueuedJob>> {
-        self.intercept.answer(self.inner.due_jobs(now, limit))
+    fn due_jobs(
+        &self,
+        now: Timestamp,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Answer<'_, Vec<QueuedJob>> {
+        self.intercept.answer(self.inner.due_jobs(now, after, limit))
     }
 
     fn jobs(&self, filter: JobFilter) -> Answer<'_, Vec<QueuedJob>> {

@@ -28,6 +28,13 @@ pub const JOBS_MAX: usize = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub Uuid);
 
+/// Where a job stands among those that are due: the oldest comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobPlace {
+    pub queued: Timestamp,
+    pub id: JobId,
+}
+
 /// One piece of queued work, and how far it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueuedJob {
@@ -66,6 +73,12 @@ pub struct QueuedJob {
     /// Why it ended without a result, as JSON.
     pub failure: Option<String>,
     pub media: Option<MediaId>,
+}
+
+impl QueuedJob {
+    pub fn place(&self) -> JobPlace {
+        JobPlace { queued: self.queued, id: self.id }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

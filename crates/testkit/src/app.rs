@@ -9,6 +9,7 @@ use api::app::{App, Settings, Shared};
 use api::engines::Engines;
 use api::hosts::Hosts;
 use api::input::Bodies;
+use api::strangers::Strangers;
 use axum::Router;
 use config::environment::Environment;
 use config::read::Config;
@@ -153,6 +154,7 @@ impl TestApp {
             ledger,
             store,
             limiter: Limiter::default(),
+            strangers: Strangers::default(),
             failures: Failures::default(),
             reader: Arc::clone(&reader) as Arc<dyn Reader>,
             bodies: Arc::new(Bodies::new(BODIES_BYTES_MAX)),
@@ -218,6 +220,7 @@ impl TestApp {
             ledger,
             store,
             limiter: Limiter::default(),
+            strangers: Strangers::default(),
             failures: Failures::default(),
             reader: Arc::clone(&self.app.reader),
             bodies: Arc::new(Bodies::new(BODIES_BYTES_MAX)),
@@ -245,6 +248,7 @@ impl TestApp {
             ledger: Arc::clone(&app.ledger),
             store: Arc::clone(&app.store),
             limiter: Limiter::default(),
+            strangers: Strangers::default(),
             failures: Failures::default(),
             reader: Arc::clone(&app.reader),
             bodies: Arc::new(Bodies::new(BODIES_BYTES_MAX)),

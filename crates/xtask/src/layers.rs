@@ -39,6 +39,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("web", &["domain", "outbound", "pages", "reader"]),
     ("store", &["characters", "credits", "domain", "moment", "money"]),
     ("store-postgres", &["credits", "domain", "moment", "money", "store"]),
+    ("limits-redis", &["domain", "moment"]),
     ("ledger", &["credits", "domain", "moment", "money", "store"]),
     (
         "payments",

@@ -64,8 +64,8 @@ pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Respon
         }
         Err(refusal) => {
             let status = refusal.status();
-            if app.settings.blocks_failures && status.is_client_error() && status != 429 {
-                app.failures.count(Principal::Address(address), now);
+            if status.is_client_error() && status != 429 {
+                app.note_failure(Principal::Address(address), now);
             }
             refusal.into_response()
         }

@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Collected, Limited};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
@@ -27,6 +27,7 @@ use super::lent::Lent;
 use super::proved::{Proved, SentOn};
 use crate::origin::Peer;
 use crate::transport::RequestId;
+use crate::transport::closing::LINGER;
 
 static NODE_SECRET: HeaderName = HeaderName::from_static("x-tollgate-node");
 static NODE_ORIGIN: HeaderName = HeaderName::from_static("x-tollgate-origin");
@@ -39,8 +40,14 @@ static HOP_BY_HOP: [HeaderName; 5] = [CONNECTION, TE, TRAILER, TRANSFER_ENCODING
 /// What the node that a request reached sees to: pages of other origins, and compression.
 static AT_THE_DOOR: [HeaderName; 2] = [ORIGIN, ACCEPT_ENCODING];
 
-/// A node of the same machine room answers at once or not at all.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// A node of the same machine room answers at once or not at all. Shorter than the kernel waits
+/// before it asks for a connection again: a node that ends does not answer, and nothing was sent.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long after a request a connection may carry another. A node that ends serves its connections
+/// for longer than that, and tells those who still use them: so no request is ever sent into a
+/// connection that is being closed.
+const REUSED_WITHIN: Duration = Duration::from_millis(500);
+const _: () = assert!(2 * REUSED_WITHIN.as_millis() <= LINGER.as_millis());
 /// What is done elsewhere takes as long as a chain may.
 const ORDER_TIMEOUT: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -65,7 +72,10 @@ impl Nodes {
         let mut connector = HttpConnector::new();
         connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
         connector.set_nodelay(true);
-        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(REUSED_WITHIN)
+            .build(connector);
         let mut secret = HeaderValue::from_str(secret).ok()?;
         secret.set_sensitive(true);
         Some(Nodes { client, secret })

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::Version;
-use axum::http::header::HOST;
+use axum::http::header::{CONNECTION, HOST};
+use axum::http::{HeaderValue, Version};
 use axum::response::IntoResponse;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -15,11 +15,13 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use lanes::Lanes;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
 use super::addresses::{AddressSlot, Addresses};
+use super::closing::{HANDSHAKE_MAX, LINGER, linger, turn_new_ones_away};
 use super::idle::{IDLE_MAX, UnderWay};
 use super::lasting::keep_until_sent;
 use super::unparsed::Unparsed;
@@ -28,7 +30,7 @@ use crate::origin::Peer;
 use crate::refusal::Refusal;
 
 /// Beyond this many, new connections wait in the kernel's queue.
-const CONNECTIONS_MAX: usize = 16_384;
+const CONNECTIONS_MAX: u32 = 16_384;
 /// How long a client may take over its request line and headers, and how long it may keep a
 /// connection open without asking for anything.
 const HEADERS_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,8 +39,9 @@ const HTTP2_STREAMS_MAX: u32 = 256;
 /// After a failed accept (out of file descriptors, say) there is no use in trying at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves `router` until `stop`, then lets answers under way end, for at most `grace`. Each
-/// connection gets a seat in one of the `lanes`, if its address has a place left.
+/// Serves `router` until `stop`, then whoever has connected by then, and lets answers under way end,
+/// for at most `grace`. Each connection gets a seat in one of the `lanes`, if its address has a place
+/// left.
 pub async fn serve(
     (listener, addresses): (TcpListener, Arc<Addresses>),
     router: Router,
@@ -47,19 +50,33 @@ pub async fn serve(
     grace: Duration,
 ) {
     let graceful = GracefulShutdown::new();
-    let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX as usize));
+    let mut closing = None;
     loop {
-        let accepted = tokio::select! {
-            biased;
-            () = stop.cancelled() => break,
-            accepted = accept(&listener, &connections, &addresses) => accepted,
+        let next = accept(&listener, &connections, &addresses);
+        let accepted = if let Some(closed_by) = closing {
+            match timeout_at(Instant::min(closed_by, Instant::now() + HANDSHAKE_MAX), next).await {
+                Ok(accepted) => accepted,
+                Err(_) => break,
+            }
+        } else {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {
+                    turn_new_ones_away(&listener);
+                    closing = Some(Instant::now() + LINGER);
+                    continue;
+                }
+                accepted = next => accepted,
+            }
         };
         match accepted {
             Ok(None) => tracing::debug!("an address has all the connections that it may have"),
             Ok(Some((stream, peer, permit))) => {
-                let (seat, watcher, router) = (lanes.seat(), graceful.watcher(), router.clone());
+                let (seat, watcher) = (lanes.seat(), graceful.watcher());
                 let lane = seat.runtime().clone();
-                let attended = seat.gather(attend(stream, peer, router, watcher));
+                let served = (router.clone(), stop.clone());
+                let attended = seat.gather(attend(stream, peer, served, watcher));
                 let seated = async move {
                     attended.await;
                     drop((permit, seat));
@@ -73,13 +90,19 @@ pub async fn serve(
         }
     }
     drop(listener);
-    if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
+    linger(&connections, CONNECTIONS_MAX).await;
+    if timeout(grace, graceful.shutdown()).await.is_err() {
         tracing::warn!("some answers had not ended {}s after the stop", grace.as_secs());
     }
 }
 
 /// Serves one connection to its end, in the lane that this runs in.
-async fn attend(stream: std::net::TcpStream, peer: Peer, router: Router, watcher: Watcher) {
+async fn attend(
+    stream: std::net::TcpStream,
+    peer: Peer,
+    served: (Router, CancellationToken),
+    watcher: Watcher,
+) {
     let stream = match TcpStream::from_std(stream) {
         Ok(stream) => stream,
         Err(error) => {
@@ -88,7 +111,7 @@ async fn attend(stream: std::net::TcpStream, peer: Peer, router: Router, watcher
         }
     };
     let (heard, under_way) = (CancellationToken::new(), UnderWay::new());
-    let connection = connect(stream, peer, router, (heard.clone(), under_way.clone()));
+    let connection = connect(stream, peer, served, (heard.clone(), under_way.clone()));
     let connection = watcher.watch(connection);
     tokio::select! {
         biased;
@@ -103,7 +126,7 @@ async fn attend(stream: std::net::TcpStream, peer: Peer, router: Router, watcher
 /// protocol's own timeout runs, and a silent connection would keep its place for ever.
 /// Later on, that of HTTP/1.1 does, and for HTTP/2 we look ourselves.
 async fn silence(heard: CancellationToken, under_way: UnderWay) {
-    if tokio::time::timeout(HEADERS_TIMEOUT, heard.cancelled()).await.is_ok() {
+    if timeout(HEADERS_TIMEOUT, heard.cancelled()).await.is_ok() {
         under_way.idle(IDLE_MAX).await;
     }
 }
@@ -135,7 +158,7 @@ fn has_one_host<B>(request: &hyper::Request<B>) -> bool {
 fn connect(
     stream: TcpStream,
     peer: Peer,
-    router: Router,
+    (router, stop): (Router, CancellationToken),
     (heard, under_way): (CancellationToken, UnderWay),
 ) -> impl hyper_util::server::graceful::GracefulConnection<
     Error = Box<dyn std::error::Error + Send + Sync>,
@@ -144,6 +167,8 @@ fn connect(
         let asked = under_way.begin(request.version());
         heard.cancel();
         let is_well_named = has_one_host(&request);
+        let is_http_1 = request.version() < Version::HTTP_2;
+        let stop = stop.clone();
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(peer);
         // A router is always ready.
@@ -152,7 +177,11 @@ fn connect(
             if !is_well_named {
                 return Ok(Refusal::bad_host().into_response());
             }
-            let response = answered.await?;
+            let mut response = answered.await?;
+            // The last answer here: whoever has more to ask connects to somebody else.
+            if is_http_1 && stop.is_cancelled() {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             Ok::<_, std::convert::Infallible>(match asked {
                 Some(asked) => keep_until_sent(asked, response),
                 None => response,
@@ -173,3 +202,6 @@ fn connect(
     let stream = Unparsed::new(WriteTimeout::new(stream));
     builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned()
 }
+
+#[cfg(test)]
+mod tests;

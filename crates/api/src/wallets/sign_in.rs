@@ -68,7 +68,7 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
     let now = arrival.now;
     let header = header(arrival.headers).ok_or(SignInRefusal::InvalidPayload)?;
     let sign_in = SignIn::decode(header)?;
-    admit(app, arrival, "sign-in", SIGN_INS_A_MINUTE)?;
+    admit(app, arrival, "sign-in", SIGN_INS_A_MINUTE).await?;
     let signed_in = match verify_sign_in(&app.wallets.rules, &sign_in, now)? {
         Verdict::Verified(signed_in) => signed_in,
         Verdict::NeedsContractCheck(unconfirmed) => {
@@ -77,7 +77,7 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
             if blocked.is_some() {
                 return Err(SignInRefusal::InvalidSignature.into());
             }
-            admit(app, arrival, "contract", CONTRACT_CHECKS_A_MINUTE)?;
+            admit(app, arrival, "contract", CONTRACT_CHECKS_A_MINUTE).await?;
             if !is_confirmed(app, &unconfirmed.check).await.map_err(unknowable)? {
                 return Err(SignInRefusal::InvalidSignature.into());
             }
@@ -96,7 +96,7 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
 }
 
 /// Counts against an address, before anything is done that costs more than counting.
-fn admit(
+async fn admit(
     app: &App,
     arrival: &Arrival<'_>,
     what: &'static str,
@@ -104,7 +104,7 @@ fn admit(
 ) -> Result<(), SignInFailed> {
     let subject = Subject::new(arrival.address, what);
     let allowed = Allowed { requests: a_minute, tokens: None };
-    let admitted = app.limiter.admit(subject, allowed, 0, arrival.now);
+    let admitted = app.admit_stranger(subject, allowed, arrival.now).await;
     admitted.map(drop).map_err(|exceeded| SignInFailed::TooMany(standing::too_fast(&exceeded)))
 }
 

@@ -87,6 +87,27 @@ pub(crate) struct Restore {
     pub(crate) replace: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// Where it goes; nothing may be there yet. `-` is standard output.
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// What `tollgate export` wrote. `-` is standard input.
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Migrate {
+    /// Only shows what would be done.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
     Csv,

@@ -1,7 +1,6 @@
 //! A node among others: it listens to them, hears of what they change, and starts when it is its
 //! turn.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use jobs::Jobs;
 use lanes::Lanes;
 use store::leases::{FOUNDING, Leased, OwnerLeases};
 use store_postgres::{Change, Postgres};
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -28,18 +27,26 @@ use crate::failure::Failure;
 /// What other nodes still wait for when all else has ended.
 const LAST_REQUESTS_MAX: Duration = Duration::from_secs(5);
 
+/// Connections of other nodes that wait to be accepted.
+const BACKLOG: u32 = 1024;
+
 const TURN_ASKED_EVERY: Duration = Duration::from_millis(200);
 
-/// Where other nodes reach this one; none where there is one node.
-pub(super) async fn bind(cluster: Option<&Cluster>) -> Result<Option<TcpListener>, Failure> {
-    let Some(cluster) = cluster else { return Ok(None) };
-    bind_to(cluster.listen).await.map(Some)
+/// Where other nodes will reach this one; none where there is one node. Until it serves them they are
+/// refused, and look for whoever has taken over: one that could connect would wait for an answer.
+pub(super) fn bind(cluster: Option<&Cluster>) -> Result<Option<TcpSocket>, Failure> {
+    let Some(Cluster { listen, .. }) = cluster else { return Ok(None) };
+    let bound = || {
+        let socket = if listen.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(*listen)?;
+        Ok(socket)
+    };
+    bound().map(Some).map_err(|error| cannot_listen(&error))
 }
 
-async fn bind_to(address: SocketAddr) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
-        Failure::Failed(format!("cannot listen on {address} for other nodes: {error}"))
-    })
+fn cannot_listen(error: &std::io::Error) -> Failure {
+    Failure::Failed(format!("cannot listen on `listen` in [cluster] for other nodes: {error}"))
 }
 
 /// Waits until no other node makes anything ready that all share: secrets, the first account, the
@@ -82,19 +89,22 @@ pub(crate) async fn connect(service: &Service) -> Result<Arc<Nodes>, Failure> {
 
 /// Serves other nodes, and follows what they change.
 pub(super) fn start(
-    (listener, shared): (Option<TcpListener>, Option<Arc<Postgres>>),
+    (socket, shared): (Option<TcpSocket>, Option<Arc<Postgres>>),
     app: &App,
     service: &Arc<Service>,
     grace: Duration,
-) -> Option<Membership> {
-    let (listener, shared, nodes) = (listener?, shared?, app.nodes.as_ref()?);
+) -> Result<Option<Membership>, Failure> {
+    let (Some(socket), Some(shared), Some(nodes)) = (socket, shared, app.nodes.as_ref()) else {
+        return Ok(None);
+    };
+    let listener = socket.listen(BACKLOG).map_err(|error| cannot_listen(&error))?;
     let routes = api::router(Arc::clone(app)).merge(orders::routes(Arc::clone(service)));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let place = (Arc::new(Lanes::here()), tasks.clone());
     let listener = (listener, Addresses::unbounded());
     tasks.spawn(serve(listener, nodes.guard(routes), place, stop.clone(), grace));
     tasks.spawn(follow(shared, Arc::clone(service), Arc::clone(&app.jobs), stop.clone()));
-    Some(Membership { tasks, stop })
+    Ok(Some(Membership { tasks, stop }))
 }
 
 /// That other nodes are served here.

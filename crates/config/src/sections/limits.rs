@@ -13,7 +13,9 @@ pub const SECTION: Section = Section {
             "url",
             Kind::Url(&["memory:", "redis://", "rediss://"]),
             "\"memory:\"",
-            "`memory:` counts in this process; `redis://…` shares the counts between nodes.",
+            "Where callers without a credential are counted: `memory:` in this process, `redis://…` \
+             (`rediss://…` with TLS) together with other nodes. Accounts and wallets are counted at \
+             home, exactly, in any case.",
         ),
         Key::with_default(
             "block_failures",

@@ -48,25 +48,43 @@ impl<P: Eq + Hash + Clone> Failures<P> {
     }
 
     /// Counts one failure. Answers given while blocked are not failures and must not be counted,
-    /// or the block would never end.
-    pub fn count(&self, principal: P, now: Timestamp) {
+    /// or the block would never end. Tells until when the principal is blocked if it is from now on.
+    pub fn count(&self, principal: P, now: Timestamp) -> Option<Timestamp> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.forget_old(now);
-        let Table { records, order } = &mut *table;
-        let record = records.entry(principal).or_insert_with_key(|principal| {
-            order.push_back((now, principal.clone()));
-            Record::default()
-        });
+        let record = table.record(principal, now);
         record.times.retain(|time| now < time.plus(WINDOW));
         record.times.push_back(now);
-        if FAILURES_MAX < record.times.len() {
-            record.times.clear();
-            record.blocked_until = Some(now.plus(BLOCK));
+        if record.times.len() <= FAILURES_MAX {
+            return None;
         }
+        record.times.clear();
+        record.blocked_until = Some(now.plus(BLOCK));
+        record.blocked_until
+    }
+
+    /// Another node has blocked the principal. No block is longer than one of ours.
+    pub fn block(&self, principal: P, until: Timestamp, now: Timestamp) {
+        let until = until.min(now.plus(BLOCK));
+        if until <= now {
+            return;
+        }
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.forget_old(now);
+        let record = table.record(principal, now);
+        record.blocked_until = record.blocked_until.max(Some(until));
     }
 }
 
 impl<P: Eq + Hash + Clone> Table<P> {
+    fn record(&mut self, principal: P, now: Timestamp) -> &mut Record {
+        let Table { records, order } = self;
+        records.entry(principal).or_insert_with_key(|principal| {
+            order.push_back((now, principal.clone()));
+            Record::default()
+        })
+    }
+
     /// A few of the oldest: more than are added, so that the table shrinks as fast as it grows.
     fn forget_old(&mut self, now: Timestamp) {
         for _ in 0..LOOKED_AT {
@@ -105,13 +123,26 @@ mod tests {
     fn twenty_failures_are_free_and_the_next_blocks_for_thirty_seconds() {
         let failures = Failures::default();
         for _ in 0..20 {
-            failures.count("key", at(0));
+            assert_eq!(failures.count("key", at(0)), None);
         }
         assert_eq!(failures.blocked_until(&"key", at(0)), None);
-        failures.count("key", at(0));
+        assert_eq!(failures.count("key", at(0)), Some(at(30)));
         assert_eq!(failures.blocked_until(&"key", at(29)), Some(at(30)));
         assert_eq!(failures.blocked_until(&"key", at(30)), None);
         assert_eq!(failures.blocked_until(&"other", at(0)), None);
+    }
+
+    #[test]
+    fn a_block_of_another_node_holds_here_and_no_longer_than_one_of_ours() {
+        let failures = Failures::default();
+        failures.block("key", at(10), at(0));
+        assert_eq!(failures.blocked_until(&"key", at(9)), Some(at(10)));
+        failures.block("key", at(5), at(0));
+        assert_eq!(failures.blocked_until(&"key", at(9)), Some(at(10)));
+        failures.block("other", at(9_999), at(0));
+        assert_eq!(failures.blocked_until(&"other", at(1)), Some(at(30)));
+        failures.block("late", at(0), at(1));
+        assert_eq!(failures.blocked_until(&"late", at(1)), None);
     }
 
     #[test]

@@ -84,11 +84,16 @@ impl Subject {
         i64::try_from(self.1 % WINDOW_MS.unsigned_abs()).unwrap_or(0)
     }
 
-    fn window(self, now: Timestamp) -> i64 {
+    pub(super) fn window(self, now: Timestamp) -> i64 {
         (now.ms() + self.phase_ms()).div_euclid(WINDOW_MS)
     }
 
-    fn resets_at(self, window: i64) -> Timestamp {
+    /// What a count that nodes have in common is called.
+    pub(super) fn name_of(self, window: i64) -> String {
+        format!("{:016x}{:016x}:{window}", self.0, self.1)
+    }
+
+    pub(super) fn resets_at(self, window: i64) -> Timestamp {
         Timestamp::from_ms((window + 1) * WINDOW_MS - self.phase_ms())
     }
 }

@@ -92,3 +92,26 @@ fn memory_bytes() -> u64 {
     let pages = told.split(' ').nth(1).and_then(|it| it.parse::<u64>().ok());
     pages.unwrap_or(0) * PAGE_BYTES
 }
+
+#[tokio::test]
+async fn nobody_is_hidden_behind_owners_that_may_not_have_more_under_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings =
+        Settings { workers: 4, running_per_owner_max: 1, owners_at_once: 1, ..Settings::default() };
+    let world = world_on(open_store(&folder), folder, Script::default(), settings).await;
+    let mut queued = Vec::new();
+    for of_owner in [1, 1, 2, 2, 3] {
+        queued.push(world.add(of_owner).await.unwrap().0.to_string());
+    }
+    world.begin().await;
+    let under_way: Vec<String> = world
+        .open()
+        .await
+        .into_iter()
+        .filter(|job| job.fence == 1)
+        .map(|job| job.id.0.to_string())
+        .collect();
+    assert_eq!(under_way.len(), 3, "one of each owner: {under_way:?} of {queued:?}");
+    world.to_the_end().await;
+    world.expect_sound().await;
+}

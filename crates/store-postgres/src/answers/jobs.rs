@@ -2,7 +2,7 @@
 
 use credits::{KeyId, OwnerId};
 use moment::Timestamp;
-use store::job::{JOBS_MAX, JobCount, JobFilter, JobId, JobKind, JobState, QueuedJob};
+use store::job::{JOBS_MAX, JobCount, JobFilter, JobId, JobKind, JobPlace, JobState, QueuedJob};
 use store::media::MediaId;
 use store::{Answer, JobStore};
 use tokio_postgres::Row;
@@ -22,8 +22,13 @@ impl JobStore for Postgres {
         self.ask(async move |db| job(&db, id).await)
     }
 
-    fn due_jobs(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<QueuedJob>> {
-        self.ask(async move |db| due(&db, now, limit).await)
+    fn due_jobs(
+        &self,
+        now: Timestamp,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Answer<'_, Vec<QueuedJob>> {
+        self.ask(async move |db| due(&db, now, after, limit).await)
     }
 
     fn jobs(&self, filter: JobFilter) -> Answer<'_, Vec<QueuedJob>> {
@@ -49,7 +54,12 @@ async fn job(db: &Session, id: JobId) -> Result<Option<QueuedJob>, Fault> {
 }
 
 /// Goes from owner to owner through the index, so that one owner's thousands cost nobody anything.
-async fn due(db: &Session, now: Timestamp, rows_max: usize) -> Result<Vec<QueuedJob>, Fault> {
+async fn due(
+    db: &Session,
+    now: Timestamp,
+    after: Option<JobPlace>,
+    rows_max: usize,
+) -> Result<Vec<QueuedJob>, Fault> {
     let sql = format!(
         "WITH RECURSIVE waiting (owner) AS ( \
            (SELECT owner FROM job WHERE is_open ORDER BY owner LIMIT 1) \
@@ -61,9 +71,12 @@ async fn due(db: &Session, now: Timestamp, rows_max: usize) -> Result<Vec<Queued
            SELECT (SELECT id FROM job WHERE is_open AND job.owner = waiting.owner \
                    AND due_ms <= $1 AND lease_until_ms <= $1 ORDER BY queued_ms, id LIMIT 1) \
            FROM waiting WHERE waiting.owner IS NOT NULL) \
+         AND ($3::bigint IS NULL OR (queued_ms, id) > ($3, $4::uuid)) \
          ORDER BY queued_ms, id LIMIT $2"
     );
-    let rows = db.rows(&sql, &[&now.ms(), &limit(rows_max.min(JOBS_MAX))]).await?;
+    let (after_ms, after_id) = after.map(|place| (place.queued.ms(), place.id.0)).unzip();
+    let rows_max = limit(rows_max.min(JOBS_MAX));
+    let rows = db.rows(&sql, &[&now.ms(), &rows_max, &after_ms, &after_id]).await?;
     rows.iter().map(job_at).collect()
 }
 

@@ -8,6 +8,7 @@ mod changes;
 mod conformance;
 mod fencing;
 mod lost;
+mod moving;
 mod owners;
 mod proxy;
 mod schema;

@@ -71,6 +71,7 @@ async fn seed() -> PathBuf {
     let step = concat!(
         include_str!("../../migrations/0001_create_books.sql"),
         include_str!("../../migrations/0001_create_works.sql"),
+        include_str!("../../migrations/0002_note_what_nodes_know.sql"),
     );
     (step, binaries()).hash(&mut schema);
     let name = format!("seed-{:x}", schema.finish());

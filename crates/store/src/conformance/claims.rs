@@ -363,6 +363,8 @@ async fn received(store: &dyn Store) {
     assert_eq!(listed().await, [id(2)]);
     done(store, vec![Write::DropReceivedClaim(id(2))]).await;
     assert_eq!(listed().await, []);
+    done(store, vec![note(2)]).await;
+    assert_eq!(listed().await, [id(2)]);
 }
 
 async fn missing(store: &dyn Store) {
@@ -380,6 +382,8 @@ async fn missing(store: &dyn Store) {
     assert_eq!(told, [("0xff", at(500))]);
     done(store, vec![Write::NoteFoundClaim(id(1)), Write::NoteFoundClaim(id(2))]).await;
     assert_eq!(listed().await, []);
+    done(store, vec![note(1)]).await;
+    assert_eq!(listed().await, [id(1)]);
 }
 
 async fn dropped(store: &dyn Store) {

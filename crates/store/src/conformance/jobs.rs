@@ -159,7 +159,7 @@ async fn put_back(store: &dyn Store) {
 }
 
 async fn due(store: &dyn Store, ms: i64, limit: usize) -> Vec<JobId> {
-    let jobs = store.due_jobs(at(ms), limit).await.expect("asked");
+    let jobs = store.due_jobs(at(ms), None, limit).await.expect("asked");
     jobs.into_iter().map(|job| job.id).collect()
 }
 
@@ -176,6 +176,13 @@ async fn turns(store: &dyn Store) {
     assert_eq!(due(store, 20, 10).await, [job_id(2), job_id(3)]);
     assert_eq!(due(store, 80, 10).await, [job_id(1), job_id(3)], "its lease is over");
     assert_eq!(due(store, 500, 10).await, [job_id(1), job_id(3), job_id(4)]);
+    let mut after = None;
+    for number in [1, 3, 4] {
+        let page = store.due_jobs(at(500), after, 1).await.expect("asked");
+        assert_eq!(page.iter().map(|job| job.id).collect::<Vec<_>>(), [job_id(number)]);
+        after = page.first().map(QueuedJob::place);
+    }
+    assert_eq!(store.due_jobs(at(500), after, 1).await.expect("asked"), []);
 }
 
 async fn listed(store: &dyn Store) {

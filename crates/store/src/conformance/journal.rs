@@ -105,6 +105,11 @@ async fn jobs(store: &dyn Store) {
     assert!(matches!(error, StoreError::Missing(_)), "{error}");
     let after = store.trial_balance().await.expect("asked");
     assert_eq!((after.pending, after.snapshot.job_holds), (vec![], vec![]));
+    furnish(store, 2).await;
+    let legs = vec![Leg { lot: lot(2), amount: Nano::from_nanos(1) }];
+    let other = JobHold { hold: hold_id(2), owner: owner_id(2), key: None, legs, made_at: at(0) };
+    done(store, vec![Write::Journal(Record::JobHeld(other.clone()))]).await;
+    assert_eq!(store.load().await.expect("asked").snapshot.job_holds, [other]);
 }
 
 async fn closed(store: &dyn Store) {

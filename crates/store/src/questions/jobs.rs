@@ -4,13 +4,19 @@ use credits::OwnerId;
 use moment::Timestamp;
 
 use crate::Answer;
-use crate::job::{JobCount, JobFilter, JobId, QueuedJob};
+use crate::job::{JobCount, JobFilter, JobId, JobPlace, QueuedJob};
 
 pub trait JobStore: Send + Sync {
     fn job(&self, id: JobId) -> Answer<'_, Option<QueuedJob>>;
 
-    /// The oldest job of each owner that can be taken up now, at most `limit`.
-    fn due_jobs(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<QueuedJob>>;
+    /// The oldest job of each owner that can be taken up now, the oldest of these first: those after
+    /// a place, at most `limit`.
+    fn due_jobs(
+        &self,
+        now: Timestamp,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Answer<'_, Vec<QueuedJob>>;
 
     fn jobs(&self, filter: JobFilter) -> Answer<'_, Vec<QueuedJob>>;
 

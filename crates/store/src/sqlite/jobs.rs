@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::error::StoreError;
 use crate::job::{
-    JOBS_MAX, JobCount, JobFilter, JobId, JobKind, JobState, JobStep, JobWrite, QueuedJob,
-    TIMINGS_KEPT,
+    JOBS_MAX, JobCount, JobFilter, JobId, JobKind, JobPlace, JobState, JobStep, JobWrite,
+    QueuedJob, TIMINGS_KEPT,
 };
 use crate::media::MediaId;
 use crate::sqlite::columns::{id, id_or_none, parsed, time, time_or_none};
@@ -185,6 +185,7 @@ pub(crate) fn job(connection: &Connection, id: JobId) -> rusqlite::Result<Option
 pub(crate) fn due(
     connection: &Connection,
     now: Timestamp,
+    after: Option<JobPlace>,
     limit: usize,
 ) -> rusqlite::Result<Vec<QueuedJob>> {
     let sql = format!(
@@ -197,10 +198,14 @@ pub(crate) fn due(
            SELECT (SELECT id FROM job WHERE is_open = 1 AND owner = waiting.owner \
                    AND due_ms <= ?1 AND lease_until_ms <= ?1 ORDER BY queued_ms, id LIMIT 1) \
            FROM waiting WHERE waiting.owner IS NOT NULL) \
+         AND (?3 IS NULL OR (queued_ms, id) > (?3, ?4)) \
          ORDER BY queued_ms, id LIMIT ?2"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_map(params![now.ms(), limit.min(JOBS_MAX)], job_at)?.collect()
+    let (after_ms, after_id) =
+        after.map(|place| (place.queued.ms(), place.id.0.into_bytes())).unzip();
+    let values = params![now.ms(), limit.min(JOBS_MAX), after_ms, after_id];
+    statement.query_map(values, job_at)?.collect()
 }
 
 pub(crate) fn list(

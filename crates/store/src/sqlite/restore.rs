@@ -1,4 +1,5 @@
-//! Restoring a backup: copied beside its place, looked over there, and only then put into it.
+//! Restoring a backup, or importing: made beside its place, looked over there, and only then put into
+//! it.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -17,7 +18,7 @@ use crate::sqlite::lock::Lock;
 /// The setting in which a restored database knows the time that its backup was made.
 pub const RESTORED_FROM: &str = "restored_from_backup_of";
 
-/// A copy of a backup that is not in its place yet. The place is locked meanwhile.
+/// A database that is not in its place yet. The place is locked meanwhile.
 #[derive(Debug)]
 pub struct Staged {
     database: PathBuf,
@@ -42,6 +43,22 @@ impl Staged {
                 )));
             }
         }
+        let staged = Staged::beside(database)?;
+        create_private(&staged.copy)?;
+        fs::copy(backup, &staged.copy).map_err(|error| failed(&staged.copy, &error))?;
+        sync(&staged.copy)?;
+        Ok(staged)
+    }
+
+    /// A place for a new database, beside where it will be used. Refused if one is there.
+    pub fn empty(database: &Path) -> Result<Staged, StoreError> {
+        if database.exists() {
+            return Err(is_there(database, "import to another directory, or move it away"));
+        }
+        Staged::beside(database)
+    }
+
+    fn beside(database: &Path) -> Result<Staged, StoreError> {
         if let Some(parent) = database.parent() {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(parent);
             made.map_err(|error| failed(parent, &error))?;
@@ -52,11 +69,7 @@ impl Staged {
         let made = DirBuilder::new().mode(0o700).create(&folder);
         made.map_err(|error| failed(&folder, &error))?;
         let copy = folder.join("database");
-        let staged = Staged { database: database.to_owned(), folder, copy, _lock: lock };
-        create_private(&staged.copy)?;
-        fs::copy(backup, &staged.copy).map_err(|error| failed(&staged.copy, &error))?;
-        sync(&staged.copy)?;
-        Ok(staged)
+        Ok(Staged { database: database.to_owned(), folder, copy, _lock: lock })
     }
 
     /// Where the copy can be opened as a database, and looked over.
@@ -76,11 +89,9 @@ impl Staged {
                 continue;
             }
             if !replace {
-                return Err(StoreError::Unsuitable(format!(
-                    "{} is there already; restore to another directory, or say --replace to keep \
-                     it under another name",
-                    old.display()
-                )));
+                let advice = "restore to another directory, or say --replace to keep it under \
+                              another name";
+                return Err(is_there(&old, advice));
             }
             let name = with_ending(&old, &before);
             fs::rename(&old, &name).map_err(|error| failed(&old, &error))?;
@@ -93,6 +104,10 @@ impl Staged {
         sync_directory(database)?;
         Ok(kept)
     }
+}
+
+fn is_there(path: &Path, advice: &str) -> StoreError {
+    StoreError::Unsuitable(format!("{} is there already; {advice}", path.display()))
 }
 
 /// Moves what is in the write-ahead log of a copy that was looked over into the copy itself. Refused

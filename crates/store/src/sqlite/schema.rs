@@ -1,34 +1,43 @@
 //! The schema and its history: numbered steps, embedded, applied forward only.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
+use crate::schema::{PendingStep, SchemaStatus};
 use crate::sqlite::fault::refusal;
+
+/// The name of a step, and its statements.
+macro_rules! step {
+    ($number:literal, $name:literal) => {
+        ($name, include_str!(concat!("../../migrations/", $number, "_", $name, ".sql")))
+    };
+}
 
 /// Step `n` of this list brings a database from version `n` to `n + 1`. Steps that were released
 /// are never edited: a change is a new step.
-const MIGRATIONS: [&str; 19] = [
-    include_str!("../../migrations/0001_create_owners.sql"),
-    include_str!("../../migrations/0002_create_journal.sql"),
-    include_str!("../../migrations/0003_create_usage.sql"),
-    include_str!("../../migrations/0004_create_rpc.sql"),
-    include_str!("../../migrations/0005_create_claims.sql"),
-    include_str!("../../migrations/0006_create_wallets.sql"),
-    include_str!("../../migrations/0007_note_limit_changes.sql"),
-    include_str!("../../migrations/0008_index_unnamed_transactions.sql"),
-    include_str!("../../migrations/0009_replace_sent_transactions.sql"),
-    include_str!("../../migrations/0010_note_missing_payments.sql"),
-    include_str!("../../migrations/0011_create_charge_log.sql"),
-    include_str!("../../migrations/0012_find_constants_without_a_table.sql"),
-    include_str!("../../migrations/0013_log_charges_in_a_file.sql"),
-    include_str!("../../migrations/0014_sum_rpc_credits.sql"),
-    include_str!("../../migrations/0015_audit_operators.sql"),
-    include_str!("../../migrations/0016_keep_model_privacy.sql"),
-    include_str!("../../migrations/0017_freeze_owners.sql"),
-    include_str!("../../migrations/0018_create_jobs.sql"),
-    include_str!("../../migrations/0019_create_characters.sql"),
+const MIGRATIONS: [(&str, &str); 19] = [
+    step!("0001", "create_owners"),
+    step!("0002", "create_journal"),
+    step!("0003", "create_usage"),
+    step!("0004", "create_rpc"),
+    step!("0005", "create_claims"),
+    step!("0006", "create_wallets"),
+    step!("0007", "note_limit_changes"),
+    step!("0008", "index_unnamed_transactions"),
+    step!("0009", "replace_sent_transactions"),
+    step!("0010", "note_missing_payments"),
+    step!("0011", "create_charge_log"),
+    step!("0012", "find_constants_without_a_table"),
+    step!("0013", "log_charges_in_a_file"),
+    step!("0014", "sum_rpc_credits"),
+    step!("0015", "audit_operators"),
+    step!("0016", "keep_model_privacy"),
+    step!("0017", "freeze_owners"),
+    step!("0018", "create_jobs"),
+    step!("0019", "create_characters"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.
@@ -56,7 +65,7 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
             MIGRATIONS.len()
         )));
     }
-    for step in &MIGRATIONS[version..] {
+    for (_, step) in &MIGRATIONS[version..] {
         transaction.execute_batch(step).map_err(refusal)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(refusal)?;
@@ -64,10 +73,34 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(refusal)
 }
 
+/// How the database in a file stands to this release. Nothing is changed, and a file that is not
+/// there is a database without any step.
+pub fn status(path: &Path) -> Result<SchemaStatus, StoreError> {
+    let version: usize = if path.exists() {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(refusal)?;
+        pragma(&connection, "user_version")?
+    } else {
+        0
+    };
+    let pending = MIGRATIONS.iter().zip(1..).skip(version);
+    // One process at a time uses the file, and only a release that knows all of its steps.
+    let pending =
+        pending.map(|((name, _), step)| PendingStep { version: step, name, usable_from: step });
+    let version = i64::try_from(version).unwrap_or(i64::MAX);
+    Ok(SchemaStatus {
+        version,
+        usable_from: version,
+        known: i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX),
+        pending: pending.collect(),
+        nodes: Vec::new(),
+    })
+}
+
 /// Where the tables, indexes and triggers of a database are not those that the steps make.
 pub(crate) fn differences(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let fresh = Connection::open_in_memory()?;
-    for step in MIGRATIONS {
+    for (_, step) in MIGRATIONS {
         fresh.execute_batch(step)?;
     }
     let (mut expected, found) = (definitions(&fresh)?, definitions(connection)?);

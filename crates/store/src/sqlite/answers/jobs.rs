@@ -3,7 +3,7 @@
 use credits::OwnerId;
 use moment::Timestamp;
 
-use crate::job::{JobCount, JobFilter, JobId, QueuedJob};
+use crate::job::{JobCount, JobFilter, JobId, JobPlace, QueuedJob};
 use crate::sqlite::{Sqlite, jobs};
 use crate::{Answer, JobStore};
 
@@ -12,8 +12,13 @@ impl JobStore for Sqlite {
         self.ask(move |connection| jobs::job(connection, id))
     }
 
-    fn due_jobs(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<QueuedJob>> {
-        self.ask(move |connection| jobs::due(connection, now, limit))
+    fn due_jobs(
+        &self,
+        now: Timestamp,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Answer<'_, Vec<QueuedJob>> {
+        self.ask(move |connection| jobs::due(connection, now, after, limit))
     }
 
     fn jobs(&self, filter: JobFilter) -> Answer<'_, Vec<QueuedJob>> {

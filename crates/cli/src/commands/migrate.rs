@@ -1,0 +1,87 @@
+//! `tollgate migrate`: the version of the database's tables, and the steps to this release's.
+
+use config::sections::store::Place;
+use serde_json::json;
+use store::schema::SchemaStatus;
+use store::sqlite::{Options, Sqlite, schema};
+
+use crate::args;
+use crate::failure::Failure;
+use crate::operator::Operator;
+use crate::output::{print_json, print_line};
+
+pub(crate) async fn run(operator: &Operator<'_>, command: &args::Migrate) -> Result<(), Failure> {
+    let ground = operator.surroundings.sources(Vec::new()).read_ground()?;
+    let place = match ground.store.place {
+        Place::Sqlite(file) => Place::Sqlite(operator.surroundings.data_dir.path.join(file)),
+        postgres @ Place::Postgres(_) => postgres,
+    };
+    let before = status(&place).await?;
+    let applies = !command.dry_run && !before.pending.is_empty();
+    if applies {
+        apply(&place).await?;
+    }
+    if command.listing.json {
+        print_json(&told(&before, applies))?;
+    } else {
+        print(&before, applies)?;
+    }
+    // Programs older than `usable_from` must not go on with it.
+    if before.known < before.usable_from {
+        return Err(Failure::Failed(format!(
+            "this release cannot use the database: it knows version {}, and {} or later is needed. \
+             Run the release that wrote it, or a later one",
+            before.known, before.usable_from
+        )));
+    }
+    Ok(())
+}
+
+async fn status(place: &Place) -> Result<SchemaStatus, Failure> {
+    Ok(match place {
+        Place::Sqlite(file) => schema::status(file)?,
+        Place::Postgres(url) => store_postgres::schema_status(url.expose()).await?,
+    })
+}
+
+/// Opening a file migrates it, and is refused while a service has it.
+async fn apply(place: &Place) -> Result<(), Failure> {
+    match place {
+        Place::Sqlite(file) => drop(Sqlite::open(&Options::durable(file))?),
+        Place::Postgres(url) => store_postgres::migrate(url.expose()).await?,
+    }
+    Ok(())
+}
+
+fn print(status: &SchemaStatus, applied: bool) -> Result<(), Failure> {
+    let SchemaStatus { version, known, pending, nodes, .. } = status;
+    print_line(&format!("the database has schema version {version}, this release knows {known}"))?;
+    for node in nodes {
+        print_line(&format!("the node `{}` is running, and knows {}", node.name, node.known))?;
+    }
+    for step in pending {
+        let verb = if applied { "applied" } else { "would apply" };
+        print_line(&format!("{verb} {} {}", step.version, step.name))?;
+    }
+    match (pending.is_empty(), applied) {
+        (true, _) => print_line("nothing to do"),
+        (false, true) => print_line(&format!("the database has schema version {known} now")),
+        (false, false) => Ok(()),
+    }
+}
+
+fn told(status: &SchemaStatus, applied: bool) -> serde_json::Value {
+    let steps = status.pending.iter().map(|step| {
+        json!({ "version": step.version, "name": step.name, "usableFrom": step.usable_from })
+    });
+    let nodes = status.nodes.iter();
+    let nodes = nodes.map(|node| json!({ "name": node.name, "known": node.known }));
+    json!({
+        "version": if applied { status.known } else { status.version },
+        "known": status.known,
+        "usableFrom": status.usable_from,
+        "steps": steps.collect::<Vec<_>>(),
+        "applied": applied,
+        "nodes": nodes.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,69 @@
+//! Limits that several nodes count together, as `[limits]` says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::app::Shared;
+use api::caller::Principal;
+use api::strangers::Strangers;
+use config::sections::limits::{Counts, Limits};
+use domain::limits::shares::SharedCounts;
+use limits_redis::{Heard, RedisCounts};
+use store_postgres::Postgres;
+use tokio::time::interval;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::failure::Failure;
+
+/// How often the nodes are counted, among whom a limit is divided while the server is away.
+const NODES_COUNTED_EVERY: Duration = Duration::from_secs(10);
+
+/// Where limits are counted together with other nodes; none where they are not.
+pub(crate) fn open(limits: &Limits) -> Result<Option<Arc<RedisCounts>>, Failure> {
+    let Counts::Redis(url) = &limits.counts else { return Ok(None) };
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let counts = RedisCounts::new(url.expose()).map_err(Failure::Failed)?;
+    Ok(Some(Arc::new(counts)))
+}
+
+pub(super) fn strangers(counts: Option<&Arc<RedisCounts>>) -> Strangers {
+    Strangers::counted_with(counts.map(|counts| Arc::clone(counts) as Arc<dyn SharedCounts>))
+}
+
+/// Keeps in touch with the server and the nodes until `stop`.
+pub(super) fn start(
+    counts: Option<Arc<RedisCounts>>,
+    (app, shared): (&Shared, Option<Arc<Postgres>>),
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) {
+    let Some(counts) = counts else { return };
+    let blocking = Arc::clone(app);
+    let heard: Heard = Box::new(move |address, until| {
+        if blocking.settings.blocks_failures {
+            let now = blocking.clock.now();
+            blocking.failures.block(Principal::Address(address), until, now);
+        }
+    });
+    let (running, stopped) = (Arc::clone(&counts), stop.clone());
+    tasks.spawn(async move { running.run(heard, stopped).await });
+    if let Some(shared) = shared {
+        tasks.spawn(count_nodes(counts, shared, stop.clone()));
+    }
+}
+
+async fn count_nodes(counts: Arc<RedisCounts>, shared: Arc<Postgres>, stop: CancellationToken) {
+    let mut again = interval(NODES_COUNTED_EVERY);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = again.tick() => {}
+        }
+        // While the database is away the last number holds.
+        if let Ok(nodes) = shared.nodes().await {
+            let serving = nodes.iter().filter(|node| node.is_live && !node.address.is_empty());
+            counts.set_nodes(u64::try_from(serving.count()).unwrap_or(u64::MAX));
+        }
+    }
+}

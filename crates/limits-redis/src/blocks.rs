@@ -1,0 +1,110 @@
+//! Which addresses are blocked, told from node to node.
+//!
+//! A block is published, for nodes that listen, and kept in a set until it ends, for those that begin
+//! to.
+
+use std::net::IpAddr;
+
+use futures_util::StreamExt;
+use moment::Timestamp;
+use redis::aio::PubSub;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use crate::{CONNECT_MAX, PAUSE, PREFIX, RedisCounts, words};
+
+/// How long the set is kept: longer than any block.
+const KEPT_MS: i64 = 120_000;
+/// As many as a node remembers.
+const READ_MAX: isize = 100_000;
+
+/// Told of each address that a node has blocked, and until when.
+pub type Heard = Box<dyn Fn(IpAddr, Timestamp) + Send + Sync>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) address: IpAddr,
+    pub(crate) until: Timestamp,
+}
+
+impl Block {
+    fn text(self) -> String {
+        format!("{} {}", self.address, self.until.ms())
+    }
+
+    fn parse(text: &str) -> Option<Block> {
+        let (address, until) = text.split_once(' ')?;
+        let until = Timestamp::from_ms(until.parse().ok()?);
+        Some(Block { address: address.parse().ok()?, until })
+    }
+}
+
+fn key() -> String {
+    format!("{PREFIX}blocks")
+}
+
+impl RedisCounts {
+    /// Tells other nodes of what this one has blocked.
+    pub(crate) async fn tell(&self, to_tell: Option<mpsc::Receiver<Block>>) {
+        let Some(mut to_tell) = to_tell else { return std::future::pending().await };
+        while let Some(block) = to_tell.recv().await {
+            let (key, text) = (key(), block.text());
+            let over = block.until.ms().saturating_sub(KEPT_MS);
+            let mut pipe = redis::pipe();
+            pipe.zadd(&key, &text, block.until.ms()).ignore();
+            pipe.zrembyscore(&key, 0, over).ignore();
+            pipe.pexpire(&key, KEPT_MS).ignore();
+            pipe.publish(&key, &text).ignore();
+            let _: Option<()> = self.ask(&pipe).await;
+        }
+        std::future::pending().await
+    }
+
+    /// Hears of what other nodes have blocked, now and from now on.
+    pub(crate) async fn hear(&self, heard: Heard) {
+        loop {
+            if let Err(cause) = self.hear_once(&heard).await {
+                tracing::debug!("blocks of other nodes are not heard: {cause}");
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    async fn hear_once(&self, heard: &Heard) -> Result<(), String> {
+        let connected = timeout(CONNECT_MAX, self.client.get_async_pubsub()).await;
+        let mut channel: PubSub = connected.map_err(|_| "no answer".to_owned())?.map_err(words)?;
+        channel.subscribe(key()).await.map_err(words)?;
+        // Read after the subscription, so that nothing falls between the two.
+        let mut connection = self.connect().await?;
+        let mut all = redis::cmd("ZRANGE");
+        all.arg(key()).arg(0).arg(READ_MAX);
+        let all: Vec<String> = all.query_async(&mut connection).await.map_err(words)?;
+        all.iter().filter_map(|text| Block::parse(text)).for_each(|it| heard(it.address, it.until));
+        drop(connection);
+        let mut messages = channel.on_message();
+        while let Some(message) = messages.next().await {
+            let text: String = message.get_payload().map_err(words)?;
+            if let Some(block) = Block::parse(&text) {
+                heard(block.address, block.until);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_read_as_it_was_written_and_nothing_else_is() {
+        for address in ["203.0.113.7", "2001:db8::1"] {
+            let until = Timestamp::from_ms(1_800_000_000_000);
+            let block = Block { address: address.parse().unwrap(), until };
+            assert_eq!(Block::parse(&block.text()), Some(block));
+        }
+        for text in ["", "203.0.113.7", "203.0.113.7 soon", "somebody 1"] {
+            assert_eq!(Block::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Reads everything out of a database, for another kind of store.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use futures_util::TryStreamExt;
+use store::error::StoreError;
+use store::export::{Column, Kind, TABLES, Table, Value, Writer, account_in_export};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use crate::columns::get;
+use crate::fault::Fault;
+use crate::session::Session;
+use crate::{Postgres, snapshot};
+
+impl Postgres {
+    /// Everything, as of one moment. No other node should write meanwhile: what it writes is in this
+    /// database alone. A store that is alone sees to that.
+    pub async fn export<W: Write>(&self, to: Writer<'_, W>) -> Result<u64, StoreError> {
+        let reader = self.pool.reader().await?;
+        snapshot::begin_settled(&reader).await?;
+        let rows = write_all(&reader, to).await?;
+        snapshot::finish(&reader).await?;
+        Ok(rows)
+    }
+}
+
+async fn write_all<W: Write>(session: &Session, mut to: Writer<'_, W>) -> Result<u64, StoreError> {
+    let systems = system_accounts(session).await?;
+    for table in TABLES {
+        to.table(table)?;
+        let statement = session.client().prepare(&select(table)).await.map_err(Fault::from)?;
+        let none: [&(dyn ToSql + Sync); 0] = [];
+        let rows = session.client().query_raw(&statement, none).await.map_err(Fault::from)?;
+        let mut rows = std::pin::pin!(rows);
+        while let Some(row) = rows.try_next().await.map_err(Fault::from)? {
+            let mut cells = cells(&row, table)?;
+            if table.name == "transfer" {
+                for id in cells.iter_mut() {
+                    name_system(id, &systems);
+                }
+            }
+            to.row(cells)?;
+        }
+    }
+    to.finish()
+}
+
+/// What the system accounts of each node are called in exports. There are a few for each seat of a
+/// node.
+async fn system_accounts(session: &Session) -> Result<HashMap<Uuid, Uuid>, Fault> {
+    let sql = "SELECT id, currency, name FROM account WHERE owner IS NULL";
+    let rows = session.rows(sql, &[]).await?;
+    let named = |row: &Row| Ok((get(row, 0)?, account_in_export(None, get(row, 1)?, get(row, 2)?)));
+    rows.iter().map(named).collect()
+}
+
+fn name_system(cell: &mut Value, systems: &HashMap<Uuid, Uuid>) {
+    if let Value::Id(id) = cell
+        && let Some(name) = systems.get(id)
+    {
+        *id = *name;
+    }
+}
+
+fn select(table: &Table) -> String {
+    if table.name == "account" {
+        // One of a system account, whose rows are one for each node.
+        return "SELECT owner, currency, name, min(opened_ms), min(expires_ms), bool_and(is_closed), \
+                sum(granted)::BIGINT, sum(debits)::BIGINT, sum(credits)::BIGINT, \
+                sum(pending)::BIGINT FROM account GROUP BY owner, currency, name \
+                ORDER BY owner NULLS FIRST, currency, name"
+            .to_owned();
+    }
+    let columns: Vec<String> = table
+        .columns
+        .iter()
+        .map(|Column { name, kind }| match kind {
+            // Some are shorter here.
+            Kind::Number => format!("{name}::BIGINT"),
+            _ => (*name).to_owned(),
+        })
+        .collect();
+    let order = table.order.join(", ");
+    format!("SELECT {} FROM {} ORDER BY {order}", columns.join(", "), table.name)
+}
+
+fn cells(row: &Row, table: &Table) -> Result<Vec<Value>, Fault> {
+    let columns = table.columns.iter().enumerate();
+    columns.map(|(index, column)| cell(row, index, column.kind)).collect()
+}
+
+fn cell(row: &Row, index: usize, kind: Kind) -> Result<Value, Fault> {
+    let value = match kind {
+        Kind::Id => get::<Option<Uuid>>(row, index)?.map(Value::Id),
+        Kind::Number => get::<Option<i64>>(row, index)?.map(Value::Number),
+        Kind::Flag => get::<Option<bool>>(row, index)?.map(Value::Flag),
+        Kind::Text => get::<Option<String>>(row, index)?.map(Value::Text),
+        Kind::Bytes => get::<Option<Vec<u8>>>(row, index)?.map(Value::Bytes),
+    };
+    Ok(value.unwrap_or(Value::Empty))
+}

@@ -1,0 +1,168 @@
+//! Reads an export. Whatever is wrong with it is told with its line, and nobody should keep what was
+//! read before the end was: only the last line shows that the file is whole and unchanged.
+
+use std::io::{BufRead, Read};
+
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use super::tables::{TABLES, Table};
+use super::writer::hex;
+use super::{FORMAT, LINE_BYTES_MAX, Progress, TOLD_EVERY, Teller, Value};
+use crate::error::StoreError;
+
+pub struct Reader<'a, R> {
+    from: R,
+    tell: Teller<'a>,
+    checksum: Sha256,
+    line: Vec<u8>,
+    line_number: u64,
+    /// How many tables were begun.
+    tables: usize,
+    table_rows: u64,
+    rows: u64,
+    /// A line that is no row of the table before.
+    ahead: Option<Json>,
+}
+
+impl<'a, R: BufRead> Reader<'a, R> {
+    pub fn begin(from: R, tell: Teller<'a>) -> Result<Reader<'a, R>, StoreError> {
+        let mut reader = Reader {
+            from,
+            tell,
+            checksum: Sha256::new(),
+            line: Vec::new(),
+            line_number: 0,
+            tables: 0,
+            table_rows: 0,
+            rows: 0,
+            ahead: None,
+        };
+        let is_ours = match reader.read_line() {
+            Ok(is_there) => is_there,
+            Err(StoreError::Unsuitable(_)) => false,
+            Err(error) => return Err(error),
+        };
+        let first: Json = serde_json::from_slice(&reader.line).unwrap_or_default();
+        let Some(format) = first["tollgate_export"].as_u64().filter(|_| is_ours) else {
+            return Err(unsuitable("this is no file that `tollgate export` wrote".to_owned()));
+        };
+        if format != FORMAT {
+            let release = first["release"].as_str().unwrap_or("unknown");
+            return Err(unsuitable(format!(
+                "the export has format {format} of release {release}, and this release reads \
+                 format {FORMAT}; import it with that release, and upgrade then"
+            )));
+        }
+        reader.checksum.update(&reader.line);
+        Ok(reader)
+    }
+
+    /// The next table, whose rows follow. None after the last line, which was found to be right.
+    pub fn table(&mut self) -> Result<Option<&'static Table>, StoreError> {
+        let line = match self.ahead.take() {
+            Some(line) => line,
+            None => self.next()?,
+        };
+        self.tell(true);
+        let Some(table) = TABLES.get(self.tables) else { return self.end(&line).map(|()| None) };
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        if line != json!({ "table": table.name, "columns": columns }) {
+            let name = table.name;
+            return Err(self.damaged(&format!(
+                "the table `{name}` should begin here, with the columns that this release knows; \
+                 was it exported by the same release?"
+            )));
+        }
+        self.tables += 1;
+        self.table_rows = 0;
+        Ok(Some(table))
+    }
+
+    /// The next row of the table, or none after its last.
+    pub fn row(&mut self) -> Result<Option<Vec<Value>>, StoreError> {
+        if self.ahead.is_some() {
+            return Ok(None);
+        }
+        let cells = match self.next()? {
+            Json::Array(cells) => cells,
+            other => {
+                self.ahead = Some(other);
+                return Ok(None);
+            }
+        };
+        let columns = TABLES[self.tables - 1].columns;
+        let is_full = cells.len() == columns.len();
+        let values = cells.into_iter().zip(columns);
+        let values = values.map(|(cell, column)| Value::from_json(cell, column.kind)).collect();
+        let Some(values) = Option::<Vec<Value>>::filter(values, |_| is_full) else {
+            return Err(self.damaged("this is no row of its table"));
+        };
+        self.rows += 1;
+        self.table_rows += 1;
+        if self.table_rows.is_multiple_of(TOLD_EVERY) {
+            self.tell(false);
+        }
+        Ok(Some(values))
+    }
+
+    /// How many rows were read.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn next(&mut self) -> Result<Json, StoreError> {
+        if !self.read_line()? {
+            return Err(self.damaged("the file is cut off"));
+        }
+        let Ok(json) = serde_json::from_slice::<Json>(&self.line) else {
+            return Err(self.damaged("this is no JSON"));
+        };
+        if json.get("end").is_none() {
+            self.checksum.update(&self.line);
+        }
+        Ok(json)
+    }
+
+    fn end(&mut self, line: &Json) -> Result<(), StoreError> {
+        let checksum = hex(&self.checksum.clone().finalize());
+        if *line != json!({ "end": { "rows": self.rows, "sha256": checksum } }) {
+            return Err(
+                self.damaged("the checksum is not that of the lines before: the file was changed")
+            );
+        }
+        if self.read_line()? {
+            return Err(self.damaged("nothing should follow the last line"));
+        }
+        Ok(())
+    }
+
+    /// False at the end of the file.
+    fn read_line(&mut self) -> Result<bool, StoreError> {
+        self.line.clear();
+        self.line_number += 1;
+        let read = (&mut self.from).take(LINE_BYTES_MAX).read_until(b'\n', &mut self.line);
+        let read = read.map_err(|error| {
+            StoreError::Failed(format!("the export could not be read: {error}"))
+        })?;
+        if read != 0 && !self.line.ends_with(b"\n") {
+            return Err(self.damaged("the file is cut off"));
+        }
+        Ok(read != 0)
+    }
+
+    fn tell(&mut self, is_whole: bool) {
+        let Some(table) = self.tables.checked_sub(1).and_then(|last| TABLES.get(last)) else {
+            return;
+        };
+        (self.tell)(Progress { table: table.name, rows: self.table_rows, is_whole });
+    }
+
+    fn damaged(&self, what: &str) -> StoreError {
+        unsuitable(format!("the export is damaged, in line {}: {what}", self.line_number))
+    }
+}
+
+fn unsuitable(message: String) -> StoreError {
+    StoreError::Unsuitable(message)
+}

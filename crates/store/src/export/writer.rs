@@ -1,0 +1,88 @@
+//! Writes an export: a first line, for each table a line with its columns and its rows, and a last
+//! line with the number of rows and the checksum of all lines before it.
+
+use std::io::Write;
+
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use super::tables::{TABLES, Table};
+use super::{FORMAT, Progress, TOLD_EVERY, Teller, Value};
+use crate::error::StoreError;
+
+pub struct Writer<'a, W> {
+    to: W,
+    tell: Teller<'a>,
+    checksum: Sha256,
+    /// How many tables were begun.
+    tables: usize,
+    table_rows: u64,
+    rows: u64,
+}
+
+impl<'a, W: Write> Writer<'a, W> {
+    /// `release` is for people who ask which program can read it.
+    pub fn begin(to: W, release: &str, tell: Teller<'a>) -> Result<Writer<'a, W>, StoreError> {
+        let checksum = Sha256::new();
+        let mut writer = Writer { to, tell, checksum, tables: 0, table_rows: 0, rows: 0 };
+        writer.line(&json!({ "tollgate_export": FORMAT, "release": release }))?;
+        Ok(writer)
+    }
+
+    /// The rows that follow are of this table. Tables come in the order of [`TABLES`].
+    pub fn table(&mut self, table: &'static Table) -> Result<(), StoreError> {
+        self.end_table();
+        assert_eq!(TABLES.get(self.tables), Some(table), "tables come in their order");
+        self.tables += 1;
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        self.line(&json!({ "table": table.name, "columns": columns }))
+    }
+
+    pub fn row(&mut self, cells: Vec<Value>) -> Result<(), StoreError> {
+        self.line(&Json::Array(cells.into_iter().map(Value::into_json).collect()))?;
+        self.rows += 1;
+        self.table_rows += 1;
+        if self.table_rows.is_multiple_of(TOLD_EVERY) {
+            self.tell(false);
+        }
+        Ok(())
+    }
+
+    /// Writes the last line, and tells how many rows there are.
+    pub fn finish(mut self) -> Result<u64, StoreError> {
+        self.end_table();
+        assert_eq!(self.tables, TABLES.len(), "every table is in an export");
+        let checksum = hex(&self.checksum.clone().finalize());
+        self.line(&json!({ "end": { "rows": self.rows, "sha256": checksum } }))?;
+        self.to.flush().map_err(not_written)?;
+        Ok(self.rows)
+    }
+
+    fn end_table(&mut self) {
+        self.tell(true);
+        self.table_rows = 0;
+    }
+
+    fn tell(&mut self, is_whole: bool) {
+        let Some(table) = self.tables.checked_sub(1).and_then(|last| TABLES.get(last)) else {
+            return;
+        };
+        (self.tell)(Progress { table: table.name, rows: self.table_rows, is_whole });
+    }
+
+    fn line(&mut self, json: &Json) -> Result<(), StoreError> {
+        let mut line =
+            serde_json::to_vec(json).map_err(std::io::Error::from).map_err(not_written)?;
+        line.push(b'\n');
+        self.checksum.update(&line);
+        self.to.write_all(&line).map_err(not_written)
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn not_written(error: std::io::Error) -> StoreError {
+    StoreError::Failed(format!("the export could not be written: {error}"))
+}

@@ -1,0 +1,111 @@
+//! Fills a new database from an export.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, ToSql, Transaction, params_from_iter};
+
+use crate::error::StoreError;
+use crate::export::{Column, Reader, Table, Value};
+use crate::sqlite::export::name_accounts;
+use crate::sqlite::fault::refusal;
+use crate::sqlite::{create_private, schema};
+
+/// Makes a database of an export, in a file that is not there yet and that is of no use after an
+/// error. Returns the number of rows.
+pub fn import<R: BufRead>(mut from: Reader<'_, R>, path: &Path) -> Result<u64, StoreError> {
+    create_private(path)?;
+    let mut connection = Connection::open(path).map_err(refusal)?;
+    // The file counts once it was synced and put in its place.
+    connection.pragma_update(None, "synchronous", "OFF").map_err(refusal)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(refusal)?;
+    name_accounts(&connection).map_err(refusal)?;
+    schema::migrate(&mut connection)?;
+    let transaction = connection.transaction().map_err(refusal)?;
+    let triggers = take_triggers_away(&transaction).map_err(refusal)?;
+    while let Some(table) = from.table()? {
+        let insert = insert(table);
+        let mut statement = transaction.prepare(&insert).map_err(refusal)?;
+        while let Some(cells) = from.row()? {
+            statement.execute(params_from_iter(cells.iter())).map_err(refusal)?;
+        }
+        drop(statement);
+        if table.name == "account" {
+            number_accounts(&transaction).map_err(refusal)?;
+        }
+    }
+    place_usage(&transaction).map_err(refusal)?;
+    transaction.execute_batch("DROP TABLE temp.account_number").map_err(refusal)?;
+    transaction.execute_batch(&triggers).map_err(refusal)?;
+    transaction.commit().map_err(refusal)?;
+    Ok(from.rows())
+}
+
+/// Rows come as triggers have left them. What makes the triggers again is returned.
+fn take_triggers_away(transaction: &Transaction<'_>) -> rusqlite::Result<String> {
+    let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid";
+    let mut statement = transaction.prepare(sql)?;
+    let triggers = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let triggers: Vec<(String, String)> = triggers.collect::<Result<_, _>>()?;
+    for (name, _) in &triggers {
+        transaction.execute_batch(&format!("DROP TRIGGER {name}"))?;
+    }
+    Ok(triggers.into_iter().map(|(_, sql)| sql + ";\n").collect())
+}
+
+/// Which number each account got here, to be found by what it is called in exports.
+fn number_accounts(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "CREATE TEMP TABLE account_number (id BLOB PRIMARY KEY, number INTEGER NOT NULL) \
+         STRICT, WITHOUT ROWID; \
+         INSERT INTO account_number SELECT account_in_export(owner, currency, name), id FROM account",
+    )
+}
+
+fn place_usage(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "INSERT INTO usage_place (owner, at_ms, seq, currency) \
+         SELECT owner, at_ms, seq, currency FROM usage ORDER BY owner, at_ms, seq; \
+         UPDATE usage_placed SET through_seq = (SELECT coalesce(max(seq), 0) FROM usage)",
+    )
+}
+
+fn insert(table: &Table) -> String {
+    let mut names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    let columns = table.columns.iter().enumerate();
+    let mut values: Vec<String> =
+        columns.map(|(index, column)| expression(table, column, index + 1)).collect();
+    if table.name == "job" {
+        let state = names.iter().position(|name| *name == "state").unwrap_or_default() + 1;
+        names.push("is_open");
+        values.push(format!("?{state} IN ('QUEUED', 'RUNNING', 'UNKNOWN')"));
+    }
+    format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), values.join(", "))
+}
+
+/// The value of a column, from the cell with this number.
+fn expression(table: &Table, column: &Column, cell: usize) -> String {
+    match (table.name, column.name) {
+        ("transfer", "debit" | "credit") | ("job_hold_leg", "account") => {
+            format!("(SELECT number FROM temp.account_number WHERE id = ?{cell})")
+        }
+        ("usage_daily", "key") => {
+            format!("CASE ?{cell} WHEN zeroblob(16) THEN x'' ELSE ?{cell} END")
+        }
+        _ => format!("?{cell}"),
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Value::Empty => ToSqlOutput::from(rusqlite::types::Null),
+            Value::Id(id) => ToSqlOutput::from(id.as_bytes().as_slice()),
+            Value::Number(number) => ToSqlOutput::from(*number),
+            Value::Flag(flag) => ToSqlOutput::from(*flag),
+            Value::Text(text) => ToSqlOutput::from(text.as_str()),
+            Value::Bytes(bytes) => ToSqlOutput::from(bytes.as_slice()),
+        })
+    }
+}

@@ -1,0 +1,129 @@
+"""Two nodes that count strangers together in Redis: one limit for both, one block for both, and none of it needed."""
+
+import http.client
+import threading
+import time
+import unittest
+import urllib.parse
+
+import test_cluster
+from postgres import Postgres
+from redis_server import Redis
+
+LIMIT = 200
+CALLERS = 4
+# A window is a minute; a burst of this test takes some seconds of it.
+WINDOW_SECONDS_LEFT_MIN = 20
+SEEN_SECONDS_MAX = 15
+
+
+def setUpModule():
+    global POSTGRES
+    POSTGRES = unittest.enterModuleContext(Postgres())
+
+
+def guess(server):
+    """The status of a request with a bad key."""
+    return ask(server, "/billing/balance", {"authorization": "Bearer wrong"}).status
+
+
+def ask(server, path="/models", headers={}):
+    """The answer to a request of somebody without a credential."""
+    place = urllib.parse.urlparse(server.api)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+    try:
+        connection.request("GET", place.path + path, headers=headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer
+    finally:
+        connection.close()
+
+
+class SharedLimits(unittest.TestCase):
+    def setUp(self):
+        self.redis = self.enterContext(Redis())
+        config = f'[limits]\nurl = "{self.redis.url}"\n\n[[tier]]\nid = "default"\nlike = "default"\ngeneral_requests = {LIMIT}\n'
+        url = POSTGRES.database()
+        self.nodes = [
+            self.enterContext(test_cluster.node(url, number)(config=config)) for number in (1, 2)
+        ]
+        for server in self.nodes:
+            self.wait_for(lambda server=server: server.metric("limits_shared") == 1)
+
+    def test_an_address_has_one_limit_at_all_nodes_together(self):
+        self.wait_for_time_in_window()
+        let_in = self.burst(self.nodes, 2 * LIMIT)
+        self.assertLessEqual(let_in, LIMIT)
+        self.assertGreaterEqual(let_in, LIMIT * 0.95)
+        for server in self.nodes:
+            self.assertEqual(ask(server).status, 429)
+
+    def test_an_address_that_one_node_blocks_is_blocked_at_the_other(self):
+        first, second = self.nodes
+        self.assertEqual([guess(first) for _ in range(22)], [401] * 21 + [429])
+        tries = 0
+        while (status := guess(second)) != 429:
+            self.assertEqual(status, 401)
+            tries += 1
+            self.assertLess(tries, 15, "it was not told, and more would block it here as well")
+            time.sleep(0.1)
+
+    def test_each_node_has_its_part_of_the_limit_while_redis_is_away(self):
+        # Each knows of the other after ten seconds.
+        time.sleep(11)
+        self.redis.kill()
+        for server in self.nodes:
+            self.wait_for(lambda server=server: (ask(server), server.metric("limits_shared"))[1] == 0)
+        self.wait_for_new_window()
+        for server in self.nodes:
+            begun = time.monotonic()
+            self.assertEqual(ask(server).status, 200)
+            self.assertLess(time.monotonic() - begun, 1, "it waited for what is away")
+            let_in = 1 + self.burst([server], LIMIT)
+            self.assertLessEqual(abs(let_in - LIMIT / 2), LIMIT * 0.05)
+            self.assertGreater(server.metric("limits_unshared_total"), 0)
+        self.redis.start()
+        for server in self.nodes:
+            self.wait_for(lambda server=server: server.metric("limits_shared") == 1)
+        self.wait_for_new_window()
+        let_in = self.burst(self.nodes, 2 * LIMIT)
+        self.assertLessEqual(let_in, LIMIT)
+        self.assertGreaterEqual(let_in, LIMIT * 0.95)
+
+    def burst(self, nodes, requests):
+        """So many requests, to one node after the other: how many were let in."""
+        answers = []
+
+        def call(number):
+            for turn in range(requests // CALLERS):
+                answers.append(ask(nodes[(number + turn) % len(nodes)]).status)
+
+        callers = [threading.Thread(target=call, args=(number,)) for number in range(CALLERS)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        self.assertEqual(set(answers) - {200, 429}, set())
+        return answers.count(200)
+
+    def seconds_left(self):
+        reset = int(ask(self.nodes[0]).headers["x-ratelimit-reset-requests"])
+        return reset - time.time()
+
+    def wait_for_time_in_window(self):
+        if self.seconds_left() < WINDOW_SECONDS_LEFT_MIN:
+            self.wait_for_new_window()
+
+    def wait_for_new_window(self):
+        time.sleep(self.seconds_left() + 0.1)
+
+    def wait_for(self, is_so):
+        deadline = time.monotonic() + SEEN_SECONDS_MAX
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, self.nodes[0].tail())
+            time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    unittest.main()
