@@ -8,7 +8,7 @@ mod blocks;
 
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,7 +26,9 @@ pub use blocks::Heard;
 /// How long a request waits for a count. A server in the same machine room answers in less than one.
 const ANSWER_MAX: Duration = Duration::from_millis(20);
 const CONNECT_MAX: Duration = Duration::from_secs(2);
-/// How long nobody asks a server that did not answer.
+/// So many answers in a row that do not come in time mean that the server is away.
+const LATE_MAX: u32 = 3;
+/// How long nobody asks a server that is away.
 const PAUSE: Duration = Duration::from_millis(500);
 /// A window of a minute, and as much again for clocks that differ.
 const KEPT: Duration = Duration::from_secs(120);
@@ -39,6 +41,8 @@ pub struct RedisCounts {
     client: Client,
     connection: Mutex<Option<MultiplexedConnection>>,
     lost: Notify,
+    /// Answers in a row that did not come in time.
+    late: AtomicU32,
     nodes: AtomicU64,
     blocks: mpsc::Sender<blocks::Block>,
     to_tell: Mutex<Option<mpsc::Receiver<blocks::Block>>>,
@@ -56,6 +60,7 @@ impl RedisCounts {
             client,
             connection: Mutex::default(),
             lost: Notify::new(),
+            late: AtomicU32::new(0),
             nodes: AtomicU64::new(1),
             blocks,
             to_tell: Mutex::new(Some(to_tell)),
@@ -125,13 +130,18 @@ impl RedisCounts {
         }
     }
 
-    /// Runs a pipeline on the connection, if there is one. After a failure there is none for a while.
+    /// Runs a pipeline on the connection, if there is one. After a failure, or several answers that
+    /// were late, there is none for a while.
     async fn ask<T: redis::FromRedisValue>(&self, pipe: &redis::Pipeline) -> Option<T> {
         let mut connection = self.lock(&self.connection).clone()?;
         let cause = match timeout(ANSWER_MAX, pipe.query_async(&mut connection)).await {
-            Ok(Ok(answer)) => return Some(answer),
+            Ok(Ok(answer)) => {
+                self.late.store(0, Ordering::Relaxed);
+                return Some(answer);
+            }
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("no answer within {} ms", ANSWER_MAX.as_millis()),
+            Err(_) if self.late.fetch_add(1, Ordering::Relaxed) + 1 < LATE_MAX => return None,
+            Err(_) => format!("no answer within {} ms, {LATE_MAX} times", ANSWER_MAX.as_millis()),
         };
         self.lose(&cause);
         None
@@ -139,6 +149,7 @@ impl RedisCounts {
 
     fn lose(&self, cause: &str) {
         if self.lock(&self.connection).take().is_some() {
+            self.late.store(0, Ordering::Relaxed);
             gauge!("limits_shared").set(0.0);
             tracing::warn!("limits are counted by this node alone for now: {cause}");
             self.lost.notify_one();

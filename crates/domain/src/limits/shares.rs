@@ -3,7 +3,8 @@
 //! A node takes a small share of the window from a common count and lets requests in from it without
 //! asking anybody; when the share is used up it takes the next. So all nodes together never let in
 //! more than the limit, and what is lost in shares that nobody uses is at most a twentieth of it.
-//! While the common count is away, each node lets in the limit divided by the number of nodes.
+//! While the common count is away, each node lets in the limit divided by the number of nodes, and
+//! counts that there when it is back.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -62,6 +63,8 @@ struct Share {
     used: u64,
     /// Taken by all nodes, when this one last asked.
     taken: u64,
+    /// Let in while the common count was away, and not counted there yet.
+    uncounted: u64,
     is_spent: bool,
 }
 
@@ -77,6 +80,8 @@ pub enum Taking {
 pub struct Ask {
     pub name: String,
     pub many: u64,
+    /// How much of that was let in before.
+    uncounted: u64,
     subject: Subject,
     window: i64,
 }
@@ -94,9 +99,10 @@ impl Shares {
         } else if share.is_spent {
             return Taking::Decided(Err(Exceeded::Requests(share.standing(subject, allowed, now))));
         } else {
-            let many = (allowed.requests / SHARES / nodes.max(1)).max(1);
+            let uncounted = std::mem::take(&mut share.uncounted);
+            let many = uncounted + (allowed.requests / SHARES / nodes.max(1)).max(1);
             let name = subject.name_of(window);
-            return Taking::Ask(Ask { name, many, subject, window });
+            return Taking::Ask(Ask { name, many, uncounted, subject, window });
         }
         Taking::Decided(Ok(share.standing(subject, allowed, now)))
     }
@@ -114,14 +120,19 @@ impl Shares {
         let share = table.share(ask.subject, ask.window);
         let is_let_in = match total {
             Some(total) => {
-                let before = total.saturating_sub(ask.many);
-                let granted = allowed.requests.saturating_sub(before).min(ask.many);
-                share.is_spent |= granted < ask.many;
+                let size = ask.many - ask.uncounted;
+                let before = total.saturating_sub(size);
+                let granted = allowed.requests.saturating_sub(before).min(size);
+                share.is_spent |= granted < size;
                 share.taken = share.taken.max(total);
                 share.left += granted.saturating_sub(1);
                 0 < granted
             }
-            None => share.used < allowed.requests.div_ceil(nodes.max(1)),
+            None => {
+                let is_let_in = share.used < allowed.requests.div_ceil(nodes.max(1));
+                share.uncounted += ask.uncounted + u64::from(is_let_in);
+                is_let_in
+            }
         };
         if is_let_in {
             share.used += 1;

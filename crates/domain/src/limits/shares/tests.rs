@@ -51,9 +51,26 @@ fn without_a_common_count_each_node_lets_in_its_part() {
     let (one, two) = (Shares::default(), Shares::default());
     let let_in = |node: &Shares| (0..1000).filter(|_| request(node, None, 2, now())).count();
     assert_eq!((let_in(&one), let_in(&two)), (100, 100));
-    // The count is back: what was let in meanwhile counts here, and the rest is shared again.
+    // The count is back, and what was let in meanwhile is in it with the next share.
     let mut count = 0;
     assert!(request(&one, Some(&mut count), 2, now()));
+    assert_eq!(count, 100 + 5);
+    while request(&one, Some(&mut count), 2, now()) {}
+    assert!(!request(&two, Some(&mut count), 2, now()));
+}
+
+#[test]
+fn an_answer_that_is_lost_now_and_then_costs_no_more_than_it_let_in() {
+    let shares = [Shares::default(), Shares::default()];
+    let (mut count, mut let_in, mut lost) = (0, 0, 0);
+    for turn in 0..1000 {
+        let is_lost = turn % 50 == 0;
+        let answer = (!is_lost).then_some(&mut count);
+        let is_in = request(&shares[turn % 2], answer, 2, now());
+        let_in += u64::from(is_in);
+        lost += u64::from(is_in && is_lost);
+    }
+    assert!((190..=200 + lost).contains(&let_in), "{let_in} were let in, {lost} of them uncounted");
 }
 
 #[test]
