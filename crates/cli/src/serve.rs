@@ -122,9 +122,8 @@ pub(crate) async fn run(
     let payments =
         payments::open(&x402, &service, nodes.as_ref(), &tasks).await.map_err(Failure::Failed)?;
     let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
-    let tiers = Arc::clone(&service.tiers);
-    let settings =
-        settings((&server, is_development), (&limits, tiers), (chat, watermark), address);
+    let limits = (&limits, Arc::clone(&service.tiers));
+    let settings = settings((&server, is_development), limits, (chat, watermark), address);
     let public_url = settings.public_url.as_str();
     let wallets = wallets::open(&service, (&server, &x402), public_url, payments.clone()).await?;
     let settings = (settings, server.bodies_bytes_max);
