@@ -68,13 +68,21 @@ pub(crate) fn checked_url(written: &str, key: &Key) -> Result<(), String> {
     let is_plain = written.chars().all(|letter| letter.is_ascii_graphic());
     let fits = |start: &&str| match written.strip_prefix(*start) {
         // Whatever ends in slashes must go on with a host; `memory:` is complete as it is.
-        Some(rest) => !start.ends_with('/') || !rest.starts_with(['/', ':']) && !rest.is_empty(),
+        Some(rest) => !start.ends_with('/') || has_host(rest),
         None => false,
     };
     if is_plain && starts.iter().any(fits) {
         return Ok(());
     }
     Err(format!("a URL that starts with {}", starts.join(" or ")))
+}
+
+/// Whether what follows the slashes names a host, perhaps after a password, which Redis has without a
+/// user.
+fn has_host(rest: &str) -> bool {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    !host.is_empty() && !host.starts_with(':')
 }
 
 /// A value for a message: shortened, and without the password of a URL.
@@ -105,4 +113,19 @@ pub(crate) fn without_password(text: &str) -> String {
     let Some((user, host)) = authority.rsplit_once('@') else { return text.to_owned() };
     let name = user.split(':').next().unwrap_or_default();
     format!("{scheme}://{name}:***@{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_has_a_host_with_or_without_a_password_before_it() {
+        for good in ["db", "db:5432/x", ":secret@db/0", "user:secret@db:1", "[::1]:80", "a@b?c=@"] {
+            assert!(has_host(good), "{good}");
+        }
+        for bad in ["", "/x", ":80", ":80/x", "user@", "user:secret@:80", "?x"] {
+            assert!(!has_host(bad), "{bad}");
+        }
+    }
 }
