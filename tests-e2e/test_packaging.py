@@ -72,7 +72,7 @@ class Packaging(unittest.TestCase):
         alerts = yaml.safe_load((PACKAGING / "alerts.yaml").read_text(encoding="utf-8"))
         asked += [rule["expr"] for group in alerts["groups"] for rule in group["rules"]]
         for expression in asked:
-            named = re.findall(r"\b((?:http|ledger|reconcile|store|settle|engine)_[a-z_]+)", expression)
+            named = re.findall(r"\b((?:http|ledger|limits|reconcile|store|settle|engine)_[a-z_]+)", expression)
             self.assertTrue(named, expression)
             for name in named:
                 self.assertIn(name.removesuffix("_bucket"), told, expression)
