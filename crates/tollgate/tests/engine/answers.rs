@@ -11,7 +11,7 @@ use crate::harness::{Engine, TEXT_MODEL, chat, models_dir};
 fn it_answers_on_its_socket_and_ends_with_its_standard_input() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::start(folder.path());
-    assert_eq!(engine.get("/health"), json!({"status": "ok", "models": []}));
+    assert_eq!(engine.get("/health"), json!({"status": "ok", "models": [], "gpus": []}));
     // Whoever may connect may use the models without paying.
     let mode = std::fs::metadata(engine.socket()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
