@@ -1,5 +1,6 @@
 """A Redis of the test's own, or a Valkey: a server in memory, on a free port that stays the same."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -22,12 +23,13 @@ class Redis:
         return self
 
     def __exit__(self, *_):
-        self.kill()
+        if getattr(self, "process", None) is not None:
+            self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
         program = shutil.which("valkey-server") or shutil.which("redis-server") or "/usr/bin/redis-server"
-        line = [program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder]
+        line = [program, *self.listen(), "--bind", "127.0.0.1", "--dir", self.folder]
         line += ["--save", "", "--appendonly", "no"]
         self.process = subprocess.Popen(line, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + START_SECONDS_MAX
@@ -40,7 +42,30 @@ class Redis:
                     raise
                 time.sleep(0.05)
 
+    def listen(self):
+        return ["--port", str(self.port)]
+
     def kill(self):
         """As a power cut would: what it knew is gone."""
         self.process.kill()
         self.process.wait()
+
+
+class TlsRedis(Redis):
+    """The same behind TLS, with a certificate of an authority that nobody knows yet: the file `authority`."""
+
+    def __enter__(self):
+        super().__enter__()
+        self.url = f"rediss://localhost:{self.port}"
+        return self
+
+    def listen(self):
+        self.authority, self.key = (os.path.join(self.folder, name) for name in ("cert.pem", "key.pem"))
+        if not os.path.exists(self.authority):
+            line = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+            line += " -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE"
+            line = [*line.split(), "-keyout", self.key, "-out", self.authority]
+            subprocess.run(line, check=True, capture_output=True)
+        options = {"port": 0, "tls-port": self.port, "tls-cert-file": self.authority, "tls-key-file": self.key}
+        options["tls-auth-clients"] = "no"
+        return [part for name, value in options.items() for part in (f"--{name}", str(value))]

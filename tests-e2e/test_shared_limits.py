@@ -8,7 +8,8 @@ import urllib.parse
 
 import test_cluster
 from postgres import Postgres
-from redis_server import Redis
+from redis_server import Redis, TlsRedis
+from server import Server
 
 LIMIT = 200
 CALLERS = 4
@@ -125,6 +126,30 @@ class SharedLimits(unittest.TestCase):
         while not is_so():
             self.assertLess(time.monotonic(), deadline, self.nodes[0].tail())
             time.sleep(0.1)
+
+
+class OverTls(unittest.TestCase):
+    """`rediss://`: who the server is is checked before anything is told to it."""
+
+    def test_a_server_is_trusted_by_the_authority_of_its_certificate(self):
+        redis = self.enterContext(TlsRedis())
+        config = f'[limits]\nurl = "{redis.url}"\n'
+
+        class Trusting(Server):
+            def _environment(self):
+                return super()._environment() | {"SSL_CERT_FILE": redis.authority}
+
+        trusting = self.enterContext(Trusting(config=config))
+        other = self.enterContext(Server(config=config))
+        deadline = time.monotonic() + SEEN_SECONDS_MAX
+        while trusting.metric("limits_shared") != 1:
+            self.assertLess(time.monotonic(), deadline, trusting.tail())
+            time.sleep(0.1)
+        while "invalid peer certificate" not in other.tail():
+            self.assertLess(time.monotonic(), deadline, other.tail())
+            time.sleep(0.1)
+        self.assertEqual(other.metric("limits_shared"), 0)
+        self.assertEqual(ask(other).status, 200)
 
 
 if __name__ == "__main__":
