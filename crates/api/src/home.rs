@@ -18,7 +18,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use credits::OwnerId;
-use ledger::Place;
+use ledger::OwnerHome;
 use store::leases::PAYMENTS;
 use tokio::time::{Instant, sleep};
 
@@ -80,11 +80,11 @@ pub(crate) async fn go_home(
     let (Some(nodes), Some(owner)) = (&app.nodes, home.owner(holder)) else { return Ok(body) };
     let (mut lender, begun) = (Lender::of(body), Instant::now());
     loop {
-        let node = match app.ledger.place(owner).await {
-            Ok(Place::Here) => {
+        let node = match app.ledger.home_of(owner).await {
+            Ok(OwnerHome::Here) => {
                 return lender.back().ok_or_else(|| Refusal::answer_lost().into_response());
             }
-            Ok(Place::At { address }) => address,
+            Ok(OwnerHome::At { address }) => address,
             Err(error) => return Err(Refusal::unavailable(error).into_response()),
         };
         // What another node believes may be some seconds old, so that a request is sent on twice at the
@@ -124,8 +124,8 @@ pub(crate) async fn go_home(
 async fn until_moved(app: &App, owner: OwnerId, node: &str) {
     loop {
         sleep(LOOK_EVERY).await;
-        match app.ledger.place(owner).await {
-            Ok(Place::At { address }) if address == node => {}
+        match app.ledger.home_of(owner).await {
+            Ok(OwnerHome::At { address }) if address == node => {}
             Ok(_) => return,
             // The store is away: it will be known when it is back.
             Err(_) => {}

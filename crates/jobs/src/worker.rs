@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ledger::Place;
+use ledger::OwnerHome;
 use store::error::StoreError;
 use store::job::{JobStep, JobWrite, QueuedJob};
 use store::write::{Group, Write};
@@ -119,7 +119,7 @@ impl Jobs {
     async fn at_home(&self, due: Vec<QueuedJob>) -> Vec<QueuedJob> {
         let mut here = Vec::with_capacity(due.len());
         for job in due {
-            if let Ok(Place::Here) = self.parts.ledger.place(job.owner).await {
+            if let Ok(OwnerHome::Here) = self.parts.ledger.home_of(job.owner).await {
                 here.push(job);
             }
         }

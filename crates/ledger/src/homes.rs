@@ -37,7 +37,7 @@ const RECALL_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where an owner's money is decided about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum OwnerHome {
     Here,
     /// At the node that is reached there.
     At {
@@ -112,32 +112,32 @@ impl Homes {
 
 impl Ledger {
     /// Where an owner is at home: here, if nobody else has it.
-    pub async fn place(&self, owner: OwnerId) -> Result<Place, LedgerError> {
-        let Some(homes) = &self.shared.homes else { return Ok(Place::Here) };
+    pub async fn home_of(&self, owner: OwnerId) -> Result<OwnerHome, LedgerError> {
+        let Some(homes) = &self.shared.homes else { return Ok(OwnerHome::Here) };
         if self.shared.lock().visit(owner) {
-            return Ok(Place::Here);
+            return Ok(OwnerHome::Here);
         }
         if let Some(address) = homes.known(owner) {
-            return Ok(Place::At { address });
+            return Ok(OwnerHome::At { address });
         }
         let _turn = homes.turn(owner).await;
         if self.shared.lock().visit(owner) {
-            return Ok(Place::Here);
+            return Ok(OwnerHome::Here);
         }
         let leased = homes.lease(owner).await?;
         homes.note_stranger(owner, leased == Leased::Nobody);
         match leased {
             Leased::At { address } => {
                 homes.note(owner, address.clone());
-                Ok(Place::At { address })
+                Ok(OwnerHome::At { address })
             }
-            Leased::Nobody => Ok(Place::Here),
+            Leased::Nobody => Ok(OwnerHome::Here),
             Leased::Here(books) => {
                 let mut live = self.shared.lock();
                 live.refuse_if_stopped()?;
                 live.core.adopt(owner, books.snapshot)?;
                 live.take_in(owner);
-                Ok(Place::Here)
+                Ok(OwnerHome::Here)
             }
         }
     }
@@ -154,7 +154,7 @@ impl Ledger {
     pub async fn bring_home(&self, owner: OwnerId) -> Result<(), LedgerError> {
         let Some(homes) = &self.shared.homes else { return Ok(()) };
         for _ in 0..RECALLS_MAX {
-            if let Place::Here = self.place(owner).await? {
+            if let OwnerHome::Here = self.home_of(owner).await? {
                 return Ok(());
             }
             homes.leases.recall_owner(owner).await?;

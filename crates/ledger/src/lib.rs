@@ -36,7 +36,7 @@ pub use entry::{Credited, Refunded};
 pub use error::{HoldRefused, LedgerError};
 pub use export::{CSV_HEADER, csv_line, json_line};
 pub use hold::Hold;
-pub use homes::Place;
+pub use homes::OwnerHome;
 pub use job::Job;
 pub use live::{Ledger, UNSETTLED_MAX};
 pub use query::Status;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use access::wallets;
 use credits::{EntryId, Network, OwnerId};
-use ledger::{LedgerError, Place};
+use ledger::{LedgerError, OwnerHome};
 use moment::Timestamp;
 use store::claim::{Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, SentPayment};
 use store::error::StoreError;
@@ -220,9 +220,9 @@ impl Desk {
         owner: OwnerId,
     ) -> Result<Option<(Arc<dyn Elsewhere>, String)>, LedgerError> {
         let Some(elsewhere) = self.elsewhere.get() else { return Ok(None) };
-        Ok(match self.ledger.place(owner).await? {
-            Place::Here => None,
-            Place::At { address } => Some((Arc::clone(elsewhere), address)),
+        Ok(match self.ledger.home_of(owner).await? {
+            OwnerHome::Here => None,
+            OwnerHome::At { address } => Some((Arc::clone(elsewhere), address)),
         })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
-use ledger::Place;
+use ledger::OwnerHome;
 use store::claim::{Claim, ClaimSpan, ClaimState};
 use store::error::StoreError;
 use store::leases::PAYMENTS;
@@ -91,7 +91,7 @@ impl Payments {
 
     /// One node carries payments out.
     async fn is_here(&self) -> bool {
-        matches!(self.desk.ledger.place(PAYMENTS).await, Ok(Place::Here))
+        matches!(self.desk.ledger.home_of(PAYMENTS).await, Ok(OwnerHome::Here))
     }
 
     /// Reconciles at once and every few seconds, and looks up what was credited, until `stop`.

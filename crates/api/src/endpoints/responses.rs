@@ -34,13 +34,13 @@ use crate::paid::PaidCall;
 use crate::paid_chat::{Opened, Order, RouteNotes, Work};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::sse::{Events, KEEP_ALIVE, WholeOrStream};
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/responses", create_response)
         .tag("Chat")
-        .summary("Answer a conversation given as items")
+        .summary("WithHeaders a conversation given as items")
         .paid()
         .usually(LimitClass::Text(Tier::L))
         .build()
@@ -102,7 +102,7 @@ async fn create_response(
     let remaining = payment::balance_remaining(&answered.settled.receipt);
     let model = lineup.answered_by(&answered.model);
     let notes = answered.notes.clone();
-    let answer = Answer::new(reply::whole(frame, answered));
+    let answer = WithHeaders::new(reply::whole(frame, answered));
     let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
     let answer = web_context::noted(answer, web.note);
@@ -171,7 +171,7 @@ async fn stream(
         Opened::NotYet => (lineup.first.clone(), RouteNotes::default()),
     };
     let frame = Frame { model: model.model.id.clone(), ..frame };
-    let answer = Answer::new(Events::of(flow, ResponseSseEncoder::new(frame)));
+    let answer = WithHeaders::new(Events::of(flow, ResponseSseEncoder::new(frame)));
     let answer = model_headers::write_notes(answer, &notes, left_out);
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
     let answer = web_context::noted(answer, web_note);

@@ -13,7 +13,7 @@ use schemars::SchemaGenerator;
 use wire::audio::InProgress;
 use wire::errors::{AudioRejection, ContentPolicyError, GenerationFailed};
 
-use super::{Answer, Reply};
+use super::{Reply, WithHeaders};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
@@ -94,7 +94,7 @@ impl<S> Drop for Sending<S> {
 
 /// What a job has come to.
 pub(crate) enum Retrieved {
-    InProgress(Answer<InProgress>),
+    InProgress(WithHeaders<InProgress>),
     File(Box<Sent>),
 }
 

@@ -13,7 +13,7 @@ use lanes::IdleTimer;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
-use super::{Answer, Reply, respond};
+use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
 use crate::paid_chat::{Flow, Step};
 use crate::refusal::Refusal;
@@ -24,8 +24,8 @@ const COMMENT: &[u8] = b": keep-alive\n\n";
 
 /// An answer that is whole, or a stream.
 pub(crate) enum WholeOrStream<T> {
-    Whole(Answer<T>),
-    Stream(Answer<Events>),
+    Whole(WithHeaders<T>),
+    Stream(WithHeaders<Events>),
 }
 
 /// The body of a stream.

@@ -11,7 +11,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::billing::wire_currency;
 use crate::input::Nothing;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 /// Ten cents: below it nothing worth asking for can be paid.
 pub(crate) const CONSUMABLE_MIN: Nano = Nano::from_nanos(100_000_000);
@@ -27,7 +27,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_balance(
     app: Shared,
     call: Call<Admin, Nothing>,
-) -> Result<Answer<wire::Balance>, Refusal> {
+) -> Result<WithHeaders<wire::Balance>, Refusal> {
     let Admin(holder) = &call.caller;
     let owner = holder.owner.id;
     let balances = app.ledger.balances(owner);
@@ -44,7 +44,7 @@ async fn get_balance(
         },
         diem_epoch_allocation: app.ledger.allocation(owner, AllowanceKind::DiemDaily).as_f64(),
     };
-    Ok(Answer::new(body))
+    Ok(WithHeaders::new(body))
 }
 
 pub(crate) fn can_consume(spendable: Nano) -> bool {

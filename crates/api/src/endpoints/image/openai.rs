@@ -16,7 +16,7 @@ use crate::model_headers;
 use crate::paid::{Paid, PaidCall};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 /// The model of this name, or the default one where nobody knows the name: clients send the names of
 /// OpenAI's own models.
@@ -74,9 +74,9 @@ fn answer(
     resolved: &Resolved<'_>,
     paid: &Paid<Vec<Finished>>,
     form: ResponseFormat,
-) -> Answer<OpenAiImages> {
+) -> WithHeaders<OpenAiImages> {
     let remaining = payment::balance_remaining(&paid.receipt);
-    let answer = Answer::new(reply(&paid.output, form, call.now.seconds()));
+    let answer = WithHeaders::new(reply(&paid.output, form, call.now.seconds()));
     let answer = with_verdicts(answer, &paid.output).header(payment::BALANCE_REMAINING, remaining);
     model_headers::write(answer, resolved)
 }

@@ -17,7 +17,7 @@ use super::finish::{Finish, Finished, SafeMode};
 use crate::paid::Produced;
 use crate::payment;
 use crate::picture_work::Studio;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 /// Ends the engine's work when its caller goes away, where that costs nobody anything. Whoever waits
 /// keeps the guard.
@@ -119,7 +119,7 @@ fn charge(model: &Model, pictures: u64, rate: Rate) -> Charge {
 }
 
 /// What is told about a picture beside it.
-pub(super) fn with_verdicts<T>(answer: Answer<T>, pictures: &[Finished]) -> Answer<T> {
+pub(super) fn with_verdicts<T>(answer: WithHeaders<T>, pictures: &[Finished]) -> WithHeaders<T> {
     let is_blurred = pictures.iter().any(|it| it.is_blurred);
     let is_violation = pictures.iter().any(|it| it.is_violation);
     let modes = [SafeMode::Unavailable, SafeMode::Off];

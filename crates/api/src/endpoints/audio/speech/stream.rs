@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use super::job::Job;
+use super::paid_speech::PaidSpeech;
 use super::tail::Tail;
 use crate::refusal::inference::Failure;
 use crate::transport::{RequestId, for_same_request};
@@ -37,7 +37,7 @@ pub(super) struct Flow {
     pieces: Receiver<Piece>,
 }
 
-impl Job {
+impl PaidSpeech {
     /// Waits for the first bytes, so that a failure before them still has a status of its own.
     pub(super) async fn stream(self, request: Arc<SpeechRequest>) -> Result<Flow, Failure> {
         let (sender, mut pieces) = mpsc::channel(PIECES_WAITING_MAX);
@@ -91,18 +91,18 @@ enum End {
     Unheard,
 }
 
-async fn run(job: Job, request: Arc<SpeechRequest>, sender: Sender<Piece>) {
-    let engine = Arc::clone(&job.engine);
+async fn run(speech: PaidSpeech, request: Arc<SpeechRequest>, sender: Sender<Piece>) {
+    let engine = Arc::clone(&speech.engine);
     let opened = tokio::select! {
         opened = engine.speak(request) => opened,
-        () = sender.closed() => return job.funds.release(),
+        () = sender.closed() => return speech.funds.release(),
     };
     let end = match opened {
         Ok(sound) => pass_on(sound, &sender).await,
         Err(error) => End::Broken(error),
     };
     match end {
-        End::Whole(last) => match job.pay().await {
+        End::Whole(last) => match speech.pay().await {
             Ok(_) => {
                 tell(&sender, Piece::Sound(last)).await;
                 tell(&sender, Piece::End).await;
@@ -112,11 +112,11 @@ async fn run(job: Job, request: Arc<SpeechRequest>, sender: Sender<Piece>) {
             }
         },
         End::Broken(error) => {
-            job.funds.release();
+            speech.funds.release();
             tell(&sender, Piece::Failed(Failure::Engine(error))).await;
         }
         End::Unheard => {
-            if let Err(failure) = job.pay().await {
+            if let Err(failure) = speech.pay().await {
                 tracing::error!(error = %failure, "speech nobody waited for was not charged: {failure}");
             }
         }

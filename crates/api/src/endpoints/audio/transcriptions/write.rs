@@ -8,19 +8,21 @@ use wire::audio::{
 
 use super::request::Wish;
 use super::subtitles;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::written::Written;
 
 /// `length_s` is how long the recording lasts, in seconds.
 pub(super) fn out(transcript: Transcript, length_s: f64, wish: Wish) -> Written {
-    let text = |text: String| Written::Text(Answer::new(text));
+    let text = |text: String| Written::Text(WithHeaders::new(text));
     match wish.format {
         TranscriptionFormat::Text => text(transcript.text),
         TranscriptionFormat::Srt => text(subtitles::srt(&transcript, length_s)),
         TranscriptionFormat::Vtt => text(subtitles::vtt(&transcript, length_s)),
-        TranscriptionFormat::Json => Written::Json(Answer::new(short(transcript, length_s, wish))),
+        TranscriptionFormat::Json => {
+            Written::Json(WithHeaders::new(short(transcript, length_s, wish)))
+        }
         TranscriptionFormat::VerboseJson => {
-            Written::Verbose(Answer::new(long(transcript, length_s, wish.times)))
+            Written::Verbose(WithHeaders::new(long(transcript, length_s, wish.times)))
         }
     }
 }

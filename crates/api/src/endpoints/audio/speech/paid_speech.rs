@@ -24,7 +24,7 @@ use crate::refusal::inference::Failure;
 const WHOLE_WAIT_MAX: Duration = Duration::from_secs(600);
 
 /// A text whose money is held.
-pub(super) struct Job {
+pub(super) struct PaidSpeech {
     pub(super) funds: HeldFunds,
     pub(super) engine: Arc<dyn SpeechEngine>,
     pub(super) charge: Charge,
@@ -41,10 +41,10 @@ pub(super) fn charge(model: &Model, rate: Rate, characters: u64) -> Charge {
     payment::unit_charge(model, line)
 }
 
-impl Job {
+impl PaidSpeech {
     /// The whole file.
     pub(super) async fn whole(self, request: Arc<SpeechRequest>) -> Result<Paid<Bytes>, Failure> {
-        let Job { funds, engine, charge } = self;
+        let PaidSpeech { funds, engine, charge } = self;
         let work = async move {
             let format = request.format;
             let collecting = async { collect(engine.speak(request).await?).await };
