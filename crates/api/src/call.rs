@@ -103,7 +103,8 @@ where
     let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
     let (presented, holder) = who::<C>(&app, &parts, &arrival(&parts, address, now)).await;
     let holder = holder.as_deref();
-    let body = match home::go_home(&app, policy.home, (&parts, address), holder, body).await {
+    let body = match home::forward_to_home(&app, policy.home, (&parts, address), holder, body).await
+    {
         Ok(body) => body,
         Err(response) => return response,
     };

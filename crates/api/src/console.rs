@@ -40,11 +40,11 @@ const ENDED_MAX: usize = 16_384;
 
 /// Does what an operator asks for, in the form of the control socket.
 pub type Operate =
-    Arc<dyn Fn(Value) -> BoxFuture<'static, Result<Value, OperateFault>> + Send + Sync>;
+    Arc<dyn Fn(Value) -> BoxFuture<'static, Result<Value, OperateError>> + Send + Sync>;
 
 /// Why an operation was not done.
 #[derive(Debug)]
-pub enum OperateFault {
+pub enum OperateError {
     /// It cannot be done as asked; the message says what to ask instead.
     Refused(String),
     /// The service could not do it now.

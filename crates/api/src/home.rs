@@ -5,9 +5,9 @@
 //! it came, body and all, with who was proved beside it. Nodes know each other by a secret that only
 //! the database and they have.
 
-mod lent;
 mod nodes;
 mod proved;
+mod resendable_body;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use ledger::OwnerHome;
 use store::leases::PAYMENTS;
 use tokio::time::{Instant, sleep};
 
-use self::lent::Lender;
 pub use self::nodes::Nodes;
 use self::nodes::Unsent;
 use self::proved::{Proved, SentOn};
+use self::resendable_body::ResendableBody;
 use crate::app::App;
 use crate::caller;
 use crate::refusal::Refusal;
@@ -70,7 +70,7 @@ pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder
 
 /// Gives the body back if the request is to be worked on here, and otherwise what came of it
 /// elsewhere.
-pub(crate) async fn go_home(
+pub(crate) async fn forward_to_home(
     app: &App,
     home: Home,
     (parts, address): (&Parts, IpAddr),
@@ -78,11 +78,13 @@ pub(crate) async fn go_home(
     body: Body,
 ) -> Result<Body, Response> {
     let (Some(nodes), Some(owner)) = (&app.nodes, home.owner(holder)) else { return Ok(body) };
-    let (mut lender, begun) = (Lender::of(body), Instant::now());
+    let (mut resendable, begun) = (ResendableBody::of(body), Instant::now());
     loop {
         let node = match app.ledger.home_of(owner).await {
             Ok(OwnerHome::Here) => {
-                return lender.back().ok_or_else(|| Refusal::answer_lost().into_response());
+                return resendable
+                    .take_back()
+                    .ok_or_else(|| Refusal::answer_lost().into_response());
             }
             Ok(OwnerHome::At { address }) => address,
             Err(error) => return Err(Refusal::unavailable(error).into_response()),
@@ -90,16 +92,16 @@ pub(crate) async fn go_home(
         // What another node believes may be some seconds old, so that a request is sent on twice at the
         // most, and never in circles.
         if parts.extensions.get::<SentOn>().is_some_and(|it| SENT_ON_MAX <= it.times) {
-            app.ledger.doubt_place(owner);
+            app.ledger.doubt_home(owner);
             let words = "the account has just moved to another node";
             return Err(Refusal::unavailable(words).into_response());
         }
         let sent = tokio::select! {
-            sent = nodes.send(&node, (parts, address), holder, lender.lend()) => sent,
+            sent = nodes.send(&node, (parts, address), holder, resendable.attempt()) => sent,
             () = until_moved(app, owner, &node) => Err(Unsent::Lost("it is dead".to_owned())),
         };
         if sent.is_err() {
-            app.ledger.doubt_place(owner);
+            app.ledger.doubt_home(owner);
         }
         match sent {
             Ok(response) => return Err(response),

@@ -36,7 +36,7 @@ pub(crate) trait KeyedWork: Send + 'static {
         self,
         app: &App,
         also: Also,
-    ) -> impl Future<Output = Result<Arc<Answered>, Failed>> + Send;
+    ) -> impl Future<Output = Result<Arc<KeyedAnswer>, Failed>> + Send;
 }
 
 /// What is to be written together with an answer.
@@ -59,13 +59,13 @@ impl Failed {
 /// An answer and what is told about it in headers.
 #[derive(Debug, Clone)]
 pub(crate) struct Given {
-    pub(crate) answer: Arc<Answered>,
+    pub(crate) answer: Arc<KeyedAnswer>,
     /// Given before, and not charged for again.
     pub(crate) is_replay: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Answered {
+pub(crate) struct KeyedAnswer {
     pub(crate) body: Bytes,
     /// Those that belong to the answer whenever it is given.
     pub(crate) headers: HeaderMap,
@@ -200,7 +200,7 @@ fn replay(kept: KeptAnswer) -> Given {
     };
     let headers = kept.headers.into_iter().filter_map(read).collect();
     let body = Bytes::from(kept.body);
-    let answer = Arc::new(Answered { body, headers, balance_remaining: None });
+    let answer = Arc::new(KeyedAnswer { body, headers, balance_remaining: None });
     Given { answer, is_replay: true }
 }
 

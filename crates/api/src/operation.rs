@@ -19,7 +19,7 @@ pub struct Operation {
 
 /// Where a parameter stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParameterPlace {
+pub enum ParameterLocation {
     Path,
     Query,
 }
@@ -33,7 +33,7 @@ impl Operation {
     /// Adds each field of an object schema as a parameter.
     pub fn parameters<T: JsonSchema>(
         &mut self,
-        place: ParameterPlace,
+        place: ParameterLocation,
         generator: &mut SchemaGenerator,
     ) {
         let schema = T::json_schema(generator).to_value();
@@ -44,7 +44,7 @@ impl Operation {
             let description = field.as_object_mut().and_then(|it| it.shift_remove("description"));
             let mut parameter = json!({
                 "name": name,
-                "in": if place == ParameterPlace::Path { "path" } else { "query" },
+                "in": if place == ParameterLocation::Path { "path" } else { "query" },
                 "required": required.contains(&name.as_str()),
                 "schema": without_null(field),
             });

@@ -34,7 +34,7 @@ use config::read::Config;
 use config::sections::chat::Chat;
 use config::sections::limits::Limits;
 use config::sections::server::Server;
-use config::sections::store::Place;
+use config::sections::store::StoreLocation;
 use config::sources::FlagSetting;
 use control::service::{Reload, Service};
 use control::socket;
@@ -280,12 +280,14 @@ async fn open(
     let data_dir = &surroundings.data_dir.path;
     let opener = config.cluster.as_ref().map_or(Opener::Service, Opener::Node);
     let opened = database::open(data_dir, &config.store, opener).await;
-    let database = opened.map_err(|failure| match &config.store.place {
-        Place::Sqlite(_) if matches!(failure, Failure::Unreachable(_)) => Failure::Failed(format!(
-            "the database in {} is in use: another tollgate runs there; stop it, or choose \
+    let database = opened.map_err(|failure| match &config.store.location {
+        StoreLocation::Sqlite(_) if matches!(failure, Failure::Unreachable(_)) => {
+            Failure::Failed(format!(
+                "the database in {} is in use: another tollgate runs there; stop it, or choose \
              another directory with --data-dir",
-            data_dir.display()
-        )),
+                data_dir.display()
+            ))
+        }
         _ => failure,
     })?;
     let footing = (database.lease.clone(), database.shared.clone());

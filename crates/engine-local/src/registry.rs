@@ -29,7 +29,7 @@ const PICTURES_AT_ONCE: usize = 1;
 
 #[derive(Debug)]
 pub(crate) struct Registry {
-    places: Places,
+    settings: LoadSettings,
     limits: Limits,
     /// One load at a time: two would not see each other's memory.
     loading: Semaphore,
@@ -39,9 +39,9 @@ pub(crate) struct Registry {
     models: Mutex<HashMap<String, Entry>>,
 }
 
-/// Where weights and libraries are.
+/// What every model is loaded with, besides the limits.
 #[derive(Debug, Clone)]
-pub(crate) struct Places {
+pub(crate) struct LoadSettings {
     pub(crate) models_dir: PathBuf,
     /// The operator's own.
     pub(crate) llama_library: Option<PathBuf>,
@@ -69,7 +69,7 @@ struct Entry {
 
 /// How a model stands.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct ModelStatus {
     pub(crate) id: String,
     pub(crate) kind: Kind,
     pub(crate) state: &'static str,
@@ -82,7 +82,7 @@ impl Registry {
     pub(crate) fn new(options: &Options) -> Registry {
         let memory_bytes_max = options.memory_bytes_max.unwrap_or_else(machine::memory_bytes);
         Registry {
-            places: Places {
+            settings: LoadSettings {
                 models_dir: options.models_dir.clone(),
                 llama_library: options.llama_library.clone(),
                 gpus: text::Gpus::of(options),
@@ -102,7 +102,7 @@ impl Registry {
 
     /// The model, loaded now if it was not before.
     pub(crate) async fn get(self: &Arc<Self>, id: &str, kind: Kind) -> Result<Loaded, Refusal> {
-        let found = found::find(&self.places.models_dir, id)?;
+        let found = found::find(&self.settings.models_dir, id)?;
         if found.kind != kind {
             let (is, wanted) = (found.kind.word(), kind.word());
             let message = format!("The model {id} is for {is}, and this endpoint is for {wanted}.");
@@ -117,7 +117,7 @@ impl Registry {
 
     /// What a model is for.
     pub(crate) fn kind_of(&self, id: &str) -> Result<Kind, Refusal> {
-        Ok(found::find(&self.places.models_dir, id)?.kind)
+        Ok(found::find(&self.settings.models_dir, id)?.kind)
     }
 
     /// Has a place for each large picture that may be worked on.
@@ -135,9 +135,9 @@ impl Registry {
     }
 
     /// Every model that is there, and how it stands.
-    pub(crate) fn standings(&self) -> Vec<Standing> {
+    pub(crate) fn statuses(&self) -> Vec<ModelStatus> {
         let models = self.lock();
-        let standing = |(id, kind): (String, Kind)| {
+        let status = |(id, kind): (String, Kind)| {
             let entry = models.get(&id);
             let loaded = entry.and_then(|entry| entry.cell.get());
             let state = match entry {
@@ -148,15 +148,15 @@ impl Registry {
             };
             let memory_bytes = loaded.map_or(0, Loaded::memory_bytes);
             let gpu_layers = loaded.and_then(Loaded::gpu_layers);
-            Standing { id, kind, state, memory_bytes, gpu_layers }
+            ModelStatus { id, kind, state, memory_bytes, gpu_layers }
         };
-        let mut ids = found::all(&self.places.models_dir);
+        let mut ids = found::all(&self.settings.models_dir);
         // What was named by its path is not in the folder.
         let named = models.iter().map(|(id, entry)| (id.clone(), entry.kind));
-        ids.extend(named.filter(|(id, _)| found::find(&self.places.models_dir, id).is_ok()));
+        ids.extend(named.filter(|(id, _)| found::find(&self.settings.models_dir, id).is_ok()));
         ids.sort();
         ids.dedup();
-        ids.into_iter().map(standing).collect()
+        ids.into_iter().map(status).collect()
     }
 
     /// Gives back the memory of models that nobody used for so long. An answer under way is use.
@@ -192,7 +192,7 @@ impl Registry {
         let load = move || {
             let loaded = loaded::load(&Attempt {
                 found: &found,
-                places: &registry.places,
+                settings: &registry.settings,
                 limits: &limits,
                 room: registry.as_ref(),
                 ended_before: trial.ended_before,

@@ -37,7 +37,7 @@ mod whole;
 
 pub use anthropic::Thinking;
 pub use comfyui::{Slot, Workflow, WorkflowFault};
-pub use pool::{Dice, Pool, Route, RouteReport, Standing};
+pub use pool::{Dice, Pool, Route, RouteHealth, RouteReport};
 pub use queued::{MediaRoute, MediaRoutes};
 pub use quirks::{OutputCap, Quirks, ReasoningStyle};
 pub use transport::Timeouts;

@@ -94,7 +94,7 @@ impl Jobs {
         while self.has_place() {
             let due = self.parts.store.due_jobs(now, after, page).await?;
             let is_last = due.len() < page;
-            after = due.last().map(QueuedJob::place);
+            after = due.last().map(QueuedJob::cursor);
             let chosen = self.choose(self.at_home(due).await);
             any |= !chosen.is_empty();
             for job in chosen {

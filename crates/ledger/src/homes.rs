@@ -143,7 +143,7 @@ impl Ledger {
     }
 
     /// The node that an owner was said to be at did not answer: the store is asked again.
-    pub fn doubt_place(&self, owner: OwnerId) {
+    pub fn doubt_home(&self, owner: OwnerId) {
         if let Some(homes) = &self.shared.homes {
             homes.forget(owner);
         }

@@ -49,7 +49,7 @@ pub(crate) struct Shared {
 
 pub(crate) struct Live {
     pub(crate) core: credits::Ledger,
-    pub(crate) standing: Standing,
+    pub(crate) core_state: CoreState,
     /// Counts reloads: holds of an earlier generation are unknown to the core.
     pub(crate) generation: u64,
     /// Groups in flight whose waiter went away; whoever tends the ledger waits for them.
@@ -70,7 +70,7 @@ pub(crate) struct Live {
 
 /// Whether what the core decides can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum CoreState {
     Running,
     /// A group was lost, so the core is ahead of the disk: nothing is decided until it has been
     /// loaded afresh.
@@ -171,7 +171,7 @@ impl Shared {
         self.live.lock().unwrap_or_else(|poisoned| {
             self.live.clear_poison();
             let mut live = poisoned.into_inner();
-            live.standing = Standing::Stopped;
+            live.core_state = CoreState::Stopped;
             live
         })
     }
@@ -239,10 +239,10 @@ impl Shared {
 
     fn stop(&self, error: &StoreError) -> LedgerError {
         let mut live = self.lock();
-        if live.standing == Standing::Running {
+        if live.core_state == CoreState::Running {
             tracing::error!(%error, "a group was not written, so charging is paused: {error}");
         }
-        live.standing = Standing::Stopped;
+        live.core_state = CoreState::Stopped;
         LedgerError::Unavailable
     }
 }
@@ -255,7 +255,7 @@ impl Live {
     ) -> Live {
         Live {
             core,
-            standing: Standing::Running,
+            core_state: CoreState::Running,
             generation: 0,
             unwatched: Vec::new(),
             last: LastEntry::Loaded { seq: 0 },
@@ -306,9 +306,9 @@ impl Live {
     }
 
     pub(crate) fn refuse_if_stopped(&self) -> Result<(), HoldRefused> {
-        match self.standing {
-            Standing::Running => Ok(()),
-            Standing::Stopped => Err(HoldRefused::Unavailable),
+        match self.core_state {
+            CoreState::Running => Ok(()),
+            CoreState::Stopped => Err(HoldRefused::Unavailable),
         }
     }
 

@@ -5,12 +5,12 @@
 //! again.
 
 mod cipher;
-mod place;
 mod read;
+mod store;
 mod write;
 
 pub use cipher::ObjectKey;
-pub use place::{MediaError, MediaStore, S3Place};
+pub use store::{MediaError, MediaStore, S3Location};
 pub use write::Written;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::cipher::{Cipher, ObjectKey, PIECE_BYTES, SEALED_BYTES};
-use crate::place::{MediaError, MediaStore};
+use crate::store::{MediaError, MediaStore};
 
 /// Of one part of an upload; S3 wants at least 5 MiB.
 const PART_BYTES: usize = 8 * 1024 * 1024;

@@ -47,7 +47,7 @@ pub use outcome::{Settled, TopUpRefused};
 pub use payments::{Credited, Elsewhere, Parts, Payments, Policy};
 pub use reconcile::Round;
 pub use settler::{
-    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step, Turn,
+    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, SettlerFuture, Sighting, Turn,
 };
 pub use solana::{Commitment, SolanaNode};
 pub use stakes::Stakes;

@@ -41,7 +41,7 @@ impl Payments {
                 while setbacks < SETBACKS_MAX {
                     let page = self.desk.store.claims_changed(span, beyond).await?;
                     let Some(last) = page.last() else { break };
-                    beyond = Some(last.place());
+                    beyond = Some(last.cursor());
                     setbacks += match state {
                         ClaimState::Failed => self.look_up_failed(page).await,
                         _ => {

@@ -76,7 +76,7 @@ impl Payments {
         let span = ClaimSpan { state: ClaimState::Credited, after, until };
         let mut credited: Vec<Claim> = Vec::new();
         loop {
-            let beyond = credited.last().map(Claim::place);
+            let beyond = credited.last().map(Claim::cursor);
             let page = self.desk.store.claims_changed(span, beyond).await?;
             if page.is_empty() {
                 break;

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::connector::{Connector, Purpose};
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::node::{self, Identity, LEASE};
 use crate::session::Session;
 
@@ -78,8 +78,8 @@ impl Keeper {
                     self.tell(LeaseState::Lost);
                     return;
                 }
-                Err(fault) => {
-                    tracing::warn!("the lease cannot be extended: {}", StoreError::from(fault));
+                Err(error) => {
+                    tracing::warn!("the lease cannot be extended: {}", StoreError::from(error));
                     next = Instant::now() + PAUSE;
                 }
             }
@@ -90,7 +90,7 @@ impl Keeper {
 
     /// One try. If the lease ends meanwhile, that is told when it does. After a failure there is no
     /// session any more: the next statement is not sent behind one that nobody answers.
-    async fn try_extending(&mut self, sent: Instant) -> Result<bool, Fault> {
+    async fn try_extending(&mut self, sent: Instant) -> Result<bool, PgError> {
         let (connector, session, identity) =
             (self.connector.clone(), self.session.take(), self.identity);
         let attempt = timeout_at(sent + TRY_MAX, extend(connector, session, identity));
@@ -104,7 +104,7 @@ impl Keeper {
             }
         };
         let (session, is_extended) =
-            outcome.map_err(|_| Fault::Lost("no answer in time".to_owned()))??;
+            outcome.map_err(|_| PgError::Lost("no answer in time".to_owned()))??;
         self.session = Some(session);
         Ok(is_extended)
     }
@@ -135,7 +135,7 @@ async fn extend(
     connector: Connector,
     session: Option<Session>,
     identity: Identity,
-) -> Result<(Session, bool), Fault> {
+) -> Result<(Session, bool), PgError> {
     let session = match session {
         Some(session) if session.is_reusable() => session,
         _ => connector.connect(Purpose::Lease).await?,

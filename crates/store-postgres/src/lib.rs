@@ -1,7 +1,7 @@
 //! The store on Postgres 15 or later, for one node or several that share a database.
 //!
 //! Reading order: `writer.rs` takes groups and commits them in batches (`batch.rs`), whose statements
-//! are made by `posting/`; `answers/` reads; `node.rs` and `lease.rs` say who may write, and
+//! are made by `posting/`; `queries/` reads; `node.rs` and `lease.rs` say who may write, and
 //! `owner_lease.rs` who decides about an owner's money.
 
 use std::path::Path;
@@ -16,7 +16,7 @@ use store::journal::Books;
 use store::leases::{Leased, OwnerLeases};
 use store::schema::SchemaStatus;
 use store::write::Group;
-use store::{Answer, Commit, Store};
+use store::{Commit, Store, StoreFuture};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::connector::{Connector, Purpose};
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::lease::Keeper;
 use crate::node::{Entrant, Identity};
 use crate::options::Target;
@@ -35,13 +35,12 @@ use crate::snapshot::Settled;
 use crate::writer::{Reach, Writer};
 
 mod accounts;
-mod answers;
 mod batch;
 mod changes;
 mod columns;
 mod connector;
+mod error;
 mod export;
-mod fault;
 mod import;
 mod lease;
 mod node;
@@ -49,11 +48,12 @@ mod options;
 mod owner_lease;
 mod pool;
 mod posting;
+mod queries;
 mod queue;
 mod schema;
 mod session;
 mod snapshot;
-mod steps;
+mod statements;
 mod tls;
 mod writer;
 
@@ -237,9 +237,12 @@ impl Postgres {
     }
 
     /// One statement, or several that need not see the same state.
-    fn ask<'a, T, F>(&self, question: impl FnOnce(Arc<Reader>) -> F + Send + 'a) -> Answer<'a, T>
+    fn ask<'a, T, F>(
+        &self,
+        question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
+    ) -> StoreFuture<'a, T>
     where
-        F: Future<Output = Result<T, Fault>> + Send,
+        F: Future<Output = Result<T, PgError>> + Send,
         T: Send,
     {
         let pool = Arc::clone(&self.pool);
@@ -253,9 +256,9 @@ impl Postgres {
     fn ask_at_once<'a, T, F>(
         &self,
         question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
-    ) -> Answer<'a, T>
+    ) -> StoreFuture<'a, T>
     where
-        F: Future<Output = Result<T, Fault>> + Send,
+        F: Future<Output = Result<T, PgError>> + Send,
         T: Send,
     {
         self.ask(async move |reader: Arc<Reader>| {
@@ -270,9 +273,9 @@ impl Postgres {
     fn ask_settled<'a, T, F>(
         &self,
         question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
-    ) -> Answer<'a, T>
+    ) -> StoreFuture<'a, T>
     where
-        F: Future<Output = Result<T, Fault>> + Send,
+        F: Future<Output = Result<T, PgError>> + Send,
         T: Send,
     {
         self.ask(async move |reader: Arc<Reader>| {
@@ -307,7 +310,7 @@ impl Drop for Postgres {
 }
 
 impl OwnerLeases for Postgres {
-    fn lease_owner(&self, owner: OwnerId) -> Answer<'_, Leased> {
+    fn lease_owner(&self, owner: OwnerId) -> StoreFuture<'_, Leased> {
         Box::pin(async move {
             let reader = self.pool.reader().await?;
             owner_lease::lease_owner(&reader, self.node, owner).await
@@ -315,7 +318,7 @@ impl OwnerLeases for Postgres {
     }
 
     /// Told as [`Change::Recall`].
-    fn recall_owner(&self, owner: OwnerId) -> Answer<'_, ()> {
+    fn recall_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
         let payload = Change::Recall { owner }.payload();
         self.ask(async move |db| {
             let notify = "SELECT pg_notify($1, $2)";
@@ -323,11 +326,11 @@ impl OwnerLeases for Postgres {
         })
     }
 
-    fn owner_books(&self, owner: OwnerId) -> Answer<'_, Books> {
-        self.ask_at_once(async move |db| answers::books::of_owner(&db, owner).await)
+    fn owner_books(&self, owner: OwnerId) -> StoreFuture<'_, Books> {
+        self.ask_at_once(async move |db| queries::books::of_owner(&db, owner).await)
     }
 
-    fn release_owner(&self, owner: OwnerId) -> Answer<'_, ()> {
+    fn release_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let reader = self.pool.reader().await?;
             owner_lease::release_owner(&reader, self.node, owner).await
@@ -351,13 +354,13 @@ impl Store for Postgres {
         *self.lease.borrow() == LeaseState::Held && !self.reach.is_lost()
     }
 
-    fn backup<'a>(&'a self, _to: &'a Path, _at: Timestamp) -> Answer<'a, BackedUp> {
+    fn backup<'a>(&'a self, _to: &'a Path, _at: Timestamp) -> StoreFuture<'a, BackedUp> {
         let words = "a database on Postgres is backed up with its own tools: `pg_dump` for a copy of \
                      this one, or base backups and archived write-ahead logs for any moment";
         Box::pin(async move { Err(StoreError::Unsuitable(words.to_owned())) })
     }
 
-    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
-        self.ask(async move |db| answers::setting(&db, name).await)
+    fn setting<'a>(&'a self, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
+        self.ask(async move |db| queries::setting(&db, name).await)
     }
 }

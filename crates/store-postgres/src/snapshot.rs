@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use store::error::StoreError;
 
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::session::Session;
 
 /// Whoever writes has this lock, shared, from before it draws a number until it has committed.
@@ -19,7 +19,7 @@ const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// From now on, until [`finish`], all statements see one state.
-pub(crate) async fn begin(session: &Session) -> Result<(), Fault> {
+pub(crate) async fn begin(session: &Session) -> Result<(), PgError> {
     session.begin(BEGIN).await
 }
 
@@ -29,7 +29,7 @@ pub(crate) async fn begin(session: &Session) -> Result<(), Fault> {
 /// whoever reads on from there would miss the lower one for ever. So writers are kept out for the
 /// moment in which the state is fixed. All of it is sent at once, and the database ends it if we
 /// hang in the middle.
-pub(crate) async fn begin_settled(session: &Session) -> Result<(), Fault> {
+pub(crate) async fn begin_settled(session: &Session) -> Result<(), PgError> {
     let lock = format!(
         "SET idle_session_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s'; \
          SET lock_timeout = '2s'; SELECT pg_advisory_lock({DRAWING_LOCK})"
@@ -43,16 +43,16 @@ pub(crate) async fn begin_settled(session: &Session) -> Result<(), Fault> {
         session.begins();
         match session.run_all(&[&lock, &begin, &unlock]).await {
             Ok(()) => return Ok(()),
-            Err(Fault::Collided(_)) => session.end("ROLLBACK").await?,
-            Err(fault) => return Err(fault),
+            Err(PgError::Collided(_)) => session.end("ROLLBACK").await?,
+            Err(error) => return Err(error),
         }
         tokio::time::sleep(PAUSE).await;
     }
     let stuck = "a transaction of some node has not ended for seconds";
-    Err(Fault::Refused(StoreError::Failed(stuck.to_owned())))
+    Err(PgError::Refused(StoreError::Failed(stuck.to_owned())))
 }
 
-pub(crate) async fn finish(session: &Session) -> Result<(), Fault> {
+pub(crate) async fn finish(session: &Session) -> Result<(), PgError> {
     session.end("COMMIT").await
 }
 

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::batch::{Batch, Undone};
 use crate::connector::{Connector, Purpose};
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::node::Identity;
 use crate::posting::Memory;
 use crate::queue::{Arrivals, Waiting};
@@ -239,8 +239,8 @@ fn split(part: Range<usize>, at: Option<usize>) -> Vec<Range<usize>> {
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
-fn not_reached(fault: Fault) -> Undone {
-    Undone::Lost { is_unknown: false, cause: StoreError::from(fault).to_string() }
+fn not_reached(error: PgError) -> Undone {
+    Undone::Lost { is_unknown: false, cause: StoreError::from(error).to_string() }
 }
 
 /// Since when the database cannot be reached.

@@ -133,7 +133,7 @@ pub struct ClaimSpan {
 
 /// Where to go on in a list by the time of the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClaimPlace {
+pub struct ClaimCursor {
     pub changed: Timestamp,
     pub id: ClaimId,
 }
@@ -147,8 +147,8 @@ pub struct CreditedSum {
 }
 
 impl Claim {
-    pub fn place(&self) -> ClaimPlace {
-        ClaimPlace { changed: self.changed, id: self.id }
+    pub fn cursor(&self) -> ClaimCursor {
+        ClaimCursor { changed: self.changed, id: self.id }
     }
 
     /// Whether anything may have been sent for it, whatever became of it.

@@ -30,7 +30,7 @@ pub struct JobId(pub Uuid);
 
 /// Where a job stands among those that are due: the oldest comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JobPlace {
+pub struct JobCursor {
     pub queued: Timestamp,
     pub id: JobId,
 }
@@ -76,8 +76,8 @@ pub struct QueuedJob {
 }
 
 impl QueuedJob {
-    pub fn place(&self) -> JobPlace {
-        JobPlace { queued: self.queued, id: self.id }
+    pub fn cursor(&self) -> JobCursor {
+        JobCursor { queued: self.queued, id: self.id }
     }
 }
 

@@ -77,7 +77,7 @@ pub struct UsagePage {
 /// A place in the history. Rows are added in the order of places, so whoever reads on from one
 /// misses nothing and sees nothing twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct UsagePlace {
+pub struct UsageCursor {
     pub at: Timestamp,
     pub seq: i64,
 }

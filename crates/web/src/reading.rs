@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pages::Page;
-use reader::jobs::{document, page};
-use reader::{CallerId, Fault, Reader};
+use reader::tasks::{document, page};
+use reader::{CallerId, Reader, ReaderError};
 
 /// Has hostile bytes read. What could not be read is told in a sentence.
 #[derive(Clone)]
@@ -40,11 +40,13 @@ impl Reading {
     }
 }
 
-fn told(fault: Fault) -> String {
-    match fault {
-        Fault::TooMuch { .. } => "Reading it takes more memory or time than it may.".to_owned(),
-        Fault::Busy => "Too much is waiting to be read; try again shortly.".to_owned(),
-        Fault::Unavailable { cause } => {
+fn told(error: ReaderError) -> String {
+    match error {
+        ReaderError::TooMuch { .. } => {
+            "Reading it takes more memory or time than it may.".to_owned()
+        }
+        ReaderError::Busy => "Too much is waiting to be read; try again shortly.".to_owned(),
+        ReaderError::Unavailable { cause } => {
             tracing::error!("nothing can be read: {cause}");
             told_nothing()
         }

@@ -5,7 +5,7 @@ mod archive;
 mod digest;
 mod download;
 mod entry;
-mod fault;
+mod error;
 pub mod gguf;
 mod manifest;
 mod place;
@@ -13,7 +13,7 @@ mod progress;
 mod puller;
 mod registry;
 
-pub use fault::PullError;
+pub use error::PullError;
 pub use manifest::{FileSpec, Kind, Manifest, ModelFiles, Package, Part, Registry, manifest};
 pub use place::{Missing, folder, installed, verified};
 pub use progress::Progress;

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use domain::catalogue::Capability;
 use domain::media::{self, Inline, Source};
 use engine::PartKind;
-use reader::Fault;
-use reader::jobs::document::Request;
+use reader::ReaderError;
+use reader::tasks::document::Request;
 use schema_check::Faults;
 use wire::chat::FileData;
 
@@ -106,9 +106,11 @@ pub(super) async fn read(
         let read = reader::ask(call.app.reader.as_ref(), call.reads_for(), request, bytes.into());
         match read.await {
             Ok((outcome, bytes)) => outcome.split(&bytes),
-            Err(Fault::TooMuch { .. }) => vec![Err(TOO_MUCH.to_owned()); count],
-            Err(Fault::Busy) => return Err(Refusal::busy(BUSY)),
-            Err(fault @ Fault::Unavailable { .. }) => return Err(Refusal::unavailable(fault)),
+            Err(ReaderError::TooMuch { .. }) => vec![Err(TOO_MUCH.to_owned()); count],
+            Err(ReaderError::Busy) => return Err(Refusal::busy(BUSY)),
+            Err(error @ ReaderError::Unavailable { .. }) => {
+                return Err(Refusal::unavailable(error));
+            }
         }
     };
     for ((place, url), text) in unread.into_iter().zip(texts) {

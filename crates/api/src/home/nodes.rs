@@ -23,8 +23,8 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
-use super::lent::Lent;
 use super::proved::{Proved, SentOn};
+use super::resendable_body::BodyAttempt;
 use crate::origin::Peer;
 use crate::transport::RequestId;
 use crate::transport::closing::LINGER;
@@ -133,7 +133,7 @@ impl Nodes {
         node: &str,
         (parts, address): (&Parts, IpAddr),
         holder: Option<&Holder>,
-        body: Lent,
+        body: BodyAttempt,
     ) -> Result<Response, Unsent> {
         let request = self.request(node, (parts, address), holder, Body::new(body));
         let request = request.ok_or_else(|| Unsent::Lost("it cannot be sent there".to_owned()))?;

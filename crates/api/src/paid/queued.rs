@@ -17,7 +17,7 @@ use store::job::{JobId, JobKind};
 use store::usage::UsageDetails;
 
 use crate::app::App;
-use crate::keyed::{Also, Answered, Failed, KeyedWork};
+use crate::keyed::{Also, Failed, KeyedAnswer, KeyedWork};
 use crate::paid::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
@@ -86,7 +86,7 @@ where
         self.new.payer.owner
     }
 
-    async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, Failed> {
+    async fn run(self, app: &App, also: Also) -> Result<Arc<KeyedAnswer>, Failed> {
         let Order { new, told } = self;
         let mut body = Bytes::new();
         let for_body = &mut body;
@@ -96,7 +96,7 @@ where
         });
         let queued = queued.await;
         queued.map_err(|refused| Failed::new(move |app| refuse(app, refused.clone())))?;
-        Ok(Arc::new(Answered { body, headers: HeaderMap::new(), balance_remaining: None }))
+        Ok(Arc::new(KeyedAnswer { body, headers: HeaderMap::new(), balance_remaining: None }))
     }
 }
 

@@ -33,7 +33,7 @@ const DRAIN_MAX: Duration = Duration::from_secs(120);
 
 /// One thing to tell.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum StreamEvent {
     /// The model has begun to answer.
     Opened(Arc<Model>, RouteNotes),
     Chunk(ChatChunk),
@@ -47,7 +47,7 @@ pub(crate) enum Step {
 pub(crate) struct Flow {
     pub(crate) request_id: RequestId,
     prompt_field: &'static str,
-    steps: Receiver<Step>,
+    steps: Receiver<StreamEvent>,
 }
 
 /// Whether an answer has begun.
@@ -76,9 +76,9 @@ impl Flow {
     /// Waits for the answer to begin, but not for ever: a failure in time has a status of its own.
     pub(crate) async fn opened(&mut self, wait_max: Duration) -> Result<Opened, Refusal> {
         match timeout(wait_max, self.next()).await {
-            Ok(Step::Opened(model, notes)) => Ok(Opened::By(model, notes)),
-            Ok(Step::Failed(failure)) => Err(self.refuse(failure)),
-            Ok(Step::Chunk(_) | Step::Done(_)) => Err(self.refuse(Failure::Lost)),
+            Ok(StreamEvent::Opened(model, notes)) => Ok(Opened::By(model, notes)),
+            Ok(StreamEvent::Failed(failure)) => Err(self.refuse(failure)),
+            Ok(StreamEvent::Chunk(_) | StreamEvent::Done(_)) => Err(self.refuse(Failure::Lost)),
             Err(_) => Ok(Opened::NotYet),
         }
     }
@@ -89,22 +89,27 @@ impl Flow {
 
     /// Steps that a test sends itself.
     #[cfg(test)]
-    pub(crate) fn scripted() -> (Sender<Step>, Flow) {
+    pub(crate) fn scripted() -> (Sender<StreamEvent>, Flow) {
         let (sender, steps) = mpsc::channel(STEPS_WAITING_MAX);
         (sender, Flow { request_id: RequestId::default(), prompt_field: "messages", steps })
     }
 
-    async fn next(&mut self) -> Step {
+    async fn next(&mut self) -> StreamEvent {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Step> {
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<StreamEvent> {
         let step = ready!(self.steps.poll_recv(context));
-        Poll::Ready(step.unwrap_or(Step::Failed(Failure::Lost)))
+        Poll::Ready(step.unwrap_or(StreamEvent::Failed(Failure::Lost)))
     }
 }
 
-async fn run(candidates: &[Candidate], funds: HeldFunds, extras: Extras, sender: Sender<Step>) {
+async fn run(
+    candidates: &[Candidate],
+    funds: HeldFunds,
+    extras: Extras,
+    sender: Sender<StreamEvent>,
+) {
     let opened = tokio::select! {
         opened = open(candidates, &funds, &extras) => opened,
         () = sender.closed() => return funds.release(),
@@ -113,7 +118,7 @@ async fn run(candidates: &[Candidate], funds: HeldFunds, extras: Extras, sender:
         Ok(opened) => opened,
         Err(error) => {
             funds.release();
-            let _ = sender.send(Step::Failed(Failure::Engine(error))).await;
+            let _ = sender.send(StreamEvent::Failed(Failure::Engine(error))).await;
             return;
         }
     };
@@ -129,9 +134,9 @@ async fn run(candidates: &[Candidate], funds: HeldFunds, extras: Extras, sender:
     let settled = settle(funds, candidate, reading.meter.used(), extras).await;
     let last = match (end, settled) {
         (End::Unheard, _) => return,
-        (End::Whole, Ok(settled)) => Step::Done(Box::new(settled)),
-        (End::Broken(error), Ok(_)) => Step::Failed(Failure::Engine(error)),
-        (_, Err(failure)) => Step::Failed(failure),
+        (End::Whole, Ok(settled)) => StreamEvent::Done(Box::new(settled)),
+        (End::Broken(error), Ok(_)) => StreamEvent::Failed(Failure::Engine(error)),
+        (_, Err(failure)) => StreamEvent::Failed(failure),
     };
     let _ = timeout(STALL_MAX, sender.send(last)).await;
 }
@@ -170,7 +175,7 @@ struct Reading<'a> {
     /// head of the reply.
     candidate: Option<&'a Candidate>,
     meter: Meter,
-    sender: &'a Sender<Step>,
+    sender: &'a Sender<StreamEvent>,
     bills_after_hangup: bool,
     /// What the upstream calls this answer.
     name: Option<String>,
@@ -198,7 +203,7 @@ impl Reading<'_> {
             };
             if let Some(candidate) = self.candidate.take() {
                 let (model, notes) = (Arc::clone(&candidate.model), notes(candidate, &taken));
-                let _ = sender.send(Step::Opened(model, notes)).await;
+                let _ = sender.send(StreamEvent::Opened(model, notes)).await;
             }
             let mut events = taken.drain(..);
             let now = Instant::now();
@@ -227,7 +232,7 @@ impl Reading<'_> {
 
     /// False if nobody listens. A timer is set only for a listener who is behind.
     async fn tell(&self, chunk: ChatChunk) -> bool {
-        match self.sender.try_send(Step::Chunk(chunk)) {
+        match self.sender.try_send(StreamEvent::Chunk(chunk)) {
             Ok(()) => true,
             Err(TrySendError::Closed(_)) => false,
             Err(TrySendError::Full(step)) => {

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
-use crate::paid_chat::{Flow, Step};
+use crate::paid_chat::{Flow, StreamEvent};
 use crate::refusal::Refusal;
 
 /// Proxies and clients give up on a connection that is silent for longer than some tens of seconds.
@@ -34,7 +34,7 @@ pub(crate) struct Events(Body);
 /// Turns the steps of an answer into the events that one API's clients read.
 pub(crate) trait SseEncoder: Send + 'static {
     /// Appends events. The steps end with `Done` or `Failed`, and so must the events.
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>);
+    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>);
 }
 
 impl Events {
@@ -110,8 +110,8 @@ impl<T: SseEncoder> Telling<T> {
         Poll::Ready(Some(events.into()))
     }
 
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
-        self.is_over = matches!(step, Step::Done(_) | Step::Failed(_));
+    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>) {
+        self.is_over = matches!(step, StreamEvent::Done(_) | StreamEvent::Failed(_));
         self.sse_encoder.tell(step, events);
     }
 }

@@ -30,7 +30,7 @@ const SHORT_WAIT: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const LINGER_WAIT: Duration = Duration::from_secs(30);
 
-/// The place to which a body returns that was not read to its end.
+/// Receives a body that its handler did not read to the end.
 #[derive(Default)]
 pub(super) struct Unread {
     left: Arc<Mutex<Option<Left>>>,
@@ -43,8 +43,8 @@ struct Left {
     is_held_back: bool,
 }
 
-/// A body on loan to whoever handles its request.
-struct Lent {
+/// The body that the handler reads. What it leaves unread returns to [`Unread`] on drop.
+struct ReturningBody {
     left: Option<Left>,
     returns_to: Arc<Mutex<Option<Left>>>,
 }
@@ -59,7 +59,7 @@ impl Unread {
         let unread = Unread::default();
         let is_held_back = request.headers().contains_key(EXPECT);
         let returns_to = Arc::clone(&unread.left);
-        let lend = |body| Lent { left: Some(Left { body, is_held_back }), returns_to };
+        let lend = |body| ReturningBody { left: Some(Left { body, is_held_back }), returns_to };
         (request.map(|body| Body::new(lend(body))), Some(unread))
     }
 
@@ -102,7 +102,7 @@ async fn discard(body: &mut Body, bytes_max: u64, deadline: Instant) -> Rest {
     Rest::GoesOn
 }
 
-impl HttpBody for Lent {
+impl HttpBody for ReturningBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -129,7 +129,7 @@ impl HttpBody for Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for ReturningBody {
     fn drop(&mut self) {
         let Some(left) = self.left.take().filter(|left| !left.body.is_end_stream()) else { return };
         *self.returns_to.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);

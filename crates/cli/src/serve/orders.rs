@@ -9,7 +9,7 @@ use control::elsewhere::{Done, Elsewhere, Order};
 use control::operation::OperationError;
 use control::reply::Reply;
 use control::service::Service;
-use control::socket::Answer;
+use control::socket::SocketReply;
 use payments::Credited;
 use store::claim::ClaimId;
 
@@ -26,8 +26,8 @@ impl Sender {
         let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
         let answer = self.0.tell(&node, PATH, order).await.map_err(failed)?;
         match serde_json::from_slice(&answer).map_err(|error| failed(error.to_string()))? {
-            Answer::Done(reply) => Ok(*reply),
-            Answer::Error(error) => Err(error),
+            SocketReply::Done(reply) => Ok(*reply),
+            SocketReply::Error(error) => Err(error),
         }
     }
 }
@@ -51,7 +51,7 @@ impl payments::Elsewhere for Sender {
 pub(super) fn routes(service: Arc<Service>) -> Router {
     let carry_out = move |Json(order): Json<Order>| {
         let service = Arc::clone(&service);
-        async move { Json(Answer::from(service.carry_out(order).await)) }
+        async move { Json(SocketReply::from(service.carry_out(order).await)) }
     };
     Router::new().route(PATH, post(carry_out))
 }

@@ -15,7 +15,7 @@ use engine_onnx::transcription::{self, Transcriber};
 use engine_text::TextModel;
 use weights::Missing;
 
-use super::{Found, Kind, Limits, Places, text};
+use super::{Found, Kind, Limits, LoadSettings, text};
 use crate::refusal::Refusal;
 
 /// The entry of the manifest with the library that runs ONNX graphs.
@@ -93,7 +93,7 @@ pub(crate) trait Room {
 /// A model that is to be loaded.
 pub(crate) struct Attempt<'a, R> {
     pub(crate) found: &'a Found,
-    pub(crate) places: &'a Places,
+    pub(crate) settings: &'a LoadSettings,
     pub(crate) limits: &'a Limits,
     pub(crate) room: &'a R,
     /// The last one ended the process.
@@ -102,11 +102,11 @@ pub(crate) struct Attempt<'a, R> {
 
 /// Reads a model from disk.
 pub(crate) fn load(attempt: &Attempt<'_, impl Room>) -> Result<Loaded, Refusal> {
-    let Attempt { found, places, limits, room, .. } = *attempt;
+    let Attempt { found, settings, limits, room, .. } = *attempt;
     if found.kind == Kind::Text {
         return text::load(attempt);
     }
-    let models_dir = &places.models_dir;
+    let models_dir = &settings.models_dir;
     let memory_bytes = graph_memory_bytes(found, folder_bytes(&found.path));
     room.make(memory_bytes)?;
     let model = load_graph(found, &runtime(models_dir, limits)?, models_dir)?;

@@ -319,11 +319,11 @@ async fn paged(store: &dyn Store) {
     let span = ClaimSpan { state: Failed, after: at(99), until: at(100) };
     let first = store.claims_changed(span, None).await.expect("asked");
     assert_eq!(first.len(), CLAIMS_MAX);
-    let place = first.last().map(Claim::place);
+    let place = first.last().map(Claim::cursor);
     let second = store.claims_changed(span, place).await.expect("asked");
     assert_eq!(second.len(), 5);
     assert!(first.last().map(|claim| claim.id) < second.first().map(|claim| claim.id));
-    let place = second.last().map(Claim::place);
+    let place = second.last().map(Claim::cursor);
     assert_eq!(store.claims_changed(span, place).await.expect("asked"), []);
 }
 

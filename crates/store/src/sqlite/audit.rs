@@ -4,9 +4,9 @@ use rusqlite::{Connection, params};
 
 use crate::audit::{AUDIT_ROWS_MAX, AuditEntry, AuditRow, ITSELF};
 use crate::sqlite::columns::time;
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
-pub(crate) fn add(connection: &Connection, entry: &AuditEntry) -> Result<(), Fault> {
+pub(crate) fn add(connection: &Connection, entry: &AuditEntry) -> Result<(), WriteError> {
     let sql = "INSERT INTO audit (at_ms, actor, action, subject, detail) \
                VALUES (?1, ?2, ?3, ?4, ?5)";
     let AuditEntry { at, actor, action, subject, detail } = entry;

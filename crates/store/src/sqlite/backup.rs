@@ -16,7 +16,7 @@ use crate::backup::BackedUp;
 use crate::error::StoreError;
 use crate::sqlite::charge_log::file::{path_beside, read_all};
 use crate::sqlite::charge_log::record;
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 use crate::sqlite::restore::RESTORED_FROM;
 use crate::sqlite::schema::APPLICATION_ID;
 use crate::sqlite::{audit, create_private};

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::export::{Column, Kind, TABLES, Table, Value, Writer, account_in_export};
 use crate::sqlite::Sqlite;
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 use crate::write::Group;
 
 impl Sqlite {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
 use crate::error::StoreError;
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 
 /// Pages of history kept in memory by each reader, in KiB.
 const CACHE_KIB: i64 = 4096;

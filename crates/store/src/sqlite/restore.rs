@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::sqlite::backup::{Kind, failed, kind_of, sync, sync_directory, with_ending};
 use crate::sqlite::charge_log::file::path_beside;
 use crate::sqlite::create_private;
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 use crate::sqlite::lock::Lock;
 
 /// The setting in which a restored database knows the time that its backup was made.

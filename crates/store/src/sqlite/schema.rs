@@ -6,8 +6,8 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
-use crate::schema::{PendingStep, SchemaStatus};
-use crate::sqlite::fault::refusal;
+use crate::schema::{PendingMigration, SchemaStatus};
+use crate::sqlite::errors::refusal;
 
 /// The name of a step, and its statements.
 macro_rules! step {
@@ -85,8 +85,11 @@ pub fn status(path: &Path) -> Result<SchemaStatus, StoreError> {
     };
     let pending = MIGRATIONS.iter().zip(1..).skip(version);
     // One process at a time uses the file, and only a release that knows all of its steps.
-    let pending =
-        pending.map(|((name, _), step)| PendingStep { version: step, name, usable_from: step });
+    let pending = pending.map(|((name, _), step)| PendingMigration {
+        version: step,
+        name,
+        usable_from: step,
+    });
     let version = i64::try_from(version).unwrap_or(i64::MAX);
     Ok(SchemaStatus {
         version,

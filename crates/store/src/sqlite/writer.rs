@@ -17,7 +17,7 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 use crate::sqlite::charge_log::{ChargeLog, Leaving, encode};
-use crate::sqlite::fault::is_fatal;
+use crate::sqlite::errors::is_fatal;
 use crate::sqlite::posting::{Memory, Posting};
 use crate::sqlite::queue::{Queue, Taken, Waiting};
 use crate::sqlite::session::{Session, run_cached, stop_or_refuse};
@@ -59,7 +59,7 @@ type Arrivals<'a> = &'a mut dyn FnMut(&mut Vec<Waiting>);
 
 /// What stopped a group or a batch.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum WriteError {
     Sqlite(rusqlite::Error),
     Refused(StoreError),
     /// A question for what came while the log was posted: says nothing about the log, but the
@@ -69,9 +69,9 @@ pub(crate) enum Fault {
     Unpostable(StoreError),
 }
 
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Fault {
-        Fault::Sqlite(error)
+impl From<rusqlite::Error> for WriteError {
+    fn from(error: rusqlite::Error) -> WriteError {
+        WriteError::Sqlite(error)
     }
 }
 
@@ -218,7 +218,7 @@ impl Writer {
                 if held.is_empty() {
                     return Ok(());
                 }
-                if log_charges(log, connection, held).map_err(Fault::Meanwhile)? {
+                if log_charges(log, connection, held).map_err(WriteError::Meanwhile)? {
                     batch_groups.record(held.len() as f64);
                     let outcomes = vec![Ok(()); held.len()];
                     tell(held, outcomes);
@@ -283,19 +283,19 @@ fn attempt(
     connection: &Connection,
     memory: &mut Memory,
     group: &Group,
-) -> Result<Result<(), StoreError>, Fault> {
+) -> Result<Result<(), StoreError>, WriteError> {
     run_cached(connection, "SAVEPOINT one_group")?;
     let mut posting = Posting::new(connection, memory)?;
     let worked = posting.add(group).and_then(|()| posting.finish());
     let outcome = match worked {
         Ok(()) => Ok(()),
-        Err(Fault::Sqlite(error)) if connection.is_autocommit() || is_fatal(&error) => {
-            return Err(Fault::Sqlite(error));
+        Err(WriteError::Sqlite(error)) if connection.is_autocommit() || is_fatal(&error) => {
+            return Err(WriteError::Sqlite(error));
         }
-        Err(fault) => {
+        Err(error) => {
             memory.forget();
             run_cached(connection, "ROLLBACK TO one_group")?;
-            Err(stop_or_refuse(fault))
+            Err(stop_or_refuse(error))
         }
     };
     run_cached(connection, "RELEASE one_group")?;

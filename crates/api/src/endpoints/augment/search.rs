@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::web::SearchFault;
+use ::web::SearchError;
 use domain::limits::tiers::LimitClass;
 use wire::augment::{SearchRequest, SearchResult, SearchResults};
 
@@ -43,7 +43,7 @@ async fn search_web(
     let (query, limit) = (body.query.clone(), body.limit.unwrap_or(RESULTS_DEFAULT));
     let paid = funds.run_or(async move {
         let Some(searcher) = &web.searcher else {
-            return Err(SearchFault::Unreachable("none is set up".to_owned()));
+            return Err(SearchError::Unreachable("none is set up".to_owned()));
         };
         let found = searcher.search(&query, usize::from(limit)).await?;
         Ok(Produced { output: found, tokens: 0, charge })

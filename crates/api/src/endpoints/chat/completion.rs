@@ -12,12 +12,12 @@ use wire::chat::{
 use super::sse_encoder::Frame;
 use super::{encrypted, thoughts};
 use crate::endpoints::citations;
-use crate::paid_chat::Answered;
+use crate::paid_chat::PaidAnswer;
 use crate::payment;
 
 pub(super) fn completion(
     frame: Frame,
-    answered: Answered,
+    answered: PaidAnswer,
     parameters: EffectiveParameters,
 ) -> ChatCompletion {
     let strips = parameters.strip_thinking_response || parameters.disable_thinking;

@@ -5,7 +5,7 @@
 use std::fmt::Display;
 
 use domain::media;
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use wire::chat::{ContentPart, Message, MessageContent};
 
 use crate::endpoints::document::File;
@@ -18,7 +18,7 @@ pub(super) fn faults(messages: &[Message], hosts: &Judged) -> Faults {
         let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
         for (position, part) in parts.iter().enumerate() {
             let Some(told) = fault(part, hosts) else { continue };
-            let (messages, content) = (Step::from("messages"), Step::from("content"));
+            let (messages, content) = (PathStep::from("messages"), PathStep::from("content"));
             let place = [messages, index.into(), content, position.into()];
             faults.at(place).push(told);
         }

@@ -16,7 +16,7 @@ use super::completion::finish_reason;
 use super::encrypted::EncryptedHints;
 use super::thoughts::ThoughtFilter;
 use crate::endpoints::citations;
-use crate::paid_chat::{Settled, Step};
+use crate::paid_chat::{Settled, StreamEvent};
 use crate::payment;
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json, push_parts};
@@ -193,23 +193,23 @@ impl ChatSseEncoder {
 }
 
 impl SseEncoder for ChatSseEncoder {
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
+    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>) {
         match step {
-            Step::Opened(model, _) => {
+            StreamEvent::Opened(model, _) => {
                 self.frame.model.clone_from(&model.id);
                 self.beginning = beginning(&self.frame);
                 self.begin(events);
             }
             // Whoever was waited for before the headers were sent is not told as a step.
-            Step::Chunk(chunk) => {
+            StreamEvent::Chunk(chunk) => {
                 self.begin(events);
                 self.chunk(chunk, events);
             }
-            Step::Done(settled) => {
+            StreamEvent::Done(settled) => {
                 self.begin(events);
                 self.end(&settled, events);
             }
-            Step::Failed(failure) => self.fail(failure, events),
+            StreamEvent::Failed(failure) => self.fail(failure, events),
         }
     }
 }

@@ -7,7 +7,7 @@ use engine::ChatChunk;
 use wire::completions::CompletionChoice;
 
 use super::reply::{Frame, finish_word};
-use crate::paid_chat::{Settled, Step};
+use crate::paid_chat::{Settled, StreamEvent};
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json};
 
@@ -71,13 +71,13 @@ impl CompletionSseEncoder {
 }
 
 impl SseEncoder for CompletionSseEncoder {
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
+    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>) {
         match step {
             // There is one model that can answer, and it is named already.
-            Step::Opened(..) => {}
-            Step::Chunk(chunk) => self.chunk(chunk, events),
-            Step::Done(settled) => self.end(&settled, events),
-            Step::Failed(failure) => self.fail(failure, events),
+            StreamEvent::Opened(..) => {}
+            StreamEvent::Chunk(chunk) => self.chunk(chunk, events),
+            StreamEvent::Done(settled) => self.end(&settled, events),
+            StreamEvent::Failed(failure) => self.fail(failure, events),
         }
     }
 }

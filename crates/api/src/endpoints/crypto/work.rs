@@ -20,7 +20,7 @@ use store::write::{Group, Write};
 
 use crate::app::App;
 use crate::endpoints::crypto::limits;
-use crate::keyed::{self, Also, Answered, KeyedWork};
+use crate::keyed::{self, Also, KeyedAnswer, KeyedWork};
 use crate::paid::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
@@ -58,14 +58,14 @@ impl KeyedWork for Work {
         self.call.holder.owner.id
     }
 
-    async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, keyed::Failed> {
+    async fn run(self, app: &App, also: Also) -> Result<Arc<KeyedAnswer>, keyed::Failed> {
         let done = self.work(app, also).await;
         done.map_err(|failed| keyed::Failed::new(move |app| failed.clone().into_refusal(app)))
     }
 }
 
 impl Work {
-    async fn work(self, app: &App, also: Also) -> Result<Arc<Answered>, Failed> {
+    async fn work(self, app: &App, also: Also) -> Result<Arc<KeyedAnswer>, Failed> {
         let chains = app.proxy.chains.get();
         let network = self.batch.network();
         if !chains.nodes.serves(network) {
@@ -96,7 +96,7 @@ impl Work {
                 .increment(reply.cached as u64);
         }
         let balance_remaining = Some(payment::balance_remaining(&receipt));
-        Ok(Arc::new(Answered { body, headers, balance_remaining }))
+        Ok(Arc::new(KeyedAnswer { body, headers, balance_remaining }))
     }
 
     /// Writes down what is about to be sent, before it is: who, when and the hash, never the

@@ -10,7 +10,7 @@ use wire::responses::{
 use super::item::{Item, Kind};
 use super::reply::{Frame, last_status};
 use crate::endpoints::chat::thoughts::ThoughtFilter;
-use crate::paid_chat::{Settled, Step};
+use crate::paid_chat::{Settled, StreamEvent};
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json};
 
@@ -160,16 +160,16 @@ impl ResponseSseEncoder {
 }
 
 impl SseEncoder for ResponseSseEncoder {
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
-        if let Step::Opened(model, _) = &step {
+    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>) {
+        if let StreamEvent::Opened(model, _) = &step {
             self.frame.model.clone_from(&model.id);
         }
         self.begin(events);
         match step {
-            Step::Opened(..) => {}
-            Step::Chunk(chunk) => self.chunk(chunk, events),
-            Step::Done(settled) => self.end(&settled, events),
-            Step::Failed(failure) => self.fail(failure, events),
+            StreamEvent::Opened(..) => {}
+            StreamEvent::Chunk(chunk) => self.chunk(chunk, events),
+            StreamEvent::Done(settled) => self.end(&settled, events),
+            StreamEvent::Failed(failure) => self.fail(failure, events),
         }
     }
 }

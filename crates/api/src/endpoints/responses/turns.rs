@@ -2,7 +2,7 @@
 
 use domain::media::{self, check_picture};
 use engine::{AssistantTurn, Content, Message, Part, PartKind, ToolCall};
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use serde_json::{Map, Value};
 use wire::chat::FileData;
 use wire::responses::{
@@ -285,7 +285,7 @@ impl Reader<'_> {
     }
 
     fn fault(&mut self, position: usize, message: &str) {
-        let (input, content) = (Step::from("input"), Step::from("content"));
+        let (input, content) = (PathStep::from("input"), PathStep::from("content"));
         self.faults.at([input, self.index.into(), content, position.into()]).push(message);
     }
 }

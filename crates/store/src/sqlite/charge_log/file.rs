@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::sqlite::Durability;
-use crate::sqlite::charge_log::record::{self, BLOCK_BYTES, Place};
+use crate::sqlite::charge_log::record::{self, BLOCK_BYTES, RecordPosition};
 
 /// Room for the charges that may be waiting to be posted, if each was a commit of its own.
 pub(crate) const AREA_BYTES: usize = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ const ROUND_THE_CACHE: i32 = 0;
 #[derive(Debug)]
 pub(crate) struct LogFile {
     file: File,
-    next: Place,
+    next: RecordPosition,
     /// Counted from the start of the generation's area.
     next_at: usize,
     /// Where a record is put together; a part of it begins at a multiple of a block.
@@ -71,7 +71,7 @@ impl LogFile {
             }
             Durability::Off => open_with(path, 0)?,
         };
-        let next = Place { generation, number: 0 };
+        let next = RecordPosition { generation, number: 0 };
         Ok(LogFile { file, next, next_at: 0, buffer: Vec::new() })
     }
 
@@ -102,7 +102,7 @@ impl LogFile {
     /// Begins the next generation, in the other area: what was there is in the tables, and the
     /// database says so.
     pub(crate) fn turn(&mut self) {
-        self.next = Place { generation: self.next.generation + 1, number: 0 };
+        self.next = RecordPosition { generation: self.next.generation + 1, number: 0 };
         self.next_at = 0;
     }
 }

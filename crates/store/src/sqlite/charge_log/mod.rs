@@ -15,10 +15,10 @@ use rusqlite::{Connection, ErrorCode};
 use crate::error::StoreError;
 use crate::sqlite::charge_log::admission::Admission;
 use crate::sqlite::charge_log::file::LogFile;
-use crate::sqlite::fault::{is_fatal, refusal};
+use crate::sqlite::errors::{is_fatal, refusal};
 use crate::sqlite::posting::{Memory, Posting};
 use crate::sqlite::queue::Waiting;
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 use crate::write::Group;
 
 mod admission;
@@ -211,8 +211,8 @@ impl Leaving {
         &'batch self,
         connection: &Connection,
         posting: &mut Posting<'batch>,
-        between: &mut dyn FnMut() -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        between: &mut dyn FnMut() -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
         if !self.ends {
             return Ok(());
         }
@@ -231,17 +231,21 @@ impl Leaving {
         &self,
         connection: &Connection,
         memory: &mut Memory,
-        between: &mut dyn FnMut() -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        between: &mut dyn FnMut() -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
         let mut posting = Posting::new(connection, memory)?;
         let posted = self
             .post(connection, &mut posting, between)
             .and_then(|()| posting.finish_with(between));
-        posted.map_err(|fault| match fault {
-            Fault::Sqlite(error) if is_full(&error) || is_fatal(&error) => Fault::Sqlite(error),
-            Fault::Sqlite(error) => Fault::Unpostable(refusal(error)),
-            Fault::Refused(error) | Fault::Unpostable(error) => Fault::Unpostable(error),
-            Fault::Meanwhile(error) => Fault::Meanwhile(error),
+        posted.map_err(|error| match error {
+            WriteError::Sqlite(error) if is_full(&error) || is_fatal(&error) => {
+                WriteError::Sqlite(error)
+            }
+            WriteError::Sqlite(error) => WriteError::Unpostable(refusal(error)),
+            WriteError::Refused(error) | WriteError::Unpostable(error) => {
+                WriteError::Unpostable(error)
+            }
+            WriteError::Meanwhile(error) => WriteError::Meanwhile(error),
         })
     }
 }
@@ -252,13 +256,13 @@ fn is_full(error: &rusqlite::Error) -> bool {
 
 /// Says in the database that the records of the generations before `next` are posted. If it says so
 /// already, or knows nothing of the first, somebody else has written, and then nothing is posted.
-fn raise_generation(connection: &Connection, first: i64, next: i64) -> Result<(), Fault> {
+fn raise_generation(connection: &Connection, first: i64, next: i64) -> Result<(), WriteError> {
     let sql = "UPDATE charge_log_generation SET generation = ?2 WHERE generation = ?1";
     if connection.prepare_cached(sql)?.execute([first, next])? == 1 {
         return Ok(());
     }
     let found = "the charge log was posted by somebody else";
-    Err(Fault::Refused(StoreError::Unsuitable(found.into())))
+    Err(WriteError::Refused(StoreError::Unsuitable(found.into())))
 }
 
 fn is_no_room(error: &io::Error) -> bool {
