@@ -39,7 +39,7 @@ pub struct Call<C, I> {
     /// Where the caller is, if the operator's proxy says so.
     pub country: Option<Country>,
     pub accepts_csv: bool,
-    /// Filled by whoever admits the request; the headers are written from it at the end, so that
+    /// Filled when the request is admitted; the headers are written from it at the end, so that
     /// refusals carry them too.
     pub standing: StandingCell,
     /// The memory that the request has of what all of them may hold.
@@ -70,7 +70,7 @@ pub enum Limit {
     ByHandler,
 }
 
-/// What holds for an endpoint whoever calls it.
+/// What holds for an endpoint, for every caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     pub limit: Limit,

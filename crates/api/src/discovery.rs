@@ -1,4 +1,4 @@
-//! What a caller is told who shows no credential, or whose wallet is empty: the ways to pay.
+//! The ways to pay, for callers without a credential or with an empty wallet.
 
 use access::Holder;
 use base64::Engine;

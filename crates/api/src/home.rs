@@ -1,9 +1,9 @@
-//! Takes a request to the node at which its caller is at home.
+//! Forwards a request to the home of its caller.
 //!
-//! Where several nodes share the books, one of them decides about an owner's money, and it is also
-//! the one that counts the owner's requests. Any node proves who calls; then the request goes on as
-//! it came, body and all, with who was proved beside it. Nodes know each other by a secret that only
-//! the database and they have.
+//! Where several nodes share the books, one of them, its home, decides about an owner's money and
+//! counts the owner's requests. Any node checks the credential; then the request is forwarded
+//! unchanged, with the proven identity in a header. Nodes authenticate each other by a secret that
+//! is stored in the database.
 
 mod nodes;
 mod proved;
@@ -30,7 +30,7 @@ use crate::app::App;
 use crate::caller;
 use crate::refusal::Refusal;
 
-/// How often it is looked whether a node that has not answered yet is still the right one.
+/// How often it is checked that a node that has not answered yet is still the owner's home.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How long a request waits for a node that is gone to be found dead: its lease, and a little more.
 const UNREACHED_MAX: Duration = Duration::from_secs(20);
@@ -68,8 +68,8 @@ pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder
     })
 }
 
-/// Gives the body back if the request is to be worked on here, and otherwise what came of it
-/// elsewhere.
+/// Returns the body if the request is to be handled here, and otherwise the response of the node
+/// that handled it.
 pub(crate) async fn forward_to_home(
     app: &App,
     home: Home,
@@ -89,8 +89,8 @@ pub(crate) async fn forward_to_home(
             Ok(OwnerHome::At { address }) => address,
             Err(error) => return Err(Refusal::unavailable(error).into_response()),
         };
-        // What another node believes may be some seconds old, so that a request is sent on twice at the
-        // most, and never in circles.
+        // What another node believes may be some seconds old, so that a request is sent on twice at
+        // the most, and never in circles.
         if parts.extensions.get::<SentOn>().is_some_and(|it| SENT_ON_MAX <= it.times) {
             app.ledger.doubt_home(owner);
             let words = "the account has just moved to another node";
@@ -105,8 +105,8 @@ pub(crate) async fn forward_to_home(
         }
         match sent {
             Ok(response) => return Err(response),
-            // It ends, or was killed. Nothing of the request was sent, so that it can wait for whoever
-            // has the owner next.
+            // The node ends, or was killed. Nothing of the request was sent, so it can wait for the
+            // owner's next home.
             Err(Unsent::Unreached(_)) if begun.elapsed() < UNREACHED_MAX => {
                 sleep(UNREACHED_PAUSE).await;
             }
@@ -122,7 +122,7 @@ pub(crate) async fn forward_to_home(
     }
 }
 
-/// Ends when an owner is no longer at home at a node: it stopped answering, and was found dead.
+/// Ends when a node is no longer an owner's home: it stopped answering, and its lease ended.
 async fn until_moved(app: &App, owner: OwnerId, node: &str) {
     loop {
         sleep(LOOK_EVERY).await;

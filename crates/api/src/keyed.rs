@@ -56,7 +56,7 @@ impl Failed {
     }
 }
 
-/// An answer and what is told about it in headers.
+/// An answer, and whether it is a replay.
 #[derive(Debug, Clone)]
 pub(crate) struct Given {
     pub(crate) answer: Arc<KeyedAnswer>,

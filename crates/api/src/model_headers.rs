@@ -1,4 +1,4 @@
-//! The headers that say which model answered, and that the one asked for is on its way out.
+//! The headers that say which model answered, and that the one asked for is deprecated.
 
 use domain::catalogue::{Capability, Resolved};
 
@@ -27,7 +27,7 @@ pub(crate) fn write<T>(answer: WithHeaders<T>, resolved: &Resolved<'_>) -> WithH
     }
 }
 
-/// What was done with the request on its way: which route it took, which fields it lost, and which
+/// What was done with the request: which route it took, which fields it lost, and which
 /// models could not have answered it.
 pub(crate) fn write_notes<T>(
     mut answer: WithHeaders<T>,

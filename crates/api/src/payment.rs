@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 /// The header that tells what is left to spend, in US dollars' worth of work.
 pub(crate) const BALANCE_REMAINING: &str = "x-balance-remaining";
 
-/// What a caller is told whose work cannot be paid for.
+/// The refusal of a caller that cannot pay for the work.
 pub(crate) fn refuse_hold(app: &App, refused: HoldRefused) -> Refusal {
     match refused {
         HoldRefused::Unavailable => Refusal::unavailable(refused),

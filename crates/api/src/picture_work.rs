@@ -1,4 +1,4 @@
-//! Pictures are fetched, opened and written somewhere else than here.
+//! Work on pictures: they are fetched by `web`, and opened and written by the reader processes.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a handler answers with, when it answers.
+//! What a handler returns when it does not refuse.
 
 pub(crate) mod media;
 pub(crate) mod parsed;

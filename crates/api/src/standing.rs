@@ -1,4 +1,4 @@
-//! The headers that tell a caller where it stands: its rate limit and its balance.
+//! The headers with a caller's standing: its rate limits and its balance.
 
 use access::Holder;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};

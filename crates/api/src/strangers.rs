@@ -1,7 +1,8 @@
-//! Limits and blocks of callers who are at home nowhere: known by their address alone.
+//! Limits and blocks of strangers: callers without a credential, known by their address alone.
 //!
-//! Whoever has an account or a wallet is counted at its home, by one node. Others come to any node,
-//! so that nodes count them together where there is a place for that, and each by itself otherwise.
+//! Callers with an account or a wallet are counted by one node, their home. Strangers come to any
+//! node, so nodes count them together in Redis where it is configured, and each by itself
+//! otherwise.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What happens to every request whatever it asks for: ids, logs, headers, compression, CORS.
 //!
 //! Layers are for transport only. Who may call, how often and at what price is decided in
-//! [`crate::call`], in the open.
+//! [`crate::call`].
 
 pub mod addresses;
 pub(crate) mod closing;

@@ -1,4 +1,4 @@
-//! What only the node can carry out where an account is at home.
+//! Operations that only the home of an account can carry out.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ pub enum Order {
         by: Actor,
         operation: Operation,
     },
-    /// A payment that arrived on its chain, for an owner that is at home there.
+    /// A payment that arrived on its chain, for an owner whose home is that node.
     CreditClaim {
         claim: [u8; 20],
     },

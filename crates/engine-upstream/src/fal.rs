@@ -1,5 +1,5 @@
-//! fal's queue: a request is handed in, asked about under the address that came back, and cancelled
-//! when nobody waits for it.
+//! fal's queue: a request is submitted, polled under the URL in its answer, and cancelled when the
+//! caller is gone.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! stable-diffusion.cpp's own protocol: a job is handed in, asked about, and cancelled when nobody
-//! waits for it.
+//! stable-diffusion.cpp's own protocol: a job is submitted, polled, and cancelled when the caller
+//! is gone.
 
 use std::sync::Arc;
 use std::time::Duration;

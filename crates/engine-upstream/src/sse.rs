@@ -10,7 +10,7 @@ pub(crate) const EVENT_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// What is kept for the next event; few are longer.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
 
-/// What makes a byte stream unreadable. Whoever sees one stops reading.
+/// What makes a byte stream unreadable. Reading stops there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SseError {
     #[error("an event is longer than {EVENT_BYTES_MAX} bytes")]

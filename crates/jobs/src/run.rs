@@ -1,4 +1,4 @@
-//! One job that was taken up here, until it ends or is left to somebody else.
+//! Runs one claimed job until it ends or its lease is given up.
 
 use std::sync::Arc;
 use std::time::Duration;

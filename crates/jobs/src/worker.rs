@@ -1,4 +1,4 @@
-//! Takes jobs up, as many as there are places for, and tends what was made.
+//! Claims jobs, as many as may run at once, and deletes expired results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,8 @@ use crate::run::Run;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 const COUNT_EVERY: Duration = Duration::from_secs(10);
-/// Whoever writes an object writes its row within minutes, or never.
+/// How often objects without a row are deleted: a row is written within minutes of its object, or
+/// never.
 const SCAN_EVERY: Duration = Duration::from_secs(60 * 60);
 
 impl Jobs {
@@ -64,7 +65,7 @@ impl Jobs {
         self.added.notify_one();
     }
 
-    /// For a store that one process owns: whoever held a lease when this process starts is dead.
+    /// For a store that one process owns: leases from before its start belong to dead processes.
     pub async fn break_leases(&self) -> Result<(), StoreError> {
         let write = Write::Job(Box::new(JobWrite::BreakLeases));
         self.parts.store.commit(Group::of(write)).await
@@ -115,7 +116,7 @@ impl Jobs {
         self.lock().under_way.len() < self.settings.workers
     }
 
-    /// Without the jobs of owners that are at home at another node: that one takes them up.
+    /// Without the jobs of owners whose home is another node: that one runs them.
     async fn at_home(&self, due: Vec<QueuedJob>) -> Vec<QueuedJob> {
         let mut here = Vec::with_capacity(due.len());
         for job in due {

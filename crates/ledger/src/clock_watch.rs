@@ -1,16 +1,17 @@
-//! Whether the wall clock can be believed: it must run as a stopwatch does.
+//! Whether the wall clock can be trusted: it must advance as the monotonic clock does.
 //!
 //! Days, limits and expiries follow the wall clock, and what a wrong one has done to them cannot be
-//! undone: a lot that expired is gone, and a day that was begun does not begin again. So a clock that
-//! jumps stops new work until it is right again, or until somebody starts the service anew with it.
+//! undone: a lot that expired is gone, and a day that was begun does not begin again. So a clock
+//! that jumps stops new work until it is right again, or until somebody starts the service anew
+//! with it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use moment::Timestamp;
 
-/// How far the wall clock may be from where the stopwatch says it should be. Machines that keep their
-/// time over the network are within a second.
+/// How far the wall clock may be from where the stopwatch says it should be. Machines that keep
+/// their time over the network are within a second.
 pub const CLOCK_JUMP_MAX: Duration = Duration::from_secs(60);
 
 /// After so long the two are held together anew, so that slow drift is followed.

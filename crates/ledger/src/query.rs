@@ -1,4 +1,4 @@
-//! Questions that are answered from memory.
+//! Queries that are answered from memory.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What must be done from time to time: letting go of what expired, and recovery.
+//! Periodic work: expiring lots and holds, and recovery after a failed commit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const SWEEPS_MAX: usize = 64;
 struct Loaded {
     core: credits::Ledger,
     last_seq: i64,
-    /// Owners that are at home elsewhere by now.
+    /// Owners whose home is another node by now.
     gone: Vec<OwnerId>,
 }
 

@@ -1,4 +1,4 @@
-//! What came back: a status, headers, and a body that is read as it comes.
+//! The answer of a server: a status, headers, and a body that is read as it arrives.
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, StatusCode};

@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! Why a request got no answer.
 
 use std::error::Error;
 

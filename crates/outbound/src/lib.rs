@@ -1,8 +1,8 @@
 //! Requests to a server that the operator named.
 //!
-//! Whatever is the same for every request is made ready once, in a [`Target`]. Nothing is done
-//! that nobody asked for: no redirect is followed, no cookie kept, nothing unpacked, and no
-//! request sent again that a server may have seen.
+//! What is the same for every request is prepared once, in a [`Target`]. Redirects are not
+//! followed, cookies not kept, bodies not decompressed, and no request is repeated that a server
+//! may have seen.
 
 mod answer;
 mod client;

@@ -1,8 +1,7 @@
 //! Connections to servers without TLS, kept for the next request.
 //!
-//! Such a connection speaks HTTP/1.1 and nothing else, so it serves one request at a time. It is
-//! read from only while it is used: that a server has closed an idle one is noticed when it is next
-//! looked at.
+//! Such a connection speaks HTTP/1.1 only, so it serves one request at a time. Idle connections are
+//! not read from: that a server has closed one is noticed when it is next taken or swept.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
-//! One HTTP/1.1 connection without TLS: a request is written to it, and an answer read from it, by
-//! whoever waits for that answer.
+//! One HTTP/1.1 connection without TLS. The task that waits for an answer also writes the request
+//! and reads the answer.
 //!
-//! It has no task and no buffer of its own. What has come is read into memory of its size and handed
-//! out as it is.
+//! It has no task of its own and keeps no buffer while it waits: bytes are read into a buffer whose
+//! size follows what arrived before, and which is handed out without a copy.
 
 mod chunks;
 mod framing;

@@ -1,7 +1,7 @@
 //! Settling through a facilitator: a service that puts payments on their chains for us.
 //!
-//! It is asked, and not believed: what it says has moved is looked up on the chain before it is
-//! credited, and what it does not answer is looked for there.
+//! Its answers are not trusted: a payment that it reports is looked up on the chain before it is
+//! credited, and one that it does not answer for is searched there.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Claims that were given up, and what may come of them all the same.
+//! Claims that failed, and are credited if the money arrives after all.
 
 use store::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment};
 use store::write::Write;

@@ -1,4 +1,5 @@
-//! Claims that nobody waits for: after a restart, and after a request was told to come back later.
+//! Continues claims that no request waits for: after a restart, and after a request ended with the
+//! payment pending.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::payments::Payments;
 const RECONCILE_EVERY: Duration = Duration::from_secs(5);
 /// Claims that are asked about side by side.
 const CLAIMS_AT_ONCE: usize = 8;
-/// Failed claims are kept this long, for whoever asks what became of a payment.
+/// Failed claims are kept this long, so that the outcome of a payment can be queried.
 const FAILED_KEPT: Duration = Duration::from_secs(7 * 86_400);
 const FAILED_DROPPED_MAX: usize = 1000;
 

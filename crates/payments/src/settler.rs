@@ -7,7 +7,7 @@ use store::claim::{Claim, SentPayment};
 use thiserror::Error;
 use wallet::{ContractCheck, Payment, Requirement, TokenAmount, VerifiedPayment};
 
-/// A step under way.
+/// The future of one operation of a [`Settler`].
 pub type SettlerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Setback>> + Send + 'a>>;
 
 /// Puts payments on their chains, or has it done.
@@ -31,8 +31,9 @@ pub trait Settler: Send + Sync {
         Box::pin(async { Ok(None) })
     }
 
-    /// Clears away what holds payments up and belongs to none of the claims that are unfinished. What
-    /// was credited lately is sent once more if it holds them up, for its chain has taken it back.
+    /// Clears away what holds payments up and belongs to none of the claims that are unfinished.
+    /// What was credited lately is sent once more if it holds them up, for its chain has taken it
+    /// back.
     fn clear_the_way<'a>(
         &'a self,
         _unfinished: &'a [Claim],

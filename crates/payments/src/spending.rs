@@ -1,7 +1,6 @@
 //! What our own keys may spend on fees in an hour.
 //!
-//! Whatever goes wrong, in the market for fees or in this program, a key does not lose more than
-//! this before somebody looks.
+//! Bounds the loss if fees explode or this program is wrong.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

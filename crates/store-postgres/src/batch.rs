@@ -1,5 +1,5 @@
-//! One transaction of the writer: what fences it, what marks it, and the statements of its groups,
-//! all sent before the first is answered.
+//! One transaction of the writer: the check of the node's epoch, the batch number, and the
+//! statements of its groups, all sent before the first is answered.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tells of changes that other nodes made, so that what is remembered of them can be forgotten.
+//! Notifications of changes that other nodes made, so that cached copies are dropped.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Makes connections, each moved on by a task of the store's own runtime.
+//! Opens connections, each driven by a task of the store's own runtime.
 
 use store::error::StoreError;
 use tokio::runtime::Handle;

@@ -1,4 +1,4 @@
-//! What an error of Postgres means: the group's fault, a collision, no room, or no connection.
+//! Classifies errors of Postgres: a bad group, a collision, a full disk, or a lost connection.
 
 use std::error::Error as _;
 

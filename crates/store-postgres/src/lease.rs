@@ -1,4 +1,4 @@
-//! Extends this node's lease, and tells whether it is held.
+//! Extends this node's lease, and reports whether it is held.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::session::Session;
 
 /// How often the lease is extended.
 const EVERY: Duration = Duration::from_secs(3);
-/// How much sooner than the database this node takes its lease for ended: clocks do not run at quite
-/// the same speed, and an answer that was on its way should be out before.
+/// How much sooner than the database this node takes its lease for ended: clocks do not run at
+/// quite the same speed, and an answer that was on its way should be out before.
 const MARGIN: Duration = Duration::from_secs(3);
 /// How soon it is tried again after it failed.
 const PAUSE: Duration = Duration::from_millis(300);

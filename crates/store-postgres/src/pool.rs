@@ -1,4 +1,4 @@
-//! A few connections that read, so that questions never wait for the writer.
+//! A few connections that read, so that queries never wait for the writer.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};

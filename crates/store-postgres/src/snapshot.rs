@@ -1,4 +1,4 @@
-//! Questions of several statements that see one state of the database.
+//! Queries of several statements that must see one state of the database.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -8,8 +8,9 @@ use store::error::StoreError;
 use crate::error::PgError;
 use crate::session::Session;
 
-/// Whoever writes has this lock, shared, from before it draws a number until it has committed.
-/// Whoever has it alone sees every number that was drawn, or one that will never be used.
+/// Writers hold this lock shared from before they draw a sequence number until they have committed.
+/// A reader that holds it exclusively therefore sees the row of every number that was drawn and not
+/// rolled back.
 pub(crate) const DRAWING_LOCK: i64 = 0x546F_6C6C_0001;
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";

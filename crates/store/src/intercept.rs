@@ -1,7 +1,7 @@
-//! A store with somebody in front of it, for tests of what happens when one fails.
+//! A wrapper around a store, for tests of what happens when a store fails.
 //!
-//! The trait is passed on here once, so that a new question has one more place to be written in and
-//! not one for each way of failing.
+//! All methods are forwarded here once, so that a new query is added to one wrapper and not to one
+//! for each way of failing.
 
 use std::path::Path;
 use std::sync::Arc;

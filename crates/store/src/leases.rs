@@ -30,14 +30,14 @@ pub enum Leased {
 }
 
 pub trait OwnerLeases: Send + Sync {
-    /// Takes an owner's lease, if it is free or its holder is dead, and reads the owner's part of the
-    /// books once nobody else can change it. A lease that is held here already is as good.
+    /// Takes an owner's lease, if it is free or its holder is dead, and reads the owner's part of
+    /// the books once nobody else can change it. A lease that is held here already is as good.
     fn lease_owner(&self, owner: OwnerId) -> StoreFuture<'_, Leased>;
 
-    /// Asks whoever has an owner's lease to give it back.
+    /// Asks the node that has an owner's lease to give it back.
     fn recall_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()>;
 
-    /// An owner's part of the books, wherever it is at home: of a moment ago.
+    /// An owner's part of the books as it was a moment ago, whichever node has its lease.
     fn owner_books(&self, owner: OwnerId) -> StoreFuture<'_, Books>;
 
     /// Gives a lease back. Everything that was handed in for the owner must be written.

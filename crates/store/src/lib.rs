@@ -1,8 +1,8 @@
 //! Durable state behind one trait: SQLite here, Postgres in the crate `store-postgres`.
 //!
-//! Everything is written by [`Store::commit`], in groups that are all or nothing; everything else
-//! is a question, and questions are traits by subject. The rules are elsewhere: the schema only
-//! refuses what must never be.
+//! Everything is written by [`Store::commit`], in groups that are all or nothing. Reads are traits
+//! by subject, in `queries`. The rules are in other crates: the schema only refuses states that
+//! must never exist.
 
 use std::path::Path;
 use std::pin::Pin;
@@ -47,7 +47,7 @@ pub use queries::{
     RpcStore, UsageStore,
 };
 
-/// An answer under way.
+/// The future of a query.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// A group under way: resolves once the group is durable, or will never be. Dropping it does not

@@ -1,4 +1,4 @@
-//! What a store can be asked, by subject.
+//! Everything that can be read from a store: one trait for each subject.
 
 mod access;
 mod books;

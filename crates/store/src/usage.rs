@@ -1,4 +1,4 @@
-//! What was charged for: the lines that an owner reads on a bill, and the questions about them.
+//! What was charged for: the lines that an owner reads on a bill, and what can be queried of them.
 
 use credits::{EntryId, KeyId, OwnerId};
 use moment::Timestamp;
@@ -74,8 +74,8 @@ pub struct UsagePage {
     pub total: u64,
 }
 
-/// A place in the history. Rows are added in the order of places, so whoever reads on from one
-/// misses nothing and sees nothing twice.
+/// A position in the history. Rows are added in this order, so reading on from a cursor skips no
+/// row and repeats none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UsageCursor {
     pub at: Timestamp,

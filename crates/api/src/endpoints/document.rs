@@ -1,8 +1,8 @@
-//! Documents in a conversation: their text is read into the prompt, unless they are PDF files and the model
-//! can read one itself.
+//! Documents in a conversation: their text is put into the prompt, except PDF files for models that
+//! read those themselves.
 //!
-//! They are read once, whichever models may get them, and before the money is held: the text is
-//! what the prompt is measured by. Whoever has nothing left to spend is refused before that.
+//! They are read once, whichever models may get them, and before the money is held, because the
+//! prompt is measured with their text. Callers with nothing left to spend are refused before that.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The way to other nodes, and the door for them.
+//! Sends requests to other nodes, and recognises those that came from one.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

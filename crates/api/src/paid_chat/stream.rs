@@ -1,4 +1,4 @@
-//! Streamed answers: a task owns the engine and the meter, and tells whoever listens.
+//! Streamed answers: a task owns the engine and the meter, and sends events to the connection.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -31,7 +31,7 @@ const STALL_MAX: Duration = Duration::from_secs(120);
 /// How long an engine that bills on is read after its listener has gone away.
 const DRAIN_MAX: Duration = Duration::from_secs(120);
 
-/// One thing to tell.
+/// What is sent to the connection.
 #[derive(Debug)]
 pub(crate) enum StreamEvent {
     /// The model has begun to answer.

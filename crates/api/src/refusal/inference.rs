@@ -1,4 +1,4 @@
-//! What a caller is told when an engine fails: before the answer began, and in the middle of it.
+//! Refusals when an engine fails: before the answer began, and in the middle of it.
 
 use std::time::Duration;
 

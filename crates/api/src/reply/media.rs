@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 /// What happens once a file was sent to its last byte.
 pub(crate) type Afterwards = Box<dyn FnOnce() + Send>;
 
-/// A file on its way.
+/// A file that is being sent.
 pub(crate) struct Sent {
     pub(crate) opened: Opened,
     /// Without its ending.

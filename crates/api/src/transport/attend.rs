@@ -1,4 +1,4 @@
-//! One request from its arrival to its departure: its id, its headers, its line in the log.
+//! One request from its first byte to its response: its id, its headers, its line in the log.
 
 use std::any::Any;
 use std::convert::Infallible;

@@ -1,8 +1,7 @@
-//! Answers to what is no HTTP, or too much of it, in the shape of all others.
+//! Answers to bytes that are not HTTP, or whose head is too large, in the envelope of all refusals.
 //!
-//! Such a request never becomes one, so no layer sees it: the library below writes an empty answer
-//! of its own. That answer is known by its first line and by lacking our headers, and is replaced
-//! on its way out.
+//! Such a request never reaches a layer: hyper writes an empty answer of its own. That answer is
+//! recognised by its first line and by lacking our headers, and is replaced before it is written.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -1,9 +1,9 @@
-//! What is left of a request's body when its answer is there.
+//! Reads what a handler left unread of a request's body.
 //!
 //! A server that answers and closes while its client still sends makes the client see a broken
-//! connection instead of the answer, and one that leaves bytes unread cannot use the connection
-//! again. So a short rest is read before the answer goes out, and the connection is kept; of a long
-//! one the client is told `connection: close`, and reading goes on for a while beside the answer.
+//! connection instead of the answer, and a connection with unread bytes cannot be used again. So a
+//! short rest is read before the answer is sent, and the connection is kept. With a long rest the
+//! answer says `connection: close`, and reading continues for a while after it was sent.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};

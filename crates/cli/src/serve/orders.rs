@@ -1,4 +1,4 @@
-//! What nodes have each other do: operations and credits go to the node where their owner is at home.
+//! Requests between nodes: operations and credits are sent to their owner's home.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! A route's health: after repeated failures it is left alone, then tried with one request.
+//! The circuit breaker of a route: after repeated failures it is not used for a while, then tried
+//! with one request.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 /// An engine that asks for a longer rest is still preferred to nothing after this.
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
-/// How a route stands for the next request.
+/// Whether a route can take the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RouteHealth {
     Healthy,

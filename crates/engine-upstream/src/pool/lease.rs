@@ -1,5 +1,5 @@
-//! One request's stay on one route: it is counted while it lasts, and its end is told to the
-//! route's health exactly once.
+//! One request on one route: counted while it runs, and its outcome reported to the circuit breaker
+//! exactly once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

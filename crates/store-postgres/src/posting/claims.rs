@@ -1,4 +1,4 @@
-//! Payments on their way to a chain.
+//! Claims of wallet payments.
 
 use moment::Timestamp;
 use store::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment, SentPayment};
@@ -64,8 +64,8 @@ pub(crate) fn open<'a>(
     Ok(())
 }
 
-/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim that
-/// was sent since is not failed by somebody who saw it before.
+/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim
+/// that was sent since is not failed by somebody who saw it before.
 pub(crate) fn advance<'a>(
     statements: &mut SqlStatements<'a>,
     (claim, from): (ClaimId, ClaimState),

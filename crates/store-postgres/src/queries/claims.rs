@@ -1,4 +1,4 @@
-//! Payments on their way to a chain.
+//! Claims of wallet payments.
 
 use credits::EntryId;
 use store::claim::{

@@ -1,4 +1,4 @@
-//! Answers to the questions of the store, by subject.
+//! The store's queries on Postgres, by subject.
 
 mod access;
 pub(crate) mod books;

@@ -1,4 +1,4 @@
-//! What was used, row by row and summed. Each question is a range of an index or of the daily sums,
+//! Usage, row by row and summed. Each query is a range of an index or of the daily sums,
 //! so that none of them slows down as the history grows.
 
 use credits::{EntryId, KeyId, OwnerId};

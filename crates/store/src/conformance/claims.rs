@@ -1,4 +1,4 @@
-//! Payments on their way to a chain: claimed once, never credited twice, never forgotten too early.
+//! Claims of wallet payments: claimed once, never credited twice, never forgotten too early.
 
 use money::Nano;
 

@@ -1,5 +1,5 @@
-//! Reads an export. Whatever is wrong with it is told with its line, and nobody should keep what was
-//! read before the end was: only the last line shows that the file is whole and unchanged.
+//! Reads an export. Errors name the line. Rows may only be kept once the end was read: the checksum
+//! in the last line shows that the file is whole and unchanged.
 
 use std::io::{BufRead, Read};
 

@@ -1,8 +1,8 @@
 //! What is in an export: every table and column that must not be lost, in an order in which rows
 //! come after the rows that they name.
 //!
-//! What follows from other rows by itself is not here: numbers of accounts, which are named by what
-//! they are (`account_in_export`); where rows of usage are looked for; and who is a node.
+//! Derived rows are left out: numbers of accounts (an export names an account by its owner,
+//! currency and name, see `account_in_export`), the index rows of usage, and the nodes.
 
 /// Rows of one kind.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Questions about money: balances, the journal, and what an owner reads of both.
+//! Queries about money: balances, the journal, and what an owner reads of both.
 
 use credits::{EntryId, OwnerId};
 
@@ -23,8 +23,8 @@ pub trait BookStore: Send + Sync {
     /// Whether a command is in the journal, with or without transfers.
     fn is_recorded(&self, entry: EntryId) -> StoreFuture<'_, bool>;
 
-    /// The accounts that are open, and those that a transfer after a sequence number touched: what a
-    /// look at the books from time to time compares. It does not grow with history.
+    /// The accounts that are open, and those that a transfer after a sequence number touched: what
+    /// a look at the books from time to time compares. It does not grow with history.
     fn changed_books(&self, after_seq: i64) -> StoreFuture<'_, Books>;
 
     /// Every sum that the journal was folded into, with closed lots: for verification.

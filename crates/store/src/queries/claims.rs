@@ -1,4 +1,4 @@
-//! Questions about payments on their way to a chain.
+//! Queries about claims of wallet payments.
 
 use crate::StoreFuture;
 use crate::claim::{Claim, ClaimCursor, ClaimId, ClaimSpan, ClaimState, CreditedSum};

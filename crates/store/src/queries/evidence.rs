@@ -1,4 +1,4 @@
-//! Questions of whoever verifies the books.
+//! Queries for verifying the books.
 
 use crate::StoreFuture;
 use crate::audit::AuditRow;

@@ -1,4 +1,4 @@
-//! What is asked about queued work.
+//! Queries about queued work.
 
 use credits::OwnerId;
 use moment::Timestamp;
@@ -9,8 +9,8 @@ use crate::job::{JobCount, JobCursor, JobFilter, JobId, QueuedJob};
 pub trait JobStore: Send + Sync {
     fn job(&self, id: JobId) -> StoreFuture<'_, Option<QueuedJob>>;
 
-    /// The oldest job of each owner that can be taken up now, the oldest of these first: those after
-    /// a place, at most `limit`.
+    /// The oldest job of each owner that can be taken up now, the oldest of these first: those
+    /// after a place, at most `limit`.
     fn due_jobs(
         &self,
         now: Timestamp,

@@ -1,4 +1,4 @@
-//! What is asked about what jobs made.
+//! Queries about the files that jobs made.
 
 use moment::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Questions of the JSON-RPC proxy: answers kept, transactions sent, credits spent.
+//! Queries for the JSON-RPC proxy: answers kept, transactions sent, credits spent.
 
 use moment::Timestamp;
 
@@ -12,7 +12,7 @@ pub trait RpcStore: Send + Sync {
     /// Who sent a transaction, oldest first; the hash as it is written, `0x` first.
     fn sent_transactions<'a>(&'a self, hash: &'a str) -> StoreFuture<'a, Vec<SentTransaction>>;
 
-    /// The credits of the JSON-RPC proxy, by owner and quarter of an hour, of the quarters that began
-    /// at a moment or later; known for two days.
+    /// The credits of the JSON-RPC proxy, by owner and quarter of an hour, of the quarters that
+    /// began at a moment or later; known for two days.
     fn spent_credits(&self, since: Timestamp) -> StoreFuture<'_, Vec<SpentCredits>>;
 }

@@ -1,4 +1,4 @@
-//! The audit trail: the rows and the question.
+//! The audit trail: how rows are written and read.
 
 use rusqlite::{Connection, params};
 

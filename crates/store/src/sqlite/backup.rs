@@ -2,8 +2,8 @@
 //!
 //! The copy is made by `VACUUM INTO`, which reads one state of the database however long it takes;
 //! writers go on, and what they write stays in the write-ahead log until it is done. A backup is
-//! marked in its header, so that it is not taken for a database that has a log of charges and a
-//! write-ahead log of its own: beside those of another one it would be filled with what is not its.
+//! marked in its header, so that it is never opened as a live database: beside the charge log and
+//! the write-ahead log of another one, those would be applied to it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};

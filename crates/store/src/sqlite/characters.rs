@@ -1,4 +1,4 @@
-//! Characters: the rows and the questions.
+//! Characters: how rows are written and read.
 
 mod listing;
 

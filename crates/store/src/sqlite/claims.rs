@@ -1,4 +1,4 @@
-//! Payments on their way to a chain: the rows and the questions.
+//! Claims of wallet payments: how rows are written and read.
 
 use credits::EntryId;
 use moment::Timestamp;
@@ -44,8 +44,8 @@ pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), WriteEr
     Err(WriteError::Refused(StoreError::Duplicate("this payment is claimed".to_owned())))
 }
 
-/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim that
-/// was sent since is not failed by somebody who saw it before.
+/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim
+/// that was sent since is not failed by somebody who saw it before.
 pub(crate) fn advance(
     connection: &Connection,
     (id, from): (ClaimId, ClaimState),

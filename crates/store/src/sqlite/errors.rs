@@ -1,4 +1,4 @@
-//! What an error of SQLite means: the group's fault, no room, or a disk that cannot be trusted.
+//! Classifies errors of SQLite: a bad group, a full disk, or a file that can no longer be trusted.
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};

@@ -1,4 +1,4 @@
-//! Queued work: the rows and the questions.
+//! Queued work: how rows are written and read.
 
 use credits::{KeyId, OwnerId};
 use moment::Timestamp;

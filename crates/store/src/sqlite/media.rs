@@ -1,4 +1,4 @@
-//! What jobs made: the rows and the questions.
+//! What jobs made: how rows are written and read.
 
 use credits::OwnerId;
 use moment::Timestamp;

@@ -1,4 +1,4 @@
-//! Owners, their keys, settings and refusals by rate limits: the rows and the questions.
+//! Owners, their keys, settings and refusals by rate limits: how rows are written and read.
 
 use credits::{KeyId, LimitPeriod, OwnerId};
 use domain::access::{KeyKind, ModelPrivacy};

@@ -1,4 +1,4 @@
-//! What the database answers, by subject.
+//! The store's queries on SQLite, by subject.
 
 mod access;
 mod books;

@@ -1,4 +1,4 @@
-//! A few read-only connections, so that questions never wait for the writer.
+//! A few read-only connections, so that queries never wait for the writer.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

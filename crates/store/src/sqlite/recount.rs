@@ -1,6 +1,7 @@
-//! Counts the rows of usage anew, and holds the sums of them against that.
+//! Counts the rows of usage and compares the stored sums with the result.
 //!
-//! What was pruned cannot be counted, so each question begins with the first day that is whole.
+//! What was pruned cannot be counted, so each query begins with the first day of which all rows are
+//! there.
 
 use rusqlite::{Connection, Params, Row, params};
 

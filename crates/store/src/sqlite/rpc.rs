@@ -1,4 +1,4 @@
-//! What the JSON-RPC proxy keeps: the rows and the questions.
+//! What the JSON-RPC proxy keeps: how rows are written and read.
 
 use credits::OwnerId;
 use moment::Timestamp;

@@ -1,4 +1,4 @@
-//! The schema and its history: numbered steps, embedded, applied forward only.
+//! The schema and its history: numbered migrations, embedded, applied forward only.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,8 +16,8 @@ macro_rules! step {
     };
 }
 
-/// Step `n` of this list brings a database from version `n` to `n + 1`. Steps that were released
-/// are never edited: a change is a new step.
+/// Migration `n` of this list brings a database from version `n` to `n + 1`. Those that were
+/// released are never edited: a change is a new step.
 const MIGRATIONS: [(&str, &str); 19] = [
     step!("0001", "create_owners"),
     step!("0002", "create_journal"),

@@ -1,4 +1,4 @@
-//! The connection that writes: transactions that are durable or undone, and nothing between.
+//! The connection that writes. A transaction is either durable or rolled back when a call returns.
 
 use rusqlite::Connection;
 
@@ -8,7 +8,8 @@ use crate::sqlite::posting::Memory;
 use crate::sqlite::writer::WriteError;
 
 /// The write-ahead log is moved into the database file, and begun again, whenever it has about this
-/// many pages: 8 MiB. The file does not grow from then on, so a commit changes nothing but its data.
+/// many pages: 8 MiB. The file does not grow from then on, so a commit changes nothing but its
+/// data.
 const CHECKPOINT_PAGES: usize = 2048;
 
 /// Posting changes some pages in any case, and then one for about so many rows.

@@ -1,4 +1,4 @@
-//! Questions about usage. Each is a range of an index or of the daily sums, so that none of them
+//! Queries about usage. Each is a range of an index or of the daily sums, so that none of them
 //! slows down as the history grows.
 
 use credits::{EntryId, KeyId, OwnerId};

@@ -1,4 +1,4 @@
-//! The end of the usage table: which number a new row gets, and when rows are placed by owner.
+//! The end of the usage table: which number a new row gets, and when rows are indexed by owner.
 
 use rusqlite::{Connection, params};
 

@@ -1,13 +1,14 @@
 //! The one thread that writes: it drains the queue, commits everything in one transaction, and
-//! only then tells each waiter.
+//! only then completes the futures of those groups.
 //!
 //! The cost of a commit is its fsync and the pages it changes, so the more groups wait, the cheaper
-//! each becomes. A small batch of charges goes into the charge log, and into the tables later.
-//! The log is posted many charges at a time; those that come meanwhile are logged between two of
-//! them, so that none waits for the others. Everything else is posted to the tables at once, after
-//! what is in the log, so that the journal has the order in which groups were handed in. Groups run without savepoints, and sums such as
-//! balances are written once per batch. Only when some group of a batch fails does the batch run
-//! again, each group by itself, so that the one at fault fails alone.
+//! each becomes. A small batch of charges goes into the charge log, and into the tables later. The
+//! log is posted many charges at a time; charges that arrive meanwhile are logged in between, so
+//! that they do not wait for the posting. Everything else is posted to the tables at once, after
+//! what is in the log, so that the journal keeps the order in which groups were handed in. Groups
+//! run without savepoints, and sums such as balances are written once per batch. Only when some
+//! group of a batch fails does the batch run again, each group by itself, so that only the bad one
+//! fails.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

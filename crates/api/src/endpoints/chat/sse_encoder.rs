@@ -1,8 +1,9 @@
 //! A streamed answer as chunks that OpenAI's clients read.
 //!
-//! Usage and cost ride on the last chunk that has a choice, because much code reads
-//! `chunk.choices[0]` blindly; whoever asks for `include_usage` gets OpenAI's own chunk without
-//! choices instead. So a chunk that ends a choice waits until it is known not to be the last.
+//! Usage and cost are in the last chunk that has a choice, because much code reads
+//! `chunk.choices[0]` unchecked; a caller that asks for `include_usage` gets OpenAI's own chunk
+//! without choices instead. So a chunk that ends a choice waits until it is known not to be the
+//! last.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! A continuation as it is made.
 //!
-//! As in chats, usage and cost ride on the last chunk that has a choice unless the caller asks for
+//! As in chats, usage and cost are in the last chunk that has a choice unless the caller asks for
 //! a chunk of their own, so a chunk that ends a choice waits until it is known not to be the last.
 
 use engine::ChatChunk;

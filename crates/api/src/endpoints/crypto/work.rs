@@ -38,7 +38,7 @@ pub(crate) struct Work {
     pub(super) batch: Batch,
 }
 
-/// Why there is no answer. Nothing was charged. Whoever waits for the same request is told the same.
+/// Why there is no answer. Nothing was charged. All callers that wait for this request get it.
 #[derive(Debug, Clone)]
 pub(crate) enum Failed {
     /// The owner has as many requests under way as are allowed.

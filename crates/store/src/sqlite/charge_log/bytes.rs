@@ -1,4 +1,4 @@
-//! Numbers, ids and texts as bytes, without gaps and read back with distrust.
+//! Compact encoding of numbers, ids and texts. Decoding rejects bytes that no encoder writes.
 //!
 //! Whole numbers take seven bits a byte, the lowest first; signed ones fold their sign into the
 //! lowest bit. Small numbers are most of what a charge consists of.

@@ -1,9 +1,9 @@
 //! The file that charges are made durable in: two areas of a fixed size, which generations of
 //! charges take in turns. While those of one are posted, those that come are written to the other.
 //!
-//! All of its room is taken when it is made, so that a write changes nothing but data: one write
-//! that is on disk when it returns, where a commit of SQLite takes a dozen calls. It goes round the
-//! page cache where the file system can, which halves what it costs.
+//! The file is allocated in full when it is created, so that a write changes data and no metadata:
+//! one synchronous write, where a commit of SQLite takes a dozen calls. It bypasses the page cache
+//! where the file system supports that, which halves the cost.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -128,8 +128,8 @@ fn write_at_once(file: &File, bytes: &[u8], at: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills the file up with zeros, and has its name and length on disk. Both are made sure of at every
-/// start: the process that took the room may have ended before it did.
+/// Fills the file up with zeros, and has its name and length on disk. Both are made sure of at
+/// every start: the process that took the room may have ended before it did.
 fn take_room(path: &Path, sync: &mut dyn FnMut(&File) -> io::Result<()>) -> io::Result<()> {
     let mut file = open_with(path, libc::O_APPEND)?;
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);

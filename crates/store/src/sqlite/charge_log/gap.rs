@@ -1,9 +1,8 @@
-//! Which entries the journal has, mostly without asking it.
+//! Answers whether the journal has an entry, mostly without a query.
 //!
 //! Ids of charges grow with time, so nearly every new one falls between the same two neighbours in
-//! the journal: the newest charge that was posted and whatever happens to come next, if anything.
-//! Nobody writes the journal but the one who asks here, so that gap stays empty until the log is
-//! posted into it.
+//! the journal: the newest posted charge and the next entry after it, if any. Only the writer adds
+//! to the journal, and only the writer asks here, so that gap stays empty until the log is posted.
 
 use credits::{EntryId, Transfer};
 use rusqlite::{Connection, OptionalExtension, params};

@@ -1,4 +1,4 @@
-//! Charges that are durable in one small record, and go into their tables many at a time.
+//! Charges are made durable by one small record each, and posted to their tables many at a time.
 //!
 //! A charge changes eight pages of the database: its transfers and their index, balances, counters,
 //! usage and its sums. Writing those for every commit is most of what a charge costs, and charges
@@ -31,27 +31,27 @@ pub(crate) mod record;
 
 pub(crate) use codec::encode;
 
-/// After so many groups, about a third of a millisecond, it is seen who waits.
+/// Groups posted before the queue is checked for new charges (about 0.3 ms of work).
 const POSTED_IN_ONE_GO: usize = 16;
 
 #[derive(Debug)]
 pub(crate) struct ChargeLog {
     file: LogFile,
-    /// Acknowledged and in the file, in their order, and neither in their tables nor on their way.
+    /// Acknowledged and in the file, in order; posting them to their tables has not begun.
     groups: Vec<Group>,
-    /// How many are on their way.
+    /// How many are being posted.
     leaving: usize,
     /// The first generation that is not posted, as the database says: the file's or the one before.
     oldest: i64,
     admission: Admission,
     is_admission_current: bool,
-    /// A record was begun and refused: it may be whole on disk all the same. Its generation ends with
-    /// the next posting, so that nothing posts it once more.
+    /// A record was begun and refused: it may be whole on disk all the same. Its generation ends
+    /// with the next posting, so that nothing posts it once more.
     is_soiled: bool,
     pending: Arc<Pending>,
 }
 
-/// Groups of the log on their way into the tables.
+/// Groups of the log that are being posted to their tables.
 #[derive(Debug)]
 pub(crate) struct Leaving {
     groups: Vec<Group>,
@@ -147,8 +147,8 @@ impl ChargeLog {
         true
     }
 
-    /// Hands all groups out to be posted. What comes meanwhile belongs to the next generation, which
-    /// has the other area of the file, unless that is not posted either.
+    /// Hands all groups out to be posted. What comes meanwhile belongs to the next generation,
+    /// which has the other area of the file, unless that is not posted either.
     pub(crate) fn begin_posting(&mut self) -> Leaving {
         let (first, last) = (self.oldest, self.file.generation());
         let groups = std::mem::take(&mut self.groups);

@@ -2,8 +2,8 @@
 //!
 //! A record is only written once the one before it is on disk. So the records of a generation are
 //! those from the start of its area up to the first that is not whole: that one was being written
-//! when the process ended, and nobody was told of it. A whole record behind one that is not means
-//! that the disk has lost what it had.
+//! when the process ended, and was never acknowledged. A whole record behind a broken one means
+//! that the disk lost data.
 
 /// Writes are whole blocks at whole blocks, which lets them go round the page cache. No disk of
 /// today has larger sectors.

@@ -1,4 +1,4 @@
-//! Answers to questions about who may call: owners, their keys, and refusals by a rate limit.
+//! Queries about who may call: owners, their keys, and refusals by a rate limit.
 
 use credits::{KeyId, OwnerId};
 use domain::secret::SecretDigest;

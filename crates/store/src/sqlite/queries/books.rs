@@ -1,4 +1,4 @@
-//! Answers to questions about money: balances, the journal, and what an owner reads of both.
+//! Queries about money: balances, the journal, and what an owner reads of both.
 
 use credits::{EntryId, OwnerId};
 

@@ -1,4 +1,4 @@
-//! Answers about characters.
+//! Queries about characters.
 
 use credits::OwnerId;
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! Answers to questions about payments on their way to a chain.
+//! Queries about claims of wallet payments.
 
 use crate::claim::{Claim, ClaimCursor, ClaimId, ClaimSpan, ClaimState, CreditedSum};
 use crate::sqlite::{Sqlite, claims};

@@ -1,4 +1,4 @@
-//! Answers for whoever verifies the books.
+//! Queries for verifying the books.
 
 use crate::audit::AuditRow;
 use crate::evidence::{Evidence, UsageMark};

@@ -1,4 +1,4 @@
-//! What is asked about queued work.
+//! Queries about queued work.
 
 use credits::OwnerId;
 use moment::Timestamp;

@@ -1,4 +1,4 @@
-//! Answers for the JSON-RPC proxy: answers kept, transactions sent, credits spent.
+//! Queries for the JSON-RPC proxy: answers kept, transactions sent, credits spent.
 
 use moment::Timestamp;
 

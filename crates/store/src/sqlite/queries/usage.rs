@@ -1,4 +1,4 @@
-//! Answers to questions about what was used, row by row and summed.
+//! Queries about usage, row by row and summed.
 
 use credits::OwnerId;
 

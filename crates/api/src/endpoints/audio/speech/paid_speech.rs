@@ -1,7 +1,7 @@
 //! The paid work behind speech.
 //!
-//! A text has one price, however much of its sound is taken: whoever hangs up after the first bytes
-//! pays for it, as for a whole file. Sound that breaks off costs nothing, because nobody can say
+//! A text has one price, however much of its sound is read: a caller that hangs up after the first
+//! bytes pays for all of it. Sound that breaks off costs nothing, because nobody can say
 //! which part of the text it was.
 
 use std::sync::Arc;

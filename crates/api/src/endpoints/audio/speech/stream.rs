@@ -1,4 +1,4 @@
-//! Speech as it is made: a task owns the engine and the money, and tells whoever listens.
+//! Speech as it is made: a task owns the engine and the money, and sends sound to the connection.
 
 use std::io;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ enum Piece {
     Failed(Failure),
 }
 
-/// Sound on its way, of which the first bytes are there. Dropping it is hanging up.
+/// A stream of sound whose first bytes are there. Dropping it cancels the speech.
 pub(super) struct Flow {
     request_id: RequestId,
     first: Bytes,
