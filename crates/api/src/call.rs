@@ -74,8 +74,8 @@ pub enum Limit {
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     pub limit: Limit,
-    /// What a known caller is told of where nothing was counted, such as for a model that there is
-    /// not.
+    /// The limits in the headers where nothing was counted, such as for a model that does not
+    /// exist.
     pub usual_class: LimitClass,
     /// At whose home it is worked on, where there are several nodes.
     pub home: Home,
@@ -124,7 +124,8 @@ where
             (Ok(raw), _) => Some(raw),
         };
         let caller = presented.or_else(|refusal| {
-            // Guessing ends here too. Whoever only asks what things cost is still told.
+            // A blocked address cannot guess here either. A request for the price is still
+            // answered.
             if refusal.status() == StatusCode::UNAUTHORIZED {
                 refuse_if_blocked(&app, &policy.subject(principal, holder), now)?;
             }

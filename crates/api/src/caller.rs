@@ -78,19 +78,19 @@ pub enum Principal {
 #[derive(Debug)]
 pub struct Anyone;
 
-/// Whoever holds an API key.
+/// The holder of an API key.
 #[derive(Debug)]
 pub struct KeyHolder(pub Arc<Holder>);
 
-/// Whoever holds an ADMIN key.
+/// The holder of an ADMIN key.
 #[derive(Debug)]
 pub struct Admin(pub Arc<Holder>);
 
-/// Whoever can pay: the holder of an API key, or a wallet that signed in.
+/// A caller that can pay: the holder of an API key, or a wallet that signed in.
 #[derive(Debug)]
 pub struct Customer(pub Arc<Holder>);
 
-/// Whoever can pay, collecting what was paid for: an empty wallet collects too.
+/// A caller that collects what it paid for: an empty wallet may, too.
 #[derive(Debug)]
 pub struct Collector(pub Arc<Holder>);
 

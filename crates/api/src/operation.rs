@@ -101,7 +101,7 @@ impl Operation {
         self.response(200, "Done", content_type, json!({ "schema": schema }));
     }
 
-    /// A part of a reply of bytes, for whoever asks for one.
+    /// The reply to a request for a range of bytes.
     pub fn partial_reply(&mut self, content_type: &str) {
         let schema = json!({ "type": "string", "format": "binary" });
         self.response(206, "A part", content_type, json!({ "schema": schema }));

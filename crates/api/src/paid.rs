@@ -2,9 +2,9 @@
 //!
 //! An endpoint makes a [`PaidCall`] of its call, says what the work costs at most, and gets
 //! [`HeldFunds`], which end in one of four ways. Work that gives its result whole ends in
-//! [`HeldFunds::run`]. Chats and streams pay for what was sent (`paid_chat`, `audio/speech/stream`),
-//! and calls to a chain for the items that were answered ([`HeldFunds::pay_with`]). A queued job
-//! keeps its money in the store (`queued`).
+//! [`HeldFunds::run`]. Chats and streams pay for what was sent (`paid_chat`,
+//! `audio/speech/stream`), and calls to a chain for the items that were answered
+//! ([`HeldFunds::pay_with`]). A queued job keeps its money in the store (`queued`).
 
 mod held_funds;
 pub(crate) mod queued;
@@ -83,7 +83,7 @@ impl PaidCall {
         resolved.served_in(self.country)?.as_private_as(privacy)
     }
 
-    /// From here on the caller is told of the limits of this model, whatever becomes of the request.
+    /// From here on the headers show the limits of this model, whatever the outcome of the request.
     pub(crate) fn note_standing(&self, model: &Model) {
         self.standing.set(self.app.standing_with(&self.holder, model, self.now));
     }

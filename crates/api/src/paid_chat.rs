@@ -133,7 +133,7 @@ impl Work {
     }
 }
 
-/// What is told when the money held pays for none of the models that are left.
+/// The refusal when the held money pays for none of the models that are left.
 fn nobody_left() -> EngineError {
     EngineError::Misconfigured { cause: "no model could be asked".to_owned() }
 }

@@ -85,7 +85,7 @@ fn open_sqlite(data_dir: &Path, database: &Path) -> Result<Database, Failure> {
         StoreError::InUse { .. } => in_use(database, data_dir, &error),
         other => other.into(),
     })?;
-    // Only for the words of whoever finds it in use: without the note they say less.
+    // Only for the error message of a process that finds it in use.
     let _ = store::sqlite::note_holder(database, data_dir);
     Ok(Database { store: Arc::new(store), lease: None, shared: None })
 }

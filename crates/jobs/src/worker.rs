@@ -83,8 +83,8 @@ impl Jobs {
 
     /// One job at most of each owner. False if there was nothing to take up, or no place for it.
     ///
-    /// All owners that wait are looked at, page by page: those of the first page may all be at home
-    /// elsewhere, or have as many jobs under way as they may.
+    /// All owners that wait are looked at, page by page: those of the first page may all have
+    /// another home, or as many jobs under way as they may.
     async fn take_up_once(
         self: &Arc<Jobs>,
         tasks: &TaskTracker,

@@ -19,8 +19,8 @@ use tokio::sync::MutexGuard;
 use crate::error::LedgerError;
 use crate::live::Ledger;
 
-/// How long it is believed where an owner is at home before the store is asked again. A node that
-/// is gone is noticed sooner, by whoever calls it.
+/// How long the address of an owner's home is cached before the store is asked again. A dead node
+/// is noticed sooner, by the request that cannot reach it.
 const BELIEVED: Duration = Duration::from_secs(2);
 /// Beyond this many, all are forgotten: each costs a question to learn anew.
 const REMEMBERED_MAX: usize = 100_000;

@@ -203,8 +203,8 @@ impl Shared {
     ) -> Result<(Applied, Option<Watched>), HoldRefused> {
         live.refuse_if_stopped()?;
         if owner_of(command).is_some_and(|owner| !live.is_home(owner)) {
-            // Whoever calls has asked where the owner is. Either it moved on since, or there is no
-            // such owner, and then any node knows that it has nothing.
+            // The caller has looked up the owner's home before. Either that changed since, or there
+            // is no such owner, and then any node knows that it has nothing.
             let is_hold = matches!(command, Command::Hold { payer, .. }
                 if self.homes.as_ref().is_some_and(|homes| homes.is_stranger(payer.owner)));
             if !is_hold {

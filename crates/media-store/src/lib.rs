@@ -1,6 +1,6 @@
 //! Objects that were made, in a directory or on S3, each encrypted under a key of its own.
 //!
-//! Whoever wants an object gone destroys its key first: from then on nobody can read it, whatever
+//! Deleting an object destroys its key first: from then on nobody can read it, whatever
 //! copies of it there are. Deleting the object itself is housekeeping, and may fail and be tried
 //! again.
 

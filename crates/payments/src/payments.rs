@@ -68,7 +68,7 @@ pub struct Parts {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// How long a request waits for the chain before it is told that its payment is pending.
+    /// How long a request waits for the chain before it is answered that its payment is pending.
     pub wait: Duration,
     /// How long between two looks at the chain.
     pub poll: Duration,

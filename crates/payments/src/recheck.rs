@@ -148,7 +148,7 @@ impl Payments {
     }
 }
 
-/// An authorization on an EVM chain is good for whoever has it. A transaction on Solana lacks our
+/// Anybody can send an authorization on an EVM chain. A transaction on Solana lacks our
 /// signature until we have sent it.
 fn can_have_moved(claim: &Claim) -> bool {
     claim.was_sent() || claim.network.starts_with("eip155:")

@@ -4,8 +4,8 @@
 //! The parent has a [`ProcessReader`], a small pool of children of the same program, and asks it
 //! through the trait [`Reader`]: `reader::ask(&*app.reader, caller, task, bytes).await`. A child
 //! ([`child::run`]) gives up everything but its two pipes before it reads the first byte; the
-//! kernel bounds its memory and its time. It does one task at a time and is killed with whoever
-//! asked for it. What can be asked is in [`tasks`], one file for each kind.
+//! kernel bounds its memory and its time. It does one task at a time and is killed if the
+//! request that waits for it is dropped. What can be asked is in [`tasks`], one file for each kind.
 
 pub mod child;
 mod frame;

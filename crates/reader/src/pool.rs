@@ -30,7 +30,7 @@ pub struct ProcessReader {
     turns: Turns,
     /// Held for a push or a pop, and never across an await.
     idle: Mutex<Vec<Worker>>,
-    /// What the kernel lacks is told once.
+    /// What the kernel lacks is logged once.
     told: Once,
 }
 

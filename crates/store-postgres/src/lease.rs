@@ -55,7 +55,7 @@ impl Keeper {
         (Keeper { connector, session: Some(session), identity, state, held_until }, watched)
     }
 
-    /// Extends the lease until it is told to stop or the lease is lost; gives it back in the end.
+    /// Extends the lease until it is stopped or the lease is lost; gives it back in the end.
     pub(crate) async fn run(mut self, stop: CancellationToken) {
         let mut next = Instant::now() + EVERY;
         loop {
@@ -88,8 +88,8 @@ impl Keeper {
         self.tell(LeaseState::Lapsed);
     }
 
-    /// One try. If the lease ends meanwhile, that is told when it does. After a failure there is no
-    /// session any more: the next statement is not sent behind one that nobody answers.
+    /// One try. If the lease ends meanwhile, that is reported when it does. After a failure there
+    /// is no session any more: the next statement is not sent behind one that nobody answers.
     async fn try_extending(&mut self, sent: Instant) -> Result<bool, PgError> {
         let (connector, session, identity) =
             (self.connector.clone(), self.session.take(), self.identity);
@@ -117,7 +117,7 @@ impl Keeper {
         }
     }
 
-    /// Waits until a moment; if the lease ends sooner, that is told when it does.
+    /// Waits until a moment; if the lease ends sooner, that is reported when it does.
     async fn wait_noting_lapse(&self, until: Instant) {
         if self.held_until < until {
             sleep_until(self.held_until).await;

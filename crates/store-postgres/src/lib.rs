@@ -1,8 +1,8 @@
 //! The store on Postgres 15 or later, for one node or several that share a database.
 //!
-//! Reading order: `writer.rs` takes groups and commits them in batches (`batch.rs`), whose statements
-//! are made by `posting/`; `queries/` reads; `node.rs` and `lease.rs` say who may write, and
-//! `owner_lease.rs` who decides about an owner's money.
+//! Reading order: `writer.rs` takes groups and commits them in batches (`batch.rs`), whose
+//! statements are made by `posting/`; `queries/` reads; `node.rs` and `lease.rs` say who may write,
+//! and `owner_lease.rs` who decides about an owner's money.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -205,7 +205,7 @@ impl Postgres {
         self.lease.clone()
     }
 
-    /// What other nodes changed, and this one. Nothing that came before this call is told.
+    /// Changes by other nodes and by this one, from this call on.
     pub fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
     }

@@ -1,9 +1,9 @@
 //! The processes that share a database: who they are, and which of them may write.
 //!
-//! A node registers when it starts and gets an epoch. Every transaction that writes holds the node's
-//! row with that epoch, and fails if the row is not there or its lease has run out. Retiring a node
-//! raises its epoch, which waits for the transactions that hold the row: from then on nothing of the
-//! retired node can be committed, whatever its own clock says.
+//! A node registers when it starts and gets an epoch. Every transaction that writes holds the
+//! node's row with that epoch, and fails if the row is not there or its lease has run out. Retiring
+//! a node raises its epoch, which waits for the transactions that hold the row: from then on
+//! nothing of the retired node can be committed, whatever its own clock says.
 
 use std::time::Duration;
 
@@ -88,7 +88,8 @@ pub(crate) async fn register(
     for sql in [again, seat, new] {
         if let Some(row) = session.row(&sql, &[&name, &address, &is_alone]).await? {
             let identity = Identity { id: get(&row, 0)?, epoch: get(&row, 1)? };
-            // Whoever was this node before may still ask for the end of its last batch; not for long.
+            // The process that was this node before may still query whether its last batch was
+            // committed.
             let old = "DELETE FROM batch WHERE node = $1 \
                        AND at < clock_timestamp() - interval '1 day'";
             session.execute(old, &[&identity.id]).await?;

@@ -27,7 +27,7 @@ pub(crate) async fn begin(session: &Session) -> Result<(), PgError> {
 /// The same, and nothing that is committed later has a number below one that is seen here.
 ///
 /// Numbers are drawn before they are committed, so on several nodes a higher one may be seen first;
-/// whoever reads on from there would miss the lower one for ever. So writers are kept out for the
+/// a reader that goes on from there would never see the lower one. So writers are kept out for the
 /// moment in which the state is fixed. All of it is sent at once, and the database ends it if we
 /// hang in the middle.
 pub(crate) async fn begin_settled(session: &Session) -> Result<(), PgError> {

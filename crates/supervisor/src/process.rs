@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-/// How long an engine may take to end when it is told to.
+/// How long an engine may take to end after it was asked to.
 const END_WAIT: Duration = Duration::from_secs(3);
 
 /// How the engine is started.

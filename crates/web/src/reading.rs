@@ -1,5 +1,5 @@
-//! Reading what was fetched or sent: pages and documents, which whoever wrote them may have made to
-//! harm, so that they are opened elsewhere.
+//! Reads pages and documents that were fetched or sent. They may be hostile, so they are opened by
+//! the reader processes.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use pages::Page;
 use reader::tasks::{document, page};
 use reader::{CallerId, Reader, ReaderError};
 
-/// Has hostile bytes read. What could not be read is told in a sentence.
+/// Has hostile bytes read. The error is a sentence for the caller.
 #[derive(Clone)]
 pub struct Reading {
     reader: Arc<dyn Reader>,

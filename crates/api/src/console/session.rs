@@ -46,13 +46,13 @@ pub(super) fn proved(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<S
     }
 }
 
-/// The session that a cookie carries, whoever made the browser send it.
+/// The session that a cookie carries, no matter which page made the browser send it.
 pub(super) fn current(app: &App, headers: &HeaderMap, now: Timestamp) -> Option<Session> {
     let session = app.console.sealer.open(cookie(headers)?, now)?;
     (!app.console.has_ended(&session.id)).then_some(session)
 }
 
-/// Whoever a session stands for, looked up anew.
+/// The caller of a session, looked up again.
 pub(super) async fn find(
     app: &App,
     session: &Session,

@@ -72,7 +72,7 @@ pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Respon
     }
 }
 
-/// Ends the session, also for whoever has a copy of its cookie.
+/// Ends the session, also for copies of its cookie.
 pub(super) async fn end(State(app): State<Shared>, headers: HeaderMap) -> Response {
     let now = app.clock.now();
     match session::proved(&app, &headers, now) {

@@ -94,7 +94,7 @@ pub(super) async fn read(
         return Err(Refusal::invalid(&faults));
     }
     let pdf_files = PdfFiles::wanted_by(lineup);
-    // Together they may have megabytes, and whoever else is served here would wait for them.
+    // Together they may have megabytes, and other requests on this event loop would wait for them.
     let opened = call.app.tasks.spawn_blocking(move || Opened::of(files, pdf_files));
     let Opened { mut documents, unread, lengths, bytes } =
         opened.await.map_err(Refusal::internal)?;

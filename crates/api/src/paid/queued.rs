@@ -28,7 +28,7 @@ const FULL_QUEUE_WAIT: Duration = Duration::from_secs(30);
 /// A job that somebody wants to pay for, admitted by its limits.
 pub(crate) struct Order<T> {
     new: NewJob,
-    /// What the caller is told once it is queued.
+    /// The reply once it is queued.
     told: T,
 }
 

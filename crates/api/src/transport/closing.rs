@@ -19,8 +19,8 @@ pub(crate) const LINGER: Duration = Duration::from_secs(1);
 pub(super) const HANDSHAKE_MAX: Duration = Duration::from_millis(50);
 
 /// From now on the kernel drops what asks for a new connection, and lets handshakes that have begun
-/// end. Whoever asks does so again a second later, and is refused by then, which a proxy takes as a
-/// reason to go elsewhere. Where the kernel cannot do that, a connection that is made in the moment
+/// end. The client repeats its SYN a second later and is refused by then, upon which a proxy
+/// tries another server. Where the kernel cannot do that, a connection that is made in the moment
 /// of closing may be lost.
 pub(super) fn turn_new_ones_away(listener: &TcpListener) {
     if let Err(error) = SockRef::from(listener).attach_filter(&without_new_connections()) {

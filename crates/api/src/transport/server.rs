@@ -178,7 +178,8 @@ fn connect(
                 return Ok(Refusal::bad_host().into_response());
             }
             let mut response = answered.await?;
-            // The last answer here: whoever has more to ask connects to somebody else.
+            // The last answer on this connection: the client opens another one for its next
+            // request.
             if is_http_1 && stop.is_cancelled() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }

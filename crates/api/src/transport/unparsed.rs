@@ -12,8 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::version::VERSION;
 
-/// What may still be on its way when a connection is closed: read, so that the client gets to read
-/// its answer.
+/// Bytes that are still read when a connection is closed, so that the client gets to read its
+/// answer.
 const LEFT_BYTES_MAX: usize = 1024 * 1024;
 
 /// The library's first lines, and what is said instead.

@@ -111,7 +111,7 @@ impl HttpBody for ReturningBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let Some(left) = &mut self.left else { return Poll::Ready(None) };
-        // Whoever asks for it has the client told to send.
+        // Reading it makes hyper send `100 Continue`.
         left.is_held_back = false;
         let polled = Pin::new(&mut left.body).poll_frame(context);
         if matches!(polled, Poll::Ready(None | Some(Err(_)))) {

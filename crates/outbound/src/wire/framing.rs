@@ -35,7 +35,7 @@ impl Framing {
             Framing::Counted { left } => *left -= count as u64,
             Framing::Chunked(chunks) => {
                 chunks.pass(count as u64);
-                // The end may be there already. What is wrong is told when it is its turn.
+                // The end may be there already. An error is reported once all before it was read.
                 let _ = chunks.seek(unread);
             }
             Framing::ToClose => {}

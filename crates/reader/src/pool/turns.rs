@@ -40,7 +40,7 @@ impl Turns {
     pub(super) async fn take(&self, caller: CallerId) -> Result<Turn, ReaderError> {
         let next = {
             let mut queue = lock(&self.0);
-            // Whoever went away does not count.
+            // Callers that were dropped do not count.
             queue.waiting.retain(|(_, sender)| !sender.is_closed());
             if 0 < queue.free {
                 queue.free -= 1;

@@ -11,8 +11,8 @@ use crate::columns::{limit, text};
 use crate::posting::owners::owner_values;
 use crate::statements::{SqlStatements, values};
 
-/// Whoever links a wallet and whoever gives it a balance of its own come one after the other: each
-/// looks for a row of the other's.
+/// Linking a wallet and giving it a balance of its own exclude each other: both take this lock, and
+/// each looks for a row of the other.
 const LOCK_WALLET: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended($1::text || ':' || $2::text, 7))";
 

@@ -30,8 +30,8 @@ impl UsageStore for Postgres {
         self.ask_at_once(async move |db| page(&db, &filter, request).await)
     }
 
-    /// An owner's rows are added by the node that has its lease, in the order of places; so whoever
-    /// reads on misses none, however many nodes there are.
+    /// An owner's rows are added by the node that has its lease, in the order of cursors; so
+    /// reading on from one skips no row, however many nodes there are.
     fn usage_after(
         &self,
         filter: UsageFilter,

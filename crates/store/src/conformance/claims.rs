@@ -212,7 +212,7 @@ async fn credited(store: &dyn Store) {
     }
 }
 
-/// Whoever saw a claim before somebody else moved it on changes nothing.
+/// A step from a state that the claim has left changes nothing.
 async fn seen_before(store: &dyn Store) {
     done(store, vec![open(1), submit(1)]).await;
     for stale in [fail(1, Verified), credit(1, Verified, 5)] {

@@ -21,7 +21,7 @@ pub(crate) struct Queue {
     state: Mutex<State>,
     filled: Condvar,
     /// Waking costs a system call, so it is left out where nobody sleeps. Set under the lock, by
-    /// the writer, and taken back by whoever wakes it.
+    /// the writer, and cleared by the task that wakes it.
     is_writer_asleep: AtomicBool,
 }
 
@@ -49,8 +49,8 @@ pub(crate) enum Taken {
 
 type Outcome = Result<(), StoreError>;
 
-/// A group in the queue. The writer is woken when this is first polled, or dropped: whoever pushes
-/// under a lock does so in well under a microsecond, and pays for the wake after letting it go.
+/// A group in the queue. The writer is woken when this is first polled, or dropped. So
+/// pushing under a lock takes well under a microsecond, and the wake happens after the unlock.
 #[derive(Debug)]
 pub(crate) struct Pushed {
     queue: Arc<Queue>,

@@ -121,7 +121,7 @@ async fn carry(
             }
         }
     }
-    // Whoever waits is told by the end of their channels.
+    // Waiting tasks see that their channels closed.
     lock(&shared.answers).clear();
     lock(&shared.listeners).clear();
 }

@@ -1,4 +1,4 @@
-//! `/api_keys/generate_web3_key`: an API key for whoever can sign for a wallet.
+//! `/api_keys/generate_web3_key`: an API key for the holder of a wallet.
 
 use access::wallets::{self, NonceRefused};
 use domain::limits::tiers::LimitClass;

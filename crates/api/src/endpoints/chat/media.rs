@@ -26,7 +26,8 @@ pub(super) fn faults(messages: &[Message], hosts: &Judged) -> Faults {
     faults
 }
 
-/// Writes every address as it was judged, so that whoever fetches it reads the same.
+/// Writes every address as it was parsed for the check, so that the engine fetches what was
+/// checked.
 pub(super) fn normalise(messages: &mut [Message]) {
     for message in messages {
         let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
@@ -63,7 +64,7 @@ pub(super) fn taken(messages: &mut [Message]) -> Vec<File> {
     files
 }
 
-/// What a caller is told of something that does not pass.
+/// The message for something that does not pass.
 pub(in crate::endpoints) fn told(what: &str, fault: impl Display) -> String {
     format!("Supplied {what} did not pass validation checks. {fault}")
 }

@@ -44,7 +44,7 @@ pub(super) struct ChatSseEncoder {
     /// A chunk that ends a choice, and may be the last.
     held: Option<ChatChunk>,
     parameters: EffectiveParameters,
-    /// Whether what was found on the web is told in the stream.
+    /// Whether the results of a web search are sent in the stream.
     tells_sources: bool,
     /// Whether anything was told yet.
     has_begun: bool,

@@ -18,8 +18,8 @@ use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 
-/// The model of this name, or the default one where nobody knows the name: clients send the names of
-/// OpenAI's own models.
+/// The model of this name, or the default one where nobody knows the name: clients send the names
+/// of OpenAI's own models.
 fn resolve<'a>(
     call: &PaidCall,
     catalogue: &'a Catalogue,
@@ -68,7 +68,7 @@ const fn quality(quality: Option<OpenAiQuality>) -> Option<Quality> {
     }
 }
 
-/// The pictures as OpenAI's clients read them, with what is told in headers.
+/// The pictures as OpenAI's clients read them, with the headers about them.
 fn answer(
     call: &PaidCall,
     resolved: &Resolved<'_>,

@@ -19,8 +19,8 @@ use crate::payment;
 use crate::picture_work::Studio;
 use crate::reply::WithHeaders;
 
-/// Ends the engine's work when its caller goes away, where that costs nobody anything. Whoever waits
-/// keeps the guard.
+/// Cancels the engine's work when it is dropped, where that costs nothing. Kept while the caller
+/// waits.
 pub(super) struct Watch {
     gone: CancellationToken,
     stops: bool,
@@ -118,7 +118,7 @@ fn charge(model: &Model, pictures: u64, rate: Rate) -> Charge {
     payment::unit_charge(model, ChargeLine { sku, units: pictures, rate, per: Per::One })
 }
 
-/// What is told about a picture beside it.
+/// Adds the headers about pictures.
 pub(super) fn with_verdicts<T>(answer: WithHeaders<T>, pictures: &[Finished]) -> WithHeaders<T> {
     let is_blurred = pictures.iter().any(|it| it.is_blurred);
     let is_violation = pictures.iter().any(|it| it.is_violation);

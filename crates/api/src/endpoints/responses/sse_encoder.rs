@@ -48,7 +48,7 @@ impl ResponseSseEncoder {
         let response = self.frame.response(ResponseStatus::InProgress, Vec::new());
         self.script.tell_response("response.created", &response, events);
         self.script.tell_response("response.in_progress", &response, events);
-        // The search was made before the model was asked, and is over when it is told.
+        // The search was made before the model was asked, so it is over when its events are sent.
         if let Some(query) = self.frame.query.clone() {
             let index = self.open(Kind::Search, events);
             self.items[index].text = query;
@@ -180,7 +180,7 @@ struct Script {
     next: u64,
 }
 
-/// What is told of a search, in order.
+/// The events of a search, in order.
 const SEARCHED: [&str; 3] = [
     "response.web_search_call.in_progress",
     "response.web_search_call.searching",

@@ -68,7 +68,8 @@ pub(super) fn taken(input: &mut Input) -> Vec<File> {
     files
 }
 
-/// Writes every address as it was judged, so that whoever fetches it reads the same.
+/// Writes every address as it was parsed for the check, so that the engine fetches what was
+/// checked.
 pub(super) fn normalise(input: &mut Input) {
     let Input::Items(items) = input else { return };
     for item in items {

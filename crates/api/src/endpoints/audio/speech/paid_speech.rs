@@ -1,4 +1,4 @@
-//! The paid work behind speech.
+//! Speech whose money is held.
 //!
 //! A text has one price, however much of its sound is read: a caller that hangs up after the first
 //! bytes pays for all of it. Sound that breaks off costs nothing, because nobody can say
