@@ -4,7 +4,7 @@
 
 use std::future::Future;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use access::{Holder, Proof};
 use axum::extract::Request;
@@ -17,16 +17,18 @@ use domain::limits::window::{Standing, Subject};
 use moment::Timestamp;
 
 use crate::app::{App, Shared};
-use crate::caller::{Arrival, Credential, KeyHolder, Principal};
+use crate::arrival::Arrival;
+use crate::caller::{Credential, KeyHolder};
 use crate::discovery;
 use crate::home::{self, Home};
 use crate::input::{BodyLimits, Input, LARGE_BYTES, Room, apart};
 use crate::origin;
+use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::refusal::render::{Discovery, Shortfall};
 use crate::reply::Reply;
-use crate::standing;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
+use crate::standing::{self, StandingCell};
 use crate::transport::lasting::keep_until_sent;
 
 /// What a handler is called with: the proof of who calls, and input that has passed its schema.
@@ -44,20 +46,6 @@ pub struct Call<C, I> {
     pub standing: StandingCell,
     /// The memory that the request has of what all of them may hold.
     pub(crate) room: Arc<Room>,
-}
-
-/// Where a caller stands, once that is known. The latest word counts.
-#[derive(Debug, Clone, Default)]
-pub struct StandingCell(Arc<Mutex<Option<Standing>>>);
-
-impl StandingCell {
-    pub fn set(&self, standing: Standing) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(standing);
-    }
-
-    fn get(&self) -> Option<Standing> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// What a request is counted against.
@@ -115,7 +103,7 @@ where
     let body = room.watch(body, &parts.headers, limits.pace);
     let raw = room.judge(I::read(&mut parts, body, limits).await);
     let standing = StandingCell::default();
-    let balance = holder.map(|holder| standing::balance(&app, holder));
+    let balance = holder.map(|holder| standing::balance(&app.ledger, holder));
     let outcome = async {
         let raw = match (raw, presented.is_err()) {
             // A stranger's body was cut off on purpose: what is missing is the credential.

@@ -14,8 +14,8 @@ use wire::x402::{
 };
 
 use crate::app::App;
-use crate::caller::Arrival;
-use crate::endpoints::billing::balance::{CONSUMABLE_MIN, can_consume};
+use crate::arrival::Arrival;
+use crate::payment::{CONSUMABLE_MIN, can_consume};
 use crate::refusal::Refusal;
 use crate::wallets::challenge::{CalledResource, challenge, shown};
 

@@ -5,7 +5,7 @@
 //! unchanged, with the proven identity in a header. Nodes authenticate each other by a secret that
 //! is stored in the database.
 
-mod nodes;
+pub(crate) mod nodes;
 mod proved;
 mod resendable_body;
 
@@ -27,8 +27,8 @@ use self::nodes::Unsent;
 use self::proved::{Proved, SentOn};
 use self::resendable_body::ResendableBody;
 use crate::app::App;
-use crate::caller;
 use crate::refusal::Refusal;
+use crate::refusal::key::refuse_key;
 
 /// How often it is checked that a node that has not answered yet is still the owner's home.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl Home {
 pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder>, Refusal>> {
     let sent_on = parts.extensions.get::<SentOn>()?;
     Some(match sent_on.proved.as_ref()? {
-        Proved::Key(digest) => app.keys.open_digest(*digest).await.map_err(caller::refuse),
+        Proved::Key(digest) => app.keys.open_digest(*digest).await.map_err(refuse_key),
         Proved::Wallet(wallet) => {
             let owner = wallets::owner(app.store.as_ref(), *wallet, app.clock.now()).await;
             let holder = |owner| Arc::new(Holder { proof: Proof::Wallet(*wallet), owner });

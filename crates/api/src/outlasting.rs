@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-use crate::transport::for_same_request;
+use crate::request_id::for_same_request;
 
 /// Work under way. Dropping it leaves the rest of it to a task.
 pub(crate) struct Outlasting<T: Send + 'static> {

@@ -20,13 +20,14 @@ use std::time::Duration;
 
 use ::payments::Payments;
 use ::web::{Names, SystemNames};
-use api::app::{App, Settings};
+use api::app::App;
 use api::console::Console;
 use api::engines::Engines;
 use api::home::Nodes;
 use api::hosts::Hosts;
 use api::input::Bodies;
 use api::proxy::{CurrentChains, Proxy};
+use api::settings::Settings;
 use api::strangers::Strangers;
 use api::wallets::Wallets;
 use api::web::Web;

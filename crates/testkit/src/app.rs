@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use access::KeyRing;
-use api::app::{App, Settings, Shared};
+use api::app::{App, Shared};
 use api::engines::Engines;
 use api::hosts::Hosts;
 use api::input::Bodies;
+use api::settings::Settings;
 use api::strangers::Strangers;
 use axum::Router;
 use config::environment::Environment;

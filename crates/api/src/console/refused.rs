@@ -11,7 +11,7 @@ use credits::{KeyId, OwnerId};
 use moment::Timestamp;
 
 use crate::refusal::render::{Discovery, Words};
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 
 /// Of how many owners refusals are kept; beyond it, the one who was refused longest ago is
 /// forgotten.

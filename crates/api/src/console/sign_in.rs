@@ -16,13 +16,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::{App, Shared};
+use crate::arrival::Arrival;
 use crate::call::refuse_blocked_address;
-use crate::caller::{self, Arrival, Principal};
 use crate::console::SESSION_LIFETIME;
 use crate::console::sealed::{Session, Subject};
 use crate::console::session::{self, COOKIE_NAME, is_same_origin};
 use crate::origin;
+use crate::principal::Principal;
 use crate::refusal::Refusal;
+use crate::refusal::key::refuse_key;
 use crate::reply;
 use crate::wallets::sign_in as wallet_sign_in;
 
@@ -105,12 +107,12 @@ async fn enter(
         return Ok((Subject::Wallet(wallet), holder));
     }
     let holder = match (entry.key, entry.link) {
-        (Some(secret), None) => app.keys.open(secret.trim()).await.map_err(caller::refuse)?,
+        (Some(secret), None) => app.keys.open(secret.trim()).await.map_err(refuse_key)?,
         (None, Some(token)) => {
             let key = app.console.take_link(&token, arrival.now).ok_or_else(|| {
                 Refusal::unauthenticated("This link was used or is too old; sign in with a key.")
             })?;
-            app.keys.open_digest(key).await.map_err(caller::refuse)?
+            app.keys.open_digest(key).await.map_err(refuse_key)?
         }
         _ => return Err(Refusal::bad_request("Nothing to sign in with", "Send `key` or `link`.")),
     };

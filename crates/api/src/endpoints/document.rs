@@ -5,6 +5,7 @@
 //! prompt is measured with their text. Callers with nothing left to spend are refused before that.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use domain::catalogue::Capability;
 use domain::media::{self, Inline, Source};
@@ -14,7 +15,6 @@ use reader::tasks::document::Request;
 use schema_check::Faults;
 use wire::chat::FileData;
 
-use crate::endpoints::chat::media::told;
 use crate::endpoints::lineup::Lineup;
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
@@ -169,6 +169,11 @@ fn under_its_name(file: &FileData, text: &str) -> String {
         Some(name) => format!("[File: {name}]\n{text}"),
         None => text.to_owned(),
     }
+}
+
+/// The message for something that does not pass.
+pub(super) fn told(what: &str, fault: impl Display) -> String {
+    format!("Supplied {what} did not pass validation checks. {fault}")
 }
 
 /// One bad file among others must not spoil a chat: the model is told of it, and can say so.

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 use super::proved::{Proved, SentOn};
 use super::resendable_body::BodyAttempt;
 use crate::origin::Peer;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 use crate::transport::closing::LINGER;
 
 static NODE_SECRET: HeaderName = HeaderName::from_static("x-tollgate-node");

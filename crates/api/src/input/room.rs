@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use axum::body::Body;
 use axum::http::HeaderMap;
 
-use crate::caller::Principal;
 use crate::input::metered::{BodyError, Metered, Pace};
+use crate::principal::Principal;
 use crate::refusal::Refusal;
 
 /// Bodies up to here are not counted: as many as there are connections fit anyway.

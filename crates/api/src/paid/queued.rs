@@ -21,6 +21,7 @@ use crate::keyed::{Also, Failed, KeyedAnswer, KeyedWork};
 use crate::paid::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
+use crate::settings::Settings;
 
 /// For a caller whose queue is full.
 const FULL_QUEUE_WAIT: Duration = Duration::from_secs(30);
@@ -95,7 +96,8 @@ where
             also(&HeaderMap::new(), for_body).into_iter().collect()
         });
         let queued = queued.await;
-        queued.map_err(|refused| Failed::new(move |app| refuse(app, refused.clone())))?;
+        queued
+            .map_err(|refused| Failed::new(move |settings, _| refuse(settings, refused.clone())))?;
         Ok(Arc::new(KeyedAnswer { body, headers: HeaderMap::new(), balance_remaining: None }))
     }
 }
@@ -108,9 +110,9 @@ pub(crate) fn seed(app: &App) -> u64 {
     u64::from_le_bytes(bytes) >> 33
 }
 
-fn refuse(app: &App, refused: NotQueued) -> Refusal {
+fn refuse(settings: &Settings, refused: NotQueued) -> Refusal {
     match refused {
-        NotQueued::Unpaid(refused) => payment::refuse_hold(app, refused),
+        NotQueued::Unpaid(refused) => payment::refuse_hold(settings, refused),
         NotQueued::TooMany { most } => {
             let message = format!(
                 "You have {most} jobs that have not ended, and no more are queued. Wait for some of \

@@ -21,7 +21,7 @@ use super::{Candidate, Extras, RouteNotes, Work, nobody_left};
 use crate::paid::HeldFunds;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
-use crate::transport::{RequestId, for_same_request};
+use crate::request_id::{RequestId, for_same_request};
 
 /// Steps that may wait for a slow listener before the engine is slowed down too: what comes
 /// together, and who answers.

@@ -19,9 +19,9 @@ use tower::{Layer, Service};
 use super::dress::Dress;
 use super::tally::Tally;
 use super::unread::Unread;
-use super::{RequestId, for_request};
 use crate::app::Shared;
 use crate::refusal::Refusal;
+use crate::request_id::{RequestId, for_request};
 use crate::version::VERSION;
 
 // Names that are checked once and not for every answer.

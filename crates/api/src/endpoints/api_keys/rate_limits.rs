@@ -12,8 +12,8 @@ use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::KeyHolder;
 use crate::endpoint::{Draft, Endpoint};
-use crate::endpoints::billing::balance::can_consume;
 use crate::input::Nothing;
+use crate::payment::can_consume;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 

@@ -2,13 +2,11 @@
 //!
 //! They are checked once, whichever models may get them: the largest are decoded for it.
 
-use std::fmt::Display;
-
 use domain::media;
 use schema_check::{Faults, PathStep};
 use wire::chat::{ContentPart, Message, MessageContent};
 
-use crate::endpoints::document::File;
+use crate::endpoints::document::{File, told};
 use crate::hosts::Judged;
 
 /// Every fault at once, each at its part.
@@ -62,11 +60,6 @@ pub(super) fn taken(messages: &mut [Message]) -> Vec<File> {
         }
     }
     files
-}
-
-/// The message for something that does not pass.
-pub(in crate::endpoints) fn told(what: &str, fault: impl Display) -> String {
-    format!("Supplied {what} did not pass validation checks. {fault}")
 }
 
 fn fault(part: &ContentPart, hosts: &Judged) -> Option<String> {

@@ -13,7 +13,7 @@ use wire::chat::{
     EffectiveParameters, TokenUsage, ToolKind,
 };
 
-use super::completion::finish_reason;
+use super::completion::{Frame, finish_reason};
 use super::encrypted::EncryptedHints;
 use super::thoughts::ThoughtFilter;
 use crate::endpoints::citations;
@@ -21,15 +21,7 @@ use crate::paid_chat::{Settled, StreamEvent};
 use crate::payment;
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json, push_parts};
-use crate::transport::RequestId;
-
-/// What all chunks of one answer have in common.
-#[derive(Debug, Clone)]
-pub(super) struct Frame {
-    pub(super) id: String,
-    pub(super) created: i64,
-    pub(super) model: String,
-}
+use crate::request_id::RequestId;
 
 pub(super) struct ChatSseEncoder {
     frame: Frame,

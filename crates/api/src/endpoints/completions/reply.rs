@@ -6,7 +6,7 @@ use wire::completions::{Completion, CompletionChoice};
 use super::echo::Echo;
 use crate::paid_chat::{PaidAnswer, Settled};
 use crate::payment;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 
 /// What all chunks of one answer have in common.
 #[derive(Debug, Clone)]

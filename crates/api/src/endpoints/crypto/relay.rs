@@ -19,10 +19,8 @@ use crate::keyed;
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 
-pub(super) const PATH: &str = "/crypto/rpc/{network}";
-
 pub(crate) fn endpoint() -> Endpoint {
-    Draft::post(PATH, call_rpc)
+    Draft::post(super::PATH, call_rpc)
         .tag("Crypto")
         .summary("Call a chain's nodes by JSON-RPC, one call or a batch of up to 100")
         .limited_by_itself()

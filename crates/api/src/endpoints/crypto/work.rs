@@ -25,6 +25,7 @@ use crate::paid::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::HEADERS_USUAL;
+use crate::settings::Settings;
 
 // Names that are checked once and not for every answer.
 static CREDITS: HeaderName = HeaderName::from_static("x-service-rpc-credits");
@@ -60,7 +61,9 @@ impl KeyedWork for Work {
 
     async fn run(self, app: &App, also: Also) -> Result<Arc<KeyedAnswer>, keyed::Failed> {
         let done = self.work(app, also).await;
-        done.map_err(|failed| keyed::Failed::new(move |app| failed.clone().into_refusal(app)))
+        done.map_err(|failed| {
+            keyed::Failed::new(move |settings, now| failed.clone().into_refusal(settings, now))
+        })
     }
 }
 
@@ -161,11 +164,11 @@ impl Work {
 }
 
 impl Failed {
-    fn into_refusal(self, app: &App) -> Refusal {
+    fn into_refusal(self, settings: &Settings, now: Timestamp) -> Refusal {
         match self {
             Failed::Crowded => limits::refuse_crowd(),
-            Failed::Capped(reached) => limits::refuse_credits(reached, app.clock.now()),
-            Failed::Unpaid(refused) => payment::refuse_hold(app, refused),
+            Failed::Capped(reached) => limits::refuse_credits(reached, now),
+            Failed::Unpaid(refused) => payment::refuse_hold(settings, refused),
             Failed::Node(error) => match error {
                 NodeError::NotConfigured(_) | NodeError::Unavailable(_) => {
                     Refusal::nodes_unavailable(error.to_string())

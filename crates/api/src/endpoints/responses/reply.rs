@@ -13,7 +13,7 @@ use super::item::{Item, Kind};
 use super::tools::Echo;
 use crate::endpoints::chat::thoughts;
 use crate::paid_chat::PaidAnswer;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 
 /// What is known of a response before it begins.
 #[derive(Debug, Clone)]

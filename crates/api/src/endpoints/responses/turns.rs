@@ -10,8 +10,7 @@ use wire::responses::{
     InputRole,
 };
 
-use crate::endpoints::chat::media::told;
-use crate::endpoints::document::{Documents, File};
+use crate::endpoints::document::{Documents, File, told};
 use crate::hosts::Judged;
 
 /// Of one message.

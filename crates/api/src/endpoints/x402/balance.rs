@@ -11,8 +11,8 @@ use crate::call::Call;
 use crate::caller::SignedIn;
 use crate::discovery::suggested_top_up;
 use crate::endpoint::{Draft, Endpoint};
-use crate::endpoints::billing::balance::can_consume;
 use crate::input::Path;
+use crate::payment::can_consume;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::paid_speech::PaidSpeech;
 use super::tail::Tail;
 use crate::refusal::inference::Failure;
-use crate::transport::{RequestId, for_same_request};
+use crate::request_id::{RequestId, for_same_request};
 
 /// Pieces that may wait for a slow listener before the engine is slowed down too.
 const PIECES_WAITING_MAX: usize = 16;
