@@ -62,7 +62,7 @@ pub use crate::lease::LeaseState;
 pub use crate::node::{Node, NodeId};
 pub use crate::options::Options;
 
-/// The runtime moves connections on, writes and extends the lease; questions run where they are
+/// The runtime moves connections on, writes and extends the lease; queries run where they are
 /// asked. Its own, so that nothing of it waits behind the work of the service or ends with it.
 const WORKER_THREADS: usize = 2;
 
@@ -237,10 +237,7 @@ impl Postgres {
     }
 
     /// One statement, or several that need not see the same state.
-    fn ask<'a, T, F>(
-        &self,
-        question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
-    ) -> StoreFuture<'a, T>
+    fn ask<'a, T, F>(&self, query: impl FnOnce(Arc<Reader>) -> F + Send + 'a) -> StoreFuture<'a, T>
     where
         F: Future<Output = Result<T, PgError>> + Send,
         T: Send,
@@ -248,14 +245,14 @@ impl Postgres {
         let pool = Arc::clone(&self.pool);
         Box::pin(async move {
             let reader = Arc::new(pool.reader().await?);
-            Ok(question(reader).await?)
+            Ok(query(reader).await?)
         })
     }
 
-    /// All statements of the question see one state.
+    /// All statements of the query see one state.
     fn ask_at_once<'a, T, F>(
         &self,
-        question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
+        query: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
     ) -> StoreFuture<'a, T>
     where
         F: Future<Output = Result<T, PgError>> + Send,
@@ -263,7 +260,7 @@ impl Postgres {
     {
         self.ask(async move |reader: Arc<Reader>| {
             snapshot::begin(&reader).await?;
-            let answer = question(Arc::clone(&reader)).await?;
+            let answer = query(Arc::clone(&reader)).await?;
             snapshot::finish(&reader).await?;
             Ok(answer)
         })
@@ -272,7 +269,7 @@ impl Postgres {
     /// The same, in a state into which nothing comes any more: see [`snapshot::begin_settled`].
     fn ask_settled<'a, T, F>(
         &self,
-        question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
+        query: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
     ) -> StoreFuture<'a, T>
     where
         F: Future<Output = Result<T, PgError>> + Send,
@@ -280,7 +277,7 @@ impl Postgres {
     {
         self.ask(async move |reader: Arc<Reader>| {
             snapshot::begin_settled(&reader).await?;
-            let answer = question(Arc::clone(&reader)).await?;
+            let answer = query(Arc::clone(&reader)).await?;
             snapshot::finish(&reader).await?;
             Ok(answer)
         })

@@ -44,7 +44,7 @@ impl Session {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
 
-    /// The one row of a question that always has one.
+    /// The one row of a query that always has one.
     pub(crate) async fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, PgError> {
         let statement = self.prepared(sql).await?;
         Ok(self.client.query_one(&statement, values).await?)

@@ -82,7 +82,7 @@ pub struct UsageCursor {
     pub seq: i64,
 }
 
-/// The days of a question: the first one included, the last one included.
+/// The days of a query: the first one included, the last one included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Days {
     pub first: i64,

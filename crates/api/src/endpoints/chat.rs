@@ -7,7 +7,7 @@ mod encrypted;
 mod gates;
 pub(in crate::endpoints) mod media;
 mod parameters;
-mod request;
+pub(super) mod request;
 mod seal;
 mod spoken;
 mod sse_encoder;

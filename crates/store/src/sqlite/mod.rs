@@ -139,15 +139,15 @@ impl Sqlite {
 
     fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> StoreFuture<'static, T> {
-        Box::pin(Arc::clone(&self.readers).ask(question))
+        Box::pin(Arc::clone(&self.readers).ask(query))
     }
 
     /// Asks what charges have a part in: those that were acknowledged are in their tables first.
     fn ask_posted<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> StoreFuture<'static, T> {
         let (queue, pending) = (Arc::clone(&self.queue), Arc::clone(&self.pending));
         let readers = Arc::clone(&self.readers);
@@ -156,7 +156,7 @@ impl Sqlite {
                 // A group of nothing is no charge, so the log is posted before it.
                 queue.push(Group::default()).await?;
             }
-            readers.ask(question).await
+            readers.ask(query).await
         })
     }
 }

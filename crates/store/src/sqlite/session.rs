@@ -29,16 +29,16 @@ impl Session {
     }
 
     /// Reads the tables. Nobody else writes them, so all that is read between two transactions is
-    /// read in one look: beginning and ending it is most of what a small question costs.
+    /// read in one look: beginning and ending it is most of what a small query costs.
     pub(crate) fn look<T>(
         &mut self,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         if !self.is_looking {
             run_cached(&self.connection, "BEGIN").map_err(|error| stop_or_refuse(error.into()))?;
             self.is_looking = true;
         }
-        question(&self.connection).map_err(|error| {
+        query(&self.connection).map_err(|error| {
             self.undo();
             stop_or_refuse(error.into())
         })

@@ -246,13 +246,13 @@ mod tests {
     fn no_question_reads_all_of_the_history() {
         let mut connection = Connection::open_in_memory().unwrap();
         schema::migrate(&mut connection).unwrap();
-        let questions = [
+        let queries = [
             page_sql(UsageOrder::OldestFirst),
             page_sql(UsageOrder::NewestFirst),
             history_sql(),
             count_sql(),
         ];
-        for sql in questions {
+        for sql in queries {
             let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let mut rows = statement.raw_query();
             let mut searched = 0;

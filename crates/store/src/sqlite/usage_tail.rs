@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, params};
 
-/// So many rows are looked through by a question about usage, at the most and twice over: about a
-/// millisecond. Placing more at once makes charges cheaper and questions slower.
+/// So many rows are looked through by a query about usage, at the most and twice over: about a
+/// millisecond. Placing more at once makes charges cheaper and queries slower.
 const UNPLACED_ROWS_MAX: i64 = 8192;
 
 #[derive(Debug, Default)]

@@ -63,7 +63,7 @@ type Arrivals<'a> = &'a mut dyn FnMut(&mut Vec<Waiting>);
 pub(crate) enum WriteError {
     Sqlite(rusqlite::Error),
     Refused(StoreError),
-    /// A question for what came while the log was posted: says nothing about the log, but the
+    /// A query for what came while the log was posted: says nothing about the log, but the
     /// transaction may be undone already.
     Meanwhile(rusqlite::Error),
     /// The tables refuse a charge that was acknowledged.
