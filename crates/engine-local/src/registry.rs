@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, Semaphore};
 
-pub(crate) use self::found::{Found, Kind};
+pub(crate) use self::found::{Found, ModelKind};
 use self::loaded::{Attempt, Room};
 pub(crate) use self::loaded::{Loaded, Model};
 use self::trials::{Deadly, Trials};
@@ -59,7 +59,7 @@ pub(crate) struct Limits {
 /// A model that was asked for at least once.
 #[derive(Debug)]
 struct Entry {
-    kind: Kind,
+    kind: ModelKind,
     cell: Arc<OnceCell<Loaded>>,
     is_loading: bool,
     /// The last try to load it failed, and another would too.
@@ -71,7 +71,7 @@ struct Entry {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ModelStatus {
     pub(crate) id: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ModelKind,
     pub(crate) state: &'static str,
     pub(crate) memory_bytes: u64,
     /// How many of its layers are computed on GPUs, of how many.
@@ -101,7 +101,11 @@ impl Registry {
     }
 
     /// The model, loaded now if it was not before.
-    pub(crate) async fn get(self: &Arc<Self>, id: &str, kind: Kind) -> Result<Loaded, Refusal> {
+    pub(crate) async fn get(
+        self: &Arc<Self>,
+        id: &str,
+        kind: ModelKind,
+    ) -> Result<Loaded, Refusal> {
         let found = found::find(&self.settings.models_dir, id)?;
         if found.kind != kind {
             let (is, wanted) = (found.kind.word(), kind.word());
@@ -116,7 +120,7 @@ impl Registry {
     }
 
     /// What a model is for.
-    pub(crate) fn kind_of(&self, id: &str) -> Result<Kind, Refusal> {
+    pub(crate) fn kind_of(&self, id: &str) -> Result<ModelKind, Refusal> {
         Ok(found::find(&self.settings.models_dir, id)?.kind)
     }
 
@@ -137,7 +141,7 @@ impl Registry {
     /// Every model that is there, and how it stands.
     pub(crate) fn statuses(&self) -> Vec<ModelStatus> {
         let models = self.lock();
-        let status = |(id, kind): (String, Kind)| {
+        let status = |(id, kind): (String, ModelKind)| {
             let entry = models.get(&id);
             let loaded = entry.and_then(|entry| entry.cell.get());
             let state = match entry {
@@ -174,7 +178,7 @@ impl Registry {
         }
     }
 
-    fn touch(&self, id: &str, kind: Kind) -> Arc<OnceCell<Loaded>> {
+    fn touch(&self, id: &str, kind: ModelKind) -> Arc<OnceCell<Loaded>> {
         let mut models = self.lock();
         let entry = models.entry(id.to_owned()).or_insert_with(|| Entry::new(kind));
         entry.used_at = Instant::now();
@@ -272,7 +276,7 @@ fn deadly(file: &Path) -> Refusal {
 }
 
 impl Entry {
-    fn new(kind: Kind) -> Entry {
+    fn new(kind: ModelKind) -> Entry {
         let cell = Arc::new(OnceCell::new());
         Entry { kind, cell, is_loading: false, is_broken: false, used_at: Instant::now() }
     }

@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::film::{self, Audience, Order};
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 
 /// Waiting and being made. An order is some kilobytes.
 const OPEN_MAX: usize = 32;
@@ -144,7 +144,7 @@ impl Videos {
             return Err("nobody waits for the video any more".to_owned());
         }
         progress.has_begun.store(true, Ordering::Release);
-        let loaded = self.registry.get(model, Kind::Video).await;
+        let loaded = self.registry.get(model, ModelKind::Video).await;
         let loaded = loaded.map_err(|refusal| refusal.message().to_owned())?;
         let Model::Image(painter) = loaded.model else {
             return Err("The model is of another kind.".to_owned());

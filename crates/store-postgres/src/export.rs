@@ -5,7 +5,7 @@ use std::io::Write;
 
 use futures_util::TryStreamExt;
 use store::error::StoreError;
-use store::export::{Column, Kind, TABLES, Table, Value, Writer, account_in_export};
+use store::export::{Column, ColumnKind, TABLES, Table, Value, Writer, account_in_export};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -79,7 +79,7 @@ fn select(table: &Table) -> String {
         .iter()
         .map(|Column { name, kind }| match kind {
             // Some are shorter here.
-            Kind::Number => format!("{name}::BIGINT"),
+            ColumnKind::Number => format!("{name}::BIGINT"),
             _ => (*name).to_owned(),
         })
         .collect();
@@ -92,13 +92,13 @@ fn cells(row: &Row, table: &Table) -> Result<Vec<Value>, PgError> {
     columns.map(|(index, column)| cell(row, index, column.kind)).collect()
 }
 
-fn cell(row: &Row, index: usize, kind: Kind) -> Result<Value, PgError> {
+fn cell(row: &Row, index: usize, kind: ColumnKind) -> Result<Value, PgError> {
     let value = match kind {
-        Kind::Id => get::<Option<Uuid>>(row, index)?.map(Value::Id),
-        Kind::Number => get::<Option<i64>>(row, index)?.map(Value::Number),
-        Kind::Flag => get::<Option<bool>>(row, index)?.map(Value::Flag),
-        Kind::Text => get::<Option<String>>(row, index)?.map(Value::Text),
-        Kind::Bytes => get::<Option<Vec<u8>>>(row, index)?.map(Value::Bytes),
+        ColumnKind::Id => get::<Option<Uuid>>(row, index)?.map(Value::Id),
+        ColumnKind::Number => get::<Option<i64>>(row, index)?.map(Value::Number),
+        ColumnKind::Flag => get::<Option<bool>>(row, index)?.map(Value::Flag),
+        ColumnKind::Text => get::<Option<String>>(row, index)?.map(Value::Text),
+        ColumnKind::Bytes => get::<Option<Vec<u8>>>(row, index)?.map(Value::Bytes),
     };
     Ok(value.unwrap_or(Value::Empty))
 }

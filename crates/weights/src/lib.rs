@@ -14,7 +14,7 @@ mod puller;
 mod registry;
 
 pub use error::PullError;
-pub use manifest::{FileSpec, Kind, Manifest, ModelFiles, Package, Part, Registry, manifest};
+pub use manifest::{EntryKind, FileSpec, Manifest, ModelFiles, Package, Part, Registry, manifest};
 pub use place::{Missing, folder, installed, verified};
 pub use progress::Progress;
 pub use puller::{FindRegistries, Puller, Settings, State};

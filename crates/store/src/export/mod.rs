@@ -12,7 +12,7 @@ mod value;
 mod writer;
 
 pub use reader::Reader;
-pub use tables::{Column, Kind, TABLES, Table};
+pub use tables::{Column, ColumnKind, TABLES, Table};
 pub use value::Value;
 pub use writer::Writer;
 

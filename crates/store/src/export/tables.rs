@@ -16,12 +16,12 @@ pub struct Table {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 /// What the cells of a column are, unless they are empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// A UUID.
     Id,
     Number,
@@ -31,23 +31,23 @@ pub enum Kind {
 }
 
 const fn id(name: &'static str) -> Column {
-    Column { name, kind: Kind::Id }
+    Column { name, kind: ColumnKind::Id }
 }
 
 const fn number(name: &'static str) -> Column {
-    Column { name, kind: Kind::Number }
+    Column { name, kind: ColumnKind::Number }
 }
 
 const fn flag(name: &'static str) -> Column {
-    Column { name, kind: Kind::Flag }
+    Column { name, kind: ColumnKind::Flag }
 }
 
 const fn text(name: &'static str) -> Column {
-    Column { name, kind: Kind::Text }
+    Column { name, kind: ColumnKind::Text }
 }
 
 const fn bytes(name: &'static str) -> Column {
-    Column { name, kind: Kind::Bytes }
+    Column { name, kind: ColumnKind::Bytes }
 }
 
 macro_rules! table {
