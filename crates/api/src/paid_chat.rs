@@ -3,7 +3,7 @@
 //! An endpoint makes an [`Order`] and gets a [`Work`], whose money is held. From there the engine
 //! and the meter run in a task of their own that outlives the connection, and the charge is
 //! durable before the last word goes out. Endpoints only translate: [`Work::answer`] gives a whole
-//! answer, [`Work::stream`] the [`StreamEvent`]s of one.
+//! answer, [`Work::stream`] the [`AnswerPart`]s of one.
 //!
 //! A caller who hangs up on a stream ends it and pays for what was produced until then. A whole
 //! answer runs to its end and is paid in full, because nothing of it can be seen before.
@@ -27,7 +27,7 @@ use money::Means;
 
 pub(crate) use extras::Extras;
 pub(crate) use settle::Settled;
-pub(crate) use stream::{Flow, Opened, StreamEvent};
+pub(crate) use stream::{AnswerPart, Flow, Opened};
 pub(crate) use whole::PaidAnswer;
 
 use crate::paid::{HeldFunds, PaidCall};

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
-use crate::paid_chat::{Flow, StreamEvent};
+use crate::paid_chat::{AnswerPart, Flow};
 use crate::refusal::Refusal;
 
 /// Proxies and clients give up on a connection that is silent for longer than some tens of seconds.
@@ -31,10 +31,10 @@ pub(crate) enum WholeOrStream<T> {
 /// The body of a stream.
 pub(crate) struct Events(Body);
 
-/// Turns the steps of an answer into the events that one API's clients read.
+/// Turns the parts of an answer into the events that one API's clients read.
 pub(crate) trait SseEncoder: Send + 'static {
-    /// Appends events. The steps end with `Done` or `Failed`, and so must the events.
-    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>);
+    /// Appends events. The parts end with `Done` or `Failed`, and so must the events.
+    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>);
 }
 
 impl Events {
@@ -97,9 +97,9 @@ impl<T: SseEncoder> Telling<T> {
         // Whatever is there goes out in one write.
         let mut events = Vec::new();
         while !self.is_over
-            && let Poll::Ready(step) = self.flow.poll_next(context)
+            && let Poll::Ready(part) = self.flow.poll_next(context)
         {
-            self.tell(step, &mut events);
+            self.tell(part, &mut events);
         }
         let is_silent = events.is_empty() && !self.is_over;
         if is_silent {
@@ -110,9 +110,9 @@ impl<T: SseEncoder> Telling<T> {
         Poll::Ready(Some(events.into()))
     }
 
-    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>) {
-        self.is_over = matches!(step, StreamEvent::Done(_) | StreamEvent::Failed(_));
-        self.sse_encoder.tell(step, events);
+    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+        self.is_over = matches!(part, AnswerPart::Done(_) | AnswerPart::Failed(_));
+        self.sse_encoder.tell(part, events);
     }
 }
 

@@ -17,7 +17,7 @@ use super::completion::{Frame, finish_reason};
 use super::encrypted::EncryptedHints;
 use super::thoughts::ThoughtFilter;
 use crate::endpoints::citations;
-use crate::paid_chat::{Settled, StreamEvent};
+use crate::paid_chat::{AnswerPart, Settled};
 use crate::payment;
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json, push_parts};
@@ -186,23 +186,23 @@ impl ChatSseEncoder {
 }
 
 impl SseEncoder for ChatSseEncoder {
-    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>) {
-        match step {
-            StreamEvent::Opened(model, _) => {
+    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+        match part {
+            AnswerPart::Opened(model, _) => {
                 self.frame.model.clone_from(&model.id);
                 self.beginning = beginning(&self.frame);
                 self.begin(events);
             }
-            // Whoever was waited for before the headers were sent is not told as a step.
-            StreamEvent::Chunk(chunk) => {
+            // The model is in the headers already if it was known before they were sent.
+            AnswerPart::Chunk(chunk) => {
                 self.begin(events);
                 self.chunk(chunk, events);
             }
-            StreamEvent::Done(settled) => {
+            AnswerPart::Done(settled) => {
                 self.begin(events);
                 self.end(&settled, events);
             }
-            StreamEvent::Failed(failure) => self.fail(failure, events),
+            AnswerPart::Failed(failure) => self.fail(failure, events),
         }
     }
 }

@@ -7,7 +7,7 @@ use engine::ChatChunk;
 use wire::completions::CompletionChoice;
 
 use super::reply::{Frame, finish_word};
-use crate::paid_chat::{Settled, StreamEvent};
+use crate::paid_chat::{AnswerPart, Settled};
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json};
 
@@ -71,13 +71,13 @@ impl CompletionSseEncoder {
 }
 
 impl SseEncoder for CompletionSseEncoder {
-    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>) {
-        match step {
+    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+        match part {
             // There is one model that can answer, and it is named already.
-            StreamEvent::Opened(..) => {}
-            StreamEvent::Chunk(chunk) => self.chunk(chunk, events),
-            StreamEvent::Done(settled) => self.end(&settled, events),
-            StreamEvent::Failed(failure) => self.fail(failure, events),
+            AnswerPart::Opened(..) => {}
+            AnswerPart::Chunk(chunk) => self.chunk(chunk, events),
+            AnswerPart::Done(settled) => self.end(&settled, events),
+            AnswerPart::Failed(failure) => self.fail(failure, events),
         }
     }
 }

@@ -10,7 +10,7 @@ use wire::responses::{
 use super::item::{Item, Kind};
 use super::reply::{Frame, last_status};
 use crate::endpoints::chat::thoughts::ThoughtFilter;
-use crate::paid_chat::{Settled, StreamEvent};
+use crate::paid_chat::{AnswerPart, Settled};
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json};
 
@@ -160,16 +160,16 @@ impl ResponseSseEncoder {
 }
 
 impl SseEncoder for ResponseSseEncoder {
-    fn tell(&mut self, step: StreamEvent, events: &mut Vec<u8>) {
-        if let StreamEvent::Opened(model, _) = &step {
+    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+        if let AnswerPart::Opened(model, _) = &part {
             self.frame.model.clone_from(&model.id);
         }
         self.begin(events);
-        match step {
-            StreamEvent::Opened(..) => {}
-            StreamEvent::Chunk(chunk) => self.chunk(chunk, events),
-            StreamEvent::Done(settled) => self.end(&settled, events),
-            StreamEvent::Failed(failure) => self.fail(failure, events),
+        match part {
+            AnswerPart::Opened(..) => {}
+            AnswerPart::Chunk(chunk) => self.chunk(chunk, events),
+            AnswerPart::Done(settled) => self.end(&settled, events),
+            AnswerPart::Failed(failure) => self.fail(failure, events),
         }
     }
 }
