@@ -193,7 +193,7 @@ impl SseEncoder for ChatSseEncoder {
                 self.beginning = beginning(&self.frame);
                 self.begin(events);
             }
-            // The model is in the headers already if it was known before they were sent.
+            // No `Opened` came if the model was known before the headers were sent.
             AnswerPart::Chunk(chunk) => {
                 self.begin(events);
                 self.chunk(chunk, events);
