@@ -48,7 +48,7 @@ impl ClockWatch {
             (self.wall, self.elapsed) = (now, elapsed);
         }
         if is_right != self.is_trusted {
-            tell(is_right, expected, now);
+            log_change(is_right, expected, now);
         }
         self.is_trusted = is_right;
         is_right
@@ -64,7 +64,7 @@ impl ClockWatch {
     }
 }
 
-fn tell(is_right: bool, expected: Timestamp, now: Timestamp) {
+fn log_change(is_right: bool, expected: Timestamp, now: Timestamp) {
     if is_right {
         tracing::info!("the clock is right again, and charging goes on");
     } else {

@@ -81,7 +81,9 @@ impl Worker {
     async fn ended(mut self, error: &io::Error) -> ReaderError {
         drop(self.input);
         match timeout(END_WAIT, self.child.wait()).await {
-            Ok(Ok(status)) if !status.success() => ReaderError::TooMuch { how: told(status) },
+            Ok(Ok(status)) if !status.success() => {
+                ReaderError::TooMuch { how: describe_exit(status) }
+            }
             _ => ReaderError::Unavailable {
                 cause: format!("the reader cannot be understood: {error}"),
             },
@@ -89,6 +91,6 @@ impl Worker {
     }
 }
 
-fn told(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> String {
     format!("the reader ended with {status}")
 }

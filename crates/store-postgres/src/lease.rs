@@ -67,7 +67,7 @@ impl Keeper {
             match self.try_extending(sent).await {
                 Ok(true) => {
                     self.held_until = sent + (LEASE - MARGIN);
-                    self.tell(LeaseState::Held);
+                    self.report(LeaseState::Held);
                     next = sent + EVERY;
                 }
                 Ok(false) => {
@@ -75,7 +75,7 @@ impl Keeper {
                         "another process has taken this node's place in the database, or found it \
                          dead; this one writes nothing any more"
                     );
-                    self.tell(LeaseState::Lost);
+                    self.report(LeaseState::Lost);
                     return;
                 }
                 Err(error) => {
@@ -85,7 +85,7 @@ impl Keeper {
             }
         }
         self.give_back().await;
-        self.tell(LeaseState::Lapsed);
+        self.report(LeaseState::Lapsed);
     }
 
     /// One try. If the lease ends meanwhile, that is reported when it does. After a failure there
@@ -99,7 +99,7 @@ impl Keeper {
             biased;
             outcome = &mut attempt => outcome,
             () = sleep_until(self.held_until) => {
-                self.tell(LeaseState::Lapsed);
+                self.report(LeaseState::Lapsed);
                 attempt.await
             }
         };
@@ -121,12 +121,12 @@ impl Keeper {
     async fn wait_noting_lapse(&self, until: Instant) {
         if self.held_until < until {
             sleep_until(self.held_until).await;
-            self.tell(LeaseState::Lapsed);
+            self.report(LeaseState::Lapsed);
         }
         sleep_until(until).await;
     }
 
-    fn tell(&self, state: LeaseState) {
+    fn report(&self, state: LeaseState) {
         self.state.send_if_modified(|known| std::mem::replace(known, state) != state);
     }
 }

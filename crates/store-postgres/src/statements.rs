@@ -67,7 +67,7 @@ impl<'a> SqlStatements<'a> {
         self.statements.push(SqlStatement { group: self.group, sql, values, expected });
     }
 
-    pub(crate) fn tell(&mut self, change: Change) {
+    pub(crate) fn notify(&mut self, change: Change) {
         self.changes.insert(change);
     }
 }

@@ -60,7 +60,7 @@ pub(crate) async fn end(mut child: Child) {
 }
 
 /// How a process ended, in words.
-pub(crate) fn told(ended: io::Result<ExitStatus>) -> String {
+pub(crate) fn describe_exit(ended: io::Result<ExitStatus>) -> String {
     match ended {
         Ok(status) => format!("it ended with {status}"),
         Err(error) => format!("it cannot be watched: {error}"),

@@ -28,19 +28,19 @@ impl Reading {
     ) -> Result<Page, String> {
         let request = page::Request { content_type, address };
         let read = reader::ask(self.reader.as_ref(), caller, request, bytes).await;
-        let (content, markdown) = read.map_err(told)?;
+        let (content, markdown) = read.map_err(message)?;
         Ok(content?.with(&markdown))
     }
 
     pub async fn document(&self, caller: CallerId, bytes: Bytes) -> Result<String, String> {
         let request = document::Request { lengths: vec![bytes.len()] };
         let read = reader::ask(self.reader.as_ref(), caller, request, bytes).await;
-        let (outcome, text) = read.map_err(told)?;
+        let (outcome, text) = read.map_err(message)?;
         outcome.split(&text).pop().unwrap_or_else(|| Err(told_nothing()))
     }
 }
 
-fn told(error: ReaderError) -> String {
+fn message(error: ReaderError) -> String {
     match error {
         ReaderError::TooMuch { .. } => {
             "Reading it takes more memory or time than it may.".to_owned()

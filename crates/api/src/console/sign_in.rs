@@ -42,12 +42,12 @@ struct Entry {
 pub(super) async fn probe(State(app): State<Shared>, headers: HeaderMap) -> Response {
     let now = app.clock.now();
     let Some(session) = session::current(&app, &headers, now) else {
-        return told(&nobody(&app));
+        return uncached_json(&nobody(&app));
     };
     match session::find(&app, &session, now).await {
-        Ok(holder) => told(&somebody(&app, &session, &holder)),
+        Ok(holder) => uncached_json(&somebody(&app, &session, &holder)),
         Err(access::KeyRefused::Unknowable(error)) => Refusal::unavailable(error).into_response(),
-        Err(_) => with_cookie(told(&nobody(&app)), &app, None),
+        Err(_) => with_cookie(uncached_json(&nobody(&app)), &app, None),
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Respon
         Ok((subject, holder)) => {
             let session = new_session(subject, now, app.entropy.as_ref());
             let cookie = app.console.sealer.seal(&session);
-            with_cookie(told(&somebody(&app, &session, &holder)), &app, Some(&cookie))
+            with_cookie(uncached_json(&somebody(&app, &session, &holder)), &app, Some(&cookie))
         }
         Err(refusal) => {
             let status = refusal.status();
@@ -80,7 +80,7 @@ pub(super) async fn end(State(app): State<Shared>, headers: HeaderMap) -> Respon
     match session::proved(&app, &headers, now) {
         Ok(session) => {
             app.console.end(session.id, session.expires, now);
-            with_cookie(told(&nobody(&app)), &app, None)
+            with_cookie(uncached_json(&nobody(&app)), &app, None)
         }
         Err(refusal) => refusal.into_response(),
     }
@@ -159,7 +159,7 @@ fn nobody(app: &App) -> Value {
     })
 }
 
-pub(super) fn told(body: &Value) -> Response {
+pub(super) fn uncached_json(body: &Value) -> Response {
     ([(CACHE_CONTROL, "no-store")], reply::json(body.to_string())).into_response()
 }
 

@@ -152,7 +152,7 @@ impl Documents {
             }
             Some(Err(problem)) => Err(problem.clone()),
             None => {
-                media::source(&file.file_data).map_err(|fault| told("file", fault))?;
+                media::source(&file.file_data).map_err(|fault| not_passed("file", fault))?;
                 if reads_documents {
                     return passed_on(&file.file_data);
                 }
@@ -172,7 +172,7 @@ fn under_its_name(file: &FileData, text: &str) -> String {
 }
 
 /// The message for something that does not pass.
-pub(super) fn told(what: &str, fault: impl Display) -> String {
+pub(super) fn not_passed(what: &str, fault: impl Display) -> String {
     format!("Supplied {what} did not pass validation checks. {fault}")
 }
 
@@ -223,12 +223,12 @@ impl Opened {
     /// Nothing if it must be read.
     fn open(&mut self, file: File, pdf_files: PdfFiles) -> Result<Option<Document>, String> {
         let Ok(Source::Inline(inline)) = media::source(&file.data_url) else {
-            return Err(told("file", "Send it as a data URL in base64."));
+            return Err(not_passed("file", "Send it as a data URL in base64."));
         };
-        let bytes = Inline::bytes(&inline).map_err(|fault| told("file", fault))?;
+        let bytes = Inline::bytes(&inline).map_err(|fault| not_passed("file", fault))?;
         let url = match (inline.media_type == PDF, documents::is_pdf(&bytes)) {
             (true, true) => Some(file.data_url),
-            (true, false) => return Err(told("file", "It is not a PDF.")),
+            (true, false) => return Err(not_passed("file", "It is not a PDF.")),
             // Models are told what it is, whatever the caller took it for.
             (false, _) if bytes.starts_with(b"%PDF-") => {
                 Some(format!("data:{PDF};base64,{}", inline.base64))

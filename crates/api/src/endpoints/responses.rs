@@ -125,7 +125,7 @@ async fn look(
     Asked { wish, message, location }: Asked,
 ) -> Result<WebContext, Refusal> {
     if let Some(location) = location {
-        turns::tell(&mut translated.chat.messages, &location);
+        turns::add_instructions(&mut translated.chat.messages, &location);
     }
     let mut web = WebContext::default();
     if wish.is_any() {
@@ -152,7 +152,7 @@ async fn gather(
     let context_tokens = lineup.first.model.text().map_or(0, |text| text.context_tokens);
     let web = WebContext::gather(call, wish, message, context_tokens).await?;
     if let Some(told) = web.prompt(wish.cites) {
-        turns::tell(&mut translated.chat.messages, &told);
+        turns::add_instructions(&mut translated.chat.messages, &told);
     }
     Ok(web)
 }

@@ -110,7 +110,12 @@ impl Nodes {
     }
 
     /// Has another node do something that is no caller's request. The answer is its body.
-    pub async fn tell(&self, node: &str, path: &str, order: Vec<u8>) -> Result<Bytes, String> {
+    pub async fn send_order(
+        &self,
+        node: &str,
+        path: &str,
+        order: Vec<u8>,
+    ) -> Result<Bytes, String> {
         let request = Request::post(format!("{node}{path}"))
             .header(&NODE_SECRET, &self.secret)
             .header(CONTENT_TYPE, "application/json")

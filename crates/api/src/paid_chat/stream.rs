@@ -215,7 +215,7 @@ impl Reading<'_> {
                 let Some(chunk) = chunk else { continue };
                 let is_over = self.meter.is_over();
                 let told = if is_over { self.meter.closing() } else { chunk };
-                if !self.tell(told).await {
+                if !self.send_chunk(told).await {
                     return self.unheard(events, stream, funds).await;
                 }
                 if is_over {
@@ -231,7 +231,7 @@ impl Reading<'_> {
     }
 
     /// False if nobody listens. A timer is set only for a listener who is behind.
-    async fn tell(&self, chunk: ChatChunk) -> bool {
+    async fn send_chunk(&self, chunk: ChatChunk) -> bool {
         match self.sender.try_send(AnswerPart::Chunk(chunk)) {
             Ok(()) => true,
             Err(TrySendError::Closed(_)) => false,

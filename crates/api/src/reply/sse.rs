@@ -34,7 +34,7 @@ pub(crate) struct Events(Body);
 /// Turns the parts of an answer into the events that one API's clients read.
 pub(crate) trait SseEncoder: Send + 'static {
     /// Appends events. The parts end with `Done` or `Failed`, and so must the events.
-    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>);
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>);
 }
 
 impl Events {
@@ -99,7 +99,7 @@ impl<T: SseEncoder> Telling<T> {
         while !self.is_over
             && let Poll::Ready(part) = self.flow.poll_next(context)
         {
-            self.tell(part, &mut events);
+            self.encode(part, &mut events);
         }
         let is_silent = events.is_empty() && !self.is_over;
         if is_silent {
@@ -110,9 +110,9 @@ impl<T: SseEncoder> Telling<T> {
         Poll::Ready(Some(events.into()))
     }
 
-    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
         self.is_over = matches!(part, AnswerPart::Done(_) | AnswerPart::Failed(_));
-        self.sse_encoder.tell(part, events);
+        self.sse_encoder.encode(part, events);
     }
 }
 

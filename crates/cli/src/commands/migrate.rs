@@ -24,7 +24,7 @@ pub(crate) async fn run(operator: &Operator<'_>, command: &args::Migrate) -> Res
         apply(&location).await?;
     }
     if command.listing.json {
-        print_json(&told(&before, applies))?;
+        print_json(&as_json(&before, applies))?;
     } else {
         print(&before, applies)?;
     }
@@ -72,7 +72,7 @@ fn print(status: &SchemaStatus, applied: bool) -> Result<(), Failure> {
     }
 }
 
-fn told(status: &SchemaStatus, applied: bool) -> serde_json::Value {
+fn as_json(status: &SchemaStatus, applied: bool) -> serde_json::Value {
     let steps = status.pending.iter().map(|step| {
         json!({ "version": step.version, "name": step.name, "usableFrom": step.usable_from })
     });

@@ -24,7 +24,7 @@ impl Sender {
             OperationError::Failed(format!("the node at {node} did not do it: {cause}"))
         };
         let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
-        let answer = self.0.tell(&node, PATH, order).await.map_err(failed)?;
+        let answer = self.0.send_order(&node, PATH, order).await.map_err(failed)?;
         match serde_json::from_slice(&answer).map_err(|error| failed(error.to_string()))? {
             SocketReply::Done(reply) => Ok(*reply),
             SocketReply::Error(error) => Err(error),

@@ -64,18 +64,18 @@ pub(crate) fn write<'a>(
     match write {
         JobWrite::Add(job) => {
             add(statements, job);
-            statements.tell(Change::Jobs);
+            statements.notify(Change::Jobs);
         }
         JobWrite::Step { job, fence, step, at } => {
             return take_step(statements, (*job, *fence), step, *at);
         }
         JobWrite::WantCancel(job) => {
             statements.add(WANT_CANCEL, values![job.0]);
-            statements.tell(Change::Jobs);
+            statements.notify(Change::Jobs);
         }
         JobWrite::BreakLeases => {
             statements.add("UPDATE job SET lease_until_ms = 0 WHERE is_open", values![]);
-            statements.tell(Change::Jobs);
+            statements.notify(Change::Jobs);
         }
         JobWrite::RevokeLink(job) => {
             statements.add("UPDATE job SET is_link_revoked = TRUE WHERE id = $1", values![job.0]);
@@ -129,7 +129,7 @@ fn take_step<'a>(
         }
         JobStep::PutBack { due, is_attempt } => {
             values.extend(values![due.ms(), i64::from(!is_attempt)]);
-            statements.tell(Change::Jobs);
+            statements.notify(Change::Jobs);
             PUT_BACK
         }
         JobStep::Leave { due, is_unknown } => {

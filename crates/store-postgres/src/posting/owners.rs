@@ -56,7 +56,7 @@ const PRUNE_USAGE: &str = "DELETE FROM usage WHERE seq IN (SELECT seq FROM \
 pub(crate) fn add_owner<'a>(statements: &mut SqlStatements<'a>, owner: &'a Owner) {
     let sql = "INSERT INTO owner (id, kind, name, tier, created_ms) VALUES ($1, $2, $3, $4, $5)";
     statements.add(sql, owner_values(owner));
-    statements.tell(Change::Owner(owner.id));
+    statements.notify(Change::Owner(owner.id));
 }
 
 pub(crate) fn owner_values(owner: &Owner) -> Vec<crate::statements::Value<'_>> {
@@ -66,13 +66,13 @@ pub(crate) fn owner_values(owner: &Owner) -> Vec<crate::statements::Value<'_>> {
 pub(crate) fn set_tier<'a>(statements: &mut SqlStatements<'a>, owner: OwnerId, tier: &'a str) {
     let sql = "UPDATE owner SET tier = $2 WHERE id = $1";
     statements.add_one(sql, values![owner.0, text(tier)], NO_OWNER);
-    statements.tell(Change::Owner(owner));
+    statements.notify(Change::Owner(owner));
 }
 
 pub(crate) fn freeze(statements: &mut SqlStatements<'_>, owner: OwnerId, since_ms: Option<i64>) {
     let sql = "UPDATE owner SET frozen_ms = $2 WHERE id = $1";
     statements.add_one(sql, values![owner.0, since_ms], NO_OWNER);
-    statements.tell(Change::Owner(owner));
+    statements.notify(Change::Owner(owner));
 }
 
 pub(crate) fn add_key<'a>(
@@ -99,7 +99,7 @@ pub(crate) fn add_key<'a>(
         limit(active_keys_max),
     ];
     statements.add_one(ADD_KEY, values, StoreError::TooMany { most: active_keys_max });
-    statements.tell(Change::Key(key.id));
+    statements.notify(Change::Key(key.id));
 }
 
 pub(crate) fn change_key<'a>(
@@ -120,7 +120,7 @@ pub(crate) fn change_key<'a>(
         settings.model_privacy.name(),
     ];
     statements.add_one(CHANGE_KEY, values, NO_KEY);
-    statements.tell(Change::Key(key));
+    statements.notify(Change::Key(key));
 }
 
 pub(crate) fn revoke_key(
@@ -129,7 +129,7 @@ pub(crate) fn revoke_key(
     at_ms: i64,
 ) {
     statements.add_one(REVOKE_KEY, values![owner.0, key.0, at_ms], NO_KEY);
-    statements.tell(Change::Key(key));
+    statements.notify(Change::Key(key));
 }
 
 /// Other nodes keep what they know of a key by its digest, too.
@@ -141,7 +141,7 @@ pub(crate) fn move_key<'a>(
     let sql = "UPDATE api_key SET digest = $3 WHERE id = $1 AND digest = $2";
     let values = values![key.0, from.0.as_slice(), to.0.as_slice()];
     statements.add_one(sql, values, StoreError::Missing("no key has this digest"));
-    statements.tell(Change::Key(key));
+    statements.notify(Change::Key(key));
 }
 
 pub(crate) fn add_limit_hit<'a>(statements: &mut SqlStatements<'a>, hit: &'a LimitHit) {
@@ -160,12 +160,12 @@ pub(crate) fn add_limit_hit<'a>(statements: &mut SqlStatements<'a>, hit: &'a Lim
 /// One that is there already is not overwritten.
 pub(crate) fn add_setting<'a>(statements: &mut SqlStatements<'a>, name: &'a str, value: &'a [u8]) {
     statements.add(ADD_SETTING, values![text(name), value]);
-    statements.tell(Change::Settings);
+    statements.notify(Change::Settings);
 }
 
 pub(crate) fn put_setting<'a>(statements: &mut SqlStatements<'a>, name: &'a str, value: &'a [u8]) {
     statements.add(PUT_SETTING, values![text(name), value]);
-    statements.tell(Change::Settings);
+    statements.notify(Change::Settings);
 }
 
 pub(crate) fn prune_usage(statements: &mut SqlStatements<'_>, before_day: i64, rows_max: usize) {

@@ -64,7 +64,7 @@ pub(crate) fn link_wallet<'a>(statements: &mut SqlStatements<'a>, link: &'a Wall
     let values = values![link.kind.name(), text(&link.address), link.owner.0, link.at.ms()];
     let taken = format!("the wallet {} has a balance of its own", link.address);
     statements.add_one(LINK_WALLET, values, StoreError::Duplicate(taken));
-    statements.tell(Change::Owner(link.owner));
+    statements.notify(Change::Owner(link.owner));
 }
 
 pub(crate) fn unlink_wallet<'a>(
@@ -74,7 +74,7 @@ pub(crate) fn unlink_wallet<'a>(
 ) {
     let missing = StoreError::Missing("the wallet is not linked to this account");
     statements.add_one(UNLINK_WALLET, values![kind.name(), text(address), owner.0], missing);
-    statements.tell(Change::Owner(owner));
+    statements.notify(Change::Owner(owner));
 }
 
 fn lock<'a>(statements: &mut SqlStatements<'a>, kind: OwnerKind, address: &'a str) {

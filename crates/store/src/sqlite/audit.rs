@@ -15,7 +15,7 @@ pub(crate) fn add(connection: &Connection, entry: &AuditEntry) -> Result<(), Wri
 }
 
 /// Tells what the store did by itself. It has no clock but the database's.
-pub(crate) fn tell(
+pub(crate) fn record(
     connection: &Connection,
     action: &str,
     subject: &str,

@@ -138,7 +138,7 @@ fn take_in(path: &Path) -> rusqlite::Result<()> {
     let begin = "UPDATE charge_log_generation SET generation = random() & 0x3FFFFFFFFFFFFFFF";
     transaction.execute(begin, [])?;
     let detail = format!("from a backup of {}", String::from_utf8_lossy(&made_at));
-    audit::tell(&transaction, "restored", &path.display().to_string(), &detail)?;
+    audit::record(&transaction, "restored", &path.display().to_string(), &detail)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.commit()
 }

@@ -132,7 +132,7 @@ impl Writer {
         let outcomes = self.commit(batch);
         self.commit_seconds.record(started.elapsed().as_secs_f64());
         self.batch_groups.record(batch.len() as f64);
-        tell(batch, outcomes);
+        complete(batch, outcomes);
         if self.posted_at <= self.log.len() {
             self.post(arrivals);
         }
@@ -222,7 +222,7 @@ impl Writer {
                 if log_charges(log, connection, held).map_err(WriteError::Meanwhile)? {
                     batch_groups.record(held.len() as f64);
                     let outcomes = vec![Ok(()); held.len()];
-                    tell(held, outcomes);
+                    complete(held, outcomes);
                 }
                 Ok(())
             })
@@ -272,7 +272,7 @@ fn log_charges(
     is_sure.map(|_| is_logged)
 }
 
-fn tell(batch: &mut Vec<Waiting>, outcomes: Vec<Result<(), StoreError>>) {
+fn complete(batch: &mut Vec<Waiting>, outcomes: Vec<Result<(), StoreError>>) {
     for (waiting, outcome) in batch.drain(..).zip(outcomes) {
         // A waiter that went away does not undo what it asked for.
         let _ = waiting.done.send(outcome);

@@ -6,7 +6,7 @@ use domain::media;
 use schema_check::{Faults, PathStep};
 use wire::chat::{ContentPart, Message, MessageContent};
 
-use crate::endpoints::document::{File, told};
+use crate::endpoints::document::{File, not_passed};
 use crate::hosts::Judged;
 
 /// Every fault at once, each at its part.
@@ -74,9 +74,9 @@ fn fault(part: &ContentPart, hosts: &Judged) -> Option<String> {
         ContentPart::Text(_) => return None,
     };
     if let Err(fault) = checked {
-        return Some(told(what, fault));
+        return Some(not_passed(what, fault));
     }
-    address(part).and_then(|address| hosts.fault(address)).map(|fault| told(what, fault))
+    address(part).and_then(|address| hosts.fault(address)).map(|fault| not_passed(what, fault))
 }
 
 fn address(part: &ContentPart) -> Option<&str> {

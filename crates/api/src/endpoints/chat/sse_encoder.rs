@@ -186,7 +186,7 @@ impl ChatSseEncoder {
 }
 
 impl SseEncoder for ChatSseEncoder {
-    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
         match part {
             AnswerPart::Opened(model, _) => {
                 self.frame.model.clone_from(&model.id);
@@ -239,14 +239,14 @@ fn says_something(delta: &ChoiceDelta) -> bool {
 
 fn choice(delta: &ChoiceDelta) -> ChunkChoice<'_> {
     // The first delta names the role and, as clients expect, says nothing yet if need be.
-    let content = told(&delta.content).or(delta.opens.then_some(""));
+    let content = not_empty(&delta.content).or(delta.opens.then_some(""));
     ChunkChoice {
         index: delta.index,
         delta: ChunkDelta {
             role: delta.opens.then_some(CompletionRole::Assistant),
             content,
-            reasoning_content: told(&delta.reasoning),
-            refusal: told(&delta.refusal),
+            reasoning_content: not_empty(&delta.reasoning),
+            refusal: not_empty(&delta.refusal),
             tool_calls: delta.tool_calls.iter().map(tool_call).collect(),
             reasoning_details: delta.reasoning_details.as_deref(),
             thought_signature: delta.thought_signature.as_deref(),
@@ -261,12 +261,12 @@ fn tool_call(call: &ToolCallDelta) -> ChunkToolCall<'_> {
         index: call.index,
         id: call.id.as_deref(),
         kind: call.id.is_some().then_some(ToolKind::Function),
-        function: ChunkFunction { name: told(&call.name), arguments: &call.arguments },
+        function: ChunkFunction { name: not_empty(&call.name), arguments: &call.arguments },
         extra: &call.extra,
     }
 }
 
 /// What did not grow is left out.
-fn told(text: &str) -> Option<&str> {
+fn not_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }

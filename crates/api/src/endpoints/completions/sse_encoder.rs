@@ -71,7 +71,7 @@ impl CompletionSseEncoder {
 }
 
 impl SseEncoder for CompletionSseEncoder {
-    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
         match part {
             // There is one model that can answer, and it is named already.
             AnswerPart::Opened(..) => {}

@@ -10,7 +10,7 @@ use wire::responses::{
     InputRole,
 };
 
-use crate::endpoints::document::{Documents, File, told};
+use crate::endpoints::document::{Documents, File, not_passed};
 use crate::hosts::Judged;
 
 /// Of one message.
@@ -132,15 +132,15 @@ fn under(system: [Option<&str>; 2], mut turns: Vec<Message>) -> Vec<Message> {
     turns
 }
 
-/// Tells the model something more before the conversation.
-pub(super) fn tell(turns: &mut Vec<Message>, told: &str) {
+/// Adds to the instructions before the conversation.
+pub(super) fn add_instructions(turns: &mut Vec<Message>, added: &str) {
     match turns.first_mut() {
         Some(Message::System { content: Content::Text(text), .. }) => {
             text.push_str("\n\n");
-            text.push_str(told);
+            text.push_str(added);
         }
         _ => {
-            let content = Content::Text(told.to_owned());
+            let content = Content::Text(added.to_owned());
             turns.insert(0, Message::System { content, name: None });
         }
     }
@@ -242,9 +242,9 @@ impl Reader<'_> {
         };
         self.images += 1;
         if let Err(fault) = check_picture(&url) {
-            self.fault(position, &told("image", fault));
+            self.fault(position, &not_passed("image", fault));
         } else if let Some(fault) = self.sent.hosts.fault(&url) {
-            self.fault(position, &told("image", fault));
+            self.fault(position, &not_passed("image", fault));
         } else if IMAGES_MAX < self.images {
             self.fault(position, &format!("A message may have at most {IMAGES_MAX} images"));
         }
@@ -262,7 +262,7 @@ impl Reader<'_> {
             return None;
         };
         if let Some(fault) = self.sent.hosts.fault(&file_data) {
-            self.fault(position, &told("file", fault));
+            self.fault(position, &not_passed("file", fault));
             return None;
         }
         let file = FileData { file_data, filename };

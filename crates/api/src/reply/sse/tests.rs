@@ -11,7 +11,7 @@ use crate::refusal::inference::Failure;
 struct Words;
 
 impl SseEncoder for Words {
-    fn tell(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
         let word = match part {
             AnswerPart::Opened(..) => "",
             AnswerPart::Chunk(_) => "chunk ",

@@ -48,7 +48,7 @@ fn post_left_over(connection: &mut Connection, path: &Path) -> Result<i64, Store
     })?;
     if let Some(told) = &torn {
         let subject = path.display().to_string();
-        audit::tell(&transaction, "charge log torn", &subject, told).map_err(refusal)?;
+        audit::record(&transaction, "charge log torn", &subject, told).map_err(refusal)?;
         tracing::warn!("{told}");
     }
     transaction.commit().map_err(refusal)?;
@@ -87,7 +87,7 @@ fn read(path: &Path, generation: i64) -> Result<LeftOver, StoreError> {
     }
     let torn = [generation, generation + 1]
         .into_iter()
-        .find_map(|it| record::torn(area_of(&file, it), it).map(|torn| tell(it, &torn)));
+        .find_map(|it| record::torn(area_of(&file, it), it).map(|torn| describe(it, &torn)));
     let next = generation + if second.is_empty() && torn.is_none() { 1 } else { 2 };
     let mut groups = Vec::new();
     for (number, charges) in first.into_iter().chain(second).enumerate() {
@@ -99,7 +99,7 @@ fn read(path: &Path, generation: i64) -> Result<LeftOver, StoreError> {
 }
 
 /// What can be known of a record that is not whole.
-fn tell(generation: i64, torn: &Torn<'_>) -> String {
+fn describe(generation: i64, torn: &Torn<'_>) -> String {
     let Torn { number, charges } = torn;
     let entries: Vec<String> = readable(charges).iter().map(|entry| entry.0.to_string()).collect();
     let which = match entries.len() {

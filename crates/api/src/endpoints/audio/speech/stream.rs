@@ -104,16 +104,16 @@ async fn run(speech: PaidSpeech, request: Arc<SpeechRequest>, sender: Sender<Pie
     match end {
         End::Whole(last) => match speech.pay().await {
             Ok(_) => {
-                tell(&sender, Piece::Sound(last)).await;
-                tell(&sender, Piece::End).await;
+                send(&sender, Piece::Sound(last)).await;
+                send(&sender, Piece::End).await;
             }
             Err(failure) => {
-                tell(&sender, Piece::Failed(failure)).await;
+                send(&sender, Piece::Failed(failure)).await;
             }
         },
         End::Broken(error) => {
             speech.funds.release();
-            tell(&sender, Piece::Failed(Failure::Engine(error))).await;
+            send(&sender, Piece::Failed(Failure::Engine(error))).await;
         }
         End::Unheard => {
             if let Err(failure) = speech.pay().await {
@@ -138,7 +138,7 @@ async fn pass_on(mut sound: SoundStream, sender: &Sender<Piece>) -> End {
             None => return End::Whole(tail.end()),
         };
         if let Some(ready) = tail.push(&bytes)
-            && !tell(sender, Piece::Sound(ready)).await
+            && !send(sender, Piece::Sound(ready)).await
         {
             return End::Unheard;
         }
@@ -146,7 +146,7 @@ async fn pass_on(mut sound: SoundStream, sender: &Sender<Piece>) -> End {
 }
 
 /// Whether it was taken.
-async fn tell(sender: &Sender<Piece>, piece: Piece) -> bool {
+async fn send(sender: &Sender<Piece>, piece: Piece) -> bool {
     matches!(timeout(STALL_MAX, sender.send(piece)).await, Ok(Ok(())))
 }
 
@@ -168,7 +168,7 @@ mod tests {
     async fn a_failure_right_behind_the_first_bytes_leaves_them_and_the_status() {
         let (sender, pieces) = mpsc::channel(1);
         let failure = Failure::Engine(EngineError::BadAnswer { cause: "cut".to_owned() });
-        assert!(tell(&sender, Piece::Failed(failure)).await);
+        assert!(send(&sender, Piece::Failed(failure)).await);
         let first = Bytes::from_static(b"first");
         let flow = Flow { request_id: RequestId::default(), first, pieces };
         let body = Cell::new(Some(flow.into_body()));
