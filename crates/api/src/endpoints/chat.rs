@@ -42,7 +42,7 @@ use crate::reply::sse::{Events, KEEP_ALIVE, WholeOrStream};
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/chat/completions", create_chat_completion)
         .tag("Chat")
-        .summary("WithHeaders a chat")
+        .summary("Answer a chat")
         .paid()
         .usually(LimitClass::Text(Tier::L))
         .build()

@@ -40,7 +40,7 @@ use crate::reply::sse::{Events, KEEP_ALIVE, WholeOrStream};
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/responses", create_response)
         .tag("Chat")
-        .summary("WithHeaders a conversation given as items")
+        .summary("Answer a conversation given as items")
         .paid()
         .usually(LimitClass::Text(Tier::L))
         .build()
