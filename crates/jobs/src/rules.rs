@@ -13,7 +13,7 @@ use crate::failure::{FailureReason, JobFailure};
 pub const ATTEMPTS_MAX: u32 = 3;
 /// How long a job may wait, or a provider have it. Then the hold is released and a warning logged.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
-/// A provider that answers nothing about a job for so long is asked less often.
+/// A provider that answered nothing about a job for this long is asked less often.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(600);
 /// How often a provider is asked about a job that it is silent about.
 pub(crate) const UNKNOWN_PAUSE: Duration = Duration::from_secs(60);

@@ -54,7 +54,7 @@ impl Run {
         Run { jobs, job }
     }
 
-    /// Works while the lease is extended. Told to stop, it lets go of the lease at once.
+    /// Works while the lease is extended. On `stop` it gives the lease back at once.
     pub(crate) async fn run_to_end(mut self, stop: CancellationToken) {
         let (jobs, job) = (Arc::clone(&self.jobs), self.job.clone());
         let stopped = {

@@ -14,7 +14,7 @@ use moment::Timestamp;
 /// their time over the network are within a second.
 pub const CLOCK_JUMP_MAX: Duration = Duration::from_secs(60);
 
-/// After so long the two are held together anew, so that slow drift is followed.
+/// How often the two clocks are aligned again, so that slow drift is followed.
 const DRIFT_FOLLOWED_EVERY: Duration = Duration::from_secs(60);
 
 /// Measures time that passes, whatever the wall clock is set to.

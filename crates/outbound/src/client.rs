@@ -27,7 +27,7 @@ pub struct Reach {
     pub way: Way,
     /// To the end of the handshakes, with a proxy's.
     pub connect_timeout: Duration,
-    /// A connection that nobody used for so long is closed.
+    /// How long an unused connection is kept.
     pub idle_max: Duration,
 }
 

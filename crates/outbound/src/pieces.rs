@@ -63,7 +63,7 @@ impl Pieces {
         }
     }
 
-    /// At least so many bytes are to come.
+    /// The least number of bytes that are to come.
     pub(crate) fn left_min(&mut self) -> u64 {
         match &mut self.0 {
             Source::Theirs(body) => body.size_hint().lower(),

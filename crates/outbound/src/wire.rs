@@ -103,7 +103,7 @@ impl Wire {
         self.answer.is_some_and(|framing| framing.is_over())
     }
 
-    /// At least so many bytes of the body are to come.
+    /// The least number of bytes of the body that are to come.
     pub(crate) fn left_min(&self) -> u64 {
         self.answer.map_or(0, |framing| framing.left_min())
     }

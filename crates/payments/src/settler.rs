@@ -10,7 +10,7 @@ use wallet::{ContractCheck, Payment, Requirement, TokenAmount, VerifiedPayment};
 /// The future of one operation of a [`Settler`].
 pub type SettlerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Setback>> + Send + 'a>>;
 
-/// Puts payments on their chains, or has it done.
+/// Puts payments on their chains, itself or through a service.
 ///
 /// Only [`Settler::send`] may move money. Claims are enough to go on from at any later time, so
 /// nothing is remembered here that a restart would lose.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::settler::Setback;
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// What is spent within so long is remembered as one sum.
+/// Spending within this time is remembered as one sum.
 const SLOT: Duration = Duration::from_secs(60);
 
 /// The sum of the last hour, at most. A restart forgets it.

@@ -16,7 +16,7 @@ use crate::session::{Session, pipelined};
 use crate::snapshot::DRAWING_LOCK;
 use crate::statements::{SqlStatement, SqlStatements, Value, values};
 
-/// Nothing that a batch does takes so long on a database that works.
+/// Longer than any statement of a batch takes on a healthy database.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
 /// Its own row, if the batch was committed before. It waits for a transaction with the same number

@@ -35,7 +35,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// How long the whole may have taken when so much of it is there.
+    /// How long the body may have taken so far, by the number of bytes that are there.
     fn time_for(self, bytes: usize) -> Duration {
         let seconds = bytes as f64 / f64::from(self.bytes_per_s_min.max(1));
         (self.start + Duration::from_secs_f64(seconds)).min(self.total_max)

@@ -81,7 +81,7 @@ where
     }
 }
 
-/// The connection lets go of a body when it has taken all of it, or when it breaks.
+/// A body is dropped when the connection has sent all of it, or when the connection breaks.
 impl<S> Drop for Sending<S> {
     fn drop(&mut self) {
         if self.left == 0

@@ -68,7 +68,7 @@ impl Chunks {
         }
     }
 
-    /// So much of the body was taken.
+    /// Takes this many bytes of the body.
     pub(crate) fn pass(&mut self, count: u64) {
         self.left -= count;
         if self.left == 0 {
@@ -80,7 +80,7 @@ impl Chunks {
         self.at == At::Nothing
     }
 
-    /// At least so many bytes of the body are to come.
+    /// The least number of bytes of the body that are to come.
     pub(crate) fn left_min(&self) -> u64 {
         self.left
     }

@@ -51,7 +51,7 @@ impl Framing {
         }
     }
 
-    /// At least so many bytes of the body are to come.
+    /// The least number of bytes of the body that are to come.
     pub(crate) fn left_min(&self) -> u64 {
         match self {
             Framing::Counted { left } => *left,

@@ -10,7 +10,7 @@ use super::quantity::quantity;
 use super::relayer::LOOK_BACK_BLOCKS;
 use crate::settler::{Decline, Moved, Setback, Sighting};
 
-/// Nodes behind one address may lag behind each other by so much, and not more.
+/// How far nodes behind one address may lag behind each other.
 const LAG_S: u64 = 60;
 const LAG_BLOCKS: u64 = 10;
 

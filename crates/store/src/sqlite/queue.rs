@@ -78,8 +78,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for work, for ever or for so long, and takes all of it, leaving `emptied` in its place
-    /// so that the list need not grow anew while others wait to push.
+    /// Waits for work, without or with a time limit, and takes all of it, leaving `emptied` in its
+    /// place so that the list need not grow anew while others wait to push.
     pub(crate) fn take(&self, emptied: &mut Vec<Waiting>, wait_max: Option<Duration>) -> Taken {
         let mut state = self.lock();
         loop {

@@ -12,7 +12,7 @@ use crate::sqlite::writer::WriteError;
 /// data.
 const CHECKPOINT_PAGES: usize = 2048;
 
-/// Posting changes some pages in any case, and then one for about so many rows.
+/// Posting changes some pages in any case, and one more for about this many rows.
 const PAGES_A_POSTING: usize = 8;
 const ROWS_A_PAGE: usize = 5;
 

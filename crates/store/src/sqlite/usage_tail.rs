@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, params};
 
-/// So many rows are looked through by a query about usage, at the most and twice over: about a
-/// millisecond. Placing more at once makes charges cheaper and queries slower.
+/// Rows without an index entry that a query may have to scan, at most and twice: about a
+/// millisecond. A larger bound makes charges cheaper and queries slower.
 const UNPLACED_ROWS_MAX: i64 = 8192;
 
 #[derive(Debug, Default)]

@@ -36,7 +36,7 @@ const POSTED_TOGETHER: usize = 256;
 /// Groups in the log if it cannot be posted for lack of room; more are refused.
 const UNPOSTED_GROUPS_MAX: usize = 1024;
 
-/// The log is posted when nothing came for so long.
+/// The log is posted when no group arrived for this long.
 pub(crate) const QUIET: Duration = Duration::from_millis(100);
 
 /// How soon posting is tried again after there was no room.

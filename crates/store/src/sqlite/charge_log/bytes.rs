@@ -110,7 +110,7 @@ impl<'a> Decoder<'a> {
         Some(std::str::from_utf8(text).ok()?.to_owned())
     }
 
-    /// So many things, one after the other. A count that the bytes cannot hold takes no memory.
+    /// A count and that many items. A count larger than the remaining bytes allocates nothing.
     pub(crate) fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Decoder<'a>) -> Option<T>,

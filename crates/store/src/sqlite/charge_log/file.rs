@@ -107,7 +107,7 @@ impl LogFile {
     }
 }
 
-/// So many bytes whose address is a multiple of a block's size, as the kernel wants them.
+/// A buffer aligned to a block's size, as direct I/O needs it.
 fn aligned(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
     buffer.resize(buffer.len().max(size + BLOCK_BYTES), 0);
     let start = buffer.as_ptr().align_offset(BLOCK_BYTES);
