@@ -39,8 +39,7 @@ impl RequestId {
         extensions.get::<RequestId>().cloned().expect("every request is given an id on arrival")
     }
 
-    /// The id that another node has given a request.
-    pub(crate) fn given(id: String) -> RequestId {
+    pub(crate) fn new(id: String) -> RequestId {
         RequestId(id)
     }
 

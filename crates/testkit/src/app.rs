@@ -364,7 +364,7 @@ impl TestApp {
 
     /// How often the reader was asked for something.
     pub fn reads(&self) -> usize {
-        self.reader.jobs.load(Ordering::Relaxed)
+        self.reader.tasks.load(Ordering::Relaxed)
     }
 
     /// Carries out the jobs that are due, and waits until they have ended or are put off.

@@ -99,7 +99,7 @@ impl Nodes {
         let origin = take(request.headers_mut(), &NODE_ORIGIN).and_then(|it| it.parse().ok());
         let proved = take(request.headers_mut(), &NODE_HOLDER).and_then(|it| Proved::parse(&it));
         if let Some(id) = take(request.headers_mut(), &NODE_REQUEST) {
-            request.extensions_mut().insert(RequestId::given(id));
+            request.extensions_mut().insert(RequestId::new(id));
         }
         if let Some(origin) = origin {
             request.extensions_mut().insert(Peer(SocketAddr::new(origin, 0)));

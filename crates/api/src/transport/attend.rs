@@ -90,7 +90,8 @@ where
         let shared = Arc::clone(&self.shared);
         // One that another node sent on has its id.
         let id = request.extensions().get::<RequestId>().cloned();
-        let id = id.unwrap_or_else(|| RequestId(entropy::request_id(shared.app.entropy.as_ref())));
+        let id =
+            id.unwrap_or_else(|| RequestId::new(entropy::request_id(shared.app.entropy.as_ref())));
         let method = request.method().clone();
         // The route's pattern, not the path: paths carry ids and would make a label each.
         let route = request.extensions().get::<MatchedPath>().cloned();
