@@ -19,9 +19,11 @@ use crate::settings::Settings;
 static REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 static REMAINING: HeaderName = HeaderName::from_static(BALANCE_REMAINING);
 
+type Refuse = dyn Fn(&Settings, Timestamp) -> Refusal + Send + Sync;
+
 /// Why there is no answer, for each who waits for it. Nothing was charged.
 #[derive(Clone)]
-pub(crate) struct Failed(Arc<dyn Fn(&Settings, Timestamp) -> Refusal + Send + Sync>);
+pub(crate) struct Failed(Arc<Refuse>);
 
 impl Failed {
     pub(crate) fn new(
