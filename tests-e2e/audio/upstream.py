@@ -8,9 +8,9 @@ as bytes that name the text's format, and heard as a greeting.
 import email.parser
 import email.policy
 import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from scripted import ScriptedHandler, ScriptedUpstream
 
 GREETING = "Hello from the recording."
 LANGUAGE = "english"
@@ -31,30 +31,7 @@ def sound(response_format):
     return (response_format.encode() * PIECES * PIECE_BYTES)[: PIECES * PIECE_BYTES]
 
 
-class Upstream:
-    """Serves on a free port of the loopback; use it in a `with` statement so that it always ends."""
-
-    def __enter__(self):
-        self.requests = []
-        self.hangups = threading.Semaphore(0)
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.upstream = self
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
+class Handler(ScriptedHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         if self.path == "/v1/audio/speech":
@@ -112,13 +89,9 @@ class Handler(BaseHTTPRequestHandler):
             ]
         return self.send(200, answer)
 
-    def send(self, status, body):
-        written = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(written)))
-        self.end_headers()
-        self.wfile.write(written)
+
+class Upstream(ScriptedUpstream):
+    handler = Handler
 
 
 def form(content_type, body):

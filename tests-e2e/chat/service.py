@@ -1,9 +1,7 @@
 """The service under test with a scripted upstream behind it, and its callers' keys."""
 
-import unittest
-
 from chat.upstream import EMBEDDING_INPUTS_MAX, Upstream
-from server import Server
+from scripted import ScriptedService
 
 CONFIG = """
 [[provider]]
@@ -42,15 +40,12 @@ price = {{ input_usd_per_million = "1.00", output_usd_per_million = "1.00" }}
 LARGE_REQUESTS_PER_MINUTE = 20
 
 
-class ServiceCase(unittest.TestCase):
-    """Starts one service for all tests of a class."""
+class ServiceCase(ScriptedService):
+    upstream_class = Upstream
+    config = CONFIG.replace("{inputs_max}", str(EMBEDDING_INPUTS_MAX))
 
     @classmethod
     def setUpClass(cls):
-        cls.upstream = cls.enterClassContext(Upstream())
-        config = CONFIG.format(url=cls.upstream.url, inputs_max=EMBEDDING_INPUTS_MAX)
-        cls.server = cls.enterClassContext(Server(config=config))
-        cls.key = cls.server.create_key("inference")
-        cls.admin = cls.server.create_key("admin")
+        super().setUpClass()
         cls.server.create_account("poor")
         cls.poor = cls.server.create_key("inference", account="poor")

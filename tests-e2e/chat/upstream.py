@@ -9,7 +9,8 @@ what a model would make of them; anything else with a greeting.
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from scripted import ScriptedHandler, ScriptedUpstream
 
 GREETING = "Hello from the upstream."
 CITY = {"city": "Paris", "population": 2100000}
@@ -20,31 +21,7 @@ SLOW_WORDS_MAX = 600
 SLOW_SECONDS_PER_WORD = 0.02
 
 
-class Upstream:
-    """Serves on a free port of the loopback; use it in a `with` statement so that it always ends."""
-
-    def __enter__(self):
-        self.requests = []
-        self.hangups = threading.Semaphore(0)
-        self.was_overloaded = threading.Event()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.upstream = self
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
+class Handler(ScriptedHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         upstream = self.server.upstream
@@ -137,15 +114,13 @@ class Handler(BaseHTTPRequestHandler):
         self.event("[DONE]")
         self.wfile.write(b"0\r\n\r\n")
 
-    def send(self, status, body, headers=None):
-        written = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(written)))
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(written)
+
+class Upstream(ScriptedUpstream):
+    handler = Handler
+
+    def __enter__(self):
+        self.was_overloaded = threading.Event()
+        return super().__enter__()
 
 
 def prompt_of(body):

@@ -1,11 +1,10 @@
 """The service under test with models that make and edit pictures, and its callers' keys."""
 
 import json
-import unittest
 import urllib.request
 
 from images.upstream import Upstream
-from server import Server
+from scripted import ScriptedService
 
 CONFIG = """
 [[provider]]
@@ -44,21 +43,9 @@ price = {{ per_edit_usd = "0.04", included_images = 1, additional_image_usd = "0
 """
 
 
-class ServiceCase(unittest.TestCase):
-    """Starts one service for all tests of a class."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.upstream = cls.enterClassContext(Upstream())
-        cls.server = cls.enterClassContext(Server(config=CONFIG.format(url=cls.upstream.url)))
-        cls.key = cls.server.create_key("inference")
-        cls.admin = cls.server.create_key("admin")
-
-    def balance(self):
-        request = urllib.request.Request(f"{self.server.api}/billing/balance")
-        request.add_header("Authorization", f"Bearer {self.admin}")
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return json.load(answer)["balances"]["usd"]
+class ServiceCase(ScriptedService):
+    upstream_class = Upstream
+    config = CONFIG
 
     def post(self, path, body):
         """The status, the headers and the content of an answer."""

@@ -9,10 +9,10 @@ import email.parser
 import email.policy
 import json
 import struct
-import threading
 import time
 import zlib
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from scripted import ScriptedHandler, ScriptedUpstream
 
 SLOW_SECONDS = 2
 
@@ -44,29 +44,7 @@ def size_of(picture):
     return struct.unpack(">II", picture[16:24])
 
 
-class Upstream:
-    """Serves on a free port of the loopback; use it in a `with` statement so that it always ends."""
-
-    def __enter__(self):
-        self.requests = []
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.upstream = self
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
+class Handler(ScriptedHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         if self.path == "/v1/images/generations":
@@ -88,16 +66,9 @@ class Handler(BaseHTTPRequestHandler):
         made = base64.b64encode(png(width, height)).decode()
         return self.send(200, {"created": 1, "data": [{"b64_json": made}]})
 
-    def send(self, status, body):
-        written = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(written)))
-        self.end_headers()
-        try:
-            self.wfile.write(written)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
+
+class Upstream(ScriptedUpstream):
+    handler = Handler
 
 
 def form(content_type, body):

@@ -25,7 +25,7 @@ pub enum NonceRefused {
 
 /// Whose balance a wallet spends: an account that it is linked to, or its own.
 ///
-/// A wallet that never paid has no row, and gets none here: whoever credits it writes
+/// A wallet that never paid has no row, and gets none here: crediting it writes
 /// [`Write::EnsureOwner`] with this owner, in the group of the credit.
 pub async fn owner(
     store: &dyn Store,
@@ -37,7 +37,7 @@ pub async fn owner(
     Ok(known.unwrap_or_else(|| unseen(wallet, now)))
 }
 
-/// The same, with a row: for whoever keeps something of the wallet's.
+/// The same, with a row, which other rows of the wallet refer to.
 pub async fn owner_with_row(
     store: &dyn Store,
     wallet: WalletAddress,

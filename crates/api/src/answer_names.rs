@@ -1,4 +1,4 @@
-//! What enclaves call their answers: needed to ask them for a signature afterwards.
+//! The ids that enclaves gave their answers: needed to ask for a signature afterwards.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};

@@ -1,15 +1,13 @@
 //! Everything a handler can reach.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use access::{Holder, KeyRing};
-use axum::http::HeaderName;
 use domain::catalogue::Model;
 use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::Entropy;
 use domain::limits::failures::Failures;
-use domain::limits::tiers::{LimitClass, Tier, Tiers};
+use domain::limits::tiers::{Allowed, LimitClass, Tier};
 use domain::limits::window::{Admission, Exceeded, Limiter, Standing, Subject};
 use jobs::Jobs;
 use ledger::Ledger;
@@ -20,18 +18,17 @@ use store::limit_hit::LimitHit;
 use store::write::{Group, Write};
 use tokio_util::task::TaskTracker;
 
-use crate::call::StandingCell;
-use crate::caller::Principal;
 use crate::console::Console;
 use crate::engines::Engines;
-use crate::home::Nodes;
-use crate::hosts::Hosts;
+use crate::home::nodes::Nodes;
 use crate::input::Bodies;
+use crate::principal::Principal;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
-use crate::standing;
+use crate::request_id::for_same_request;
+use crate::settings::Settings;
+use crate::standing::{self, StandingCell};
 use crate::strangers::Strangers;
-use crate::transport::for_same_request;
 use crate::wallets::Wallets;
 use crate::web::Web;
 
@@ -59,7 +56,7 @@ pub struct App {
     pub ledger: Arc<Ledger>,
     /// Music and videos that are made later.
     pub jobs: Arc<Jobs>,
-    /// For questions. What has rules is changed through `keys` and `ledger`.
+    /// For queries. What has rules is changed through `keys` and `ledger`.
     pub store: Arc<dyn Store>,
     pub limiter: Limiter,
     /// What is counted together with other nodes, where there is a place for that.
@@ -73,28 +70,6 @@ pub struct App {
     pub entropy: Arc<dyn Entropy>,
     /// Work that outlives its request; shutdown waits for it.
     pub tasks: TaskTracker,
-}
-
-/// What the operator decided about the HTTP surface.
-#[derive(Clone)]
-pub struct Settings {
-    /// How clients reach the service, without a slash at the end.
-    pub public_url: String,
-    /// Sent as `x-service-host-name`, for telling nodes apart; not sent if it is empty.
-    pub host_name: String,
-    /// Proxies whose `X-Forwarded-For` is believed.
-    pub is_trusted_proxy: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
-    /// The header in which those proxies name the caller's country.
-    pub country_header: Option<HeaderName>,
-    pub tiers: Arc<Tiers>,
-    /// Whether callers who fail too often are blocked for a while.
-    pub blocks_failures: bool,
-    /// Stands before the caller's own system prompts, unless the caller declines; may be empty.
-    pub system_prompt: String,
-    /// Where pictures, videos and files of callers may lie.
-    pub hosts: Arc<Hosts>,
-    /// The letters in the corner of pictures that are made here, if there are any.
-    pub watermark: Option<String>,
 }
 
 impl App {
@@ -192,5 +167,25 @@ impl App {
                 tracing::warn!(error = %error, "a rate-limit refusal was not logged: {error}");
             }
         }));
+    }
+
+    /// Counts a request of an address without a credential.
+    pub(crate) async fn admit_stranger(
+        &self,
+        subject: Subject,
+        allowed: Allowed,
+        now: Timestamp,
+    ) -> Result<Standing, Exceeded> {
+        self.strangers.admit(&self.limiter, subject, allowed, now).await
+    }
+
+    /// Counts a failure, and tells other nodes of an address that is blocked from now on.
+    pub(crate) fn note_failure(&self, principal: Principal, now: Timestamp) {
+        if !self.settings.blocks_failures {
+            return;
+        }
+        if let Some(until) = self.failures.count(principal, now) {
+            self.strangers.tell_blocked(principal, until);
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::future::Future;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use access::{Holder, Proof};
 use axum::extract::Request;
@@ -17,16 +17,18 @@ use domain::limits::window::{Standing, Subject};
 use moment::Timestamp;
 
 use crate::app::{App, Shared};
-use crate::caller::{Arrival, Credential, KeyHolder, Principal};
+use crate::arrival::Arrival;
+use crate::caller::{Credential, KeyHolder};
 use crate::discovery;
 use crate::home::{self, Home};
 use crate::input::{BodyLimits, Input, LARGE_BYTES, Room, apart};
 use crate::origin;
+use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::refusal::render::{Discovery, Shortfall};
 use crate::reply::Reply;
-use crate::standing;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
+use crate::standing::{self, StandingCell};
 use crate::transport::lasting::keep_until_sent;
 
 /// What a handler is called with: the proof of who calls, and input that has passed its schema.
@@ -39,25 +41,11 @@ pub struct Call<C, I> {
     /// Where the caller is, if the operator's proxy says so.
     pub country: Option<Country>,
     pub accepts_csv: bool,
-    /// Filled by whoever admits the request; the headers are written from it at the end, so that
+    /// Filled when the request is admitted; the headers are written from it at the end, so that
     /// refusals carry them too.
     pub standing: StandingCell,
     /// The memory that the request has of what all of them may hold.
     pub(crate) room: Arc<Room>,
-}
-
-/// Where a caller stands, once that is known. The latest word counts.
-#[derive(Debug, Clone, Default)]
-pub struct StandingCell(Arc<Mutex<Option<Standing>>>);
-
-impl StandingCell {
-    pub fn set(&self, standing: Standing) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(standing);
-    }
-
-    fn get(&self) -> Option<Standing> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// What a request is counted against.
@@ -70,12 +58,12 @@ pub enum Limit {
     ByHandler,
 }
 
-/// What holds for an endpoint whoever calls it.
+/// What holds for an endpoint, for every caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     pub limit: Limit,
-    /// What a known caller is told of where nothing was counted, such as for a model that there is
-    /// not.
+    /// The limits in the headers where nothing was counted, such as for a model that does not
+    /// exist.
     pub usual_class: LimitClass,
     /// At whose home it is worked on, where there are several nodes.
     pub home: Home,
@@ -103,7 +91,8 @@ where
     let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
     let (presented, holder) = who::<C>(&app, &parts, &arrival(&parts, address, now)).await;
     let holder = holder.as_deref();
-    let body = match home::go_home(&app, policy.home, (&parts, address), holder, body).await {
+    let body = match home::forward_to_home(&app, policy.home, (&parts, address), holder, body).await
+    {
         Ok(body) => body,
         Err(response) => return response,
     };
@@ -114,7 +103,7 @@ where
     let body = room.watch(body, &parts.headers, limits.pace);
     let raw = room.judge(I::read(&mut parts, body, limits).await);
     let standing = StandingCell::default();
-    let balance = holder.map(|holder| standing::balance(&app, holder));
+    let balance = holder.map(|holder| standing::balance(&app.ledger, holder));
     let outcome = async {
         let raw = match (raw, presented.is_err()) {
             // A stranger's body was cut off on purpose: what is missing is the credential.
@@ -123,7 +112,8 @@ where
             (Ok(raw), _) => Some(raw),
         };
         let caller = presented.or_else(|refusal| {
-            // Guessing ends here too. Whoever only asks what things cost is still told.
+            // A blocked address cannot guess here either. A request for the price is still
+            // answered.
             if refusal.status() == StatusCode::UNAUTHORIZED {
                 refuse_if_blocked(&app, &policy.subject(principal, holder), now)?;
             }

@@ -1,25 +1,23 @@
 //! Who calls. A handler that takes one of these types has its proof.
 
 use std::future::Future;
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use access::{Holder, KeyRefused};
+use access::Holder;
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
-use axum::http::{HeaderMap, Uri};
-use credits::KeyId;
 use domain::access::KeyKind;
-use moment::Timestamp;
 use schemars::SchemaGenerator;
 use serde_json::json;
-use wallet::WalletAddress;
 
 use crate::app::App;
-use crate::console;
+use crate::arrival::Arrival;
+use crate::console::session;
 use crate::discovery;
-use crate::input::{Host, PaymentHeader};
+use crate::input::PaymentHeader;
 use crate::operation::Operation;
 use crate::refusal::Refusal;
+use crate::refusal::key::refuse_key;
 use crate::wallets::sign_in;
 use crate::wallets::visits::Visit;
 
@@ -49,48 +47,23 @@ pub trait Credential: Sized + Send + 'static {
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator);
 }
 
-/// What a request shows before its body is read.
-#[derive(Debug, Clone, Copy)]
-pub struct Arrival<'a> {
-    pub headers: &'a HeaderMap,
-    pub uri: &'a Uri,
-    /// Where it came from.
-    pub address: IpAddr,
-    pub now: Timestamp,
-}
-
-impl Arrival<'_> {
-    /// The host that was called, as the client named it.
-    pub(crate) fn host(&self) -> Option<&str> {
-        Host::named(self.headers, self.uri)
-    }
-}
-
-/// Whom failures and limits are counted for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Principal {
-    Key(KeyId),
-    Wallet(WalletAddress),
-    Address(IpAddr),
-}
-
 /// Anyone at all; a credential, good or bad, is not looked at.
 #[derive(Debug)]
 pub struct Anyone;
 
-/// Whoever holds an API key.
+/// The holder of an API key.
 #[derive(Debug)]
 pub struct KeyHolder(pub Arc<Holder>);
 
-/// Whoever holds an ADMIN key.
+/// The holder of an ADMIN key.
 #[derive(Debug)]
 pub struct Admin(pub Arc<Holder>);
 
-/// Whoever can pay: the holder of an API key, or a wallet that signed in.
+/// A caller that can pay: the holder of an API key, or a wallet that signed in.
 #[derive(Debug)]
 pub struct Customer(pub Arc<Holder>);
 
-/// Whoever can pay, collecting what was paid for: an empty wallet collects too.
+/// A caller that collects what it paid for: an empty wallet may, too.
 #[derive(Debug)]
 pub struct Collector(pub Arc<Holder>);
 
@@ -119,10 +92,10 @@ impl Credential for Anyone {
 impl Credential for KeyHolder {
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<KeyHolder, Refusal> {
         if is_session(arrival) {
-            return KeyHolder::of(console::holder(app, arrival.headers, arrival.now).await?);
+            return KeyHolder::of(session::holder(app, arrival.headers, arrival.now).await?);
         }
         let secret = bearer(arrival.headers)?;
-        app.keys.open(secret).await.map(KeyHolder).map_err(refuse)
+        app.keys.open(secret).await.map(KeyHolder).map_err(refuse_key)
     }
 
     fn of(holder: Arc<Holder>) -> Result<KeyHolder, Refusal> {
@@ -182,7 +155,7 @@ impl Credential for Customer {
             return customer.map_err(|failed| failed.into_refusal(Refusal::sign_in));
         }
         if is_session(arrival) {
-            return console::holder(app, arrival.headers, arrival.now).await.map(Customer);
+            return session::holder(app, arrival.headers, arrival.now).await.map(Customer);
         }
         if !arrival.headers.contains_key(AUTHORIZATION) {
             return Err(discovery::refuse(app, arrival));
@@ -238,7 +211,7 @@ impl Credential for Collector {
 impl Credential for SignedIn {
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<SignedIn, Refusal> {
         if !sign_in::is_shown(arrival.headers) && is_session(arrival) {
-            let holder = console::holder(app, arrival.headers, arrival.now).await?;
+            let holder = session::holder(app, arrival.headers, arrival.now).await?;
             return SignedIn::of(holder);
         }
         if !sign_in::is_shown(arrival.headers) {
@@ -270,7 +243,7 @@ impl Credential for SignedIn {
 
 /// Whether a page of the console calls: with its session, and without a key of its own.
 fn is_session(arrival: &Arrival<'_>) -> bool {
-    !arrival.headers.contains_key(AUTHORIZATION) && console::is_shown(arrival.headers)
+    !arrival.headers.contains_key(AUTHORIZATION) && session::is_shown(arrival.headers)
 }
 
 /// The secret in `Authorization: Bearer <secret>`.
@@ -288,24 +261,5 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
         _ => Err(Refusal::unauthenticated(
             "Authentication failed. Send the header Authorization: Bearer <API_KEY>.",
         )),
-    }
-}
-
-pub(crate) fn refuse(refused: KeyRefused) -> Refusal {
-    match refused {
-        KeyRefused::Mistyped => Refusal::unauthenticated(
-            "Authentication failed. The API key is mistyped or cut short; copy it again.",
-        ),
-        KeyRefused::Unknown => Refusal::unauthenticated("Authentication failed"),
-        KeyRefused::Revoked => {
-            Refusal::unauthenticated("Authentication failed. This API key has been revoked.")
-        }
-        KeyRefused::Expired => {
-            Refusal::unauthenticated("Authentication failed. This API key has expired.")
-        }
-        KeyRefused::Frozen => Refusal::frozen(),
-        // Only a store that answered "no such key" may refuse a caller; a store that did not
-        // answer must not turn good keys away.
-        KeyRefused::Unknowable(error) => Refusal::unavailable(error),
     }
 }

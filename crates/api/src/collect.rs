@@ -12,7 +12,7 @@ use wire::audio::{Completed, InProgress, ProgressStatus};
 
 use crate::app::{App, Shared};
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::media::{Afterwards, Retrieved, Sent};
 
 /// A job that ended without a result.
@@ -117,20 +117,23 @@ async fn progress(
     app: &App,
     job: &QueuedJob,
     status: ProgressStatus,
-) -> Result<Answer<InProgress>, Refusal> {
+) -> Result<WithHeaders<InProgress>, Refusal> {
     let usual = app.jobs.usual_time(job).await.map_err(Refusal::unavailable)?;
     let so_far = app.jobs.time_so_far(job);
     let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let average_execution_time = ms(usual);
     let execution_duration = ms(so_far);
-    Ok(Answer::new(InProgress { status, average_execution_time, execution_duration }))
+    Ok(WithHeaders::new(InProgress { status, average_execution_time, execution_duration }))
 }
 
 /// Deletes what a job made. False while that is not gone, or not there yet.
-pub(crate) async fn complete(app: &App, job: &QueuedJob) -> Result<Answer<Completed>, Refusal> {
+pub(crate) async fn complete(
+    app: &App,
+    job: &QueuedJob,
+) -> Result<WithHeaders<Completed>, Refusal> {
     if job.state.is_open() {
-        return Ok(Answer::new(Completed { success: false }));
+        return Ok(WithHeaders::new(Completed { success: false }));
     }
     let success = app.jobs.delete_media(job).await.map_err(Refusal::unavailable)?;
-    Ok(Answer::new(Completed { success }))
+    Ok(WithHeaders::new(Completed { success }))
 }

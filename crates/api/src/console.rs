@@ -8,8 +8,9 @@ mod operator;
 mod own;
 mod pages;
 mod refused;
+pub(crate) mod routes;
 mod sealed;
-mod session;
+pub(crate) mod session;
 mod sign_in;
 mod top_up;
 
@@ -17,19 +18,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::Router;
-use axum::routing::get;
 use domain::entropy::Entropy;
 use domain::secret::SecretDigest;
 use futures_util::future::BoxFuture;
 use moment::Timestamp;
 use serde_json::Value;
 
-use crate::app::Shared;
 use crate::console::assets::Assets;
 use crate::console::refused::RefusedCalls;
 use crate::console::sealed::Sealer;
-pub(crate) use crate::console::session::{holder, is_shown};
 
 /// How long somebody stays signed in.
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
@@ -40,11 +37,11 @@ const ENDED_MAX: usize = 16_384;
 
 /// Does what an operator asks for, in the form of the control socket.
 pub type Operate =
-    Arc<dyn Fn(Value) -> BoxFuture<'static, Result<Value, OperateFault>> + Send + Sync>;
+    Arc<dyn Fn(Value) -> BoxFuture<'static, Result<Value, OperateError>> + Send + Sync>;
 
 /// Why an operation was not done.
 #[derive(Debug)]
-pub enum OperateFault {
+pub enum OperateError {
     /// It cannot be done as asked; the message says what to ask instead.
     Refused(String),
     /// The service could not do it now.
@@ -122,25 +119,4 @@ impl Console {
     fn has_ended(&self, session: &[u8; 16]) -> bool {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).contains_key(session)
     }
-}
-
-/// Everything outside of the API that the public listener serves.
-pub(crate) fn routes() -> Router<Shared> {
-    let session = get(sign_in::probe).post(sign_in::begin).delete(sign_in::end);
-    Router::new()
-        .route("/", get(pages::index))
-        .route("/favicon.svg", get(pages::favicon))
-        .route("/assets/{*path}", get(pages::asset))
-        .route("/docs", get(pages::index))
-        .route("/docs/", get(pages::index))
-        .route("/docs/{*page}", get(pages::document))
-        .route("/c/{slug}", get(pages::character))
-        .route("/llms.txt", get(pages::llms))
-        .route("/console/session", session)
-        .route("/console/terms", get(top_up::terms))
-        .route("/console/solana-payment", axum::routing::post(top_up::solana_payment))
-        .route("/console/refused", get(own::refused))
-        .route("/console/limits", get(own::limits))
-        .route("/console/jobs", get(own::jobs))
-        .route("/console/operator", axum::routing::post(operator::operate))
 }

@@ -1,4 +1,4 @@
-//! What a caller is told who shows no credential, or whose wallet is empty: the ways to pay.
+//! The ways to pay, for callers without a credential or with an empty wallet.
 
 use access::Holder;
 use base64::Engine;
@@ -14,8 +14,8 @@ use wire::x402::{
 };
 
 use crate::app::App;
-use crate::caller::Arrival;
-use crate::endpoints::billing::balance::{CONSUMABLE_MIN, can_consume};
+use crate::arrival::Arrival;
+use crate::payment::{CONSUMABLE_MIN, can_consume};
 use crate::refusal::Refusal;
 use crate::wallets::challenge::{CalledResource, challenge, shown};
 

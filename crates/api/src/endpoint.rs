@@ -103,7 +103,7 @@ impl<H> Draft<H> {
         self
     }
 
-    /// The limits that a caller is told of whose request names no model that there is.
+    /// The limits in the headers if the request names a model that does not exist.
     pub fn usually(mut self, class: LimitClass) -> Draft<H> {
         self.usual_class = class;
         self

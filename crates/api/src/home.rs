@@ -1,13 +1,13 @@
-//! Takes a request to the node at which its caller is at home.
+//! Forwards a request to the home of its caller.
 //!
-//! Where several nodes share the books, one of them decides about an owner's money, and it is also
-//! the one that counts the owner's requests. Any node proves who calls; then the request goes on as
-//! it came, body and all, with who was proved beside it. Nodes know each other by a secret that only
-//! the database and they have.
+//! Where several nodes share the books, one of them, its home, decides about an owner's money and
+//! counts the owner's requests. Any node checks the credential; then the request is forwarded
+//! unchanged, with the proven identity in a header. Nodes authenticate each other by a secret that
+//! is stored in the database.
 
-mod lent;
-mod nodes;
+pub(crate) mod nodes;
 mod proved;
+mod resendable_body;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use credits::OwnerId;
-use ledger::Place;
+use ledger::OwnerHome;
 use store::leases::PAYMENTS;
 use tokio::time::{Instant, sleep};
 
-use self::lent::Lender;
 pub use self::nodes::Nodes;
 use self::nodes::Unsent;
 use self::proved::{Proved, SentOn};
+use self::resendable_body::ResendableBody;
 use crate::app::App;
-use crate::caller;
 use crate::refusal::Refusal;
+use crate::refusal::key::refuse_key;
 
-/// How often it is looked whether a node that has not answered yet is still the right one.
+/// How often it is checked that a node that has not answered yet is still the owner's home.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How long a request waits for a node that is gone to be found dead: its lease, and a little more.
 const UNREACHED_MAX: Duration = Duration::from_secs(20);
@@ -59,7 +59,7 @@ impl Home {
 pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder>, Refusal>> {
     let sent_on = parts.extensions.get::<SentOn>()?;
     Some(match sent_on.proved.as_ref()? {
-        Proved::Key(digest) => app.keys.open_digest(*digest).await.map_err(caller::refuse),
+        Proved::Key(digest) => app.keys.open_digest(*digest).await.map_err(refuse_key),
         Proved::Wallet(wallet) => {
             let owner = wallets::owner(app.store.as_ref(), *wallet, app.clock.now()).await;
             let holder = |owner| Arc::new(Holder { proof: Proof::Wallet(*wallet), owner });
@@ -68,9 +68,9 @@ pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder
     })
 }
 
-/// Gives the body back if the request is to be worked on here, and otherwise what came of it
-/// elsewhere.
-pub(crate) async fn go_home(
+/// Returns the body if the request is to be handled here, and otherwise the response of the node
+/// that handled it.
+pub(crate) async fn forward_to_home(
     app: &App,
     home: Home,
     (parts, address): (&Parts, IpAddr),
@@ -78,33 +78,35 @@ pub(crate) async fn go_home(
     body: Body,
 ) -> Result<Body, Response> {
     let (Some(nodes), Some(owner)) = (&app.nodes, home.owner(holder)) else { return Ok(body) };
-    let (mut lender, begun) = (Lender::of(body), Instant::now());
+    let (mut resendable, begun) = (ResendableBody::of(body), Instant::now());
     loop {
-        let node = match app.ledger.place(owner).await {
-            Ok(Place::Here) => {
-                return lender.back().ok_or_else(|| Refusal::answer_lost().into_response());
+        let node = match app.ledger.home_of(owner).await {
+            Ok(OwnerHome::Here) => {
+                return resendable
+                    .take_back()
+                    .ok_or_else(|| Refusal::answer_lost().into_response());
             }
-            Ok(Place::At { address }) => address,
+            Ok(OwnerHome::At { address }) => address,
             Err(error) => return Err(Refusal::unavailable(error).into_response()),
         };
-        // What another node believes may be some seconds old, so that a request is sent on twice at the
-        // most, and never in circles.
+        // What another node believes may be some seconds old, so that a request is sent on twice at
+        // the most, and never in circles.
         if parts.extensions.get::<SentOn>().is_some_and(|it| SENT_ON_MAX <= it.times) {
-            app.ledger.doubt_place(owner);
+            app.ledger.doubt_home(owner);
             let words = "the account has just moved to another node";
             return Err(Refusal::unavailable(words).into_response());
         }
         let sent = tokio::select! {
-            sent = nodes.send(&node, (parts, address), holder, lender.lend()) => sent,
+            sent = nodes.send(&node, (parts, address), holder, resendable.attempt()) => sent,
             () = until_moved(app, owner, &node) => Err(Unsent::Lost("it is dead".to_owned())),
         };
         if sent.is_err() {
-            app.ledger.doubt_place(owner);
+            app.ledger.doubt_home(owner);
         }
         match sent {
             Ok(response) => return Err(response),
-            // It ends, or was killed. Nothing of the request was sent, so that it can wait for whoever
-            // has the owner next.
+            // The node ends, or was killed. Nothing of the request was sent, so it can wait for the
+            // owner's next home.
             Err(Unsent::Unreached(_)) if begun.elapsed() < UNREACHED_MAX => {
                 sleep(UNREACHED_PAUSE).await;
             }
@@ -120,12 +122,12 @@ pub(crate) async fn go_home(
     }
 }
 
-/// Ends when an owner is no longer at home at a node: it stopped answering, and was found dead.
+/// Ends when a node is no longer an owner's home: it stopped answering, and its lease ended.
 async fn until_moved(app: &App, owner: OwnerId, node: &str) {
     loop {
         sleep(LOOK_EVERY).await;
-        match app.ledger.place(owner).await {
-            Ok(Place::At { address }) if address == node => {}
+        match app.ledger.home_of(owner).await {
+            Ok(OwnerHome::At { address }) if address == node => {}
             Ok(_) => return,
             // The store is away: it will be known when it is back.
             Err(_) => {}

@@ -1,9 +1,9 @@
 //! The hosts of pictures, videos and files: whether engines may be asked to fetch from there.
 //!
 //! Engines fetch from inside the operator's network, so a name is looked up here first, and one
-//! that stands for a private address is refused. That stops names which point inward; whoever runs
-//! a name's server can still answer the engine differently a moment later, so an engine that
-//! fetches needs a network which lets it reach only what it may.
+//! that resolves to a private address is refused. That is no full protection: the operator of the
+//! name's DNS server can answer the engine differently a moment later, so an engine that fetches
+//! needs a network that restricts what it can reach.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
 //! What a caller sends, checked against the schema that is published for it.
 //!
-//! Input passes two doors. `read` is the transport's: content type, size, JSON. `check` is the
-//! schema's: every fault at once. Credentials are looked at between the two.
+//! Input is checked twice. `read` checks the transport: content type, size, JSON. `check` checks
+//! the schema: every fault at once. Credentials are checked between the two.
 
 mod body;
 mod form;

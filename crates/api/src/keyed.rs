@@ -1,11 +1,11 @@
 //! Requests with an idempotency key: run once, answered as often as they are sent.
 
+pub(crate) mod outcome;
+
 use std::future::Future;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use axum::response::Response;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use credits::OwnerId;
 use rpc::idempotency::{
@@ -13,19 +13,14 @@ use rpc::idempotency::{
     Stored, recall,
 };
 use single_flight::Role;
-use store::error::StoreError;
 use store::idempotency::{AnswerKey, Kept, KeptAnswer};
 use store::write::Write;
 
 use crate::app::{App, Shared};
+use crate::keyed::outcome::{Ended, Unanswered};
+pub(crate) use crate::keyed::outcome::{Failed, Given, KeyedAnswer};
 use crate::outlasting::Outlasting;
-use crate::payment::BALANCE_REMAINING;
 use crate::refusal::Refusal;
-use crate::refusal::proxy::Cap;
-
-// Names that are checked once and not for every answer.
-static REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-static REMAINING: HeaderName = HeaderName::from_static(BALANCE_REMAINING);
 
 /// Work that is done once for a key.
 pub(crate) trait KeyedWork: Send + 'static {
@@ -36,81 +31,11 @@ pub(crate) trait KeyedWork: Send + 'static {
         self,
         app: &App,
         also: Also,
-    ) -> impl Future<Output = Result<Arc<Answered>, Failed>> + Send;
+    ) -> impl Future<Output = Result<Arc<KeyedAnswer>, Failed>> + Send;
 }
 
 /// What is to be written together with an answer.
 pub(crate) type Also = Box<dyn FnOnce(&HeaderMap, &Bytes) -> Option<Write> + Send>;
-
-/// Why there is no answer, for each who waits for it. Nothing was charged.
-#[derive(Clone)]
-pub(crate) struct Failed(Arc<dyn Fn(&App) -> Refusal + Send + Sync>);
-
-impl Failed {
-    pub(crate) fn new(refuse: impl Fn(&App) -> Refusal + Send + Sync + 'static) -> Failed {
-        Failed(Arc::new(refuse))
-    }
-
-    pub(crate) fn into_refusal(self, app: &App) -> Refusal {
-        (self.0)(app)
-    }
-}
-
-/// An answer and what is told about it in headers.
-#[derive(Debug, Clone)]
-pub(crate) struct Given {
-    pub(crate) answer: Arc<Answered>,
-    /// Given before, and not charged for again.
-    pub(crate) is_replay: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Answered {
-    pub(crate) body: Bytes,
-    /// Those that belong to the answer whenever it is given.
-    pub(crate) headers: HeaderMap,
-    /// Known only when the answer was charged for just now.
-    pub(crate) balance_remaining: Option<String>,
-}
-
-impl Given {
-    /// Always JSON, whatever a server behind us called it.
-    pub(crate) fn into_response(self) -> Response {
-        let answer = Arc::unwrap_or_clone(self.answer);
-        let mut response = Response::new(Body::from(answer.body));
-        *response.headers_mut() = answer.headers;
-        let headers = response.headers_mut();
-        let remaining = answer.balance_remaining.map(HeaderValue::try_from);
-        match remaining {
-            _ if self.is_replay => {
-                headers.insert(&REPLAYED, HeaderValue::from_static("true"));
-            }
-            Some(Ok(remaining)) => {
-                headers.insert(&REMAINING, remaining);
-            }
-            _ => {}
-        }
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        response
-    }
-}
-
-/// How a request under way ended, for all who sent it.
-#[derive(Clone)]
-pub(crate) struct Ended {
-    fingerprint: Fingerprint,
-    outcome: Result<Given, Unanswered>,
-}
-
-#[derive(Clone)]
-enum Unanswered {
-    /// The key was used for another request.
-    Clash,
-    /// The owner has as many answers kept as are allowed.
-    Full,
-    Unreadable(StoreError),
-    Failed(Failed),
-}
 
 /// Runs work, once for a key if it has one. `fingerprint` is what the same request is known by.
 pub(crate) async fn run(
@@ -130,7 +55,7 @@ async fn run_alone(app: &Shared, work: impl KeyedWork) -> Result<Given, Refusal>
     let for_work = Arc::clone(app);
     let working = async move { work.run(&for_work, Box::new(|_, _| None)).await };
     let outcome = Outlasting::new(&app.tasks, working).await;
-    let answer = outcome.map_err(|failed| failed.into_refusal(app))?;
+    let answer = outcome.map_err(|failed| failed.into_refusal(&app.settings, app.clock.now()))?;
     Ok(Given { answer, is_replay: false })
 }
 
@@ -165,7 +90,7 @@ async fn run_once(
             _ => {}
         }
     };
-    outcome.map_err(|unanswered| unanswered.into_refusal(app))
+    outcome.map_err(|unanswered| unanswered.into_refusal(&app.settings, app.clock.now()))
 }
 
 async fn answer(
@@ -200,7 +125,7 @@ fn replay(kept: KeptAnswer) -> Given {
     };
     let headers = kept.headers.into_iter().filter_map(read).collect();
     let body = Bytes::from(kept.body);
-    let answer = Arc::new(Answered { body, headers, balance_remaining: None });
+    let answer = Arc::new(KeyedAnswer { body, headers, balance_remaining: None });
     Given { answer, is_replay: true }
 }
 
@@ -218,26 +143,4 @@ fn keep(key: AnswerKey, fingerprint: Fingerprint, app: &App) -> Also {
         };
         Some(Write::KeepAnswer { key, answer })
     })
-}
-
-impl Unanswered {
-    fn into_refusal(self, app: &App) -> Refusal {
-        match self {
-            Unanswered::Clash => Refusal::bad_request(
-                "Idempotency-Key reused",
-                "This Idempotency-Key was used for another request within the last 24 hours. Use a \
-                 new key, or send the same body to the same path.",
-            ),
-            Unanswered::Full => {
-                let limit = ANSWERS_PER_OWNER_MAX;
-                let message = format!(
-                    "Idempotency limit exceeded: {limit} answers, or 1 GiB of them, are kept per 24 \
-                     hours. Leave out the Idempotency-Key, or wait."
-                );
-                Refusal::cap_reached(&message, Cap { limit, remaining: 0, resets_in: LIFETIME })
-            }
-            Unanswered::Unreadable(error) => Refusal::unavailable(error),
-            Unanswered::Failed(failed) => failed.into_refusal(app),
-        }
-    }
 }

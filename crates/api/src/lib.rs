@@ -13,6 +13,7 @@ pub mod transport;
 pub mod version;
 
 mod answer_names;
+pub mod arrival;
 pub mod call;
 pub mod caller;
 mod collect;
@@ -34,8 +35,11 @@ mod paid;
 mod paid_chat;
 mod payment;
 mod picture_work;
+pub mod principal;
 pub mod proxy;
 pub mod reply;
+pub mod request_id;
+pub mod settings;
 pub mod standing;
 pub mod strangers;
 pub mod wallets;
@@ -68,7 +72,7 @@ pub fn router(app: Shared) -> Router {
         routes = routes.route(&below(endpoint.path), endpoint.route);
     }
     let routes = routes
-        .merge(console::routes())
+        .merge(console::routes::routes())
         .fallback(async |State(app): State<Shared>, request: Request| {
             let message = "No such path. See /api/v1/openapi.json.";
             call::stray(app, request, Refusal::not_found("Not found", message)).await

@@ -1,11 +1,11 @@
-//! The headers that say which model answered, and that the one asked for is on its way out.
+//! The headers that say which model answered, and that the one asked for is deprecated.
 
 use domain::catalogue::{Capability, Resolved};
 
 use crate::paid_chat::RouteNotes;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
-pub(crate) fn write<T>(answer: Answer<T>, resolved: &Resolved<'_>) -> Answer<T> {
+pub(crate) fn write<T>(answer: WithHeaders<T>, resolved: &Resolved<'_>) -> WithHeaders<T> {
     let model = resolved.model;
     let answer =
         answer.header("x-service-model-id", &model.id).header("x-service-model-name", &model.name);
@@ -27,13 +27,13 @@ pub(crate) fn write<T>(answer: Answer<T>, resolved: &Resolved<'_>) -> Answer<T> 
     }
 }
 
-/// What was done with the request on its way: which route it took, which fields it lost, and which
+/// What was done with the request: which route it took, which fields it lost, and which
 /// models could not have answered it.
 pub(crate) fn write_notes<T>(
-    mut answer: Answer<T>,
+    mut answer: WithHeaders<T>,
     notes: &RouteNotes,
     left_out: Option<&str>,
-) -> Answer<T> {
+) -> WithHeaders<T> {
     if let Some(provider) = &notes.provider {
         answer = answer.header("x-service-model-router", provider);
     }

@@ -19,7 +19,7 @@ pub struct Operation {
 
 /// Where a parameter stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParameterPlace {
+pub enum ParameterLocation {
     Path,
     Query,
 }
@@ -33,7 +33,7 @@ impl Operation {
     /// Adds each field of an object schema as a parameter.
     pub fn parameters<T: JsonSchema>(
         &mut self,
-        place: ParameterPlace,
+        place: ParameterLocation,
         generator: &mut SchemaGenerator,
     ) {
         let schema = T::json_schema(generator).to_value();
@@ -44,7 +44,7 @@ impl Operation {
             let description = field.as_object_mut().and_then(|it| it.shift_remove("description"));
             let mut parameter = json!({
                 "name": name,
-                "in": if place == ParameterPlace::Path { "path" } else { "query" },
+                "in": if place == ParameterLocation::Path { "path" } else { "query" },
                 "required": required.contains(&name.as_str()),
                 "schema": without_null(field),
             });
@@ -101,7 +101,7 @@ impl Operation {
         self.response(200, "Done", content_type, json!({ "schema": schema }));
     }
 
-    /// A part of a reply of bytes, for whoever asks for one.
+    /// The reply to a request for a range of bytes.
     pub fn partial_reply(&mut self, content_type: &str) {
         let schema = json!({ "type": "string", "format": "binary" });
         self.response(206, "A part", content_type, json!({ "schema": schema }));

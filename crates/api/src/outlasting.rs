@@ -1,7 +1,8 @@
 //! Work that goes on when nobody waits for it any more.
 //!
-//! It runs in the task of whoever waits for it, and gets one of its own only if that one goes away.
-//! A task for each piece of work would wake the scheduler, and often another core, twice more.
+//! It runs in the task that waits for it, and is moved to a task of its own only if that one is
+//! dropped. A task for each piece of work would wake the scheduler, and often another core, twice
+//! more.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +12,7 @@ use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-use crate::transport::for_same_request;
+use crate::request_id::for_same_request;
 
 /// Work under way. Dropping it leaves the rest of it to a task.
 pub(crate) struct Outlasting<T: Send + 'static> {

@@ -2,9 +2,9 @@
 //!
 //! An endpoint makes a [`PaidCall`] of its call, says what the work costs at most, and gets
 //! [`HeldFunds`], which end in one of four ways. Work that gives its result whole ends in
-//! [`HeldFunds::run`]. Chats and streams pay for what was sent (`paid_chat`, `audio/speech/stream`),
-//! and calls to a chain for the items that were answered ([`HeldFunds::pay_with`]). A queued job
-//! keeps its money in the store (`queued`).
+//! [`HeldFunds::run`]. Chats and streams pay for what was sent (`paid_chat`,
+//! `audio/speech/stream`), and calls to a chain for the items that were answered
+//! ([`HeldFunds::pay_with`]). A queued job keeps its money in the store (`queued`).
 
 mod held_funds;
 pub(crate) mod queued;
@@ -24,13 +24,14 @@ pub(crate) use held_funds::HeldFunds;
 pub(crate) use whole::{Paid, Produced};
 
 use crate::app::Shared;
-use crate::call::{Call, StandingCell};
+use crate::call::Call;
 use crate::caller::Customer;
 use crate::input::Room;
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::refusal::model::refuse_model;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
+use crate::standing::StandingCell;
 
 /// A call of somebody who can pay, without its input.
 pub(crate) struct PaidCall {
@@ -83,7 +84,7 @@ impl PaidCall {
         resolved.served_in(self.country)?.as_private_as(privacy)
     }
 
-    /// From here on the caller is told of the limits of this model, whatever becomes of the request.
+    /// From here on the headers show the limits of this model, whatever the outcome of the request.
     pub(crate) fn note_standing(&self, model: &Model) {
         self.standing.set(self.app.standing_with(&self.holder, model, self.now));
     }
@@ -94,7 +95,7 @@ impl PaidCall {
         let PaidCall { app, holder, standing, .. } = self;
         app.refuse_if_spent(holder, model, standing)?;
         let hold = app.ledger.hold(holder.payer(), Want::Exactly(least));
-        app.ledger.release(hold.map_err(|refused| payment::refuse_hold(app, refused))?);
+        app.ledger.release(hold.map_err(|refused| payment::refuse_hold(&app.settings, refused))?);
         Ok(())
     }
 
@@ -116,7 +117,8 @@ impl PaidCall {
 
     /// Sets the money of work without a model aside. Its endpoint has counted the request.
     pub(crate) fn hold_plain(&self, want: Want) -> Result<HeldFunds, Refusal> {
-        self.try_hold_plain(want).map_err(|refused| payment::refuse_hold(&self.app, refused))
+        self.try_hold_plain(want)
+            .map_err(|refused| payment::refuse_hold(&self.app.settings, refused))
     }
 
     /// The same, for work whose refusal is given to several callers.

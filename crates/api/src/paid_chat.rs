@@ -3,7 +3,7 @@
 //! An endpoint makes an [`Order`] and gets a [`Work`], whose money is held. From there the engine
 //! and the meter run in a task of their own that outlives the connection, and the charge is
 //! durable before the last word goes out. Endpoints only translate: [`Work::answer`] gives a whole
-//! answer, [`Work::stream`] the [`Step`]s of one.
+//! answer, [`Work::stream`] the [`AnswerPart`]s of one.
 //!
 //! A caller who hangs up on a stream ends it and pays for what was produced until then. A whole
 //! answer runs to its end and is paid in full, because nothing of it can be seen before.
@@ -27,8 +27,8 @@ use money::Means;
 
 pub(crate) use extras::Extras;
 pub(crate) use settle::Settled;
-pub(crate) use stream::{Flow, Opened, Step};
-pub(crate) use whole::Answered;
+pub(crate) use stream::{AnswerPart, Flow, Opened};
+pub(crate) use whole::PaidAnswer;
 
 use crate::paid::{HeldFunds, PaidCall};
 use crate::refusal::Refusal;
@@ -133,7 +133,7 @@ impl Work {
     }
 }
 
-/// What is told when the money held pays for none of the models that are left.
+/// The refusal when the held money pays for none of the models that are left.
 fn nobody_left() -> EngineError {
     EngineError::Misconfigured { cause: "no model could be asked".to_owned() }
 }

@@ -10,14 +10,21 @@ use store::usage::UsageDetails;
 use wire::chat::{CompletionTokensDetails, Cost, PromptTokensDetails, TokenUsage};
 use wire::errors::SpendLimitError;
 
-use crate::app::App;
 use crate::refusal::Refusal;
+use crate::settings::Settings;
 
 /// The header that tells what is left to spend, in US dollars' worth of work.
 pub(crate) const BALANCE_REMAINING: &str = "x-balance-remaining";
 
-/// What a caller is told whose work cannot be paid for.
-pub(crate) fn refuse_hold(app: &App, refused: HoldRefused) -> Refusal {
+/// Ten cents: below it nothing worth asking for can be paid.
+pub(crate) const CONSUMABLE_MIN: Nano = Nano::from_nanos(100_000_000);
+
+pub(crate) fn can_consume(spendable: Nano) -> bool {
+    CONSUMABLE_MIN <= spendable
+}
+
+/// The refusal of a caller that cannot pay for the work.
+pub(crate) fn refuse_hold(settings: &Settings, refused: HoldRefused) -> Refusal {
     match refused {
         HoldRefused::Unavailable => Refusal::unavailable(refused),
         HoldRefused::Rejected(rejection) => match rejection {
@@ -25,7 +32,7 @@ pub(crate) fn refuse_hold(app: &App, refused: HoldRefused) -> Refusal {
                 Refusal::insufficient_balance(format!(
                     "Insufficient USD or Diem balance to complete request. Up to ${wanted} is \
                      needed and ${available} is available. Visit {} to add credits.",
-                    app.settings.public_url,
+                    settings.public_url,
                 ))
             }
             Rejection::KeyLimit { class, limit, period, resets_at, .. } => {

@@ -1,4 +1,4 @@
-//! Pictures are fetched, opened and written somewhere else than here.
+//! Work on pictures: they are fetched by `web`, and opened and written by the reader processes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use engine::{EngineError, FileKind, Phase, Picture, PictureSize};
 use pictures::{Bounds, Fault, Format, Order, Outcome, Size, Writing};
 use reader::CallerId;
-use reader::jobs::picture::Request;
+use reader::tasks::picture::Request;
 use web::Ask;
 
 use crate::app::Shared;
@@ -71,9 +71,11 @@ impl Studio {
         let reader = self.app.reader.as_ref();
         match reader::ask(reader, self.caller, Request { order }, bytes).await {
             Ok((written, file)) => Ok(written.map(|written| written.with(file))),
-            Err(reader::Fault::TooMuch { .. }) => Err(Refusal::no_picture(TOO_MUCH)),
-            Err(reader::Fault::Busy) => Err(Refusal::busy(BUSY)),
-            Err(fault @ reader::Fault::Unavailable { .. }) => Err(Refusal::unavailable(fault)),
+            Err(reader::ReaderError::TooMuch { .. }) => Err(Refusal::no_picture(TOO_MUCH)),
+            Err(reader::ReaderError::Busy) => Err(Refusal::busy(BUSY)),
+            Err(error @ reader::ReaderError::Unavailable { .. }) => {
+                Err(Refusal::unavailable(error))
+            }
         }
     }
 

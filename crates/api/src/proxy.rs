@@ -15,7 +15,7 @@ use store::Store;
 use store::error::StoreError;
 use store::idempotency::AnswerKey;
 
-use crate::keyed::Ended;
+use crate::keyed::outcome::Ended;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

@@ -5,6 +5,7 @@
 
 pub mod content;
 pub(crate) mod inference;
+pub(crate) mod key;
 pub(crate) mod model;
 pub(crate) mod picture;
 pub(crate) mod proxy;

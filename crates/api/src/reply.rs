@@ -1,4 +1,4 @@
-//! What a handler answers with, when it answers.
+//! What a handler returns when it does not refuse.
 
 pub(crate) mod media;
 pub(crate) mod parsed;
@@ -26,9 +26,9 @@ pub trait Reply: Send {
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator);
 }
 
-/// A JSON body with headers of its own.
+/// A body with headers of its own. As a [`Reply`] it is sent as JSON.
 #[derive(Debug)]
-pub struct Answer<T> {
+pub struct WithHeaders<T> {
     body: T,
     headers: HeaderMap,
 }
@@ -36,8 +36,8 @@ pub struct Answer<T> {
 /// A listing as JSON, or as CSV for those who ask for it with `Accept: text/csv`.
 #[derive(Debug)]
 pub enum Table<T> {
-    Json(Answer<T>),
-    Csv(Answer<Csv>),
+    Json(WithHeaders<T>),
+    Csv(WithHeaders<Csv>),
 }
 
 /// A CSV file to be saved.
@@ -47,14 +47,14 @@ pub struct Csv {
     pub text: String,
 }
 
-impl<T> Answer<T> {
-    pub fn new(body: T) -> Answer<T> {
-        Answer { body, headers: HeaderMap::with_capacity(HEADERS_USUAL) }
+impl<T> WithHeaders<T> {
+    pub fn new(body: T) -> WithHeaders<T> {
+        WithHeaders { body, headers: HeaderMap::with_capacity(HEADERS_USUAL) }
     }
 
     /// Adds a header. A value that cannot stand in a header is left out: headers repeat what
     /// the body says, and an odd name in the catalogue must not fail a request.
-    pub fn header(mut self, name: &'static str, value: impl ToString) -> Answer<T> {
+    pub fn header(mut self, name: &'static str, value: impl ToString) -> WithHeaders<T> {
         if let Ok(value) = HeaderValue::try_from(value.to_string()) {
             self.headers.insert(HeaderName::from_static(name), value);
         }
@@ -62,7 +62,7 @@ impl<T> Answer<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema + Send> Reply for Answer<T> {
+impl<T: Serialize + JsonSchema + Send> Reply for WithHeaders<T> {
     fn into_response(self) -> Result<Response, Refusal> {
         let body = serde_json::to_vec(&self.body).map_err(Refusal::internal)?;
         Ok(respond(body.into(), self.headers, "application/json"))

@@ -1,15 +1,17 @@
-//! The headers that tell a caller where it stands: its rate limit and its balance.
+//! A caller's standing, its rate limits and its balance, and the headers that show it.
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use access::Holder;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use credits::LimitClass;
 use domain::limits::window::{Exceeded, Standing};
+use ledger::Ledger;
 use moment::Timestamp;
 use money::Nano;
 use store::key::ApiKey;
 
-use crate::app::App;
 use crate::refusal::Refusal;
 
 // Names that are checked once and not for every answer.
@@ -23,6 +25,20 @@ static REMAINING_TOKENS: HeaderName = HeaderName::from_static("x-ratelimit-remai
 static RESET_TOKENS: HeaderName = HeaderName::from_static("x-ratelimit-reset-tokens");
 static LIMIT_TYPE: HeaderName = HeaderName::from_static("x-ratelimit-type");
 
+/// Where a caller stands, once that is known. The latest word counts.
+#[derive(Debug, Clone, Default)]
+pub struct StandingCell(Arc<Mutex<Option<Standing>>>);
+
+impl StandingCell {
+    pub fn set(&self, standing: Standing) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(standing);
+    }
+
+    pub(crate) fn get(&self) -> Option<Standing> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// What the key could have spent before this request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BalanceBefore {
@@ -31,15 +47,15 @@ pub(crate) struct BalanceBefore {
 }
 
 /// The smaller of what the account has and what the key's own limit leaves.
-pub(crate) fn balance(app: &App, holder: &Holder) -> BalanceBefore {
-    let balances = app.ledger.balances(holder.owner.id);
+pub(crate) fn balance(ledger: &Ledger, holder: &Holder) -> BalanceBefore {
+    let balances = ledger.balances(holder.owner.id);
     let Some(terms) = holder.key().map(ApiKey::terms) else {
         return BalanceBefore { usd: balances.usd, diem: balances.diem };
     };
     let within = |class: LimitClass, available: Nano| match terms.limit(class) {
         None => available,
         Some(limit) => {
-            let usage = app.ledger.key_usage(&terms, class);
+            let usage = ledger.key_usage(&terms, class);
             let left = limit.saturating_sub(usage.spent).saturating_sub(usage.reserved);
             available.min(left).max(Nano::ZERO)
         }

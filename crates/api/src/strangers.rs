@@ -1,17 +1,17 @@
-//! Limits and blocks of callers who are at home nowhere: known by their address alone.
+//! Limits and blocks of strangers: callers without a credential, known by their address alone.
 //!
-//! Whoever has an account or a wallet is counted at its home, by one node. Others come to any node,
-//! so that nodes count them together where there is a place for that, and each by itself otherwise.
+//! Callers with an account or a wallet are counted by one node, their home. Strangers come to any
+//! node, so nodes count them together in Redis where it is configured, and each by itself
+//! otherwise.
 
 use std::sync::Arc;
 
 use domain::limits::shares::{SharedCounts, Shares, Taking};
 use domain::limits::tiers::Allowed;
-use domain::limits::window::{Exceeded, Standing, Subject};
+use domain::limits::window::{Exceeded, Limiter, Standing, Subject};
 use moment::Timestamp;
 
-use crate::app::App;
-use crate::caller::Principal;
+use crate::principal::Principal;
 
 /// What is counted together with other nodes; nothing by default.
 #[derive(Default)]
@@ -24,19 +24,19 @@ impl Strangers {
     pub fn counted_with(counts: Option<Arc<dyn SharedCounts>>) -> Strangers {
         Strangers { shares: Shares::default(), counts }
     }
-}
 
-impl App {
-    /// Counts a request of an address. It may wait for the common count, some milliseconds at most.
-    pub(crate) async fn admit_stranger(
+    /// Counts a request of an address, in the shared counts if there are any and in `limiter`
+    /// otherwise. It may wait for the shared count, some milliseconds at most.
+    pub(crate) async fn admit(
         &self,
+        limiter: &Limiter,
         subject: Subject,
         allowed: Allowed,
         now: Timestamp,
     ) -> Result<Standing, Exceeded> {
-        let Strangers { shares, counts } = &self.strangers;
+        let Strangers { shares, counts } = self;
         let Some(counts) = counts else {
-            return self.limiter.admit(subject, allowed, 0, now).map(|it| it.standing);
+            return limiter.admit(subject, allowed, 0, now).map(|it| it.standing);
         };
         let nodes = counts.nodes();
         match shares.take(subject, allowed, now, nodes) {
@@ -48,14 +48,9 @@ impl App {
         }
     }
 
-    /// Counts a failure, and tells other nodes of an address that is blocked from now on.
-    pub(crate) fn note_failure(&self, principal: Principal, now: Timestamp) {
-        if !self.settings.blocks_failures {
-            return;
-        }
-        if let Some(until) = self.failures.count(principal, now)
-            && let (Principal::Address(address), Some(counts)) = (principal, &self.strangers.counts)
-        {
+    /// Tells other nodes that an address is blocked.
+    pub(crate) fn tell_blocked(&self, principal: Principal, until: Timestamp) {
+        if let (Principal::Address(address), Some(counts)) = (principal, &self.counts) {
             counts.tell_blocked(address, until);
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::load::Request;
-use crate::upstream::Answer;
+use crate::upstream::ScriptedAnswer;
 
 /// Words of a stream; three more events tell its role, its end and its usage, and one closes it.
 const WORDS: usize = 64;
@@ -57,11 +57,11 @@ pub fn request(path: &str, key: &str, kind: Kind) -> Request {
 }
 
 /// What the upstream says to it.
-pub fn answer(body: &[u8]) -> Answer {
+pub fn answer(body: &[u8]) -> ScriptedAnswer {
     let has = |part: &[u8]| body.windows(part.len()).any(|it| it == part);
     // Gateways ask with an empty body whether the engine is well.
     if body.is_empty() || has(b"plain") {
-        return Answer::Json(whole());
+        return ScriptedAnswer::Json(whole());
     }
     let pause = if has(b"paced") {
         PAUSE
@@ -70,7 +70,7 @@ pub fn answer(body: &[u8]) -> Answer {
     } else {
         Duration::ZERO
     };
-    Answer::Events { events: events(), pause }
+    ScriptedAnswer::Events { events: events(), pause }
 }
 
 const USAGE: &str = r#"{"prompt_tokens":80,"completion_tokens":64,"total_tokens":144}"#;

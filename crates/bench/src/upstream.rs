@@ -10,9 +10,9 @@ use tokio::task::JoinSet;
 use crate::http::Connection;
 
 /// From the body of a request to its answer.
-pub type Script = fn(&[u8]) -> Answer;
+pub type Script = fn(&[u8]) -> ScriptedAnswer;
 
-pub enum Answer {
+pub enum ScriptedAnswer {
     Json(String),
     /// Events as they are written, each by itself, with a pause before each but the first.
     Events {
@@ -52,9 +52,9 @@ async fn serve(mut connection: Connection, script: Script) {
     }
 }
 
-async fn send(connection: &mut Connection, answer: Answer) -> io::Result<()> {
+async fn send(connection: &mut Connection, answer: ScriptedAnswer) -> io::Result<()> {
     let (events, pause) = match answer {
-        Answer::Json(body) => {
+        ScriptedAnswer::Json(body) => {
             let length = body.len();
             let answer = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
@@ -62,7 +62,7 @@ async fn send(connection: &mut Connection, answer: Answer) -> io::Result<()> {
             );
             return connection.send(answer.as_bytes()).await;
         }
-        Answer::Events { events, pause } => (events, pause),
+        ScriptedAnswer::Events { events, pause } => (events, pause),
     };
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
                 transfer-encoding: chunked\r\n\r\n";

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::sections::cluster::Cluster;
-use config::sections::store::{Place, Store as StoreSection};
+use config::sections::store::{Store as StoreSection, StoreLocation};
 use store::Store;
 use store::error::StoreError;
 use store::sqlite::{Options, Sqlite};
@@ -58,19 +58,19 @@ pub(crate) async fn open(
             data_dir.display()
         ))
     })?;
-    match &section.place {
-        Place::Sqlite(_) if matches!(opener, Opener::Node(_)) => Err(Failure::Failed(
+    match &section.location {
+        StoreLocation::Sqlite(_) if matches!(opener, Opener::Node(_)) => Err(Failure::Failed(
             "[cluster] needs a database that nodes can share: set `url` in [store] to a Postgres"
                 .to_owned(),
         )),
-        Place::Sqlite(file) => open_sqlite(data_dir, &data_dir.join(file)),
-        Place::Postgres(url) => open_postgres(data_dir, url.expose(), opener).await,
+        StoreLocation::Sqlite(file) => open_sqlite(data_dir, &data_dir.join(file)),
+        StoreLocation::Postgres(url) => open_postgres(data_dir, url.expose(), opener).await,
     }
 }
 
 /// Where the database of SQLite is, or will be.
 pub(crate) fn file(data_dir: &Path, section: &StoreSection) -> Result<PathBuf, Failure> {
-    let Place::Sqlite(file) = &section.place else {
+    let StoreLocation::Sqlite(file) = &section.location else {
         return Err(Failure::Failed(
             "the database is on Postgres: use `pg_dump` and `pg_restore`, or base backups and \
              archived logs (docs/operating.md)"
@@ -85,7 +85,7 @@ fn open_sqlite(data_dir: &Path, database: &Path) -> Result<Database, Failure> {
         StoreError::InUse { .. } => in_use(database, data_dir, &error),
         other => other.into(),
     })?;
-    // Only for the words of whoever finds it in use: without the note they say less.
+    // Only for the error message of a process that finds it in use.
     let _ = store::sqlite::note_holder(database, data_dir);
     Ok(Database { store: Arc::new(store), lease: None, shared: None })
 }

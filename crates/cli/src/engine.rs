@@ -19,7 +19,7 @@ pub enum Engine {
     Absent,
 }
 
-/// What the engine's process is told.
+/// The configuration that the engine's process gets.
 #[derive(Debug, Clone, Args)]
 pub struct Options {
     /// The Unix socket to answer on.

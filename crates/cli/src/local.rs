@@ -13,7 +13,7 @@ use supervisor::{Plan, ProcessState, StatusCell};
 use switchboard::builtin::SAFETY;
 use switchboard::composed::COMPOSER;
 use tokio_util::task::TaskTracker;
-use weights::{Kind, Puller, Settings, State, gguf, manifest};
+use weights::{EntryKind, Puller, Settings, State, gguf, manifest};
 
 use crate::engine::Engine;
 use crate::failure::Failure;
@@ -107,7 +107,7 @@ impl Local {
             return Vec::new();
         }
         let defaults = self.puller.manifest().models();
-        let defaults = defaults.filter(|files| files.default && files.kind != Kind::Library);
+        let defaults = defaults.filter(|files| files.default && files.kind != EntryKind::Library);
         let is_offered = |id: &str| offered.iter().any(|model| files_of(model) == Some(id));
         let mut wanted: Vec<String> =
             defaults.map(|files| files.id.clone()).filter(|id| is_offered(id)).collect();

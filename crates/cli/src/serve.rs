@@ -20,13 +20,14 @@ use std::time::Duration;
 
 use ::payments::Payments;
 use ::web::{Names, SystemNames};
-use api::app::{App, Settings};
+use api::app::App;
 use api::console::Console;
 use api::engines::Engines;
 use api::home::Nodes;
 use api::hosts::Hosts;
 use api::input::Bodies;
 use api::proxy::{CurrentChains, Proxy};
+use api::settings::Settings;
 use api::strangers::Strangers;
 use api::wallets::Wallets;
 use api::web::Web;
@@ -34,7 +35,7 @@ use config::read::Config;
 use config::sections::chat::Chat;
 use config::sections::limits::Limits;
 use config::sections::server::Server;
-use config::sections::store::Place;
+use config::sections::store::StoreLocation;
 use config::sources::FlagSetting;
 use control::service::{Reload, Service};
 use control::socket;
@@ -280,12 +281,14 @@ async fn open(
     let data_dir = &surroundings.data_dir.path;
     let opener = config.cluster.as_ref().map_or(Opener::Service, Opener::Node);
     let opened = database::open(data_dir, &config.store, opener).await;
-    let database = opened.map_err(|failure| match &config.store.place {
-        Place::Sqlite(_) if matches!(failure, Failure::Unreachable(_)) => Failure::Failed(format!(
-            "the database in {} is in use: another tollgate runs there; stop it, or choose \
+    let database = opened.map_err(|failure| match &config.store.location {
+        StoreLocation::Sqlite(_) if matches!(failure, Failure::Unreachable(_)) => {
+            Failure::Failed(format!(
+                "the database in {} is in use: another tollgate runs there; stop it, or choose \
              another directory with --data-dir",
-            data_dir.display()
-        )),
+                data_dir.display()
+            ))
+        }
         _ => failure,
     })?;
     let footing = (database.lease.clone(), database.shared.clone());

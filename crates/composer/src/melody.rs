@@ -11,7 +11,7 @@ const REACH: i32 = 7;
 
 /// Where a note of a figure is, and how it is reached.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct FigureNote {
     start: f32,
     length: f32,
     /// Steps of the scale from the note before.
@@ -21,7 +21,7 @@ struct Step {
 /// What one tune of a piece is made of; sections of the same kind share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Figure {
-    steps: Vec<Step>,
+    steps: Vec<FigureNote>,
     first: i32,
 }
 
@@ -42,7 +42,7 @@ impl Figure {
                     8 => -2,
                     _ => 0,
                 };
-                steps.push(Step { start: at, length: length * 0.92, leap });
+                steps.push(FigureNote { start: at, length: length * 0.92, leap });
             }
             at += length;
         }

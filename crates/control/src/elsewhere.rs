@@ -1,10 +1,10 @@
-//! What only the node can carry out where an account is at home.
+//! Operations that only the home of an account can carry out.
 
 use std::future::Future;
 use std::pin::Pin;
 
 use credits::{EntryId, OwnerId};
-use ledger::Place;
+use ledger::OwnerHome;
 use serde::{Deserialize, Serialize};
 use store::claim::ClaimId;
 use store::owner::OwnerKind;
@@ -22,7 +22,7 @@ pub enum Order {
         by: Actor,
         operation: Operation,
     },
-    /// A payment that arrived on its chain, for an owner that is at home there.
+    /// A payment that arrived on its chain, for an owner whose home is that node.
     CreditClaim {
         claim: [u8; 20],
     },
@@ -61,9 +61,9 @@ impl Service {
     /// The node that is to carry an operation out, if it is another.
     async fn node_for(&self, operation: &Operation) -> Result<Option<String>, OperationError> {
         let Some(owner) = self.owner_of(operation).await? else { return Ok(None) };
-        Ok(match self.ledger.place(owner).await? {
-            Place::Here => None,
-            Place::At { address } => Some(address),
+        Ok(match self.ledger.home_of(owner).await? {
+            OwnerHome::Here => None,
+            OwnerHome::At { address } => Some(address),
         })
     }
 

@@ -24,16 +24,16 @@ pub fn path(data_dir: &Path) -> PathBuf {
 /// What is sent back for an operation.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum SocketReply {
     Done(Box<Reply>),
     Error(OperationError),
 }
 
-impl From<Result<Reply, OperationError>> for Answer {
-    fn from(performed: Result<Reply, OperationError>) -> Answer {
+impl From<Result<Reply, OperationError>> for SocketReply {
+    fn from(performed: Result<Reply, OperationError>) -> SocketReply {
         match performed {
-            Ok(reply) => Answer::Done(Box::new(reply)),
-            Err(error) => Answer::Error(error),
+            Ok(reply) => SocketReply::Done(Box::new(reply)),
+            Err(error) => SocketReply::Error(error),
         }
     }
 }

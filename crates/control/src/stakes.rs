@@ -21,7 +21,7 @@ const PORTION: usize = 500;
 /// What a wallet has staked, or why that is not known.
 pub type Staked<'a> = Pin<Box<dyn Future<Output = Result<Nano, String>> + Send + 'a>>;
 
-/// Whoever knows what is staked: a contract, read through a node of its chain.
+/// The source of what is staked: a contract, read through a node of its chain.
 pub trait StakeReader: Send + Sync {
     fn staked(&self, wallet: EvmAddress) -> Staked<'_>;
 }

@@ -59,7 +59,7 @@ impl Audit {
         self.transfers += 1;
         let found = [transfer.check(), self.order.read(transfer), self.expiries.read(transfer)];
         for violation in found.into_iter().filter_map(Result::err) {
-            self.tell(violation);
+            self.report(violation);
         }
         self.allowances.read(transfer);
         let nanos = i128::from(transfer.amount.nanos());
@@ -74,7 +74,7 @@ impl Audit {
         let is_overdrawn = debited.columns.credits < debited.columns.debits;
         if is_overdrawn && matches!(transfer.debit, Account::Lot(_)) {
             let words = format!("{} after entry {}", transfer.debit, transfer.entry.0);
-            self.tell(Invariant::NoOverdraft.broken(words));
+            self.report(Invariant::NoOverdraft.broken(words));
         }
         self.count_for_key(transfer);
         if transfer.is_refund() {
@@ -125,7 +125,7 @@ impl Audit {
     pub fn finish(mut self, snapshot: &Snapshot) -> Vec<Violation> {
         let allowances = std::mem::take(&mut self.allowances);
         for violation in allowances.compare(&snapshot.allowances) {
-            self.tell(violation);
+            self.report(violation);
         }
         self.compare_trial_balance();
         self.compare_refunds();
@@ -158,7 +158,7 @@ impl Audit {
         for (currency, difference) in sums {
             if difference != 0 {
                 let words = format!("{currency} is off by {difference} nano");
-                self.tell(Invariant::TrialBalance.broken(words));
+                self.report(Invariant::TrialBalance.broken(words));
             }
         }
     }
@@ -168,7 +168,7 @@ impl Audit {
             for (account, beyond) in accounts {
                 if 0 < beyond {
                     let words = format!("charge {}: {beyond} nano too much to {account}", charge.0);
-                    self.tell(Invariant::RefundOnce.broken(words));
+                    self.report(Invariant::RefundOnce.broken(words));
                 }
             }
         }
@@ -182,12 +182,12 @@ impl Audit {
             let journal = folded.remove(&name(row));
             if journal != Some(*row) {
                 let words = format!("the journal gives {journal:?}, the counters have {row:?}");
-                self.tell(Invariant::KeySpent.broken(words));
+                self.report(Invariant::KeySpent.broken(words));
             }
         }
         for row in folded.into_values() {
             let words = format!("the journal gives {row:?}, the counters have nothing");
-            self.tell(Invariant::KeySpent.broken(words));
+            self.report(Invariant::KeySpent.broken(words));
         }
     }
 
@@ -197,11 +197,11 @@ impl Audit {
             let folded = self.accounts.remove(&account).unwrap_or_default();
             self.compare_columns(&account, folded.columns, row.columns);
             if let Err(violation) = expiries::check(row) {
-                self.tell(violation);
+                self.report(violation);
             }
             if folded.granted != i128::from(row.granted.nanos()) {
                 let words = format!("{account}: {} nano granted by the journal", folded.granted);
-                self.tell(Invariant::Columns.broken(words));
+                self.report(Invariant::Columns.broken(words));
             }
         }
     }
@@ -233,10 +233,10 @@ impl Audit {
             "{account}: the journal gives debits {} and credits {} nano, the row has {} and {}",
             journal.debits, journal.credits, row.debits, row.credits
         );
-        self.tell(Invariant::Columns.broken(words));
+        self.report(Invariant::Columns.broken(words));
     }
 
-    fn tell(&mut self, violation: Violation) {
+    fn report(&mut self, violation: Violation) {
         if self.violations.len() < VIOLATIONS_MAX {
             self.violations.push(violation);
         }

@@ -89,8 +89,8 @@ impl Ledger {
 
     /// Carries out one command, wholly or not at all.
     ///
-    /// The change is visible at once; it is durable when the returned records are. Whoever calls
-    /// this writes the groups in the order of the calls.
+    /// The change is visible at once; it is durable when the returned records are. The
+    /// caller writes the groups in the order of the calls.
     pub fn apply(&mut self, command: &Command, now: Timestamp) -> Result<Applied, Rejection> {
         match command {
             Command::TopUp { entry, owner, network, amount } => {
@@ -131,7 +131,7 @@ impl Ledger {
         Err(Rejection::Duplicate { earlier: self.recent.outcome(entry) })
     }
 
-    /// Remembers what an entry came to, for whoever sends it again.
+    /// Remembers the outcome of an entry, for when it is sent again.
     pub(crate) fn applied(
         &mut self,
         entry: EntryId,

@@ -1,4 +1,4 @@
-//! The invariants of the ledger, by name, and how a broken one is told.
+//! The invariants of the ledger, by name, and the message for a broken one.
 
 use std::fmt;
 

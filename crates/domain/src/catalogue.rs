@@ -1,7 +1,7 @@
 //! The models that can be asked for, what each is called, and what happens when one goes away.
 //!
 //! A catalogue is built once from the operator's entries and never changes. A reload builds
-//! another one; whoever still holds the old one finishes with it.
+//! another one; requests under way keep the old one.
 
 mod audio;
 mod build;

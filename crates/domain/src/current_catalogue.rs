@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::catalogue::Catalogue;
 
-/// Whoever takes the catalogue keeps it for as long as its request lasts, reload or not.
+/// A request keeps the catalogue that it took until it ends, also over a reload.
 #[derive(Debug, Default)]
 pub struct CurrentCatalogue {
     current: RwLock<Arc<Catalogue>>,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, Semaphore};
 
-pub(crate) use self::found::{Found, Kind};
+pub(crate) use self::found::{Found, ModelKind};
 use self::loaded::{Attempt, Room};
 pub(crate) use self::loaded::{Loaded, Model};
 use self::trials::{Deadly, Trials};
@@ -29,7 +29,7 @@ const PICTURES_AT_ONCE: usize = 1;
 
 #[derive(Debug)]
 pub(crate) struct Registry {
-    places: Places,
+    settings: LoadSettings,
     limits: Limits,
     /// One load at a time: two would not see each other's memory.
     loading: Semaphore,
@@ -39,9 +39,9 @@ pub(crate) struct Registry {
     models: Mutex<HashMap<String, Entry>>,
 }
 
-/// Where weights and libraries are.
+/// What every model is loaded with, besides the limits.
 #[derive(Debug, Clone)]
-pub(crate) struct Places {
+pub(crate) struct LoadSettings {
     pub(crate) models_dir: PathBuf,
     /// The operator's own.
     pub(crate) llama_library: Option<PathBuf>,
@@ -59,7 +59,7 @@ pub(crate) struct Limits {
 /// A model that was asked for at least once.
 #[derive(Debug)]
 struct Entry {
-    kind: Kind,
+    kind: ModelKind,
     cell: Arc<OnceCell<Loaded>>,
     is_loading: bool,
     /// The last try to load it failed, and another would too.
@@ -69,9 +69,9 @@ struct Entry {
 
 /// How a model stands.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct ModelStatus {
     pub(crate) id: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ModelKind,
     pub(crate) state: &'static str,
     pub(crate) memory_bytes: u64,
     /// How many of its layers are computed on GPUs, of how many.
@@ -82,7 +82,7 @@ impl Registry {
     pub(crate) fn new(options: &Options) -> Registry {
         let memory_bytes_max = options.memory_bytes_max.unwrap_or_else(machine::memory_bytes);
         Registry {
-            places: Places {
+            settings: LoadSettings {
                 models_dir: options.models_dir.clone(),
                 llama_library: options.llama_library.clone(),
                 gpus: text::Gpus::of(options),
@@ -101,8 +101,12 @@ impl Registry {
     }
 
     /// The model, loaded now if it was not before.
-    pub(crate) async fn get(self: &Arc<Self>, id: &str, kind: Kind) -> Result<Loaded, Refusal> {
-        let found = found::find(&self.places.models_dir, id)?;
+    pub(crate) async fn get(
+        self: &Arc<Self>,
+        id: &str,
+        kind: ModelKind,
+    ) -> Result<Loaded, Refusal> {
+        let found = found::find(&self.settings.models_dir, id)?;
         if found.kind != kind {
             let (is, wanted) = (found.kind.word(), kind.word());
             let message = format!("The model {id} is for {is}, and this endpoint is for {wanted}.");
@@ -116,8 +120,8 @@ impl Registry {
     }
 
     /// What a model is for.
-    pub(crate) fn kind_of(&self, id: &str) -> Result<Kind, Refusal> {
-        Ok(found::find(&self.places.models_dir, id)?.kind)
+    pub(crate) fn kind_of(&self, id: &str) -> Result<ModelKind, Refusal> {
+        Ok(found::find(&self.settings.models_dir, id)?.kind)
     }
 
     /// Has a place for each large picture that may be worked on.
@@ -135,9 +139,9 @@ impl Registry {
     }
 
     /// Every model that is there, and how it stands.
-    pub(crate) fn standings(&self) -> Vec<Standing> {
+    pub(crate) fn statuses(&self) -> Vec<ModelStatus> {
         let models = self.lock();
-        let standing = |(id, kind): (String, Kind)| {
+        let status = |(id, kind): (String, ModelKind)| {
             let entry = models.get(&id);
             let loaded = entry.and_then(|entry| entry.cell.get());
             let state = match entry {
@@ -148,15 +152,15 @@ impl Registry {
             };
             let memory_bytes = loaded.map_or(0, Loaded::memory_bytes);
             let gpu_layers = loaded.and_then(Loaded::gpu_layers);
-            Standing { id, kind, state, memory_bytes, gpu_layers }
+            ModelStatus { id, kind, state, memory_bytes, gpu_layers }
         };
-        let mut ids = found::all(&self.places.models_dir);
+        let mut ids = found::all(&self.settings.models_dir);
         // What was named by its path is not in the folder.
         let named = models.iter().map(|(id, entry)| (id.clone(), entry.kind));
-        ids.extend(named.filter(|(id, _)| found::find(&self.places.models_dir, id).is_ok()));
+        ids.extend(named.filter(|(id, _)| found::find(&self.settings.models_dir, id).is_ok()));
         ids.sort();
         ids.dedup();
-        ids.into_iter().map(standing).collect()
+        ids.into_iter().map(status).collect()
     }
 
     /// Gives back the memory of models that nobody used for so long. An answer under way is use.
@@ -174,7 +178,7 @@ impl Registry {
         }
     }
 
-    fn touch(&self, id: &str, kind: Kind) -> Arc<OnceCell<Loaded>> {
+    fn touch(&self, id: &str, kind: ModelKind) -> Arc<OnceCell<Loaded>> {
         let mut models = self.lock();
         let entry = models.entry(id.to_owned()).or_insert_with(|| Entry::new(kind));
         entry.used_at = Instant::now();
@@ -192,7 +196,7 @@ impl Registry {
         let load = move || {
             let loaded = loaded::load(&Attempt {
                 found: &found,
-                places: &registry.places,
+                settings: &registry.settings,
                 limits: &limits,
                 room: registry.as_ref(),
                 ended_before: trial.ended_before,
@@ -272,7 +276,7 @@ fn deadly(file: &Path) -> Refusal {
 }
 
 impl Entry {
-    fn new(kind: Kind) -> Entry {
+    fn new(kind: ModelKind) -> Entry {
         let cell = Arc::new(OnceCell::new());
         Entry { kind, cell, is_loading: false, is_broken: false, used_at: Instant::now() }
     }

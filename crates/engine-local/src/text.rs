@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::entropy;
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 
 /// Which of the two endpoints asked: they tell the same things in different shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(crate) async fn answer(
     asked: Asked,
     now: Timestamp,
 ) -> Result<Response, Refusal> {
-    let Model::Text(model) = registry.get(&asked.model, Kind::Text).await?.model else {
+    let Model::Text(model) = registry.get(&asked.model, ModelKind::Text).await?.model else {
         return Err(Refusal::failed("The model is of another kind."));
     };
     let head = Head::new(asked.shape, asked.model, now);

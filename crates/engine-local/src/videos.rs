@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::film::{self, Audience, Order};
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 
 /// Waiting and being made. An order is some kilobytes.
 const OPEN_MAX: usize = 32;
@@ -28,10 +28,11 @@ pub(crate) struct Videos {
     registry: Arc<Registry>,
     turn: Semaphore,
     tasks: TaskTracker,
-    jobs: Mutex<HashMap<String, Job>>,
+    jobs: Mutex<HashMap<String, OrderedVideo>>,
 }
 
-struct Job {
+/// A video that was ordered, until its end is forgotten.
+struct OrderedVideo {
     progress: Arc<Progress>,
     end: Option<End>,
 }
@@ -52,7 +53,7 @@ struct Progress {
 
 /// How a video stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum VideoStatus {
     Queued,
     InProgress { percent: u8 },
     Completed,
@@ -89,10 +90,10 @@ impl Videos {
         name: &str,
         model: &str,
         order: Order,
-    ) -> Result<Standing, Refusal> {
+    ) -> Result<VideoStatus, Refusal> {
         let mut jobs = self.lock();
         if let Some(job) = jobs.get(name) {
-            return Ok(job.standing());
+            return Ok(job.status());
         }
         let open = jobs.values().filter(|job| job.end.is_none()).count();
         if OPEN_MAX <= open {
@@ -105,18 +106,18 @@ impl Videos {
             has_begun: AtomicBool::new(false),
             percent: AtomicU8::new(0),
         });
-        jobs.insert(name.to_owned(), Job { progress: Arc::clone(&progress), end: None });
+        jobs.insert(name.to_owned(), OrderedVideo { progress: Arc::clone(&progress), end: None });
         drop(jobs);
         let (videos, name, model) = (Arc::clone(self), name.to_owned(), model.to_owned());
         self.tasks.spawn(async move {
             let outcome = videos.make(&model, order, progress).await;
             videos.end(&name, outcome);
         });
-        Ok(Standing::Queued)
+        Ok(VideoStatus::Queued)
     }
 
-    pub(crate) fn standing(&self, name: &str) -> Option<Standing> {
-        self.lock().get(name).map(Job::standing)
+    pub(crate) fn status(&self, name: &str) -> Option<VideoStatus> {
+        self.lock().get(name).map(OrderedVideo::status)
     }
 
     /// What was made; none if it was not, or not yet.
@@ -125,11 +126,11 @@ impl Videos {
     }
 
     /// The work stops at its next step.
-    pub(crate) fn cancel(&self, name: &str) -> Option<Standing> {
+    pub(crate) fn cancel(&self, name: &str) -> Option<VideoStatus> {
         let jobs = self.lock();
         let job = jobs.get(name)?;
         job.progress.is_wanted.store(false, Ordering::Release);
-        Some(job.standing())
+        Some(job.status())
     }
 
     async fn make(
@@ -143,7 +144,7 @@ impl Videos {
             return Err("nobody waits for the video any more".to_owned());
         }
         progress.has_begun.store(true, Ordering::Release);
-        let loaded = self.registry.get(model, Kind::Video).await;
+        let loaded = self.registry.get(model, ModelKind::Video).await;
         let loaded = loaded.map_err(|refusal| refusal.message().to_owned())?;
         let Model::Image(painter) = loaded.model else {
             return Err("The model is of another kind.".to_owned());
@@ -169,25 +170,25 @@ impl Videos {
     }
 
     /// The table is whole after every change, so that a panic elsewhere does not spoil it.
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Job>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, OrderedVideo>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Job {
-    fn standing(&self) -> Standing {
+impl OrderedVideo {
+    fn status(&self) -> VideoStatus {
         let progress = &self.progress;
         match self.end.as_ref().map(|end| &end.outcome) {
-            Some(Ok(_)) => Standing::Completed,
+            Some(Ok(_)) => VideoStatus::Completed,
             Some(Err(message)) if progress.is_wanted() => {
-                Standing::Failed { message: message.clone() }
+                VideoStatus::Failed { message: message.clone() }
             }
-            Some(Err(_)) => Standing::Cancelled,
-            None if !progress.is_wanted() => Standing::Cancelled,
+            Some(Err(_)) => VideoStatus::Cancelled,
+            None if !progress.is_wanted() => VideoStatus::Cancelled,
             None if progress.has_begun.load(Ordering::Acquire) => {
-                Standing::InProgress { percent: progress.percent.load(Ordering::Acquire) }
+                VideoStatus::InProgress { percent: progress.percent.load(Ordering::Acquire) }
             }
-            None => Standing::Queued,
+            None => VideoStatus::Queued,
         }
     }
 }

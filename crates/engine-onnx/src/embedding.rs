@@ -11,7 +11,7 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 
 use self::bert::Bert;
 use self::tokens::Tokens;
-use self::worker::Job;
+use self::worker::EmbeddingTask;
 use crate::runtime::{Error as RuntimeError, Runtime};
 
 /// More requests than this at once are turned away.
@@ -22,7 +22,7 @@ const JOBS_MAX: usize = 256;
 pub struct Embedder {
     tokens: Tokens,
     dimensions: usize,
-    jobs: SyncSender<Job>,
+    tasks: SyncSender<EmbeddingTask>,
 }
 
 /// What happens to an input that is longer than the model can read.
@@ -59,9 +59,9 @@ impl Embedder {
         let bert = Bert::load(runtime, folder)?;
         let tokens = Tokens::load(folder, bert.tokens_max())?;
         let dimensions = bert.dimensions();
-        let (jobs, queue) = sync_channel(JOBS_MAX);
+        let (tasks, queue) = sync_channel(JOBS_MAX);
         worker::start(bert, queue).map_err(|error| EmbeddingError::Failed(error.to_string()))?;
-        Ok(Embedder { tokens, dimensions, jobs })
+        Ok(Embedder { tokens, dimensions, tasks })
     }
 
     pub fn dimensions(&self) -> usize {
@@ -101,7 +101,7 @@ impl Embedder {
             return Ok(Embeddings { vectors: Vec::new(), tokens });
         }
         let (reply, answer) = sync_channel(1);
-        self.jobs.try_send(Job { inputs, reply }).map_err(|error| match error {
+        self.tasks.try_send(EmbeddingTask { inputs, reply }).map_err(|error| match error {
             TrySendError::Full(_) => EmbeddingError::Busy,
             TrySendError::Disconnected(_) => stopped(),
         })?;

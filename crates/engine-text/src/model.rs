@@ -12,7 +12,7 @@ use crate::constraint::Constraint;
 use crate::event::Event;
 use crate::refusal::Refusal;
 use crate::request::{Chat, Format, Prompt, Request, Tool, ToolChoice};
-use crate::scheduler::{self, Job};
+use crate::scheduler::{self, ChoiceTask};
 use crate::weights::{LoadError, Settings, Weights, number_of};
 use crate::writer::Writer;
 
@@ -27,7 +27,7 @@ pub const LOGPROBS_MAX: u32 = 20;
 pub struct TextModel {
     weights: Arc<Weights>,
     /// None once the thread is to end.
-    jobs: Option<Sender<Job>>,
+    tasks: Option<Sender<ChoiceTask>>,
     thread: Option<JoinHandle<()>>,
     room: Arc<Semaphore>,
     context_tokens: u32,
@@ -55,13 +55,13 @@ impl TextModel {
         let weights = Arc::new(weights);
         let context_tokens = weights.context_tokens(settings)?;
         let memory_bytes = weights.memory_bytes(settings)?;
-        let (jobs, queue) = mpsc::channel();
+        let (tasks, queue) = mpsc::channel();
         let thread = scheduler::start(Arc::clone(&weights), settings, context_tokens, queue)?;
         let parallel = usize::try_from(settings.parallel).unwrap_or(1);
         let room = Arc::new(Semaphore::new(parallel + WAITING_MAX));
         Ok(TextModel {
             weights,
-            jobs: Some(jobs),
+            tasks: Some(tasks),
             thread: Some(thread),
             room,
             context_tokens,
@@ -101,14 +101,14 @@ impl TextModel {
         let mut room = room.map_err(|_| Refusal::Overloaded)?;
         for choice in 0..request.choices {
             let writer = self.writer(request, &prompt, (choice, &sender), &constraint);
-            let job = Job {
+            let task = ChoiceTask {
                 prompt: prompt.clone(),
                 cache_key: request.cache_key.clone(),
                 writer,
                 _room: room.split(1).ok_or(Refusal::Overloaded)?,
             };
-            let jobs = self.jobs.as_ref().ok_or(Refusal::Stopped)?;
-            jobs.send(job).map_err(|_| Refusal::Stopped)?;
+            let tasks = self.tasks.as_ref().ok_or(Refusal::Stopped)?;
+            tasks.send(task).map_err(|_| Refusal::Stopped)?;
         }
         Ok(Generation { events, prompt_tokens })
     }
@@ -206,7 +206,7 @@ impl TextModel {
 impl Drop for TextModel {
     /// The memory is free afterwards, which the next model may be waiting for.
     fn drop(&mut self) {
-        drop(self.jobs.take());
+        drop(self.tasks.take());
         if let Some(thread) = self.thread.take() {
             // One that panicked has ended too.
             let _ = thread.join();

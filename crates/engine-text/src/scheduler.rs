@@ -20,7 +20,7 @@ pub(crate) const BATCH_TOKENS_MAX: usize = 512;
 
 /// One choice of one request.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct ChoiceTask {
     pub(crate) prompt: Vec<Token>,
     pub(crate) cache_key: Option<String>,
     pub(crate) writer: Writer,
@@ -33,7 +33,7 @@ pub(crate) fn start(
     weights: Arc<Weights>,
     settings: &Settings,
     context_tokens: u32,
-    queue: Receiver<Job>,
+    queue: Receiver<ChoiceTask>,
 ) -> Result<JoinHandle<()>, LoadError> {
     let parallel = settings.parallel.max(1);
     let context_settings = context_settings(settings, parallel, context_tokens);
@@ -90,7 +90,7 @@ struct Scheduler<'a> {
     context: Context<'a>,
     batch: Batch,
     slots: Vec<Slot>,
-    waiting: std::collections::VecDeque<Job>,
+    waiting: std::collections::VecDeque<ChoiceTask>,
     /// Counts the requests that were begun, to tell which slot was used last.
     begun: u64,
 }
@@ -115,7 +115,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Works until the last request is done and no more can come.
-    fn run(mut self, queue: &Receiver<Job>) {
+    fn run(mut self, queue: &Receiver<ChoiceTask>) {
         loop {
             let may_come = self.take_in(queue);
             self.begin_waiting();
@@ -130,17 +130,17 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Takes what came. Waits only if there is nothing else to do; false if nothing can come.
-    fn take_in(&mut self, queue: &Receiver<Job>) -> bool {
+    fn take_in(&mut self, queue: &Receiver<ChoiceTask>) -> bool {
         let is_idle = self.waiting.is_empty() && self.slots.iter().all(|it| it.work.is_none());
         if is_idle {
             match queue.recv() {
-                Ok(job) => self.waiting.push_back(job),
+                Ok(task) => self.waiting.push_back(task),
                 Err(_) => return false,
             }
         }
         loop {
             match queue.try_recv() {
-                Ok(job) => self.waiting.push_back(job),
+                Ok(task) => self.waiting.push_back(task),
                 Err(TryRecvError::Empty) => return true,
                 Err(TryRecvError::Disconnected) => return false,
             }
@@ -149,17 +149,17 @@ impl<'a> Scheduler<'a> {
 
     /// First come, first served, as long as there are slots.
     fn begin_waiting(&mut self) {
-        self.waiting.retain(|job| !job.writer.is_abandoned());
-        while let Some(job) = self.waiting.pop_front() {
-            let Some(index) = slot::choose(&self.slots, &job.prompt, job.cache_key.as_deref())
+        self.waiting.retain(|task| !task.writer.is_abandoned());
+        while let Some(task) = self.waiting.pop_front() {
+            let Some(index) = slot::choose(&self.slots, &task.prompt, task.cache_key.as_deref())
             else {
-                self.waiting.push_front(job);
+                self.waiting.push_front(task);
                 return;
             };
             self.begun += 1;
-            let kept = self.slots[index].common_with(&job.prompt);
+            let kept = self.slots[index].common_with(&task.prompt);
             let kept = self.keep(index, kept);
-            self.slots[index].begin(job, kept, self.begun);
+            self.slots[index].begin(task, kept, self.begun);
         }
     }
 
@@ -182,7 +182,7 @@ impl<'a> Scheduler<'a> {
 
     fn drop_abandoned(&mut self) {
         for slot in &mut self.slots {
-            if slot.work.as_ref().is_some_and(|job| job.writer.is_abandoned()) {
+            if slot.work.as_ref().is_some_and(|task| task.writer.is_abandoned()) {
                 slot.end();
             }
         }
@@ -219,13 +219,13 @@ impl<'a> Scheduler<'a> {
 
     fn write(&mut self, index: usize, row: usize) {
         let slot = &mut self.slots[index];
-        let Some(job) = &mut slot.work else { return };
+        let Some(task) = &mut slot.work else { return };
         let Some(logits) = self.context.logits(row) else {
-            job.writer.fail("the library told no likelihoods");
+            task.writer.fail("the library told no likelihoods");
             slot.end();
             return;
         };
-        match job.writer.step(logits, self.weights) {
+        match task.writer.step(logits, self.weights) {
             Next::Token(token) => slot.say(crate::weights::of_number(token)),
             Next::Done => slot.end(),
         }
@@ -234,8 +234,8 @@ impl<'a> Scheduler<'a> {
     /// What a batch left in the cache is unknown, so that none of it is used again.
     fn fail(&mut self, shares: &[Share], cause: &str) {
         for share in shares {
-            if let Some(job) = &self.slots[share.slot].work {
-                job.writer.fail(cause);
+            if let Some(task) = &self.slots[share.slot].work {
+                task.writer.fail(cause);
             }
             self.slots[share.slot].end();
             self.forget(share.slot);

@@ -1,5 +1,5 @@
-//! fal's queue: a request is handed in, asked about under the address that came back, and cancelled
-//! when nobody waits for it.
+//! fal's queue: a request is submitted, polled under the URL in its answer, and cancelled when the
+//! caller is gone.
 
 use std::sync::Arc;
 
@@ -166,7 +166,7 @@ struct Status {
     status: String,
 }
 
-/// Nothing while the request goes on. One that failed is told about where its result would be.
+/// `None` while the request runs. Why one failed is in the place of its result.
 pub(crate) fn is_done(body: &[u8]) -> Result<Option<()>, EngineError> {
     let told: Status = parse(body)?;
     match told.status.as_str() {

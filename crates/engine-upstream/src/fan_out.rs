@@ -1,4 +1,4 @@
-//! More than an engine gives at once: it is asked for each choice, or for each prompt, on its own.
+//! Several choices or prompts from an engine that takes one: it is asked for each separately.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Work that a server does in its own time: asked about until it is done, and stopped when nobody
-//! waits for it any more.
+//! Work that a server queues: polled until it is done, and cancelled when the caller is gone.
 
 use std::future::Future;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 //! Pictures and transcripts have protocols of their own beside OpenAI's: `sdcpp`, `a1111`,
 //! `comfyui`, `fal` and `whispercpp`.
 //!
-//! A request goes: [`Pool`] chooses a route and waits for a place at its provider → the protocol
+//! A request: [`Pool`] chooses a route and waits for a place at its provider → the protocol
 //! (`openai`, `anthropic`) writes the body → `transport` sends it → `pump` and `sse` cut the
 //! answer into events → the protocol reads them. Everything that decides something (`pool::choice`,
 //! `pool::breaker`, `failure`, the readers and writers) is plain functions over values.
@@ -37,7 +37,7 @@ mod whole;
 
 pub use anthropic::Thinking;
 pub use comfyui::{Slot, Workflow, WorkflowFault};
-pub use pool::{Dice, Pool, Route, RouteReport, Standing};
+pub use pool::{Dice, Pool, Route, RouteHealth, RouteReport};
 pub use queued::{MediaRoute, MediaRoutes};
 pub use quirks::{OutputCap, Quirks, ReasoningStyle};
 pub use transport::Timeouts;

@@ -1,4 +1,4 @@
-//! Pictures on their way: as text in JSON, and fetched from where a server put them.
+//! Pictures as upstreams send them: in base64 inside JSON, or under a URL to fetch.
 
 use base64::Engine as _;
 use base64::alphabet;

@@ -22,7 +22,7 @@ use tracing::warn;
 
 pub(crate) use gate::Gate;
 
-pub use breaker::Standing;
+pub use breaker::RouteHealth;
 
 use crate::Upstream;
 use crate::anthropic;
@@ -57,7 +57,7 @@ pub struct RouteReport {
     pub provider: Arc<str>,
     pub model: Arc<str>,
     pub outstanding: u32,
-    pub standing: Standing,
+    pub health: RouteHealth,
 }
 
 impl<E: ?Sized> Route<E> {
@@ -160,7 +160,7 @@ impl<E: ?Sized> Pool<E> {
             .map(|(route, tries)| Candidate {
                 weight: route.track.weight(),
                 outstanding: route.track.outstanding(),
-                standing: route.track.standing(now),
+                health: route.track.health(now),
                 has_room: route.gate.has_room(),
                 tries: tries.count,
                 is_spent: tries.is_spent,
@@ -175,9 +175,9 @@ impl<E: ?Sized> Pool<E> {
             return EngineError::Misconfigured { cause: "the model has no route".to_owned() };
         }
         let now = self.clock.now();
-        let waits = self.routes.iter().filter_map(|route| match route.track.standing(now) {
-            Standing::Out { until } => Some(until.since(now)),
-            Standing::Healthy | Standing::Resting => None,
+        let waits = self.routes.iter().filter_map(|route| match route.track.health(now) {
+            RouteHealth::Out { until } => Some(until.since(now)),
+            RouteHealth::Healthy | RouteHealth::Resting => None,
         });
         EngineError::Overloaded { retry_after: waits.min() }
     }

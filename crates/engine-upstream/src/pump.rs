@@ -11,7 +11,7 @@ use lanes::IdleTimer;
 use outbound::{Answer, Pieces};
 use tokio::time::{Instant, timeout_at};
 
-use crate::sse::{SseFault, SseParser};
+use crate::sse::{SseError, SseParser};
 use crate::transport::{Timeouts, bad_answer, broken};
 
 /// A stream that only ever sends empty events ends here at the latest.
@@ -161,8 +161,8 @@ enum Stop {
     Failed(EngineError),
 }
 
-impl From<SseFault> for Stop {
-    fn from(fault: SseFault) -> Stop {
+impl From<SseError> for Stop {
+    fn from(fault: SseError) -> Stop {
         Stop::Failed(bad_answer(fault.to_string()))
     }
 }

@@ -1,7 +1,7 @@
 //! Providers of music and videos: work is handed in, asked about, and fetched when it is done.
 //!
-//! Each module turns a request into a provider's words, and its words into [`Progress`]. What finds
-//! the work again is in the ticket, so that whoever asks later needs nothing else.
+//! Each module translates a request to a provider's protocol, and its answers to [`Progress`]. The
+//! ticket holds all that is needed to find the work again, also after a restart.
 
 pub(crate) mod acestep;
 pub(crate) mod builtin;

@@ -62,7 +62,7 @@ impl Quirks {
     };
 
     pub const OPENROUTER: Quirks = Quirks {
-        // It forwards to whoever has the model, and most of those give one choice only.
+        // It forwards to other providers, and most of those give one choice only.
         takes_choices: false,
         reasoning: ReasoningStyle::Object,
         ..Quirks::VLLM

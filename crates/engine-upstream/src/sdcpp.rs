@@ -1,5 +1,5 @@
-//! stable-diffusion.cpp's own protocol: a job is handed in, asked about, and cancelled when nobody
-//! waits for it.
+//! stable-diffusion.cpp's own protocol: a job is submitted, polled, and cancelled when the caller
+//! is gone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl ImageEngine for SdCpp {
 impl SdCpp {
     async fn run(&self, body: &Value) -> Result<ImageAnswer, EngineError> {
         let accepted = self.submit.ask(body.to_string().into_bytes()).await?;
-        let accepted: Job = parse(&accepted)?;
+        let accepted: SdcppJob = parse(&accepted)?;
         let id = job::id(&accepted.id)?.to_owned();
         let cancel = self.jobs.beneath(&format!("{id}/cancel"))?;
         let stop = Stop::with(async move {
@@ -102,7 +102,7 @@ pub(crate) fn edit(request: &EditRequest) -> Value {
 }
 
 #[derive(Deserialize)]
-struct Job {
+struct SdcppJob {
     id: String,
     #[serde(default)]
     status: String,
@@ -126,7 +126,7 @@ struct JobImage {
 
 /// Nothing while the job goes on.
 pub(crate) fn read(body: &[u8]) -> Result<Option<ImageAnswer>, EngineError> {
-    let job: Job = parse(body)?;
+    let job: SdcppJob = parse(body)?;
     match job.status.as_str() {
         "queued" | "generating" => Ok(None),
         "completed" => {
@@ -147,6 +147,6 @@ pub(crate) fn read(body: &[u8]) -> Result<Option<ImageAnswer>, EngineError> {
     }
 }
 
-fn parse(body: &[u8]) -> Result<Job, EngineError> {
+fn parse(body: &[u8]) -> Result<SdcppJob, EngineError> {
     serde_json::from_slice(body).map_err(|error| bad_answer(format!("it is not a job: {error}")))
 }

@@ -10,9 +10,9 @@ pub(crate) const EVENT_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// What is kept for the next event; few are longer.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
 
-/// What makes a byte stream unreadable. Whoever sees one stops reading.
+/// What makes a byte stream unreadable. Reading stops there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SseFault {
+pub(crate) enum SseError {
     #[error("an event is longer than {EVENT_BYTES_MAX} bytes")]
     TooLong,
     #[error("an event is not UTF-8")]
@@ -34,7 +34,7 @@ pub(crate) struct SseParser {
 
 impl SseParser {
     /// Gives the data of each event that the bytes complete to `take`, until that fails.
-    pub(crate) fn push<E: From<SseFault>>(
+    pub(crate) fn push<E: From<SseError>>(
         &mut self,
         mut bytes: &[u8],
         take: &mut impl FnMut(&str) -> Result<(), E>,
@@ -61,7 +61,7 @@ impl SseParser {
     }
 
     /// Gives out an event that the end of the stream left without its empty line.
-    pub(crate) fn finish<E: From<SseFault>>(
+    pub(crate) fn finish<E: From<SseError>>(
         &mut self,
         take: &mut impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -70,15 +70,15 @@ impl SseParser {
         self.dispatch(take)
     }
 
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), SseFault> {
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), SseError> {
         if EVENT_BYTES_MAX < self.partial.len() + self.data.len() + bytes.len() {
-            return Err(SseFault::TooLong);
+            return Err(SseError::TooLong);
         }
         self.partial.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn line<E: From<SseFault>>(
+    fn line<E: From<SseError>>(
         &mut self,
         line: &[u8],
         take: &mut impl FnMut(&str) -> Result<(), E>,
@@ -90,7 +90,7 @@ impl SseParser {
         }
         let Some(value) = data_value(line) else { return Ok(()) };
         if EVENT_BYTES_MAX < self.data.len() + value.len() {
-            return Err(SseFault::TooLong.into());
+            return Err(SseError::TooLong.into());
         }
         if mem::replace(&mut self.has_data, true) {
             self.data.push(b'\n');
@@ -99,12 +99,12 @@ impl SseParser {
         Ok(())
     }
 
-    fn dispatch<E: From<SseFault>>(
+    fn dispatch<E: From<SseError>>(
         &mut self,
         take: &mut impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
         if mem::take(&mut self.has_data) {
-            take(str::from_utf8(&self.data).map_err(|_| SseFault::NotUtf8)?)?;
+            take(str::from_utf8(&self.data).map_err(|_| SseError::NotUtf8)?)?;
             self.data.clear();
             self.data.shrink_to(KEPT_BYTES_MAX);
         }

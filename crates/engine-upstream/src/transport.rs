@@ -6,7 +6,7 @@ use bytes::Bytes;
 use engine::{EngineError, Phase};
 use http::HeaderValue;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use outbound::{Answer, Client, Content, Fault, Target, Unread};
+use outbound::{Answer, Client, Content, OutboundError, Target, Unread};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::failure::{Failure, retry_after};
@@ -120,7 +120,7 @@ impl Endpoint {
 
     async fn whole(
         &self,
-        sending: impl Future<Output = Result<Answer, Fault>>,
+        sending: impl Future<Output = Result<Answer, OutboundError>>,
     ) -> Result<Bytes, EngineError> {
         let exchange = async { read_whole(accepted(sending).await?).await };
         match timeout(self.timeouts.answer, exchange).await {
@@ -131,7 +131,7 @@ impl Endpoint {
 }
 
 async fn accepted(
-    sending: impl Future<Output = Result<Answer, Fault>>,
+    sending: impl Future<Output = Result<Answer, OutboundError>>,
 ) -> Result<Answer, EngineError> {
     let answer = sending.await.map_err(broken)?;
     if !matches!(answer.status(), 200..300) {
@@ -164,7 +164,7 @@ fn content_type(answer: &Answer) -> Option<&str> {
 pub(crate) async fn read_whole(answer: Answer) -> Result<Bytes, EngineError> {
     answer.whole(ANSWER_BYTES_MAX).await.map_err(|unread| match unread {
         Unread::TooLong => bad_answer(format!("it is longer than {ANSWER_BYTES_MAX} bytes")),
-        Unread::Broken(fault) => broken(fault),
+        Unread::Broken(error) => broken(error),
     })
 }
 
@@ -185,9 +185,9 @@ async fn failure_of(answer: Answer) -> EngineError {
 }
 
 /// A request that could not connect was never seen; one that broke later may have been.
-pub(crate) fn broken(fault: Fault) -> EngineError {
-    match fault {
-        Fault::Unreached(cause) => EngineError::Unreachable { cause },
-        Fault::Broken(cause) => bad_answer(cause),
+pub(crate) fn broken(error: OutboundError) -> EngineError {
+    match error {
+        OutboundError::Unreached(cause) => EngineError::Unreachable { cause },
+        OutboundError::Broken(cause) => bad_answer(cause),
     }
 }

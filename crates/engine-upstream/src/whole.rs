@@ -1,4 +1,4 @@
-//! A whole answer told as a stream, for upstreams that do not stream.
+//! A whole answer as a stream with one chunk, for upstreams that do not stream.
 
 use engine::{ChatAnswer, ChatChunk, ChatEvent, ChatStream, Choice, ChoiceDelta, ToolCallDelta};
 use futures_util::stream;

@@ -28,8 +28,8 @@ pub struct Served {
     pub provider: Arc<str>,
     /// The provider's own name for the model.
     pub model: Arc<str>,
-    /// It charges for the whole answer even if nobody waits for it: whoever must settle should
-    /// read on to the usage instead of hanging up.
+    /// It charges for the whole answer even if nobody waits for it: the receiver should read
+    /// on to the usage instead of hanging up.
     pub bills_after_hangup: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Served {
 pub struct ChatChunk {
     pub deltas: Vec<ChoiceDelta>,
     /// The array `choices` as an OpenAI client may read it, byte for byte, when the engine's own
-    /// words need no change: whoever passes it on can copy it instead of writing the deltas anew.
+    /// words need no change: it can be copied to the caller instead of writing the deltas anew.
     pub verbatim: Option<Box<RawValue>>,
 }
 

@@ -1,7 +1,7 @@
 //! Music and videos: work that is handed in, asked about, and fetched when it is done.
 //!
-//! Whoever hands work in may die before it is done. So what an engine needs to find it again is in
-//! a [`Ticket`], which is written down before anybody asks about it.
+//! The process that submits work may die before it is done. So what an engine needs to find it
+//! again is in a [`Ticket`], which is stored before the work is polled.
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;

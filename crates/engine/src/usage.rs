@@ -28,7 +28,7 @@ pub struct UsageReport {
 }
 
 /// A report with a negative, absurd or fractional number. Nobody may be credited or ruined by
-/// one: whoever gets this counts for himself.
+/// one: its receiver counts for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the engine's usage is not credible: {what} tokens are negative, fractional or absurd")]
 pub struct NotCredible {

@@ -1,4 +1,4 @@
-//! What a file is, by its first bytes: a provider's word for it is not asked.
+//! The type of a file by its first bytes; what a provider calls it is ignored.
 
 use store::job::JobKind;
 

@@ -1,4 +1,4 @@
-//! Why a job ended without a result. It is written with the end, and told the same way ever after.
+//! Why a job ended without a result. Stored when the job ends, and always shown the same way.
 
 use engine::ContentRefusal;
 use serde::{Deserialize, Serialize};

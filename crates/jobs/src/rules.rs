@@ -11,9 +11,9 @@ use crate::failure::{FailureReason, JobFailure};
 /// How often a job is handed to a provider at most. Taking a job up again after a crash of ours is
 /// no attempt.
 pub const ATTEMPTS_MAX: u32 = 3;
-/// How long a provider may keep a job to itself. Then the money goes back, and an operator is told.
+/// How long a job may wait, or a provider have it. Then the hold is released and a warning logged.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
-/// A provider that answers nothing about a job for so long is asked less often.
+/// A provider that answered nothing about a job for this long is asked less often.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(600);
 /// How often a provider is asked about a job that it is silent about.
 pub(crate) const UNKNOWN_PAUSE: Duration = Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! One job that was taken up here, until it ends or is left to somebody else.
+//! Runs one claimed job until it ends or its lease is given up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,14 +47,14 @@ impl From<StoreError> for Stopped {
     }
 }
 
-type Step<T> = Result<T, Stopped>;
+type RunResult<T> = Result<T, Stopped>;
 
 impl Run {
     pub(crate) fn new(jobs: Arc<Jobs>, job: QueuedJob) -> Run {
         Run { jobs, job }
     }
 
-    /// Works while the lease is extended. Told to stop, it lets go of the lease at once.
+    /// Works while the lease is extended. On `stop` it gives the lease back at once.
     pub(crate) async fn run_to_end(mut self, stop: CancellationToken) {
         let (jobs, job) = (Arc::clone(&self.jobs), self.job.clone());
         let stopped = {
@@ -93,7 +93,7 @@ impl Run {
         }
     }
 
-    async fn carry_out(&mut self) -> Step<()> {
+    async fn carry_out(&mut self) -> RunResult<()> {
         let Some(engine) = (self.jobs.parts.engine_of)(&self.job.model) else {
             return self.without_engine().await;
         };
@@ -118,7 +118,7 @@ impl Run {
 
     /// The model was taken out of the catalogue, or its provider is gone. What no provider has is
     /// given up; for the rest somebody may put the provider back.
-    async fn without_engine(&mut self) -> Step<()> {
+    async fn without_engine(&mut self) -> RunResult<()> {
         if self.job.ticket.is_none() {
             let message = "The model is not available any more.";
             return self.fail(JobFailure::new(FailureReason::Unsupported, message)).await;
@@ -135,7 +135,7 @@ impl Run {
     }
 
     /// None if the engine did not take it, and that is written down.
-    async fn submit(&mut self, engine: &dyn MediaEngine) -> Step<Option<Ticket>> {
+    async fn submit(&mut self, engine: &dyn MediaEngine) -> RunResult<Option<Ticket>> {
         let Ok(request) = serde_json::from_str::<MediaRequest>(&self.job.request) else {
             let message = "The job was queued by another release, which this one cannot read.";
             self.fail(JobFailure::new(FailureReason::Unsupported, message)).await?;
@@ -164,7 +164,7 @@ impl Run {
     }
 
     /// Asks about the work until there is a verdict.
-    async fn follow(&mut self, engine: &dyn MediaEngine, ticket: &Ticket) -> Step<()> {
+    async fn follow(&mut self, engine: &dyn MediaEngine, ticket: &Ticket) -> RunResult<()> {
         let mut heard = self.jobs.now();
         let began = heard;
         loop {
@@ -194,7 +194,7 @@ impl Run {
     }
 
     /// An operator may say so at any time, through another process too.
-    async fn is_unwanted(&self) -> Step<bool> {
+    async fn is_unwanted(&self) -> RunResult<bool> {
         let row = self.jobs.find(self.job.id).await?;
         Ok(row.is_some_and(|row| row.wants_cancel))
     }
@@ -211,7 +211,7 @@ impl Run {
 
     /// Keeps what was made, and charges for it: the media's row, the charge and the state are one
     /// transaction.
-    async fn finish(&mut self, engine: &dyn MediaEngine, ticket: &Ticket) -> Step<()> {
+    async fn finish(&mut self, engine: &dyn MediaEngine, ticket: &Ticket) -> RunResult<()> {
         let file = match engine.fetch(ticket).await {
             Ok(file) => file,
             Err(error) => return self.unfetched(&error.to_string()).await,
@@ -262,7 +262,7 @@ impl Run {
     }
 
     /// The provider has it, so it is tried again for as long as a provider may take.
-    async fn unfetched(&mut self, error: &str) -> Step<()> {
+    async fn unfetched(&mut self, error: &str) -> RunResult<()> {
         tracing::warn!(job = %self.job.id.0, error, "what a job made was not fetched: {error}");
         let silent = Err(EngineError::BadAnswer { cause: error.to_owned() });
         let now = self.jobs.now();
@@ -273,7 +273,7 @@ impl Run {
     }
 
     /// Gives the money back and ends the job, in one transaction.
-    async fn fail(&mut self, mut failure: JobFailure) -> Step<()> {
+    async fn fail(&mut self, mut failure: JobFailure) -> RunResult<()> {
         if failure.is_policy() && self.job.kind == JobKind::Video {
             failure.recommended_model =
                 failure.recommended_model.take().or_else(|| self.job.alternative.clone());
@@ -307,23 +307,23 @@ impl Run {
 
     /// A group with money in it that is refused stops all charging until the books are read again,
     /// so a fence that has moved is noticed before.
-    async fn still_ours(&self) -> Step<()> {
+    async fn still_ours(&self) -> RunResult<()> {
         let row = self.jobs.find(self.job.id).await?;
         let is_ours = row.is_some_and(|row| row.fence == self.job.fence && row.state.is_open());
         if is_ours { Ok(()) } else { Err(Stopped::Fenced) }
     }
 
-    async fn put_back(&mut self, pause: Duration, is_attempt: bool) -> Step<()> {
+    async fn put_back(&mut self, pause: Duration, is_attempt: bool) -> RunResult<()> {
         let due = self.jobs.now().plus(pause);
         self.write(JobStep::PutBack { due, is_attempt }).await
     }
 
-    async fn leave(&mut self, pause: Duration, is_unknown: bool) -> Step<()> {
+    async fn leave(&mut self, pause: Duration, is_unknown: bool) -> RunResult<()> {
         let due = self.jobs.now().plus(pause);
         self.write(JobStep::Leave { due, is_unknown }).await
     }
 
-    async fn write(&self, step: JobStep) -> Step<()> {
+    async fn write(&self, step: JobStep) -> RunResult<()> {
         write_step(&self.jobs, &self.job, step).await
     }
 
@@ -333,7 +333,7 @@ impl Run {
     }
 }
 
-async fn write_step(jobs: &Jobs, job: &QueuedJob, step: JobStep) -> Step<()> {
+async fn write_step(jobs: &Jobs, job: &QueuedJob, step: JobStep) -> RunResult<()> {
     let write = JobWrite::Step { job: job.id, fence: job.fence, step, at: jobs.now() };
     let written = jobs.parts.store.commit(Group::of(Write::Job(Box::new(write)))).await;
     written.map_err(Stopped::from)

@@ -1,9 +1,9 @@
-//! Takes jobs up, as many as there are places for, and tends what was made.
+//! Claims jobs, as many as may run at once, and deletes expired results.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use ledger::Place;
+use ledger::OwnerHome;
 use store::error::StoreError;
 use store::job::{JobStep, JobWrite, QueuedJob};
 use store::write::{Group, Write};
@@ -18,7 +18,8 @@ use crate::run::Run;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 const COUNT_EVERY: Duration = Duration::from_secs(10);
-/// Whoever writes an object writes its row within minutes, or never.
+/// How often objects without a row are deleted: a row is written within minutes of its object, or
+/// never.
 const SCAN_EVERY: Duration = Duration::from_secs(60 * 60);
 
 impl Jobs {
@@ -64,7 +65,7 @@ impl Jobs {
         self.added.notify_one();
     }
 
-    /// For a store that one process owns: whoever held a lease when this process starts is dead.
+    /// For a store that one process owns: leases from before its start belong to dead processes.
     pub async fn break_leases(&self) -> Result<(), StoreError> {
         let write = Write::Job(Box::new(JobWrite::BreakLeases));
         self.parts.store.commit(Group::of(write)).await
@@ -82,8 +83,8 @@ impl Jobs {
 
     /// One job at most of each owner. False if there was nothing to take up, or no place for it.
     ///
-    /// All owners that wait are looked at, page by page: those of the first page may all be at home
-    /// elsewhere, or have as many jobs under way as they may.
+    /// All owners that wait are looked at, page by page: those of the first page may all have
+    /// another home, or as many jobs under way as they may.
     async fn take_up_once(
         self: &Arc<Jobs>,
         tasks: &TaskTracker,
@@ -94,7 +95,7 @@ impl Jobs {
         while self.has_place() {
             let due = self.parts.store.due_jobs(now, after, page).await?;
             let is_last = due.len() < page;
-            after = due.last().map(QueuedJob::place);
+            after = due.last().map(QueuedJob::cursor);
             let chosen = self.choose(self.at_home(due).await);
             any |= !chosen.is_empty();
             for job in chosen {
@@ -115,11 +116,11 @@ impl Jobs {
         self.lock().under_way.len() < self.settings.workers
     }
 
-    /// Without the jobs of owners that are at home at another node: that one takes them up.
+    /// Without the jobs of owners whose home is another node: that one runs them.
     async fn at_home(&self, due: Vec<QueuedJob>) -> Vec<QueuedJob> {
         let mut here = Vec::with_capacity(due.len());
         for job in due {
-            if let Ok(Place::Here) = self.parts.ledger.place(job.owner).await {
+            if let Ok(OwnerHome::Here) = self.parts.ledger.home_of(job.owner).await {
                 here.push(job);
             }
         }

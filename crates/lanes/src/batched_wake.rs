@@ -1,9 +1,9 @@
 //! Wake-ups from other threads, gathered.
 //!
-//! Whoever wakes a task of another thread writes to the descriptor on which that thread sleeps. The
-//! store makes dozens of charges durable at once and has to wake a request for each of them, so
-//! every charge cost one such write and its way through the kernel. A lane's batched_wake is rung once, and
-//! the lane wakes all that was waiting by itself, which writes nothing.
+//! Waking a task of another thread writes to the descriptor on which that thread sleeps. The store
+//! makes dozens of charges durable at once and has to wake a request for each of them, so every
+//! charge cost one such write and its way through the kernel. A lane's batched_wake is rung once,
+//! and the lane wakes all that was waiting by itself, which writes nothing.
 
 use std::mem;
 use std::pin::Pin;

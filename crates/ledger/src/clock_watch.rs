@@ -1,19 +1,20 @@
-//! Whether the wall clock can be believed: it must run as a stopwatch does.
+//! Whether the wall clock can be trusted: it must advance as the monotonic clock does.
 //!
 //! Days, limits and expiries follow the wall clock, and what a wrong one has done to them cannot be
-//! undone: a lot that expired is gone, and a day that was begun does not begin again. So a clock that
-//! jumps stops new work until it is right again, or until somebody starts the service anew with it.
+//! undone: a lot that expired is gone, and a day that was begun does not begin again. So a clock
+//! that jumps stops new work until it is right again, or until somebody starts the service anew
+//! with it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use moment::Timestamp;
 
-/// How far the wall clock may be from where the stopwatch says it should be. Machines that keep their
-/// time over the network are within a second.
+/// How far the wall clock may be from where the stopwatch says it should be. Machines that keep
+/// their time over the network are within a second.
 pub const CLOCK_JUMP_MAX: Duration = Duration::from_secs(60);
 
-/// After so long the two are held together anew, so that slow drift is followed.
+/// How often the two clocks are aligned again, so that slow drift is followed.
 const DRIFT_FOLLOWED_EVERY: Duration = Duration::from_secs(60);
 
 /// Measures time that passes, whatever the wall clock is set to.
@@ -47,7 +48,7 @@ impl ClockWatch {
             (self.wall, self.elapsed) = (now, elapsed);
         }
         if is_right != self.is_trusted {
-            tell(is_right, expected, now);
+            log_change(is_right, expected, now);
         }
         self.is_trusted = is_right;
         is_right
@@ -63,7 +64,7 @@ impl ClockWatch {
     }
 }
 
-fn tell(is_right: bool, expected: Timestamp, now: Timestamp) {
+fn log_change(is_right: bool, expected: Timestamp, now: Timestamp) {
     if is_right {
         tracing::info!("the clock is right again, and charging goes on");
     } else {

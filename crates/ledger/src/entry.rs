@@ -1,4 +1,4 @@
-//! Money in and money back: durable commands that name themselves, so that each happens once.
+//! Credits and refunds: durable commands with an id of their own, so that each is applied once.
 
 use credits::{
     Account, AllowanceKind, Balances, ChargeSource, Command, EntryId, KeyId, Leg, Network, Outcome,
@@ -120,7 +120,7 @@ impl Ledger {
     /// Carries out a command that may have been carried out before; `None` if it was.
     ///
     /// The core remembers the recent past only, so the journal is asked first. Where the core does
-    /// know the command, it may still be on its way to disk: then the answer waits for it.
+    /// know the command, it may still be being committed: then the answer waits for it.
     pub(crate) async fn enter(
         &self,
         entry: EntryId,
@@ -164,8 +164,8 @@ impl Ledger {
         }
     }
 
-    /// What a charge was for, so that what is given back counts for the same model: none if its rows
-    /// were pruned. They have the moment of the charge, which finds them.
+    /// What a charge was for, so that what is given back counts for the same model: none if its
+    /// rows were pruned. They have the moment of the charge, which finds them.
     async fn usage_of(
         &self,
         charge: EntryId,
@@ -190,7 +190,7 @@ impl Ledger {
         }
     }
 
-    /// A charge as the journal tells it; one that is still on its way there is in memory.
+    /// A charge as the journal has it; one that is still being committed is in memory.
     async fn find_charge(&self, charge: EntryId) -> Result<Option<credits::Charge>, LedgerError> {
         let entries = self.shared.store.transfers(charge).await?;
         if entries.is_empty() {

@@ -1,9 +1,9 @@
-//! Whose money is decided about here, where several nodes share the books.
+//! For which owners this node decides, where several nodes share the books.
 //!
-//! An owner is at home at one node at a time, by a lease in the store. Its balances, holds and the
-//! limits of its keys are in that node's memory and nowhere else, so they are as exact as those of a
-//! single node. A node that is asked about an owner takes its lease if nobody has it, and otherwise
-//! says who does.
+//! An owner's home is the one node that has its lease in the store. Its balances, holds and the
+//! limits of its keys are in that node's memory only, so they are as exact as those of a single
+//! node. A node that is asked about an owner takes the lease if it is free, and otherwise returns
+//! the address of the node that has it.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -19,8 +19,8 @@ use tokio::sync::MutexGuard;
 use crate::error::LedgerError;
 use crate::live::Ledger;
 
-/// How long it is believed where an owner is at home before the store is asked again. A node that
-/// is gone is noticed sooner, by whoever calls it.
+/// How long the address of an owner's home is cached before the store is asked again. A dead node
+/// is noticed sooner, by the request that cannot reach it.
 const BELIEVED: Duration = Duration::from_secs(2);
 /// Beyond this many, all are forgotten: each costs a question to learn anew.
 const REMEMBERED_MAX: usize = 100_000;
@@ -35,9 +35,9 @@ const GIVEN_UP_AT_ONCE: usize = 64;
 const RECALLS_MAX: u32 = 50;
 const RECALL_PAUSE: Duration = Duration::from_millis(200);
 
-/// Where an owner's money is decided about.
+/// Which node decides about an owner's money.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum OwnerHome {
     Here,
     /// At the node that is reached there.
     At {
@@ -111,39 +111,39 @@ impl Homes {
 }
 
 impl Ledger {
-    /// Where an owner is at home: here, if nobody else has it.
-    pub async fn place(&self, owner: OwnerId) -> Result<Place, LedgerError> {
-        let Some(homes) = &self.shared.homes else { return Ok(Place::Here) };
+    /// An owner's home. Takes the lease if no node has it.
+    pub async fn home_of(&self, owner: OwnerId) -> Result<OwnerHome, LedgerError> {
+        let Some(homes) = &self.shared.homes else { return Ok(OwnerHome::Here) };
         if self.shared.lock().visit(owner) {
-            return Ok(Place::Here);
+            return Ok(OwnerHome::Here);
         }
         if let Some(address) = homes.known(owner) {
-            return Ok(Place::At { address });
+            return Ok(OwnerHome::At { address });
         }
         let _turn = homes.turn(owner).await;
         if self.shared.lock().visit(owner) {
-            return Ok(Place::Here);
+            return Ok(OwnerHome::Here);
         }
         let leased = homes.lease(owner).await?;
         homes.note_stranger(owner, leased == Leased::Nobody);
         match leased {
             Leased::At { address } => {
                 homes.note(owner, address.clone());
-                Ok(Place::At { address })
+                Ok(OwnerHome::At { address })
             }
-            Leased::Nobody => Ok(Place::Here),
+            Leased::Nobody => Ok(OwnerHome::Here),
             Leased::Here(books) => {
                 let mut live = self.shared.lock();
                 live.refuse_if_stopped()?;
                 live.core.adopt(owner, books.snapshot)?;
                 live.take_in(owner);
-                Ok(Place::Here)
+                Ok(OwnerHome::Here)
             }
         }
     }
 
     /// The node that an owner was said to be at did not answer: the store is asked again.
-    pub fn doubt_place(&self, owner: OwnerId) {
+    pub fn doubt_home(&self, owner: OwnerId) {
         if let Some(homes) = &self.shared.homes {
             homes.forget(owner);
         }
@@ -154,7 +154,7 @@ impl Ledger {
     pub async fn bring_home(&self, owner: OwnerId) -> Result<(), LedgerError> {
         let Some(homes) = &self.shared.homes else { return Ok(()) };
         for _ in 0..RECALLS_MAX {
-            if let Place::Here = self.place(owner).await? {
+            if let OwnerHome::Here = self.home_of(owner).await? {
                 return Ok(());
             }
             homes.leases.recall_owner(owner).await?;
@@ -164,7 +164,7 @@ impl Ledger {
         Err(LedgerError::Unavailable)
     }
 
-    /// What an owner has available, wherever it is at home.
+    /// What an owner has available, whichever node is its home.
     pub async fn balances_anywhere(&self, owner: OwnerId) -> Result<Balances, LedgerError> {
         Ok(match self.core_elsewhere(owner).await? {
             Some(core) => core.balances(owner, self.shared.now()),
@@ -172,7 +172,7 @@ impl Ledger {
         })
     }
 
-    /// All of an owner's allowance, wherever it is at home.
+    /// All of an owner's allowance, whichever node is its home.
     pub async fn allocation_anywhere(
         &self,
         owner: OwnerId,
@@ -184,7 +184,7 @@ impl Ledger {
         })
     }
 
-    /// An owner's part of the books as the store has it, if it is not at home here.
+    /// An owner's part of the books as the store has it, if another node is its home.
     async fn core_elsewhere(&self, owner: OwnerId) -> Result<Option<credits::Ledger>, LedgerError> {
         let Some(homes) = &self.shared.homes else { return Ok(None) };
         if self.shared.lock().is_home(owner) {
@@ -196,8 +196,8 @@ impl Ledger {
         Ok(Some(core))
     }
 
-    /// Lets go of owners that nobody asks for, so that the next node that is asked has them: after a
-    /// node was away, owners spread over all nodes again.
+    /// Lets go of owners that nobody asks for, so that the next node that is asked has them: after
+    /// a node was away, owners spread over all nodes again.
     pub(crate) async fn give_up_idle(&self) {
         let mut idle = self.shared.lock().idle(IDLE);
         idle.truncate(GIVEN_UP_AT_ONCE);

@@ -8,10 +8,10 @@
 //! Where to look:
 //! - `hold`, `settle`, `job`, `entry`: what can be done with money.
 //! - `charge`: what a piece of work cost, and the usage rows that tell its owner.
-//! - `homes`: whose money is decided about here, where several nodes share the books.
+//! - `homes`: for which owners this node decides, where several nodes share the books.
 //! - `clock_watch`: whether the time that all of it follows can be believed.
-//! - `live`, `watch`: the state behind the lock, and what becomes of groups on their way to disk.
-//! - `tend`: what must be done from time to time: expiry, and recovery when the disk was full.
+//! - `live`, `watch`: the state behind the lock, and the groups that are being committed.
+//! - `tend`: periodic work: expiry, and recovery when the disk was full.
 //! - `reconcile`, `verify`, `export`: proof that the books are right.
 
 mod charge;
@@ -36,7 +36,7 @@ pub use entry::{Credited, Refunded};
 pub use error::{HoldRefused, LedgerError};
 pub use export::{CSV_HEADER, csv_line, json_line};
 pub use hold::Hold;
-pub use homes::Place;
+pub use homes::OwnerHome;
 pub use job::Job;
 pub use live::{Ledger, UNSETTLED_MAX};
 pub use query::Status;

@@ -20,7 +20,7 @@ use crate::homes::{Homes, owner_of};
 use crate::reconcile::Baseline;
 use crate::watch::Watched;
 
-/// Open holds and settles on their way to disk, together. It is below the bound of the store's
+/// Open holds and settles that are being committed, together. It is below the bound of the store's
 /// queue, so that a settle always finds a place there.
 pub const UNSETTLED_MAX: usize = 32_768;
 
@@ -49,12 +49,12 @@ pub(crate) struct Shared {
 
 pub(crate) struct Live {
     pub(crate) core: credits::Ledger,
-    pub(crate) standing: Standing,
+    pub(crate) core_state: CoreState,
     /// Counts reloads: holds of an earlier generation are unknown to the core.
     pub(crate) generation: u64,
-    /// Groups in flight whose waiter went away; whoever tends the ledger waits for them.
+    /// Groups in flight whose waiter was dropped; `tend` waits for them.
     pub(crate) unwatched: Vec<Commit>,
-    /// The last entry of the journal that the core knows to be there or on its way.
+    /// The last entry of the journal that was written or handed to the store.
     pub(crate) last: LastEntry,
     pub(crate) settled: u64,
     pub(crate) written_off_nano: i64,
@@ -64,13 +64,14 @@ pub(crate) struct Live {
     pub(crate) clock_watch: Option<ClockWatch>,
     /// The newest entry of the journal when it was opened; none if it was empty.
     pub(crate) journal_began: Option<Timestamp>,
-    /// Who is at home here, and when they were last asked about; none where everybody is.
+    /// The owners whose home is here, and when each was last used; none where there is only one
+    /// node.
     home: Option<HashMap<OwnerId, Instant>>,
 }
 
 /// Whether what the core decides can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum CoreState {
     Running,
     /// A group was lost, so the core is ahead of the disk: nothing is decided until it has been
     /// loaded afresh.
@@ -108,7 +109,7 @@ impl Ledger {
         Ok(Ledger::over(live, (store, clock, entropy), rules, None))
     }
 
-    /// Starts with nobody at home: owners come when they are asked about, see [`Ledger::place`].
+    /// Starts without owners: each is loaded when it is first asked about, see [`Ledger::home_of`].
     pub fn open_shared(
         store: Arc<dyn Store>,
         leases: Arc<dyn OwnerLeases>,
@@ -138,9 +139,9 @@ impl Ledger {
         self.shared.lock().clock_watch = Some(watch);
     }
 
-    /// Up to when details may be thought old, for whoever drops old ones: never later than the newest
-    /// entry at the start and what has passed since. None while the clock is not believed, or if
-    /// there was no entry.
+    /// Up to when details may be thought old, for whoever drops old ones: never later than the
+    /// newest entry at the start and what has passed since. None while the clock is not believed,
+    /// or if there was no entry.
     pub fn pruning_time(&self) -> Option<Timestamp> {
         let now = self.shared.now();
         let mut live = self.shared.lock();
@@ -171,7 +172,7 @@ impl Shared {
         self.live.lock().unwrap_or_else(|poisoned| {
             self.live.clear_poison();
             let mut live = poisoned.into_inner();
-            live.standing = Standing::Stopped;
+            live.core_state = CoreState::Stopped;
             live
         })
     }
@@ -202,8 +203,8 @@ impl Shared {
     ) -> Result<(Applied, Option<Watched>), HoldRefused> {
         live.refuse_if_stopped()?;
         if owner_of(command).is_some_and(|owner| !live.is_home(owner)) {
-            // Whoever calls has asked where the owner is. Either it moved on since, or there is no
-            // such owner, and then any node knows that it has nothing.
+            // The caller has looked up the owner's home before. Either that changed since, or there
+            // is no such owner, and then any node knows that it has nothing.
             let is_hold = matches!(command, Command::Hold { payer, .. }
                 if self.homes.as_ref().is_some_and(|homes| homes.is_stranger(payer.owner)));
             if !is_hold {
@@ -232,17 +233,17 @@ impl Shared {
     /// Notes what became of a group. A lost one stops the ledger.
     pub(crate) fn resolved(&self, outcome: Result<(), StoreError>) -> Result<(), LedgerError> {
         let noted = outcome.map_err(|error| self.stop(&error));
-        // Last, so that whoever sees nothing in flight sees the stop as well.
+        // Last, so that a task that sees nothing in flight sees the stop as well.
         self.in_flight.fetch_sub(1, Ordering::SeqCst);
         noted
     }
 
     fn stop(&self, error: &StoreError) -> LedgerError {
         let mut live = self.lock();
-        if live.standing == Standing::Running {
+        if live.core_state == CoreState::Running {
             tracing::error!(%error, "a group was not written, so charging is paused: {error}");
         }
-        live.standing = Standing::Stopped;
+        live.core_state = CoreState::Stopped;
         LedgerError::Unavailable
     }
 }
@@ -255,7 +256,7 @@ impl Live {
     ) -> Live {
         Live {
             core,
-            standing: Standing::Running,
+            core_state: CoreState::Running,
             generation: 0,
             unwatched: Vec::new(),
             last: LastEntry::Loaded { seq: 0 },
@@ -284,7 +285,7 @@ impl Live {
         }
     }
 
-    /// Everybody who is at home, where not all are.
+    /// The owners whose home is here; none where there is only one node.
     pub(crate) fn at_home(&self) -> Vec<OwnerId> {
         self.home.iter().flatten().map(|(owner, _)| *owner).collect()
     }
@@ -293,22 +294,22 @@ impl Live {
         self.home.as_ref().map(HashMap::len)
     }
 
-    /// Whether an owner is at home, who is asked about now.
+    /// Whether an owner's home is here. Counts as a use of the owner.
     pub(crate) fn visit(&mut self, owner: OwnerId) -> bool {
         let Some(home) = &mut self.home else { return true };
         home.get_mut(&owner).map(|visited| *visited = Instant::now()).is_some()
     }
 
-    /// Who is at home, and was not asked about for so long.
+    /// The owners whose home is here and that were not used for this long.
     pub(crate) fn idle(&self, time: Duration) -> Vec<OwnerId> {
         let home = self.home.iter().flatten();
         home.filter(|(_, visited)| time <= visited.elapsed()).map(|(owner, _)| *owner).collect()
     }
 
     pub(crate) fn refuse_if_stopped(&self) -> Result<(), HoldRefused> {
-        match self.standing {
-            Standing::Running => Ok(()),
-            Standing::Stopped => Err(HoldRefused::Unavailable),
+        match self.core_state {
+            CoreState::Running => Ok(()),
+            CoreState::Stopped => Err(HoldRefused::Unavailable),
         }
     }
 

@@ -1,11 +1,11 @@
-//! Questions that are answered from memory.
+//! Queries that are answered from memory.
 
 use std::time::Duration;
 
 use credits::{AllowanceKind, Balances, KeyTerms, KeyUsage, LimitClass, OwnerId, Payer};
 use money::{Currency, Nano};
 
-use crate::live::{Ledger, Standing};
+use crate::live::{CoreState, Ledger};
 
 /// How the ledger is doing, for metrics and health checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Ledger {
         let mut live = self.shared.lock();
         let is_clock_trusted = live.clock_watch.as_mut().is_none_or(|watch| watch.trusts(now));
         Status {
-            is_running: live.standing == Standing::Running && is_clock_trusted && can_write,
+            is_running: live.core_state == CoreState::Running && is_clock_trusted && can_write,
             is_clock_trusted,
             open_holds: live.core.open_holds(),
             oldest_hold: live.core.oldest_hold_at().map(|made_at| now.since(made_at)),

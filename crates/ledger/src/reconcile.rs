@@ -1,4 +1,4 @@
-//! Reconciling while the service runs: memory, rows and journal must tell the same story.
+//! Reconciling while the service runs: memory, rows and journal must agree.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -20,8 +20,8 @@ pub struct Reconciled {
     pub entries: usize,
 }
 
-/// The rows as they were found the last time, to be carried forward by the journal: of accounts that
-/// are open, or were moved since the time before.
+/// The rows as they were found the last time, to be carried forward by the journal: of accounts
+/// that are open, or were moved since the time before.
 #[derive(Debug)]
 pub(crate) struct Baseline {
     last_seq: i64,
@@ -41,7 +41,8 @@ impl Ledger {
         };
         // What the core had decided by then is written before this empty group is.
         store.commit(Group::default()).await.map_err(|_| LedgerError::Unavailable)?;
-        // Where the books are shared, no core knows all of them: only rows and journal are compared.
+        // Where the books are shared, no core knows all of them: only rows and journal are
+        // compared.
         let is_shared = self.shared.homes.is_some();
         let core_seq = if is_shared { i64::MAX } else { self.seq_of(last).await? };
         let baseline = self.take_baseline();

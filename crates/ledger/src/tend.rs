@@ -1,4 +1,4 @@
-//! What must be done from time to time: letting go of what expired, and recovery.
+//! Periodic work: expiring lots and holds, and recovery after a failed commit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use store::write::{Group, Write};
 
 use crate::error::LedgerError;
 use crate::homes::Homes;
-use crate::live::{LastEntry, Ledger, Standing};
+use crate::live::{CoreState, LastEntry, Ledger};
 use crate::watch::Watched;
 
 /// How long the core recognises a command by itself; after that the journal does.
@@ -23,7 +23,7 @@ const SWEEPS_MAX: usize = 64;
 struct Loaded {
     core: credits::Ledger,
     last_seq: i64,
-    /// Owners that are at home elsewhere by now.
+    /// Owners whose home is another node by now.
     gone: Vec<OwnerId>,
 }
 
@@ -53,7 +53,7 @@ impl Ledger {
     /// ledger back once the store can be written again, and moves what has expired.
     pub async fn tend(&self) -> Result<(), LedgerError> {
         self.wait_for_unwatched().await;
-        if self.shared.lock().standing == Standing::Stopped {
+        if self.shared.lock().core_state == CoreState::Stopped {
             self.recover().await?;
         }
         self.sweep().await?;
@@ -103,7 +103,7 @@ impl Ledger {
             live.send_away(owner);
         }
         live.generation += 1;
-        live.standing = Standing::Running;
+        live.core_state = CoreState::Running;
         tracing::info!("the store can be written again, and charging goes on");
         Ok(())
     }

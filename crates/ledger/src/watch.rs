@@ -1,4 +1,4 @@
-//! Groups on their way to disk, and what happens if whoever waits for one goes away.
+//! Groups that are being committed, and what happens if the task that waits for one is dropped.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! What several nodes count together, in Redis 7 or Valkey: the requests of callers who are at home
-//! nowhere, and which addresses are blocked.
+//! What several nodes count together, in Redis 7 or Valkey: the requests of strangers, who
+//! have no home, and which addresses are blocked.
 //!
 //! Nothing here is ever waited for long: an answer that does not come in time, or a server that is
-//! away, is no answer, and whoever asked goes on by itself. A task connects anew meanwhile.
+//! away, is no answer, and the node counts by itself. A task connects anew meanwhile.
 
 mod blocks;
 
@@ -23,7 +23,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use blocks::Heard;
 
-/// How long a request waits for a count. A server in the same machine room answers in less than one.
+/// How long a request waits for a count. A server in the same machine room answers in less than
+/// one.
 const ANSWER_MAX: Duration = Duration::from_millis(20);
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 /// So many answers in a row that do not come in time mean that the server is away.
@@ -32,7 +33,7 @@ const LATE_MAX: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(500);
 /// A window of a minute, and as much again for clocks that differ.
 const KEPT: Duration = Duration::from_secs(120);
-/// Blocks that wait to be told. Each is told within milliseconds.
+/// Blocks that wait to be sent. Each is sent within milliseconds.
 const BLOCKS_WAITING_MAX: usize = 1024;
 
 const PREFIX: &str = "tollgate:limits:";

@@ -1,16 +1,16 @@
 //! Objects that were made, in a directory or on S3, each encrypted under a key of its own.
 //!
-//! Whoever wants an object gone destroys its key first: from then on nobody can read it, whatever
+//! Deleting an object destroys its key first: from then on nobody can read it, whatever
 //! copies of it there are. Deleting the object itself is housekeeping, and may fail and be tried
 //! again.
 
 mod cipher;
-mod place;
 mod read;
+mod store;
 mod write;
 
 pub use cipher::ObjectKey;
-pub use place::{MediaError, MediaStore, S3Place};
+pub use store::{MediaError, MediaStore, S3Location};
 pub use write::Written;
 
 #[cfg(test)]

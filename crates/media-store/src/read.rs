@@ -8,7 +8,7 @@ use object_store::ObjectStoreExt;
 use uuid::Uuid;
 
 use crate::cipher::{Cipher, ObjectKey, PIECE_BYTES, SEALED_BYTES};
-use crate::place::{MediaError, MediaStore};
+use crate::store::{MediaError, MediaStore};
 
 /// Pieces that are read at once: a megabyte, which is also what a slow reader keeps in memory.
 const PIECES_AT_ONCE: u64 = 16;

@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::cipher::{Cipher, ObjectKey, PIECE_BYTES, SEALED_BYTES};
-use crate::place::{MediaError, MediaStore};
+use crate::store::{MediaError, MediaStore};
 
 /// Of one part of an upload; S3 wants at least 5 MiB.
 const PART_BYTES: usize = 8 * 1024 * 1024;
 /// Parts under way at a time, which bounds the memory of an upload.
 const PARTS_AT_ONCE: usize = 2;
-/// So much of the beginning is told to whoever wants to know what it is.
+/// Bytes from the beginning that are kept to recognise the type of the file.
 const HEAD_BYTES: usize = 64;
 
 /// What was written.

@@ -1,12 +1,12 @@
-//! What came back: a status, headers, and a body that is read as it comes.
+//! The answer of a server: a status, headers, and a body that is read as it arrives.
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, StatusCode};
 use hyper::body::Incoming;
 
-use crate::fault::Fault;
+use crate::error::OutboundError;
 use crate::pieces::Pieces;
-use crate::plain::Lent;
+use crate::plain::PooledConnection;
 use crate::wire::Head;
 
 pub struct Answer {
@@ -19,7 +19,7 @@ pub struct Answer {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unread {
     TooLong,
-    Broken(Fault),
+    Broken(OutboundError),
 }
 
 impl Answer {
@@ -29,8 +29,8 @@ impl Answer {
     }
 
     /// An answer whose body comes over a connection of ours.
-    pub(crate) fn over(lent: Lent, head: Head) -> Answer {
-        Answer { status: head.status, headers: head.headers, body: Pieces::ours(lent) }
+    pub(crate) fn over(connection: PooledConnection, head: Head) -> Answer {
+        Answer { status: head.status, headers: head.headers, body: Pieces::ours(connection) }
     }
 
     pub fn status(&self) -> u16 {

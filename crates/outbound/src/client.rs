@@ -16,7 +16,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use crate::answer::Answer;
 use crate::connect::{Connector, Network, Ways};
 use crate::content::{Body, Content};
-use crate::fault::Fault;
+use crate::error::OutboundError;
 use crate::plain::Plain;
 use crate::proxy::Proxies;
 use crate::target::Target;
@@ -27,7 +27,7 @@ pub struct Reach {
     pub way: Way,
     /// To the end of the handshakes, with a proxy's.
     pub connect_timeout: Duration,
-    /// A connection that nobody used for so long is closed.
+    /// How long an unused connection is kept.
     pub idle_max: Duration,
 }
 
@@ -76,7 +76,7 @@ impl Client {
         Client { connections: Arc::new(PerLane::new(make)), connector }
     }
 
-    pub async fn post(&self, target: &Target, content: Content) -> Result<Answer, Fault> {
+    pub async fn post(&self, target: &Target, content: Content) -> Result<Answer, OutboundError> {
         if let Some(plain) = target.plain() {
             return self.connections.get().plain.send(plain, plain.post.fill(content)).await;
         }
@@ -84,8 +84,9 @@ impl Client {
     }
 
     /// Asks without a body; `rest` is what follows the target's address.
-    pub async fn get(&self, target: &Target, rest: &str) -> Result<Answer, Fault> {
-        let uri = target.longer(rest).map_err(|error| Fault::Unreached(error.to_string()))?;
+    pub async fn get(&self, target: &Target, rest: &str) -> Result<Answer, OutboundError> {
+        let uri =
+            target.longer(rest).map_err(|error| OutboundError::Unreached(error.to_string()))?;
         if let Some(plain) = target.plain() {
             return self.connections.get().plain.send(plain, target.plain_get(&uri)).await;
         }
@@ -93,7 +94,7 @@ impl Client {
     }
 
     /// Puts nothing: some servers are told to stop that way.
-    pub async fn put(&self, target: &Target) -> Result<Answer, Fault> {
+    pub async fn put(&self, target: &Target) -> Result<Answer, OutboundError> {
         if let Some(plain) = target.plain() {
             return self.connections.get().plain.send(plain, target.plain_put()).await;
         }
@@ -111,9 +112,9 @@ impl Client {
         server.scheme() == Some(&Scheme::HTTP) && !is_proxied
     }
 
-    async fn send(&self, request: Request<Body>) -> Result<Answer, Fault> {
+    async fn send(&self, request: Request<Body>) -> Result<Answer, OutboundError> {
         let sent = self.connections.get().others.request(request).await;
-        sent.map(Answer::new).map_err(|error| Fault::of_request(&error))
+        sent.map(Answer::new).map_err(|error| OutboundError::of_request(&error))
     }
 }
 

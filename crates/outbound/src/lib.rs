@@ -1,14 +1,14 @@
 //! Requests to a server that the operator named.
 //!
-//! Whatever is the same for every request is made ready once, in a [`Target`]. Nothing is done
-//! that nobody asked for: no redirect is followed, no cookie kept, nothing unpacked, and no
-//! request sent again that a server may have seen.
+//! What is the same for every request is prepared once, in a [`Target`]. Redirects are not
+//! followed, cookies not kept, bodies not decompressed, and no request is repeated that a server
+//! may have seen.
 
 mod answer;
 mod client;
 mod connect;
 mod content;
-mod fault;
+mod error;
 mod form;
 mod outgoing;
 mod pieces;
@@ -22,7 +22,7 @@ mod wire;
 pub use answer::{Answer, Unread};
 pub use client::{Client, Reach, SetupError, Way};
 pub use content::Content;
-pub use fault::Fault;
+pub use error::OutboundError;
 pub use form::FormFile;
 pub use pieces::Pieces;
 pub use target::{NoTarget, Target};

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use http_body::Body as _;
 use hyper::body::Incoming;
 
-use crate::fault::Fault;
-use crate::plain::Lent;
+use crate::error::OutboundError;
+use crate::plain::PooledConnection;
 
 /// A body as it comes.
 pub struct Pieces(Source);
@@ -18,7 +18,7 @@ enum Source {
     /// A connection that somebody else moves on.
     Theirs(Incoming),
     /// A connection that this reads from, and that goes back after the last piece.
-    Ours(Lent),
+    Ours(PooledConnection),
     Over,
 }
 
@@ -27,22 +27,25 @@ impl Pieces {
         Pieces(Source::Theirs(body))
     }
 
-    pub(crate) fn ours(mut lent: Lent) -> Pieces {
-        let is_over = lent.wire().is_over();
-        Pieces(if is_over { Source::Over } else { Source::Ours(lent) })
+    pub(crate) fn ours(mut connection: PooledConnection) -> Pieces {
+        let is_over = connection.wire().is_over();
+        Pieces(if is_over { Source::Over } else { Source::Ours(connection) })
     }
 
     /// The next piece, or `None` at the end.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+    pub async fn next(&mut self) -> Result<Option<Bytes>, OutboundError> {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
+    pub fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, OutboundError>> {
         match &mut self.0 {
             Source::Theirs(body) => poll_data(body, context),
-            Source::Ours(lent) => {
-                let piece = ready!(lent.wire().poll_piece(context));
-                if lent.wire().is_over() {
+            Source::Ours(connection) => {
+                let piece = ready!(connection.wire().poll_piece(context));
+                if connection.wire().is_over() {
                     self.0 = Source::Over;
                 }
                 Poll::Ready(piece)
@@ -60,21 +63,24 @@ impl Pieces {
         }
     }
 
-    /// At least so many bytes are to come.
+    /// The least number of bytes that are to come.
     pub(crate) fn left_min(&mut self) -> u64 {
         match &mut self.0 {
             Source::Theirs(body) => body.size_hint().lower(),
-            Source::Ours(lent) => lent.wire().left_min(),
+            Source::Ours(connection) => connection.wire().left_min(),
             Source::Over => 0,
         }
     }
 }
 
-fn poll_data(body: &mut Incoming, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
+fn poll_data(
+    body: &mut Incoming,
+    context: &mut Context<'_>,
+) -> Poll<Result<Option<Bytes>, OutboundError>> {
     loop {
         let frame = match ready!(Pin::new(&mut *body).poll_frame(context)) {
             Some(Ok(frame)) => frame,
-            Some(Err(error)) => return Poll::Ready(Err(Fault::of_body(&error))),
+            Some(Err(error)) => return Poll::Ready(Err(OutboundError::of_body(&error))),
             None => return Poll::Ready(Ok(None)),
         };
         // What is no data is a trailer, which nobody asked for.

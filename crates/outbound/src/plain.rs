@@ -1,8 +1,7 @@
 //! Connections to servers without TLS, kept for the next request.
 //!
-//! Such a connection speaks HTTP/1.1 and nothing else, so it serves one request at a time. It is
-//! read from only while it is used: that a server has closed an idle one is noticed when it is next
-//! looked at.
+//! Such a connection speaks HTTP/1.1 only, so it serves one request at a time. Idle connections are
+//! not read from: that a server has closed one is noticed when it is next taken or swept.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use tokio::runtime::Handle;
 
 use crate::answer::Answer;
 use crate::connect::Connector;
-use crate::fault::Fault;
+use crate::error::OutboundError;
 use crate::outgoing::Outgoing;
 use crate::target::PlainTarget;
 use crate::wire::{Unanswered, Wire};
@@ -38,13 +37,13 @@ struct Idle {
     sweeper: Weak<()>,
 }
 
-/// A connection that is used. Dropped, it goes back if it can take another request, as it can when
-/// its answer has come whole; otherwise it is closed.
-pub(crate) struct Lent {
-    /// There until it goes back.
+/// A connection in use. On drop it returns to the pool if its answer was read whole, and is closed
+/// otherwise.
+pub(crate) struct PooledConnection {
+    /// Some until it returns to the pool.
     wire: Option<Box<Wire>>,
     server: Arc<str>,
-    home: Arc<Plain>,
+    pool: Arc<Plain>,
 }
 
 impl Plain {
@@ -58,19 +57,19 @@ impl Plain {
         self: &Arc<Plain>,
         target: &PlainTarget,
         mut request: Outgoing,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<Answer, OutboundError> {
         while let Some(wire) = self.take(&target.server) {
             match self.send_over(wire, target, request).await {
                 Ok(answer) => return Ok(answer),
                 Err(Unanswered::Unsent(unsent, _)) => request = unsent,
-                Err(Unanswered::Broken(fault)) => return Err(fault),
+                Err(Unanswered::Broken(error)) => return Err(error),
             }
         }
         let wire = self.open(&target.address).await?;
         match self.send_over(wire, target, request).await {
             Ok(answer) => Ok(answer),
-            Err(Unanswered::Unsent(_, error)) => Err(Fault::of_sending(&error)),
-            Err(Unanswered::Broken(fault)) => Err(fault),
+            Err(Unanswered::Unsent(_, error)) => Err(OutboundError::of_sending(&error)),
+            Err(Unanswered::Broken(error)) => Err(error),
         }
     }
 
@@ -81,9 +80,9 @@ impl Plain {
         request: Outgoing,
     ) -> Result<Answer, Unanswered> {
         let server = Arc::clone(&target.server);
-        let mut lent = Lent { wire: Some(wire), server, home: Arc::clone(self) };
-        let head = lent.wire().send(request).await?;
-        Ok(Answer::over(lent, head))
+        let mut connection = PooledConnection { wire: Some(wire), server, pool: Arc::clone(self) };
+        let head = connection.wire().send(request).await?;
+        Ok(Answer::over(connection, head))
     }
 
     /// The idle connection that was used last, if there is one that still can be.
@@ -97,9 +96,9 @@ impl Plain {
         }
     }
 
-    async fn open(&self, address: &Uri) -> Result<Box<Wire>, Fault> {
+    async fn open(&self, address: &Uri) -> Result<Box<Wire>, OutboundError> {
         let connected = self.connector.plain(address).await;
-        let socket = connected.map_err(|error| Fault::of_connecting(error.as_ref()))?;
+        let socket = connected.map_err(|error| OutboundError::of_connecting(error.as_ref()))?;
         Ok(Box::new(Wire::new(socket)))
     }
 
@@ -155,17 +154,17 @@ async fn sweep(plain: Weak<Plain>, idle_max: Duration, _alive: Arc<()>) {
     }
 }
 
-impl Lent {
+impl PooledConnection {
     pub(crate) fn wire(&mut self) -> &mut Wire {
-        self.wire.as_mut().expect("a connection is lent until it goes back")
+        self.wire.as_mut().expect("a connection is there until it is dropped")
     }
 }
 
-impl Drop for Lent {
+impl Drop for PooledConnection {
     fn drop(&mut self) {
         let Some(mut wire) = self.wire.take() else { return };
         if wire.is_free() || wire.is_free_without_rest() {
-            self.home.put(&self.server, wire);
+            self.pool.put(&self.server, wire);
         }
     }
 }

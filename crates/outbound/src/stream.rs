@@ -1,4 +1,4 @@
-//! One connection, whatever it is made of.
+//! One connection: TCP, TLS, or a Unix socket.
 
 use std::io;
 use std::pin::Pin;

@@ -160,9 +160,9 @@ async fn a_proxy_is_asked_for_a_tunnel_to_what_is_encrypted() {
     let (proxy, seen) = server("HTTP/1.1 403 Forbidden\r\n\r\n");
     let proxied = client::Client::through(proxy::Proxies::all(&format!("http://me:pass@{proxy}")));
     let target = target(&proxied, "https://engine.example/v1");
-    let fault = proxied.post(&target, Content::json("{}")).await.err().unwrap();
+    let error = proxied.post(&target, Content::json("{}")).await.err().unwrap();
     expect![[r#"Unreached("client error (Connect): tunnel error: unsuccessful")"#]]
-        .assert_eq(&format!("{fault:?}"));
+        .assert_eq(&format!("{error:?}"));
     expect![[r#"
         CONNECT engine.example:443 HTTP/1.1
         Host: engine.example:443
@@ -190,16 +190,16 @@ async fn content_in_three_pieces_is_one_body() {
 async fn nobody_there_is_not_the_same_as_somebody_who_hangs_up() {
     let client = client(Way::Straight);
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let fault = |address| {
+    let error = |address| {
         let target = target(&client, &format!("http://me:secret@{address}/"));
         let client = &client;
         async move { format!("{:?}", client.post(&target, Content::json("{}")).await.err()) }
     };
-    expect![[r#"Some(Unreached("client error (Connect): tcp connect error: Connection refused (os error 111)"))"#]].assert_eq(&fault(nobody).await);
+    expect![[r#"Some(Unreached("client error (Connect): tcp connect error: Connection refused (os error 111)"))"#]].assert_eq(&error(nobody).await);
     expect![[
         r#"Some(Broken("client error (SendRequest): connection closed before message completed"))"#
     ]]
-    .assert_eq(&fault(server("").0).await);
+    .assert_eq(&error(server("").0).await);
 }
 
 #[tokio::test]
@@ -216,7 +216,7 @@ async fn a_body_is_read_whole_or_not_at_all() {
     assert_eq!(read(OK, 1).await, Err(Unread::TooLong));
     assert_eq!(read("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", 0).await.unwrap(), "");
     let torn = read("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nhi", 9).await;
-    assert!(matches!(torn, Err(Unread::Broken(Fault::Broken(_)))), "{torn:?}");
+    assert!(matches!(torn, Err(Unread::Broken(OutboundError::Broken(_)))), "{torn:?}");
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
-//! One HTTP/1.1 connection without TLS: a request is written to it, and an answer read from it, by
-//! whoever waits for that answer.
+//! One HTTP/1.1 connection without TLS. The task that waits for an answer also writes the request
+//! and reads the answer.
 //!
-//! It has no task and no buffer of its own. What has come is read into memory of its size and handed
-//! out as it is.
+//! It has no task of its own and keeps no buffer while it waits: bytes are read into a buffer whose
+//! size follows what arrived before, and which is handed out without a copy.
 
 mod chunks;
 mod framing;
@@ -20,7 +20,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead as _, ReadBuf};
 use tokio_util::io::poll_read_buf;
 
-use crate::fault::Fault;
+use crate::error::OutboundError;
 use crate::outgoing::Outgoing;
 use crate::socket::Socket;
 use framing::Framing;
@@ -54,7 +54,7 @@ pub(crate) struct Wire {
 pub(crate) enum Unanswered {
     /// The server has seen nothing of it.
     Unsent(Outgoing, io::Error),
-    Broken(Fault),
+    Broken(OutboundError),
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -103,7 +103,7 @@ impl Wire {
         self.answer.is_some_and(|framing| framing.is_over())
     }
 
-    /// At least so many bytes of the body are to come.
+    /// The least number of bytes of the body that are to come.
     pub(crate) fn left_min(&self) -> u64 {
         self.answer.map_or(0, |framing| framing.left_min())
     }
@@ -120,10 +120,10 @@ impl Wire {
     pub(crate) fn poll_piece(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Option<Bytes>, Fault>> {
+    ) -> Poll<Result<Option<Bytes>, OutboundError>> {
         loop {
             let Some(framing) = &mut self.answer else {
-                return Poll::Ready(Err(Fault::of_reading(&Closed)));
+                return Poll::Ready(Err(OutboundError::of_reading(&Closed)));
             };
             match framing.take(&mut self.unread) {
                 Ok(Some(piece)) => return Poll::Ready(Ok(Some(piece))),
@@ -246,14 +246,17 @@ impl Wire {
     }
 
     /// Nothing more comes of this answer, and no other follows it.
-    fn fail<T>(&mut self, error: &(dyn std::error::Error + 'static)) -> Poll<Result<T, Fault>> {
+    fn fail<T>(
+        &mut self,
+        error: &(dyn std::error::Error + 'static),
+    ) -> Poll<Result<T, OutboundError>> {
         self.answer = None;
-        Poll::Ready(Err(Fault::of_reading(error)))
+        Poll::Ready(Err(OutboundError::of_reading(error)))
     }
 }
 
 fn unanswered(error: &(dyn std::error::Error + 'static)) -> Unanswered {
-    Unanswered::Broken(Fault::of_sending(error))
+    Unanswered::Broken(OutboundError::of_sending(error))
 }
 
 fn is_closed(error: &io::Error) -> bool {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use access::wallets;
 use credits::{EntryId, Network, OwnerId};
-use ledger::{LedgerError, Place};
+use ledger::{LedgerError, OwnerHome};
 use moment::Timestamp;
 use store::claim::{Claim, ClaimCredit, ClaimId, ClaimState, ClaimStep, SentPayment};
 use store::error::StoreError;
@@ -140,8 +140,8 @@ impl Desk {
         }
     }
 
-    /// Puts something dearer into a claim whose transaction was not mined in time. It is on disk before
-    /// it is sent, with the name of what it replaces: either may be mined.
+    /// Puts something dearer into a claim whose transaction was not mined in time. It is on disk
+    /// before it is sent, with the name of what it replaces: either may be mined.
     async fn replace_if_stuck(&self, claim: &mut Claim) -> Result<bool, TopUpRefused> {
         let now = self.clock.now();
         let is_due = claim.sent_at.is_some_and(|at| self.policy.replace_after <= now.since(at));
@@ -214,15 +214,15 @@ impl Desk {
         self.settled(&claim.ok_or(TopUpRefused::Unavailable)?).await
     }
 
-    /// The node where an owner is at home, and the way to it, if it is another.
+    /// The address of an owner's home and the client for it, if it is another node.
     async fn node_of(
         &self,
         owner: OwnerId,
     ) -> Result<Option<(Arc<dyn Elsewhere>, String)>, LedgerError> {
         let Some(elsewhere) = self.elsewhere.get() else { return Ok(None) };
-        Ok(match self.ledger.place(owner).await? {
-            Place::Here => None,
-            Place::At { address } => Some((Arc::clone(elsewhere), address)),
+        Ok(match self.ledger.home_of(owner).await? {
+            OwnerHome::Here => None,
+            OwnerHome::At { address } => Some((Arc::clone(elsewhere), address)),
         })
     }
 

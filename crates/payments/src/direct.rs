@@ -6,7 +6,7 @@ use store::claim::{Claim, SentPayment};
 use wallet::{ContractCheck, EvmAddress, SolanaAddress};
 
 use crate::evm::{EvmNodes, Relayer};
-use crate::settler::{Order, Preparation, Setback, Settler, Sighting, Step};
+use crate::settler::{Order, Preparation, Setback, Settler, SettlerFuture, Sighting};
 use crate::solana::{Cosigner, SolanaChain, SolanaNode, signing_key};
 
 /// Sends payments itself, on the chains that it has a key for.
@@ -82,7 +82,7 @@ enum Side<'a> {
 }
 
 impl Settler for Direct {
-    fn prepare<'a>(&'a self, order: &'a Order) -> Step<'a, Preparation> {
+    fn prepare<'a>(&'a self, order: &'a Order) -> SettlerFuture<'a, Preparation> {
         Box::pin(async move {
             match self.side(&order.requirement.network)? {
                 Side::Evm(relayer) => relayer.prepare(order).await,
@@ -91,7 +91,7 @@ impl Settler for Direct {
         })
     }
 
-    fn send<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+    fn send<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting> {
         Box::pin(async move {
             match self.side(&claim.network)? {
                 Side::Evm(relayer) => relayer.send(claim).await,
@@ -100,7 +100,7 @@ impl Settler for Direct {
         })
     }
 
-    fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+    fn look<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting> {
         Box::pin(async move {
             match self.side(&claim.network)? {
                 Side::Evm(relayer) => relayer.chain.look(claim, Some(relayer.address)).await,
@@ -109,7 +109,7 @@ impl Settler for Direct {
         })
     }
 
-    fn replacement<'a>(&'a self, claim: &'a Claim) -> Step<'a, Option<SentPayment>> {
+    fn replacement<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Option<SentPayment>> {
         Box::pin(async move {
             match self.side(&claim.network)? {
                 Side::Evm(relayer) => relayer.replacement(claim).await,
@@ -118,7 +118,11 @@ impl Settler for Direct {
         })
     }
 
-    fn clear_the_way<'a>(&'a self, unfinished: &'a [Claim], credited: &'a [Claim]) -> Step<'a, ()> {
+    fn clear_the_way<'a>(
+        &'a self,
+        unfinished: &'a [Claim],
+        credited: &'a [Claim],
+    ) -> SettlerFuture<'a, ()> {
         Box::pin(async move {
             match &self.evm {
                 Some(relayer) => relayer.clear_the_row(unfinished, credited).await,
@@ -127,7 +131,7 @@ impl Settler for Direct {
         })
     }
 
-    fn recent_blockhash(&self) -> Step<'_, Option<[u8; 32]>> {
+    fn recent_blockhash(&self) -> SettlerFuture<'_, Option<[u8; 32]>> {
         Box::pin(async move {
             match &self.solana {
                 Some(cosigner) => cosigner.chain.recent_blockhash().await.map(Some),
@@ -136,7 +140,7 @@ impl Settler for Direct {
         })
     }
 
-    fn identify(&self) -> Step<'_, ()> {
+    fn identify(&self) -> SettlerFuture<'_, ()> {
         Box::pin(async move {
             if let Some(relayer) = &self.evm {
                 relayer.chain.identify_all().await?;
@@ -148,7 +152,7 @@ impl Settler for Direct {
         })
     }
 
-    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool> {
+    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> SettlerFuture<'a, bool> {
         Box::pin(async move {
             match &self.evm {
                 Some(relayer) => relayer.chain.confirms(check).await,

@@ -1,7 +1,7 @@
 //! Settling through a facilitator: a service that puts payments on their chains for us.
 //!
-//! It is asked, and not believed: what it says has moved is looked up on the chain before it is
-//! credited, and what it does not answer is looked for there.
+//! Its answers are not trusted: a payment that it reports is looked up on the chain before it is
+//! credited, and one that it does not answer for is searched there.
 
 use std::time::Duration;
 
@@ -13,7 +13,9 @@ use wallet::{ContractCheck, Settlement};
 use crate::evm::{EvmChain, EvmNodes};
 use crate::json_server::JsonServer;
 use crate::node::CallError;
-use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Settler, Sighting, Step};
+use crate::settler::{
+    Decline, Order, Preparation, Prepared, Setback, Settler, SettlerFuture, Sighting,
+};
 use crate::solana::{NEWEST, SolanaChain, SolanaNode};
 
 /// The reference facilitator waits half a minute for its chain.
@@ -95,7 +97,7 @@ impl Facilitator {
 }
 
 impl Settler for Facilitator {
-    fn prepare<'a>(&'a self, order: &'a Order) -> Step<'a, Preparation> {
+    fn prepare<'a>(&'a self, order: &'a Order) -> SettlerFuture<'a, Preparation> {
         Box::pin(async move {
             let since_block = match (&order.verified.settlement, &self.evm, &self.solana) {
                 (Settlement::Evm(payment), Some(chain), _) => {
@@ -116,15 +118,15 @@ impl Settler for Facilitator {
         })
     }
 
-    fn send<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+    fn send<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting> {
         Box::pin(self.settle(claim))
     }
 
-    fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+    fn look<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting> {
         Box::pin(self.witness(claim))
     }
 
-    fn recent_blockhash(&self) -> Step<'_, Option<[u8; 32]>> {
+    fn recent_blockhash(&self) -> SettlerFuture<'_, Option<[u8; 32]>> {
         Box::pin(async move {
             match &self.solana {
                 Some(chain) => chain.recent_blockhash().await.map(Some),
@@ -133,7 +135,7 @@ impl Settler for Facilitator {
         })
     }
 
-    fn identify(&self) -> Step<'_, ()> {
+    fn identify(&self) -> SettlerFuture<'_, ()> {
         Box::pin(async move {
             if let Some(chain) = &self.evm {
                 chain.identify_all().await?;
@@ -145,7 +147,7 @@ impl Settler for Facilitator {
         })
     }
 
-    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool> {
+    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> SettlerFuture<'a, bool> {
         Box::pin(async move {
             match &self.evm {
                 Some(chain) => chain.confirms(check).await,

@@ -1,7 +1,7 @@
-//! That a node serves the chain it should.
+//! Checks that a node serves the chain that it is configured for.
 //!
-//! An address may come to lead elsewhere at any time, so it is asked at first and then once a
-//! minute, before anything is sent or believed.
+//! What an address leads to can change, so the node is asked for its chain at first and then once a
+//! minute, before anything is sent to it or believed.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

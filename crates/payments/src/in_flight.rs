@@ -1,4 +1,5 @@
-//! Payments on their way: whoever sends the same payment meanwhile waits for the same end.
+//! Payments that are being processed: a second request with the same payment waits for the same
+//! outcome.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::outcome::{Settled, TopUpRefused};
 
-/// Payments that may be on their way at once. Each costs a few requests to a node.
+/// Payments that may be processed at once. Each costs a few requests to a node.
 pub(crate) const IN_FLIGHT_MAX: usize = 256;
 
 pub(crate) type Outcome = Result<Settled, TopUpRefused>;

@@ -1,4 +1,4 @@
-//! Whether everything that settling needs is as it should be, before a payer finds out.
+//! Checks that everything that settling needs works, before a payment fails for it.
 
 use moment::Timestamp;
 use serde_json::Value;

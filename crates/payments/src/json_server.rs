@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use http::HeaderMap;
-use outbound::{Client, Content, Fault, Reach, Target, Unread, Way};
+use outbound::{Client, Content, OutboundError, Reach, Target, Unread, Way};
 use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
@@ -25,7 +25,7 @@ pub(crate) struct JsonServer {
 }
 
 /// An answer, whatever its status.
-pub(crate) struct Answer {
+pub(crate) struct JsonAnswer {
     pub(crate) status: u16,
     pub(crate) body: Value,
 }
@@ -47,35 +47,39 @@ impl JsonServer {
         JsonServer { client, target, answer_timeout: self.answer_timeout }
     }
 
-    pub(crate) async fn post(&self, body: &Value, what: &'static str) -> Result<Answer, CallError> {
+    pub(crate) async fn post(
+        &self,
+        body: &Value,
+        what: &'static str,
+    ) -> Result<JsonAnswer, CallError> {
         let content = Content::json(body.to_string());
         self.answer(self.client.post(&self.target, content), what).await
     }
 
-    pub(crate) async fn get(&self, what: &'static str) -> Result<Answer, CallError> {
+    pub(crate) async fn get(&self, what: &'static str) -> Result<JsonAnswer, CallError> {
         self.answer(self.client.get(&self.target, ""), what).await
     }
 
     async fn answer(
         &self,
-        asking: impl Future<Output = Result<outbound::Answer, Fault>>,
+        asking: impl Future<Output = Result<outbound::Answer, OutboundError>>,
         what: &'static str,
-    ) -> Result<Answer, CallError> {
+    ) -> Result<JsonAnswer, CallError> {
         let reading = async {
-            let answer = asking.await.map_err(|fault| match fault {
-                Fault::Unreached(_) => {
+            let answer = asking.await.map_err(|error| match error {
+                OutboundError::Unreached(_) => {
                     CallError::Unreached { what, cause: "no connection".to_owned() }
                 }
-                Fault::Broken(cause) => CallError::lost(what, cause),
+                OutboundError::Broken(cause) => CallError::lost(what, cause),
             })?;
             let status = answer.status();
             let body = answer.whole(ANSWER_BYTES_MAX).await.map_err(|unread| match unread {
                 Unread::TooLong => CallError::lost(what, "the answer is too long"),
-                Unread::Broken(fault) => CallError::lost(what, fault),
+                Unread::Broken(error) => CallError::lost(what, error),
             })?;
             let body = serde_json::from_slice(&body)
                 .map_err(|_| CallError::lost(what, format!("HTTP {status} without JSON")))?;
-            Ok(Answer { status, body })
+            Ok(JsonAnswer { status, body })
         };
         let in_time = timeout(self.answer_timeout, reading).await;
         in_time.unwrap_or_else(|_| Err(CallError::lost(what, "it took too long")))

@@ -1,4 +1,4 @@
-//! Claims that were given up, and what may come of them all the same.
+//! Claims that failed, and are credited if the money arrives after all.
 
 use store::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment};
 use store::write::Write;
@@ -20,8 +20,8 @@ impl Desk {
         match found {
             Some(found) if found.state == ClaimState::Credited => self.settled(&found).await,
             Some(found) if is_sent(&found) => self.pick_up(found, self.deadline()).await,
-            // Whoever is told that it expired signs another one: so it must be sure that this one
-            // has paid nothing, whoever put it on the chain.
+            // A payer that hears that it expired signs another one. So it must be certain that this
+            // one has paid nothing, no matter who sent it to the chain.
             Some(found) if found.state == ClaimState::Failed => {
                 match self.ask_about(&found).await? {
                     Sighting::Moved(moved) => self.credit_late(&found, moved).await,

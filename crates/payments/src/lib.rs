@@ -6,8 +6,9 @@
 //! ledger. Whatever is unfinished after a crash, [`Payments::reconcile`] asks the chain about.
 //!
 //! Where to look:
-//! - `payments`: what the rest of the service calls. `outcome`: what it is told.
-//! - `claim_steps`: the steps of one claim. `late_claims`: what may come of one that failed. `in_flight`: one course for each payment, however many wait.
+//! - `payments`: what the rest of the service calls. `outcome`: what it gets.
+//! - `claim_steps`: the steps of one claim. `late_claims`: failed claims that are paid after all.
+//!   `in_flight`: each payment is processed once, however many requests wait for it.
 //! - `reconcile`: claims that nobody waits for. `recheck`: whether credited ones are still there.
 //!   `payee`: whose money it becomes.
 //! - `settler`: what a way to settle must do. `direct`: from here, with keys of our own.
@@ -47,7 +48,7 @@ pub use outcome::{Settled, TopUpRefused};
 pub use payments::{Credited, Elsewhere, Parts, Payments, Policy};
 pub use reconcile::Round;
 pub use settler::{
-    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step, Turn,
+    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, SettlerFuture, Sighting, Turn,
 };
 pub use solana::{Commitment, SolanaNode};
 pub use stakes::Stakes;

@@ -1,4 +1,4 @@
-//! What a top-up comes to, for whoever asked for it.
+//! The outcome of a top-up.
 
 use credits::OwnerId;
 use money::Nano;
@@ -44,7 +44,7 @@ pub enum TopUpRefused {
     /// It could not be sent, for a reason of ours. Nothing moved, and the claim is released.
     #[error("The payment could not be settled and nothing was charged: send it again in a moment")]
     Failed,
-    /// As many payments are on their way as may be.
+    /// Too many payments are being processed.
     #[error("Too many payments are being settled: send it again in a moment")]
     Busy,
     /// The store or the ledger does not answer. Sending the same payment again is safe.

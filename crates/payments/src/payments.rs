@@ -49,7 +49,7 @@ pub(crate) struct Desk {
     pub(crate) elsewhere: OnceLock<Arc<dyn Elsewhere>>,
 }
 
-/// The way to nodes where owners of payments are at home.
+/// Sends credits to the home of the owner.
 pub trait Elsewhere: Send + Sync {
     /// Has a node ask the chain about a claim, and credit what arrived.
     fn credit(&self, node: String, claim: ClaimId) -> Credited<'_>;
@@ -68,7 +68,7 @@ pub struct Parts {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// How long a request waits for the chain before it is told that its payment is pending.
+    /// How long a request waits for the chain before it is answered that its payment is pending.
     pub wait: Duration,
     /// How long between two looks at the chain.
     pub poll: Duration,
@@ -145,8 +145,8 @@ impl Payments {
         pending.outcome().await.unwrap_or(Err(TopUpRefused::Unavailable))
     }
 
-    /// Gives up a claim that is not finished, with `also` in the same group. One that somebody is at
-    /// work on is [`TopUpRefused::Busy`].
+    /// Gives up a claim that is not finished, with `also` in the same group. One that somebody is
+    /// at work on is [`TopUpRefused::Busy`].
     pub async fn abandon(&self, claim: ClaimId, also: Vec<Write>) -> Result<(), TopUpRefused> {
         if self.in_flight.is_under_way(claim) {
             return Err(TopUpRefused::Busy);

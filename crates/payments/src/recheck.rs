@@ -1,10 +1,10 @@
-//! Payments that have ended, looked up again: a chain may take back what it showed, and show what it
-//! had not.
+//! Looks up payments again after they ended: a chain can reorganise, so that a payment disappears
+//! or appears late.
 //!
-//! What was credited and is gone is sent once more, which moves the money as long as the
-//! authorization is good, and is noted in the store until the chain shows it again. A balance is never
-//! taken back by itself: it may be spent, and the chain may change its mind once more. What had failed
-//! and is there after all is credited.
+//! A credited payment that disappeared is sent once more, which moves the money as long as the
+//! authorization is valid, and is noted in the store until the chain shows it again. A balance is
+//! never reduced automatically: it may be spent, and the payment may reappear. A failed payment
+//! that is on the chain after all is credited.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +18,8 @@ use store::write::{Group, Write};
 use crate::payments::Payments;
 use crate::settler::{Setback, Sighting};
 
-/// The ages at which a payment is looked up again, in multiples of the policy's `recheck_after`: with
-/// a minute, the last one is an hour, by when the chains that we know are final.
+/// The ages at which a payment is looked up again, in multiples of the policy's `recheck_after`:
+/// with a minute, the last one is an hour, by when the chains that we know are final.
 const AGES: [u32; 5] = [1, 3, 10, 30, 60];
 /// Payments that are asked about side by side.
 const CLAIMS_AT_ONCE: usize = 8;
@@ -27,8 +27,9 @@ const CLAIMS_AT_ONCE: usize = 8;
 const SETBACKS_MAX: usize = 3;
 
 impl Payments {
-    /// Looks up what has reached one of the ages since the last time, and what was missing then. Gives
-    /// the moment to go on from the next time, which is the same one if a node did not answer.
+    /// Looks up what has reached one of the ages since the last time, and what was missing then.
+    /// Gives the moment to go on from the next time, which is the same one if a node did not
+    /// answer.
     pub async fn recheck(&self, last: Timestamp) -> Result<Timestamp, StoreError> {
         let now = self.desk.clock.now();
         let missing = self.desk.store.missing_claims().await?;
@@ -41,7 +42,7 @@ impl Payments {
                 while setbacks < SETBACKS_MAX {
                     let page = self.desk.store.claims_changed(span, beyond).await?;
                     let Some(last) = page.last() else { break };
-                    beyond = Some(last.place());
+                    beyond = Some(last.cursor());
                     setbacks += match state {
                         ClaimState::Failed => self.look_up_failed(page).await,
                         _ => {
@@ -147,7 +148,7 @@ impl Payments {
     }
 }
 
-/// An authorization on an EVM chain is good for whoever has it. A transaction on Solana lacks our
+/// Anybody can send an authorization on an EVM chain. A transaction on Solana lacks our
 /// signature until we have sent it.
 fn can_have_moved(claim: &Claim) -> bool {
     claim.was_sent() || claim.network.starts_with("eip155:")

@@ -1,10 +1,11 @@
-//! Claims that nobody waits for: after a restart, and after a request was told to come back later.
+//! Continues claims that no request waits for: after a restart, and after a request ended with the
+//! payment pending.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
-use ledger::Place;
+use ledger::OwnerHome;
 use store::claim::{Claim, ClaimSpan, ClaimState};
 use store::error::StoreError;
 use store::leases::PAYMENTS;
@@ -18,7 +19,7 @@ use crate::payments::Payments;
 const RECONCILE_EVERY: Duration = Duration::from_secs(5);
 /// Claims that are asked about side by side.
 const CLAIMS_AT_ONCE: usize = 8;
-/// Failed claims are kept this long, for whoever asks what became of a payment.
+/// Failed claims are kept this long, so that the outcome of a payment can be queried.
 const FAILED_KEPT: Duration = Duration::from_secs(7 * 86_400);
 const FAILED_DROPPED_MAX: usize = 1000;
 
@@ -76,7 +77,7 @@ impl Payments {
         let span = ClaimSpan { state: ClaimState::Credited, after, until };
         let mut credited: Vec<Claim> = Vec::new();
         loop {
-            let beyond = credited.last().map(Claim::place);
+            let beyond = credited.last().map(Claim::cursor);
             let page = self.desk.store.claims_changed(span, beyond).await?;
             if page.is_empty() {
                 break;
@@ -91,7 +92,7 @@ impl Payments {
 
     /// One node carries payments out.
     async fn is_here(&self) -> bool {
-        matches!(self.desk.ledger.place(PAYMENTS).await, Ok(Place::Here))
+        matches!(self.desk.ledger.home_of(PAYMENTS).await, Ok(OwnerHome::Here))
     }
 
     /// Reconciles at once and every few seconds, and looks up what was credited, until `stop`.

@@ -7,54 +7,55 @@ use store::claim::{Claim, SentPayment};
 use thiserror::Error;
 use wallet::{ContractCheck, Payment, Requirement, TokenAmount, VerifiedPayment};
 
-/// A step under way.
-pub type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, Setback>> + Send + 'a>>;
+/// The future of one operation of a [`Settler`].
+pub type SettlerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Setback>> + Send + 'a>>;
 
-/// Puts payments on their chains, or has it done.
+/// Puts payments on their chains, itself or through a service.
 ///
 /// Only [`Settler::send`] may move money. Claims are enough to go on from at any later time, so
 /// nothing is remembered here that a restart would lose.
 pub trait Settler: Send + Sync {
     /// Asks whether the payment would go through, and makes what will be sent.
-    fn prepare<'a>(&'a self, order: &'a Order) -> Step<'a, Preparation>;
+    fn prepare<'a>(&'a self, order: &'a Order) -> SettlerFuture<'a, Preparation>;
 
     /// Sends what the claim holds. Sending it again does no harm: the chain takes it once. Any
     /// [`Setback`] means that it may have been sent.
-    fn send<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting>;
+    fn send<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting>;
 
     /// What has become of a claim that was sent, or may have been.
-    fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting>;
+    fn look<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting>;
 
     /// What to send instead of what a claim holds, because it has waited too long to be mined; none
     /// if there is nothing better.
-    fn replacement<'a>(&'a self, _claim: &'a Claim) -> Step<'a, Option<SentPayment>> {
+    fn replacement<'a>(&'a self, _claim: &'a Claim) -> SettlerFuture<'a, Option<SentPayment>> {
         Box::pin(async { Ok(None) })
     }
 
-    /// Clears away what holds payments up and belongs to none of the claims that are unfinished. What
-    /// was credited lately is sent once more if it holds them up, for its chain has taken it back.
+    /// Clears away what holds payments up and belongs to none of the claims that are unfinished.
+    /// What was credited lately is sent once more if it holds them up, for its chain has taken it
+    /// back.
     fn clear_the_way<'a>(
         &'a self,
         _unfinished: &'a [Claim],
         _credited: &'a [Claim],
-    ) -> Step<'a, ()> {
+    ) -> SettlerFuture<'a, ()> {
         Box::pin(async { Ok(()) })
     }
 
     /// Asks every node which chain it serves: an error if one serves another than was configured,
     /// or does not answer.
-    fn identify(&self) -> Step<'_, ()> {
+    fn identify(&self) -> SettlerFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 
     /// A block of Solana's for a transaction to name, so that it lands soon or never; none where
     /// payments on Solana are not settled.
-    fn recent_blockhash(&self) -> Step<'_, Option<[u8; 32]>> {
+    fn recent_blockhash(&self) -> SettlerFuture<'_, Option<[u8; 32]>> {
         Box::pin(async { Ok(None) })
     }
 
     /// Whether the contract at an address says that a signature is its own.
-    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool>;
+    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> SettlerFuture<'a, bool>;
 }
 
 /// A payment to settle: what was verified, what its client sent, and what we asked for.

@@ -1,7 +1,6 @@
 //! What our own keys may spend on fees in an hour.
 //!
-//! Whatever goes wrong, in the market for fees or in this program, a key does not lose more than
-//! this before somebody looks.
+//! Bounds the loss if fees explode or this program is wrong.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +11,7 @@ use tokio::time::Instant;
 use crate::settler::Setback;
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// What is spent within so long is remembered as one sum.
+/// Spending within this time is remembered as one sum.
 const SLOT: Duration = Duration::from_secs(60);
 
 /// The sum of the last hour, at most. A restart forgets it.

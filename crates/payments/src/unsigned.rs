@@ -1,4 +1,4 @@
-//! Transactions on Solana for wallets in a browser, which sign and build nothing.
+//! Solana transactions for browser wallets, which can sign but not compose.
 
 use std::time::Duration;
 
@@ -25,7 +25,8 @@ pub enum NoTransaction {
 }
 
 impl Payments {
-    /// A payment that becomes one as soon as `payer` has signed it. `memo` makes it unlike any other.
+    /// A payment that becomes one as soon as `payer` has signed it. `memo` makes it unlike any
+    /// other.
     pub async fn unsigned_on_solana(
         &self,
         payer: SolanaAddress,

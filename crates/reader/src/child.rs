@@ -1,4 +1,4 @@
-//! The child: gives up what it does not need, then does one job after the other until its
+//! The child: gives up what it does not need, then does one task after the other until its
 //! standard input ends.
 
 mod confine;
@@ -13,13 +13,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde::{Deserialize, Serialize};
 
 use crate::frame;
-use crate::jobs::{Done, Job};
+use crate::tasks::{AnyTask, Done};
 use limits::Limits;
 
 /// A child that holds so much more than at its start ends after its answer: what waits for work must
 /// be small.
 const IDLE_GROWTH_MAX: u64 = 6 * 1024 * 1024;
-/// So does one that has done so many jobs; whatever one of them left behind goes with it.
+/// So does one that has done so many tasks; whatever one of them left behind goes with it.
 const JOBS_MAX: u32 = 256;
 
 /// What a child says first: how far it could lock itself in.
@@ -31,8 +31,8 @@ pub struct Confinement {
 
 /// A child's answer.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Answer {
-    /// Nothing if the job panicked.
+pub(crate) struct ChildReply {
+    /// Nothing if the task panicked.
     pub(crate) done: Option<Done>,
     /// The child ends with it.
     pub(crate) is_last: bool,
@@ -61,13 +61,13 @@ fn serve(
     growth: impl Fn() -> u64,
 ) -> io::Result<()> {
     for number in 1.. {
-        let Some((job, bytes)) = frame::read::<Job>(input)? else { break };
-        limits.allow(job.bounds())?;
-        let done = catch_unwind(AssertUnwindSafe(|| job.perform(&bytes))).ok();
+        let Some((task, bytes)) = frame::read::<AnyTask>(input)? else { break };
+        limits.allow(task.bounds())?;
+        let done = catch_unwind(AssertUnwindSafe(|| task.perform(&bytes))).ok();
         drop(bytes);
         let is_last = done.is_none() || IDLE_GROWTH_MAX < growth() || number == JOBS_MAX;
         let (done, bytes) = done.unzip();
-        frame::write(output, &Answer { done, is_last }, &bytes.unwrap_or_default())?;
+        frame::write(output, &ChildReply { done, is_last }, &bytes.unwrap_or_default())?;
         if is_last {
             break;
         }

@@ -8,26 +8,26 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::task::spawn_blocking;
 
-use crate::jobs::{Done, Job};
-use crate::{CallerId, Fault, Reader};
+use crate::tasks::{AnyTask, Done};
+use crate::{CallerId, Reader, ReaderError};
 
-/// Does its jobs on threads of this process, without any bound.
+/// Does its tasks on threads of this process, without any bound.
 #[derive(Debug, Default)]
 pub struct HereReader {
-    /// How many jobs it was asked to do.
-    pub jobs: AtomicUsize,
+    /// How many tasks it was asked to do.
+    pub tasks: AtomicUsize,
 }
 
 impl Reader for HereReader {
     fn perform(
         &self,
         _: CallerId,
-        job: Job,
+        task: AnyTask,
         bytes: Bytes,
-    ) -> BoxFuture<'_, Result<(Done, Vec<u8>), Fault>> {
-        self.jobs.fetch_add(1, Ordering::Relaxed);
-        let work = spawn_blocking(move || job.perform(&bytes));
-        work.map(|done| done.map_err(|error| Fault::Unavailable { cause: error.to_string() }))
+    ) -> BoxFuture<'_, Result<(Done, Vec<u8>), ReaderError>> {
+        self.tasks.fetch_add(1, Ordering::Relaxed);
+        let work = spawn_blocking(move || task.perform(&bytes));
+        work.map(|done| done.map_err(|error| ReaderError::Unavailable { cause: error.to_string() }))
             .boxed()
     }
 }

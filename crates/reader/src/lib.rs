@@ -4,14 +4,14 @@
 //! The parent has a [`ProcessReader`], a small pool of children of the same program, and asks it
 //! through the trait [`Reader`]: `reader::ask(&*app.reader, caller, task, bytes).await`. A child
 //! ([`child::run`]) gives up everything but its two pipes before it reads the first byte; the
-//! kernel bounds its memory and its time. It does one job at a time and is killed with whoever
-//! asked for it. What can be asked is in [`jobs`], one file for each kind.
+//! kernel bounds its memory and its time. It does one task at a time and is killed if the
+//! request that waits for it is dropped. What can be asked is in [`tasks`], one file for each kind.
 
 pub mod child;
 mod frame;
 mod here;
-pub mod jobs;
 mod pool;
+pub mod tasks;
 mod worker;
 
 use std::time::Duration;
@@ -22,29 +22,29 @@ use futures_util::future::BoxFuture;
 pub use here::HereReader;
 pub use pool::{ProcessReader, Program};
 
-use crate::jobs::{Done, Job, Known};
+use crate::tasks::{AnyTask, Done, Known};
 
 /// Whom work is done for. Callers take turns, however much one of them asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallerId(pub u128);
 
-/// What a job may take. The kernel ends a child that takes more.
+/// What a task may take. The kernel ends a child that takes more.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Beyond what the program has when it starts.
     pub memory_bytes: u64,
     pub cpu_s: u64,
-    /// From the moment at which a child has the job.
+    /// From the moment at which a child has the task.
     pub time: Duration,
     /// Of the answer.
     pub answer_bytes: usize,
 }
 
-/// Why a job was not done. What is wrong with the bytes themselves is part of an outcome.
+/// Why a task was not done. What is wrong with the bytes themselves is part of an outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    /// The kernel or the clock ended it: the bytes ask for more than a job may take.
-    #[error("it takes more memory or time than a job may take ({how})")]
+pub enum ReaderError {
+    /// The kernel or the clock ended it: the bytes ask for more than a task may take.
+    #[error("it takes more memory or time than a task may take ({how})")]
     TooMuch { how: String },
     /// Too much is waiting already.
     #[error("too much is waiting to be read")]
@@ -54,15 +54,15 @@ pub enum Fault {
     Unavailable { cause: String },
 }
 
-/// Does jobs, somewhere else than here.
+/// Does tasks, somewhere else than here.
 pub trait Reader: Send + Sync {
     /// Dropping the future ends the work.
     fn perform(
         &self,
         caller: CallerId,
-        job: Job,
+        task: AnyTask,
         bytes: Bytes,
-    ) -> BoxFuture<'_, Result<(Done, Vec<u8>), Fault>>;
+    ) -> BoxFuture<'_, Result<(Done, Vec<u8>), ReaderError>>;
 }
 
 /// Has a task done, and gives what came of it: its outcome, and its bytes.
@@ -71,9 +71,9 @@ pub async fn ask<T: Known>(
     caller: CallerId,
     task: T,
     bytes: Bytes,
-) -> Result<(T::Outcome, Vec<u8>), Fault> {
-    let (done, bytes) = reader.perform(caller, task.into_job(), bytes).await?;
-    let outcome = T::outcome_of(done).ok_or_else(|| Fault::Unavailable {
+) -> Result<(T::Outcome, Vec<u8>), ReaderError> {
+    let (done, bytes) = reader.perform(caller, task.into_any(), bytes).await?;
+    let outcome = T::outcome_of(done).ok_or_else(|| ReaderError::Unavailable {
         cause: "the reader answered another question than was asked".to_owned(),
     })?;
     Ok((outcome, bytes))

@@ -11,9 +11,9 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::jobs::{Done, Job};
+use crate::tasks::{AnyTask, Done};
 use crate::worker::Worker;
-use crate::{CallerId, Fault, Reader};
+use crate::{CallerId, Reader, ReaderError};
 use turns::Turns;
 
 /// How a child is started.
@@ -23,14 +23,14 @@ pub struct Program {
     pub arguments: Vec<OsString>,
 }
 
-/// A pool of children. Nothing runs until the first job, and one idle child stays after the last.
+/// A pool of children. Nothing runs until the first task, and one idle child stays after the last.
 #[derive(Debug)]
 pub struct ProcessReader {
     program: Program,
     turns: Turns,
     /// Held for a push or a pop, and never across an await.
     idle: Mutex<Vec<Worker>>,
-    /// What the kernel lacks is told once.
+    /// What the kernel lacks is logged once.
     told: Once,
 }
 
@@ -38,7 +38,7 @@ pub struct ProcessReader {
 const IDLE_MAX: usize = 1;
 
 impl ProcessReader {
-    /// `at_once` jobs are done at a time; each keeps a core busy.
+    /// `at_once` tasks are done at a time; each keeps a core busy.
     pub fn new(program: Program, at_once: NonZeroUsize) -> ProcessReader {
         let (turns, idle) = (Turns::new(at_once), Mutex::default());
         ProcessReader { program, turns, idle, told: Once::new() }
@@ -47,13 +47,13 @@ impl ProcessReader {
     async fn ask(
         &self,
         caller: CallerId,
-        job: Job,
+        task: AnyTask,
         bytes: Bytes,
-    ) -> Result<(Done, Vec<u8>), Fault> {
+    ) -> Result<(Done, Vec<u8>), ReaderError> {
         let _turn = self.turns.take(caller).await?;
         let worker = self.worker().await?;
-        let (done, bytes, worker) = worker.perform(&job, bytes).await.inspect_err(|fault| {
-            tracing::warn!("a job was not done: {fault}");
+        let (done, bytes, worker) = worker.perform(&task, bytes).await.inspect_err(|error| {
+            tracing::warn!("a task was not done: {error}");
         })?;
         if let Some(worker) = worker {
             self.keep(worker);
@@ -61,13 +61,13 @@ impl ProcessReader {
         Ok((done, bytes))
     }
 
-    async fn worker(&self) -> Result<Worker, Fault> {
+    async fn worker(&self) -> Result<Worker, ReaderError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let Some(worker) = idle {
             return Ok(worker);
         }
         let started = Worker::start(&self.program).await;
-        let (worker, confinement) = started.map_err(|error| Fault::Unavailable {
+        let (worker, confinement) = started.map_err(|error| ReaderError::Unavailable {
             cause: format!("the reader {} cannot be started: {error}", self.program.path.display()),
         })?;
         if !confinement.missing.is_empty() {
@@ -91,9 +91,9 @@ impl Reader for ProcessReader {
     fn perform(
         &self,
         caller: CallerId,
-        job: Job,
+        task: AnyTask,
         bytes: Bytes,
-    ) -> BoxFuture<'_, Result<(Done, Vec<u8>), Fault>> {
-        self.ask(caller, job, bytes).boxed()
+    ) -> BoxFuture<'_, Result<(Done, Vec<u8>), ReaderError>> {
+        self.ask(caller, task, bytes).boxed()
     }
 }

@@ -8,10 +8,10 @@ use bytes::Bytes;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use crate::child::{Answer, Confinement};
-use crate::jobs::{Done, Job};
+use crate::child::{ChildReply, Confinement};
 use crate::pool::Program;
-use crate::{Fault, frame};
+use crate::tasks::{AnyTask, Done};
+use crate::{ReaderError, frame};
 
 /// How long a child may take to lock itself in, on a machine that is busy.
 const START_WAIT: Duration = Duration::from_secs(20);
@@ -50,39 +50,47 @@ impl Worker {
         Ok((worker, confinement))
     }
 
-    /// Has a job done. The child is given back only if it is fit for another.
-    pub(crate) async fn perform(mut self, job: &Job, bytes: Bytes) -> Result<Given, Fault> {
-        let bounds = job.bounds();
+    /// Has a task done. The child is given back only if it is fit for another.
+    pub(crate) async fn perform(
+        mut self,
+        task: &AnyTask,
+        bytes: Bytes,
+    ) -> Result<Given, ReaderError> {
+        let bounds = task.bounds();
         let talk = async {
-            frame::send(&mut self.input, job, &bytes).await?;
+            frame::send(&mut self.input, task, &bytes).await?;
             // What was sent is not needed while it is read elsewhere.
             drop(bytes);
-            frame::receive::<Answer>(&mut self.output, bounds.answer_bytes).await
+            frame::receive::<ChildReply>(&mut self.output, bounds.answer_bytes).await
         };
         match timeout(bounds.time, talk).await {
-            Ok(Ok((Answer { done: Some(done), is_last }, bytes))) => {
+            Ok(Ok((ChildReply { done: Some(done), is_last }, bytes))) => {
                 Ok((done, bytes, (!is_last).then_some(self)))
             }
-            Ok(Ok((Answer { done: None, .. }, _))) => {
-                Err(Fault::Unavailable { cause: "the reader's job panicked".to_owned() })
+            Ok(Ok((ChildReply { done: None, .. }, _))) => {
+                Err(ReaderError::Unavailable { cause: "the reader's task panicked".to_owned() })
             }
             Ok(Err(error)) => Err(self.ended(&error).await),
-            Err(_) => {
-                Err(Fault::TooMuch { how: format!("not done after {} s", bounds.time.as_secs()) })
-            }
+            Err(_) => Err(ReaderError::TooMuch {
+                how: format!("not done after {} s", bounds.time.as_secs()),
+            }),
         }
     }
 
     /// Why a child does not answer: the kernel ended it, or it said what it may not.
-    async fn ended(mut self, error: &io::Error) -> Fault {
+    async fn ended(mut self, error: &io::Error) -> ReaderError {
         drop(self.input);
         match timeout(END_WAIT, self.child.wait()).await {
-            Ok(Ok(status)) if !status.success() => Fault::TooMuch { how: told(status) },
-            _ => Fault::Unavailable { cause: format!("the reader cannot be understood: {error}") },
+            Ok(Ok(status)) if !status.success() => {
+                ReaderError::TooMuch { how: describe_exit(status) }
+            }
+            _ => ReaderError::Unavailable {
+                cause: format!("the reader cannot be understood: {error}"),
+            },
         }
     }
 }
 
-fn told(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> String {
     format!("the reader ended with {status}")
 }

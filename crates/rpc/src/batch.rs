@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::value::RawValue;
 
-use crate::call::{Call, CallFault, Place};
+use crate::call::{Call, CallFault, CallForm};
 use crate::methods::{Effect, Unserved};
 use crate::networks::Network;
 use crate::transaction::TransactionHash;
@@ -69,12 +69,12 @@ impl Batch {
     /// found by looking at its items one by one.
     fn read_alone(network: Network, body: &[u8]) -> Option<Batch> {
         let text = str::from_utf8(body).ok()?;
-        let call = Call::read(text, Place::Alone, network).ok()?;
+        let call = Call::read(text, CallForm::Alone, network).ok()?;
         Some(Batch { network, calls: vec![call], form: Form::Single })
     }
 
     fn read(network: Network, items: &[&RawValue], form: Form) -> Result<Batch, BatchRefusal> {
-        let place = if form == Form::Array { Place::InBatch } else { Place::Alone };
+        let place = if form == Form::Array { CallForm::InBatch } else { CallForm::Alone };
         let mut calls = Vec::with_capacity(items.len());
         let mut faults = Vec::new();
         for (position, item) in items.iter().enumerate() {

@@ -46,7 +46,11 @@ impl Call {
     }
 
     /// Checks one item of a body and reports everything that is wrong with it.
-    pub(crate) fn read(item: &str, place: Place, network: Network) -> Result<Call, Vec<CallFault>> {
+    pub(crate) fn read(
+        item: &str,
+        form: CallForm,
+        network: Network,
+    ) -> Result<Call, Vec<CallFault>> {
         let is_object = item.starts_with('{');
         if !is_object {
             return Err(vec![CallFault::item("Expected a JSON-RPC object")]);
@@ -57,7 +61,7 @@ impl Call {
         };
         let mut faults = Vec::new();
         faults.extend(version_fault(members.jsonrpc));
-        faults.extend(id_fault(members.id, place));
+        faults.extend(id_fault(members.id, form));
         faults.extend(params_fault(members.params, network));
         match served_method(members.method, network) {
             Ok(method) if faults.is_empty() => Ok(Call {
@@ -83,7 +87,7 @@ impl fmt::Debug for Call {
 
 /// Whether a call came by itself or as an item of an array, where it needs an id.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CallForm {
     Alone,
     InBatch,
 }
@@ -123,9 +127,9 @@ fn version_fault(jsonrpc: Option<&RawValue>) -> Option<CallFault> {
 }
 
 /// Nodes never see the caller's id (see `exchange`), so any scalar that JSON-RPC 2.0 knows may pass.
-fn id_fault(id: Option<&RawValue>, place: Place) -> Option<CallFault> {
+fn id_fault(id: Option<&RawValue>, form: CallForm) -> Option<CallFault> {
     let Some(id) = id else {
-        let is_needed = place == Place::InBatch;
+        let is_needed = form == CallForm::InBatch;
         return is_needed.then(|| CallFault::field("id", "Required in a batch"));
     };
     let is_scalar = id.get() == "null" || id.get().starts_with(['"', '-']) || starts_digit(id);

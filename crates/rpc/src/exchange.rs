@@ -11,12 +11,12 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::answer::{Answers, Item};
 use crate::batch::{Batch, Form};
 use crate::billing::Outcome;
 use crate::call::Call;
 use crate::immutable;
 use crate::methods::Effect;
+use crate::node_answer::{Item, NodeAnswer};
 use crate::transaction;
 
 /// JSON-RPC's "internal error", for the items that no node wrote.
@@ -66,11 +66,11 @@ pub(crate) struct Exchange<'a> {
 }
 
 struct Slot {
-    answer: Option<Answer>,
+    answer: Option<ItemAnswer>,
     is_open: bool,
 }
 
-struct Answer {
+struct ItemAnswer {
     text: String,
     outcome: Outcome,
 }
@@ -85,7 +85,7 @@ impl<'a> Exchange<'a> {
     pub(crate) fn recalled(&mut self, position: usize, result: &str) {
         let id = self.call(position).id();
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
-        self.put(position, Answer { text, outcome: Outcome::Result }, false);
+        self.put(position, ItemAnswer { text, outcome: Outcome::Result }, false);
         self.cached += 1;
     }
 
@@ -115,7 +115,7 @@ impl<'a> Exchange<'a> {
 
     /// Takes a node's answer to the asked calls. False if it was no JSON-RPC answer.
     pub(crate) fn answered(&mut self, asked: &[usize], body: &[u8]) -> bool {
-        let Some(answers) = Answers::read(body) else {
+        let Some(answers) = NodeAnswer::read(body) else {
             self.broke_off(asked);
             return false;
         };
@@ -127,14 +127,14 @@ impl<'a> Exchange<'a> {
                 None if may_ask_again => self.own_error(*position, SILENCE),
                 None => self.own_error(*position, DOUBT),
             };
-            self.put(*position, Answer { text, outcome: Outcome::Error }, may_ask_again);
+            self.put(*position, ItemAnswer { text, outcome: Outcome::Error }, may_ask_again);
         }
         true
     }
 
     /// Takes a refusal of the whole request (HTTP 4xx). Another node would refuse it too.
     pub(crate) fn refused(&mut self, asked: &[usize], status: u16, body: &[u8]) {
-        let heard = match Answers::read(body) {
+        let heard = match NodeAnswer::read(body) {
             Some(answers) => self.take_items(asked, &answers),
             None => vec![false; self.slots.len()],
         };
@@ -162,7 +162,7 @@ impl<'a> Exchange<'a> {
             format!("The answer is larger than {bytes_max} bytes: ask for less at a time");
         for position in asked {
             let text = self.own_error(*position, &message);
-            self.put(*position, Answer { text, outcome: Outcome::Error }, false);
+            self.put(*position, ItemAnswer { text, outcome: Outcome::Error }, false);
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> Exchange<'a> {
     pub(crate) fn broke_off(&mut self, asked: &[usize]) {
         for position in asked.iter().filter(|it| !self.batch.calls()[**it].is_read()) {
             let text = self.own_error(*position, DOUBT);
-            self.put(*position, Answer { text, outcome: Outcome::Unavailable }, false);
+            self.put(*position, ItemAnswer { text, outcome: Outcome::Unavailable }, false);
         }
     }
 
@@ -179,7 +179,7 @@ impl<'a> Exchange<'a> {
         let mut outcomes = Vec::with_capacity(self.slots.len());
         let is_in_doubt = self.slots.iter().any(|it| it.answer.is_some());
         for (slot, call) in self.slots.into_iter().zip(self.batch.calls()) {
-            let answer = slot.answer.unwrap_or_else(|| Answer {
+            let answer = slot.answer.unwrap_or_else(|| ItemAnswer {
                 text: error_item(call.id(), "No node could answer this call; try again shortly"),
                 outcome: Outcome::Unavailable,
             });
@@ -211,7 +211,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Takes the items that answer an asked call, the first for each, and says which were heard.
-    fn take_items(&mut self, asked: &[usize], answers: &Answers<'_>) -> Vec<bool> {
+    fn take_items(&mut self, asked: &[usize], answers: &NodeAnswer<'_>) -> Vec<bool> {
         let mut heard = vec![false; self.slots.len()];
         for item in &answers.items {
             let Some(position) = position_of(item, asked) else { continue };
@@ -228,15 +228,15 @@ impl<'a> Exchange<'a> {
         let text = item.with_id(call.id());
         if !item.is_error() {
             self.note(position, item.result());
-            return self.put(position, Answer { text, outcome: Outcome::Result }, false);
+            return self.put(position, ItemAnswer { text, outcome: Outcome::Result }, false);
         }
         let complaint = item.complaint();
         if let Some(text) = known_transaction(call, &complaint.message) {
-            return self.put(position, Answer { text, outcome: Outcome::Result }, false);
+            return self.put(position, ItemAnswer { text, outcome: Outcome::Result }, false);
         }
         // These say something about the node, not about the call: it surely did not run there.
         let may_ask_again = [METHOD_NOT_FOUND_CODE, LIMIT_EXCEEDED_CODE].contains(&complaint.code);
-        self.put(position, Answer { text, outcome: Outcome::Error }, may_ask_again);
+        self.put(position, ItemAnswer { text, outcome: Outcome::Error }, may_ask_again);
     }
 
     /// Notes what outlives this exchange: results that never change, and names of transactions.
@@ -253,7 +253,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Keeps an answer. One that another node may better never replaces an earlier one.
-    fn put(&mut self, position: usize, answer: Answer, may_ask_again: bool) {
+    fn put(&mut self, position: usize, answer: ItemAnswer, may_ask_again: bool) {
         let slot = &mut self.slots[position];
         slot.is_open = may_ask_again;
         if !may_ask_again || slot.answer.is_none() {
@@ -263,7 +263,7 @@ impl<'a> Exchange<'a> {
 
     fn put_refusal(&mut self, position: usize, status: u16, may_ask_again: bool) {
         let text = self.own_error(position, &format!("The node refused this: HTTP {status}"));
-        self.put(position, Answer { text, outcome: Outcome::Error }, may_ask_again);
+        self.put(position, ItemAnswer { text, outcome: Outcome::Error }, may_ask_again);
     }
 
     fn own_error(&self, position: usize, message: &str) -> String {

@@ -9,7 +9,6 @@
 //!
 //! Only [`node`] does I/O; everything else is values in, values out.
 
-mod answer;
 pub mod batch;
 pub mod billing;
 pub mod call;
@@ -21,6 +20,7 @@ pub mod in_flight;
 pub mod methods;
 pub mod networks;
 pub mod node;
+mod node_answer;
 pub mod transaction;
 mod values;
 pub mod window;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::fault::Fault;
-use crate::faults::Step;
+use crate::faults::PathStep;
 use crate::node::{Kinds, NodeId, Union, options_in_words, received};
 use crate::rules::wrong_option;
 use crate::walk::{Crumb, Walk};
@@ -63,7 +63,7 @@ impl<'a> Walk<'a> {
         }
         let level = self.path.len();
         let mut fitting = 0;
-        let mut best: Option<Vec<(Vec<Step>, Fault)>> = None;
+        let mut best: Option<Vec<(Vec<PathStep>, Fault)>> = None;
         for candidate in candidates {
             let found = self.attempt(*candidate, value);
             if found.is_empty() {
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The faults of one branch, kept apart from those already found.
-    pub(crate) fn attempt(&mut self, id: NodeId, value: &'a Value) -> Vec<(Vec<Step>, Fault)> {
+    pub(crate) fn attempt(&mut self, id: NodeId, value: &'a Value) -> Vec<(Vec<PathStep>, Fault)> {
         let before = std::mem::take(&mut self.found);
         let was_trying = std::mem::replace(&mut self.trying, true);
         self.visit(id, value);
@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
 }
 
 /// How far a branch is from fitting: a wrong constant first, then what is missing, then the rest.
-fn distance(found: &[(Vec<Step>, Fault)], level: usize) -> (usize, usize, usize) {
+fn distance(found: &[(Vec<PathStep>, Fault)], level: usize) -> (usize, usize, usize) {
     let here = || found.iter().filter(|(path, _)| path.len() == level + 1);
     let constants = here().filter(|(_, fault)| matches!(fault, Fault::NotOneOf { .. })).count();
     let missing = here().filter(|(_, fault)| matches!(fault, Fault::Missing { .. })).count();

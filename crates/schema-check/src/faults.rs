@@ -12,25 +12,25 @@ pub const FAULTS_MAX: usize = 100;
 /// All faults of one value, each with its place, in the order they were found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Faults {
-    found: Vec<(Vec<Step>, Fault)>,
+    found: Vec<(Vec<PathStep>, Fault)>,
 }
 
 /// One step down into a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     Field(String),
     Index(usize),
 }
 
 /// A place in a value where rules that no schema states add their faults.
-pub struct Place<'a> {
+pub struct FaultsAt<'a> {
     faults: &'a mut Faults,
-    path: Vec<Step>,
+    path: Vec<PathStep>,
 }
 
 impl Faults {
     /// Faults with a single entry, for a rule that fails on its own.
-    pub fn one<S: Into<Step>>(
+    pub fn one<S: Into<PathStep>>(
         path: impl IntoIterator<Item = S>,
         fault: impl Into<Fault>,
     ) -> Faults {
@@ -40,13 +40,13 @@ impl Faults {
     }
 
     /// The place at `path`: `faults.at(["messages"]).push("…")`.
-    pub fn at<S: Into<Step>>(&mut self, path: impl IntoIterator<Item = S>) -> Place<'_> {
-        Place { path: path.into_iter().map(Into::into).collect(), faults: self }
+    pub fn at<S: Into<PathStep>>(&mut self, path: impl IntoIterator<Item = S>) -> FaultsAt<'_> {
+        FaultsAt { path: path.into_iter().map(Into::into).collect(), faults: self }
     }
 
     /// The place of the value itself.
-    pub fn root(&mut self) -> Place<'_> {
-        Place { path: Vec::new(), faults: self }
+    pub fn root(&mut self) -> FaultsAt<'_> {
+        FaultsAt { path: Vec::new(), faults: self }
     }
 
     pub fn merge(&mut self, other: Faults) {
@@ -81,9 +81,9 @@ impl Faults {
 
     /// The `issues` array: one entry with `code`, `path` and `message` for each fault.
     pub fn issues(&self) -> Value {
-        let issue = |(path, fault): &(Vec<Step>, Fault)| {
+        let issue = |(path, fault): &(Vec<PathStep>, Fault)| {
             let mut issue = fault.issue();
-            let path: Vec<Value> = path.iter().map(Step::to_value).collect();
+            let path: Vec<Value> = path.iter().map(PathStep::to_value).collect();
             issue.insert("path".to_owned(), Value::Array(path));
             issue.insert("message".to_owned(), Value::String(fault.to_string()));
             Value::Object(issue)
@@ -91,7 +91,7 @@ impl Faults {
         self.found.iter().map(issue).collect()
     }
 
-    pub(crate) fn add(&mut self, path: Vec<Step>, fault: Fault) {
+    pub(crate) fn add(&mut self, path: Vec<PathStep>, fault: Fault) {
         if self.found.len() < FAULTS_MAX {
             self.found.push((path, fault));
         }
@@ -103,7 +103,7 @@ impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (path, fault)) in self.found.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };
-            let steps: Vec<String> = path.iter().map(Step::to_string).collect();
+            let steps: Vec<String> = path.iter().map(PathStep::to_string).collect();
             let colon = if steps.is_empty() { "" } else { ": " };
             write!(f, "{separator}{}{colon}{fault}", steps.join("."))?;
         }
@@ -113,40 +113,40 @@ impl fmt::Display for Faults {
 
 impl std::error::Error for Faults {}
 
-impl Place<'_> {
+impl FaultsAt<'_> {
     pub fn push(self, fault: impl Into<Fault>) {
         self.faults.add(self.path, fault.into());
     }
 }
 
-impl Step {
+impl PathStep {
     fn to_value(&self) -> Value {
         match self {
-            Step::Field(name) => json!(name),
-            Step::Index(index) => json!(index),
+            PathStep::Field(name) => json!(name),
+            PathStep::Index(index) => json!(index),
         }
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for PathStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Field(name) => f.write_str(name),
-            Step::Index(index) => write!(f, "{index}"),
+            PathStep::Field(name) => f.write_str(name),
+            PathStep::Index(index) => write!(f, "{index}"),
         }
     }
 }
 
 /// Names are cut too: in an object with free keys they are the caller's own text.
-impl From<&str> for Step {
-    fn from(name: &str) -> Step {
-        Step::Field(cut(name))
+impl From<&str> for PathStep {
+    fn from(name: &str) -> PathStep {
+        PathStep::Field(cut(name))
     }
 }
 
-impl From<usize> for Step {
-    fn from(index: usize) -> Step {
-        Step::Index(index)
+impl From<usize> for PathStep {
+    fn from(index: usize) -> PathStep {
+        PathStep::Index(index)
     }
 }
 

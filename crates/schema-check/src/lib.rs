@@ -20,7 +20,7 @@ mod union;
 mod walk;
 
 pub use fault::{Fault, Measured, TextRule};
-pub use faults::{FAULTS_MAX, Faults, Place, Step};
+pub use faults::{FAULTS_MAX, Faults, FaultsAt, PathStep};
 pub use shape::{ParseError, SchemaError, Shape, parse};
 
 #[cfg(test)]

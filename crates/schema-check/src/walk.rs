@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 use crate::fault::{Fault, Measured, TextRule, cut};
-use crate::faults::{FAULTS_MAX, Faults, Step};
+use crate::faults::{FAULTS_MAX, Faults, PathStep};
 use crate::format;
 use crate::node::{Array, Kinds, Length, Node, NodeId, Object, Text};
 use crate::number;
@@ -59,7 +59,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) nodes: &'a [Node],
     nulls: Nulls,
     pub(crate) path: Vec<Crumb<'a>>,
-    pub(crate) found: Vec<(Vec<Step>, Fault)>,
+    pub(crate) found: Vec<(Vec<PathStep>, Fault)>,
     depth: usize,
     /// Inside a branch that may turn out not to be the one that fits.
     pub(crate) trying: bool,
@@ -237,8 +237,8 @@ impl<'a> Walk<'a> {
     /// Two parts of a schema may state the same rule; the caller hears it once.
     pub(crate) fn push(&mut self, fault: Fault) {
         let step = |crumb: &Crumb<'_>| match crumb {
-            Crumb::Field(name) => Step::from(*name),
-            Crumb::Index(index) => Step::Index(*index),
+            Crumb::Field(name) => PathStep::from(*name),
+            Crumb::Index(index) => PathStep::Index(*index),
         };
         let entry = (self.path.iter().map(step).collect(), fault);
         if !self.found.contains(&entry) {

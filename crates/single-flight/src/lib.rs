@@ -72,7 +72,7 @@ impl<Key: Eq + Hash, Outcome> SingleFlight<Key, Outcome> {
 }
 
 impl<Key: Eq + Hash + Clone, Outcome: Clone> Leader<Key, Outcome> {
-    /// Tells everybody who waits. Whoever comes later starts anew.
+    /// Gives the outcome to all that wait. A later call starts the work again.
     pub fn finish(mut self, outcome: &Outcome) {
         if let Some(followed) = self.end() {
             followed.send_replace(Some(outcome.clone()));

@@ -1,7 +1,7 @@
-//! The ids of accounts, which follow from what an account is.
+//! The ids of accounts, derived from owner, currency and name.
 //!
-//! So a transfer can be written without asking for a number first, and two nodes that open the same
-//! lot meet in one row.
+//! So a transfer can be written without looking up a number first, and two nodes that open the same
+//! lot write the same row.
 
 use credits::{Account, LotKey, SystemAccount};
 use store::account_id;

@@ -1,5 +1,5 @@
-//! One transaction of the writer: what fences it, what marks it, and the statements of its groups,
-//! all sent before the first is answered.
+//! One transaction of the writer: the check of the node's epoch, the batch number, and the
+//! statements of its groups, all sent before the first is answered.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 
 use crate::changes::{CHANGES_MAX, CHANNEL, Change};
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::node::{FENCE, Identity};
 use crate::posting::{Learnt, Memory, Posting};
 use crate::session::{Session, pipelined};
 use crate::snapshot::DRAWING_LOCK;
-use crate::steps::{Step, Steps, Value, values};
+use crate::statements::{SqlStatement, SqlStatements, Value, values};
 
-/// Nothing that a batch does takes so long on a database that works.
+/// Longer than any statement of a batch takes on a healthy database.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
 /// Its own row, if the batch was committed before. It waits for a transaction with the same number
@@ -46,7 +46,7 @@ pub(crate) enum Undone {
 }
 
 pub(crate) struct Batch<'a> {
-    steps: Vec<Step<'a>>,
+    statements: Vec<SqlStatement<'a>>,
     learnt: Learnt,
 }
 
@@ -66,27 +66,27 @@ impl<'a> Batch<'a> {
         }
         let (posted, learnt) =
             posting.finish(memory).map_err(|error| Undone::Refused { group: None, error })?;
-        let mut all = Steps::default();
+        let mut all = SqlStatements::default();
         all.add(MARK, values![node.id, node.epoch, number]);
         all.add_one(FENCE, values![node.id, node.epoch], StoreError::Fenced);
         all.add(LOCK_DRAWING, values![DRAWING_LOCK]);
         if !settled.is_empty() {
             all.add(UNMARK, values![node.id, node.epoch, settled]);
         }
-        let Steps { steps, changes, .. } = posted;
-        all.steps.extend(steps);
+        let SqlStatements { statements, changes, .. } = posted;
+        all.statements.extend(statements);
         let is_much = CHANGES_MAX < changes.len();
         let told = if is_much { [Change::All].into() } else { changes };
         for change in told {
             all.add(NOTIFY, values![CHANNEL, change.payload()]);
         }
-        Ok(Batch { steps: all.steps, learnt })
+        Ok(Batch { statements: all.statements, learnt })
     }
 
     /// Committed and durable if this is `Ok`, with what was learnt on the way.
     pub(crate) async fn run(self, session: &Session) -> Result<Learnt, Undone> {
         let lost = |cause: &str| Undone::Lost { is_unknown: false, cause: cause.to_owned() };
-        let posted = timeout(ANSWER_MAX, post(session, &self.steps)).await;
+        let posted = timeout(ANSWER_MAX, post(session, &self.statements)).await;
         match posted.unwrap_or_else(|_| Err(lost("no answer in time"))) {
             Ok(()) => {}
             Err(Undone::DoneBefore) => {
@@ -101,43 +101,43 @@ impl<'a> Batch<'a> {
         let committed = timeout(ANSWER_MAX, session.end("COMMIT")).await;
         match committed {
             Ok(Ok(())) => Ok(self.learnt),
-            Ok(Err(Fault::Lost(cause))) => Err(Undone::Lost { is_unknown: true, cause }),
+            Ok(Err(PgError::Lost(cause))) => Err(Undone::Lost { is_unknown: true, cause }),
             // The server answered that it did not commit.
-            Ok(Err(fault)) => Err(undone(fault, None)),
+            Ok(Err(error)) => Err(undone(error, None)),
             Err(_) => Err(Undone::Lost { is_unknown: true, cause: "no answer in time".to_owned() }),
         }
     }
 }
 
 async fn roll_back(session: &Session) -> Result<(), Undone> {
-    session.end("ROLLBACK").await.map_err(|fault| Undone::Lost {
+    session.end("ROLLBACK").await.map_err(|error| Undone::Lost {
         is_unknown: false,
-        cause: StoreError::from(fault).to_string(),
+        cause: StoreError::from(error).to_string(),
     })
 }
 
 /// Sends everything up to the commit, and judges the answers in their order.
-async fn post(session: &Session, steps: &[Step<'_>]) -> Result<(), Undone> {
-    let sql: Vec<&str> = steps.iter().map(|step| step.sql).collect();
-    let statements = session.all_prepared(&sql).await.map_err(|fault| undone(fault, None))?;
+async fn post(session: &Session, statements: &[SqlStatement<'_>]) -> Result<(), Undone> {
+    let sql: Vec<&str> = statements.iter().map(|it| it.sql).collect();
+    let prepared = session.all_prepared(&sql).await.map_err(|error| undone(error, None))?;
     // Sent by itself, and first.
     session.begins();
     let begin = session.client().batch_execute("BEGIN");
-    let sent = statements.iter().zip(steps).map(|(statement, step)| async move {
-        let values = step.values.iter().map(borrowed);
-        session.client().execute_raw(statement, values).await
+    let sent = prepared.iter().zip(statements).map(|(prepared, statement)| async move {
+        let values = statement.values.iter().map(borrowed);
+        session.client().execute_raw(prepared, values).await
     });
     let (begun, answers) = in_order(begin, pipelined(sent)).await;
     begun.map_err(|error| undone(error.into(), None))?;
-    for (step, answer) in steps.iter().zip(answers) {
-        let rows = answer.map_err(|error| undone(error.into(), step.group))?;
-        if let Some(expected) = &step.expected
+    for (statement, answer) in statements.iter().zip(answers) {
+        let rows = answer.map_err(|error| undone(error.into(), statement.group))?;
+        if let Some(expected) = &statement.expected
             && expected.rows != rows
         {
             let error = expected.otherwise.clone();
             return Err(match error {
                 StoreError::Fenced => Undone::All(error),
-                error => Undone::Refused { group: step.group, error },
+                error => Undone::Refused { group: statement.group, error },
             });
         }
     }
@@ -153,14 +153,14 @@ async fn in_order<A: Future, B: Future>(first: A, second: B) -> (A::Output, B::O
     tokio::join!(biased; first, second)
 }
 
-fn undone(fault: Fault, group: Option<usize>) -> Undone {
-    match fault {
-        Fault::Lost(cause) => Undone::Lost { is_unknown: false, cause },
-        Fault::Collided(cause) => Undone::Collided(cause),
-        Fault::BatchDone => Undone::DoneBefore,
-        Fault::Refused(error @ (StoreError::Full | StoreError::Fenced)) => Undone::All(error),
-        Fault::Refused(error) => Undone::Refused { group, error },
-        Fault::Aborted => {
+fn undone(error: PgError, group: Option<usize>) -> Undone {
+    match error {
+        PgError::Lost(cause) => Undone::Lost { is_unknown: false, cause },
+        PgError::Collided(cause) => Undone::Collided(cause),
+        PgError::BatchDone => Undone::DoneBefore,
+        PgError::Refused(error @ (StoreError::Full | StoreError::Fenced)) => Undone::All(error),
+        PgError::Refused(error) => Undone::Refused { group, error },
+        PgError::Aborted => {
             Undone::All(StoreError::Failed("the transaction was undone before".to_owned()))
         }
     }

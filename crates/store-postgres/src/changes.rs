@@ -1,4 +1,4 @@
-//! Tells of changes that other nodes made, so that what is remembered of them can be forgotten.
+//! Notifications of changes that other nodes made, so that cached copies are dropped.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(crate) const CHANGES_MAX: usize = 64;
 /// How far a receiver may fall behind before it has to take everything for changed.
 const KEPT: usize = 1024;
 
-/// How often it is seen whether the connection is still there, and tried to make it anew.
+/// How often the connection is checked, and made again if it is lost.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Something that nodes may remember has changed. This node's own changes are told too. A receiver
@@ -31,7 +31,7 @@ pub enum Change {
     /// There may be work.
     Jobs,
     Settings,
-    /// Another node has to decide about this owner's money: whoever has its lease gives it back.
+    /// Another node needs to become this owner's home: the node that has the lease gives it back.
     Recall {
         owner: OwnerId,
     },
@@ -70,7 +70,7 @@ pub(crate) fn channel() -> broadcast::Sender<Change> {
     broadcast::channel(KEPT).0
 }
 
-/// Listens until it is told to stop. `ready` is cancelled once it does for the first time.
+/// Listens until `stop`. `ready` is cancelled once it listens for the first time.
 pub(crate) async fn listen(
     connector: Connector,
     changes: broadcast::Sender<Change>,

@@ -10,32 +10,32 @@ use store::names::per_of;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
-use crate::fault::Fault;
+use crate::error::PgError;
 
-pub(crate) fn get<'row, T: FromSql<'row>>(row: &'row Row, column: usize) -> Result<T, Fault> {
-    row.try_get(column).map_err(Fault::from)
+pub(crate) fn get<'row, T: FromSql<'row>>(row: &'row Row, column: usize) -> Result<T, PgError> {
+    row.try_get(column).map_err(PgError::from)
 }
 
-pub(crate) fn time(row: &Row, column: usize) -> Result<Timestamp, Fault> {
+pub(crate) fn time(row: &Row, column: usize) -> Result<Timestamp, PgError> {
     get(row, column).map(Timestamp::from_ms)
 }
 
-pub(crate) fn time_or_none(row: &Row, column: usize) -> Result<Option<Timestamp>, Fault> {
+pub(crate) fn time_or_none(row: &Row, column: usize) -> Result<Option<Timestamp>, PgError> {
     let ms: Option<i64> = get(row, column)?;
     Ok(ms.map(Timestamp::from_ms))
 }
 
-pub(crate) fn nano(row: &Row, column: usize) -> Result<Nano, Fault> {
+pub(crate) fn nano(row: &Row, column: usize) -> Result<Nano, PgError> {
     get(row, column).map(Nano::from_nanos)
 }
 
-pub(crate) fn nano_or_none(row: &Row, column: usize) -> Result<Option<Nano>, Fault> {
+pub(crate) fn nano_or_none(row: &Row, column: usize) -> Result<Option<Nano>, PgError> {
     let nanos: Option<i64> = get(row, column)?;
     Ok(nanos.map(Nano::from_nanos))
 }
 
 /// A number of ours that is never below zero.
-pub(crate) fn unsigned<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, Fault> {
+pub(crate) fn unsigned<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, PgError> {
     let number: i64 = get(row, column)?;
     T::try_from(number).map_err(|_| unknown(number))
 }
@@ -43,12 +43,12 @@ pub(crate) fn unsigned<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, F
 pub(crate) fn unsigned_or_none<T: TryFrom<i64>>(
     row: &Row,
     column: usize,
-) -> Result<Option<T>, Fault> {
+) -> Result<Option<T>, PgError> {
     let number: Option<i64> = get(row, column)?;
     number.map(|number| T::try_from(number).map_err(|_| unknown(number))).transpose()
 }
 
-pub(crate) fn bytes<const N: usize>(row: &Row, column: usize) -> Result<[u8; N], Fault> {
+pub(crate) fn bytes<const N: usize>(row: &Row, column: usize) -> Result<[u8; N], PgError> {
     let bytes: &[u8] = get(row, column)?;
     bytes.try_into().map_err(|_| unknown(format!("{} bytes", bytes.len())))
 }
@@ -56,7 +56,7 @@ pub(crate) fn bytes<const N: usize>(row: &Row, column: usize) -> Result<[u8; N],
 pub(crate) fn bytes_or_none<const N: usize>(
     row: &Row,
     column: usize,
-) -> Result<Option<[u8; N]>, Fault> {
+) -> Result<Option<[u8; N]>, PgError> {
     let bytes: Option<&[u8]> = get(row, column)?;
     let whole =
         |bytes: &[u8]| bytes.try_into().map_err(|_| unknown(format!("{} bytes", bytes.len())));
@@ -68,24 +68,24 @@ pub(crate) fn parsed<T>(
     row: &Row,
     column: usize,
     parse: impl Fn(&str) -> Option<T>,
-) -> Result<T, Fault> {
+) -> Result<T, PgError> {
     let name: &str = get(row, column)?;
     parse(name).ok_or_else(|| unknown(format!("{name:?}")))
 }
 
-pub(crate) fn price(row: &Row, column: usize) -> Result<Price, Fault> {
+pub(crate) fn price(row: &Row, column: usize) -> Result<Price, PgError> {
     let picos: i64 = get(row, column)?;
     Price::from_picos(picos).ok_or_else(|| unknown(picos))
 }
 
-pub(crate) fn per(row: &Row, column: usize) -> Result<Per, Fault> {
+pub(crate) fn per(row: &Row, column: usize) -> Result<Per, PgError> {
     let units: i64 = get(row, column)?;
     per_of(units).ok_or_else(|| unknown(units))
 }
 
-pub(crate) fn unknown(value: impl std::fmt::Display) -> Fault {
+pub(crate) fn unknown(value: impl std::fmt::Display) -> PgError {
     let text = format!("{value} is not a value that this release knows");
-    Fault::Refused(StoreError::Failed(text))
+    PgError::Refused(StoreError::Failed(text))
 }
 
 /// A text as Postgres takes it: it keeps every character but the one with the number zero.

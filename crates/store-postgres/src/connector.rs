@@ -1,10 +1,10 @@
-//! Makes connections, each moved on by a task of the store's own runtime.
+//! Opens connections, each driven by a task of the store's own runtime.
 
 use store::error::StoreError;
 use tokio::runtime::Handle;
 use tokio_postgres::{AsyncMessage, Config, Connection, NoTls, Notification};
 
-use crate::fault::{Fault, not_connected};
+use crate::error::{PgError, not_connected};
 use crate::options::Target;
 use crate::session::Session;
 use crate::tls::{Encryption, encryption};
@@ -66,7 +66,7 @@ impl Connector {
         })
     }
 
-    pub(crate) async fn connect(&self, purpose: Purpose) -> Result<Session, Fault> {
+    pub(crate) async fn connect(&self, purpose: Purpose) -> Result<Session, PgError> {
         self.connect_hearing(purpose, Box::new(|_| {})).await
     }
 
@@ -76,13 +76,13 @@ impl Connector {
         &self,
         purpose: Purpose,
         heard: Heard,
-    ) -> Result<Session, Fault> {
+    ) -> Result<Session, PgError> {
         let connector = self.clone();
         let connected = self.runtime.spawn(async move { connector.dial(purpose, heard).await });
-        connected.await.map_err(|error| Fault::Lost(error.to_string()))?
+        connected.await.map_err(|error| PgError::Lost(error.to_string()))?
     }
 
-    async fn dial(mut self, purpose: Purpose, heard: Heard) -> Result<Session, Fault> {
+    async fn dial(mut self, purpose: Purpose, heard: Heard) -> Result<Session, PgError> {
         let application = format!("tollgate {} {}", self.node_name, purpose.name());
         self.config.application_name(application);
         let client = match self.encryption.take() {

@@ -5,13 +5,13 @@ use std::io::Write;
 
 use futures_util::TryStreamExt;
 use store::error::StoreError;
-use store::export::{Column, Kind, TABLES, Table, Value, Writer, account_in_export};
+use store::export::{Column, ColumnKind, TABLES, Table, Value, Writer, account_in_export};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::columns::get;
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::session::Session;
 use crate::{Postgres, snapshot};
 
@@ -31,11 +31,11 @@ async fn write_all<W: Write>(session: &Session, mut to: Writer<'_, W>) -> Result
     let systems = system_accounts(session).await?;
     for table in TABLES {
         to.table(table)?;
-        let statement = session.client().prepare(&select(table)).await.map_err(Fault::from)?;
+        let statement = session.client().prepare(&select(table)).await.map_err(PgError::from)?;
         let none: [&(dyn ToSql + Sync); 0] = [];
-        let rows = session.client().query_raw(&statement, none).await.map_err(Fault::from)?;
+        let rows = session.client().query_raw(&statement, none).await.map_err(PgError::from)?;
         let mut rows = std::pin::pin!(rows);
-        while let Some(row) = rows.try_next().await.map_err(Fault::from)? {
+        while let Some(row) = rows.try_next().await.map_err(PgError::from)? {
             let mut cells = cells(&row, table)?;
             if table.name == "transfer" {
                 for id in cells.iter_mut() {
@@ -50,7 +50,7 @@ async fn write_all<W: Write>(session: &Session, mut to: Writer<'_, W>) -> Result
 
 /// What the system accounts of each node are called in exports. There are a few for each seat of a
 /// node.
-async fn system_accounts(session: &Session) -> Result<HashMap<Uuid, Uuid>, Fault> {
+async fn system_accounts(session: &Session) -> Result<HashMap<Uuid, Uuid>, PgError> {
     let sql = "SELECT id, currency, name FROM account WHERE owner IS NULL";
     let rows = session.rows(sql, &[]).await?;
     let named = |row: &Row| Ok((get(row, 0)?, account_in_export(None, get(row, 1)?, get(row, 2)?)));
@@ -79,7 +79,7 @@ fn select(table: &Table) -> String {
         .iter()
         .map(|Column { name, kind }| match kind {
             // Some are shorter here.
-            Kind::Number => format!("{name}::BIGINT"),
+            ColumnKind::Number => format!("{name}::BIGINT"),
             _ => (*name).to_owned(),
         })
         .collect();
@@ -87,18 +87,18 @@ fn select(table: &Table) -> String {
     format!("SELECT {} FROM {} ORDER BY {order}", columns.join(", "), table.name)
 }
 
-fn cells(row: &Row, table: &Table) -> Result<Vec<Value>, Fault> {
+fn cells(row: &Row, table: &Table) -> Result<Vec<Value>, PgError> {
     let columns = table.columns.iter().enumerate();
     columns.map(|(index, column)| cell(row, index, column.kind)).collect()
 }
 
-fn cell(row: &Row, index: usize, kind: Kind) -> Result<Value, Fault> {
+fn cell(row: &Row, index: usize, kind: ColumnKind) -> Result<Value, PgError> {
     let value = match kind {
-        Kind::Id => get::<Option<Uuid>>(row, index)?.map(Value::Id),
-        Kind::Number => get::<Option<i64>>(row, index)?.map(Value::Number),
-        Kind::Flag => get::<Option<bool>>(row, index)?.map(Value::Flag),
-        Kind::Text => get::<Option<String>>(row, index)?.map(Value::Text),
-        Kind::Bytes => get::<Option<Vec<u8>>>(row, index)?.map(Value::Bytes),
+        ColumnKind::Id => get::<Option<Uuid>>(row, index)?.map(Value::Id),
+        ColumnKind::Number => get::<Option<i64>>(row, index)?.map(Value::Number),
+        ColumnKind::Flag => get::<Option<bool>>(row, index)?.map(Value::Flag),
+        ColumnKind::Text => get::<Option<String>>(row, index)?.map(Value::Text),
+        ColumnKind::Bytes => get::<Option<Vec<u8>>>(row, index)?.map(Value::Bytes),
     };
     Ok(value.unwrap_or(Value::Empty))
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::Postgres;
 use crate::columns::{get, text};
 use crate::connector::Purpose;
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::node::{FENCE, Identity};
 use crate::session::Session;
 
@@ -76,7 +76,7 @@ async fn keep_others_out(session: &Session, node: Identity) -> Result<(), StoreE
     Ok(())
 }
 
-async fn alter_triggers(session: &Session, how: &str) -> Result<(), Fault> {
+async fn alter_triggers(session: &Session, how: &str) -> Result<(), PgError> {
     for table in TABLES {
         session.run(&format!("ALTER TABLE {} {how} TRIGGER USER", table.name)).await?;
     }
@@ -99,10 +99,10 @@ async fn copy<R: BufRead>(
     let names = names.join(", ");
     let client = session.client();
     let shape = format!("SELECT {names} FROM {}", table.name);
-    let shape = client.prepare(&shape).await.map_err(Fault::from)?;
+    let shape = client.prepare(&shape).await.map_err(PgError::from)?;
     let types: Vec<Type> = shape.columns().iter().map(|column| column.type_().clone()).collect();
     let into = format!("COPY {} ({names}) FROM STDIN BINARY", table.name);
-    let sink = client.copy_in(&into).await.map_err(Fault::from)?;
+    let sink = client.copy_in(&into).await.map_err(PgError::from)?;
     let mut writer = pin!(BinaryCopyInWriter::new(sink, &types));
     while let Some(mut cells) = from.row()? {
         match table.name {
@@ -111,9 +111,9 @@ async fn copy<R: BufRead>(
             _ => {}
         }
         let cells: Vec<Cell<'_>> = cells.iter().map(Cell).collect();
-        writer.as_mut().write_raw(&cells).await.map_err(Fault::from)?;
+        writer.as_mut().write_raw(&cells).await.map_err(PgError::from)?;
     }
-    writer.finish().await.map_err(Fault::from)?;
+    writer.finish().await.map_err(PgError::from)?;
     Ok(())
 }
 

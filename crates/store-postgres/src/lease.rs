@@ -1,4 +1,4 @@
-//! Extends this node's lease, and tells whether it is held.
+//! Extends this node's lease, and reports whether it is held.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::connector::{Connector, Purpose};
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::node::{self, Identity, LEASE};
 use crate::session::Session;
 
 /// How often the lease is extended.
 const EVERY: Duration = Duration::from_secs(3);
-/// How much sooner than the database this node takes its lease for ended: clocks do not run at quite
-/// the same speed, and an answer that was on its way should be out before.
+/// How much sooner than the database this node takes its lease for ended: clocks do not run at
+/// quite the same speed, and an answer that was on its way should be out before.
 const MARGIN: Duration = Duration::from_secs(3);
 /// How soon it is tried again after it failed.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -55,7 +55,7 @@ impl Keeper {
         (Keeper { connector, session: Some(session), identity, state, held_until }, watched)
     }
 
-    /// Extends the lease until it is told to stop or the lease is lost; gives it back in the end.
+    /// Extends the lease until it is stopped or the lease is lost; gives it back in the end.
     pub(crate) async fn run(mut self, stop: CancellationToken) {
         let mut next = Instant::now() + EVERY;
         loop {
@@ -67,7 +67,7 @@ impl Keeper {
             match self.try_extending(sent).await {
                 Ok(true) => {
                     self.held_until = sent + (LEASE - MARGIN);
-                    self.tell(LeaseState::Held);
+                    self.report(LeaseState::Held);
                     next = sent + EVERY;
                 }
                 Ok(false) => {
@@ -75,22 +75,22 @@ impl Keeper {
                         "another process has taken this node's place in the database, or found it \
                          dead; this one writes nothing any more"
                     );
-                    self.tell(LeaseState::Lost);
+                    self.report(LeaseState::Lost);
                     return;
                 }
-                Err(fault) => {
-                    tracing::warn!("the lease cannot be extended: {}", StoreError::from(fault));
+                Err(error) => {
+                    tracing::warn!("the lease cannot be extended: {}", StoreError::from(error));
                     next = Instant::now() + PAUSE;
                 }
             }
         }
         self.give_back().await;
-        self.tell(LeaseState::Lapsed);
+        self.report(LeaseState::Lapsed);
     }
 
-    /// One try. If the lease ends meanwhile, that is told when it does. After a failure there is no
-    /// session any more: the next statement is not sent behind one that nobody answers.
-    async fn try_extending(&mut self, sent: Instant) -> Result<bool, Fault> {
+    /// One try. If the lease ends meanwhile, that is reported when it does. After a failure there
+    /// is no session any more: the next statement is not sent behind one that nobody answers.
+    async fn try_extending(&mut self, sent: Instant) -> Result<bool, PgError> {
         let (connector, session, identity) =
             (self.connector.clone(), self.session.take(), self.identity);
         let attempt = timeout_at(sent + TRY_MAX, extend(connector, session, identity));
@@ -99,12 +99,12 @@ impl Keeper {
             biased;
             outcome = &mut attempt => outcome,
             () = sleep_until(self.held_until) => {
-                self.tell(LeaseState::Lapsed);
+                self.report(LeaseState::Lapsed);
                 attempt.await
             }
         };
         let (session, is_extended) =
-            outcome.map_err(|_| Fault::Lost("no answer in time".to_owned()))??;
+            outcome.map_err(|_| PgError::Lost("no answer in time".to_owned()))??;
         self.session = Some(session);
         Ok(is_extended)
     }
@@ -117,16 +117,16 @@ impl Keeper {
         }
     }
 
-    /// Waits until a moment; if the lease ends sooner, that is told when it does.
+    /// Waits until a moment; if the lease ends sooner, that is reported when it does.
     async fn wait_noting_lapse(&self, until: Instant) {
         if self.held_until < until {
             sleep_until(self.held_until).await;
-            self.tell(LeaseState::Lapsed);
+            self.report(LeaseState::Lapsed);
         }
         sleep_until(until).await;
     }
 
-    fn tell(&self, state: LeaseState) {
+    fn report(&self, state: LeaseState) {
         self.state.send_if_modified(|known| std::mem::replace(known, state) != state);
     }
 }
@@ -135,7 +135,7 @@ async fn extend(
     connector: Connector,
     session: Option<Session>,
     identity: Identity,
-) -> Result<(Session, bool), Fault> {
+) -> Result<(Session, bool), PgError> {
     let session = match session {
         Some(session) if session.is_reusable() => session,
         _ => connector.connect(Purpose::Lease).await?,

@@ -1,8 +1,8 @@
 //! The store on Postgres 15 or later, for one node or several that share a database.
 //!
-//! Reading order: `writer.rs` takes groups and commits them in batches (`batch.rs`), whose statements
-//! are made by `posting/`; `answers/` reads; `node.rs` and `lease.rs` say who may write, and
-//! `owner_lease.rs` who decides about an owner's money.
+//! Reading order: `writer.rs` takes groups and commits them in batches (`batch.rs`), whose
+//! statements are made by `posting/`; `queries/` reads; `node.rs` and `lease.rs` say who may write,
+//! and `owner_lease.rs` who decides about an owner's money.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use store::journal::Books;
 use store::leases::{Leased, OwnerLeases};
 use store::schema::SchemaStatus;
 use store::write::Group;
-use store::{Answer, Commit, Store};
+use store::{Commit, Store, StoreFuture};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::connector::{Connector, Purpose};
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::lease::Keeper;
 use crate::node::{Entrant, Identity};
 use crate::options::Target;
@@ -35,13 +35,12 @@ use crate::snapshot::Settled;
 use crate::writer::{Reach, Writer};
 
 mod accounts;
-mod answers;
 mod batch;
 mod changes;
 mod columns;
 mod connector;
+mod error;
 mod export;
-mod fault;
 mod import;
 mod lease;
 mod node;
@@ -49,11 +48,12 @@ mod options;
 mod owner_lease;
 mod pool;
 mod posting;
+mod queries;
 mod queue;
 mod schema;
 mod session;
 mod snapshot;
-mod steps;
+mod statements;
 mod tls;
 mod writer;
 
@@ -62,7 +62,7 @@ pub use crate::lease::LeaseState;
 pub use crate::node::{Node, NodeId};
 pub use crate::options::Options;
 
-/// The runtime moves connections on, writes and extends the lease; questions run where they are
+/// The runtime moves connections on, writes and extends the lease; queries run where they are
 /// asked. Its own, so that nothing of it waits behind the work of the service or ends with it.
 const WORKER_THREADS: usize = 2;
 
@@ -205,7 +205,7 @@ impl Postgres {
         self.lease.clone()
     }
 
-    /// What other nodes changed, and this one. Nothing that came before this call is told.
+    /// Changes by other nodes and by this one, from this call on.
     pub fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
     }
@@ -237,30 +237,30 @@ impl Postgres {
     }
 
     /// One statement, or several that need not see the same state.
-    fn ask<'a, T, F>(&self, question: impl FnOnce(Arc<Reader>) -> F + Send + 'a) -> Answer<'a, T>
+    fn ask<'a, T, F>(&self, query: impl FnOnce(Arc<Reader>) -> F + Send + 'a) -> StoreFuture<'a, T>
     where
-        F: Future<Output = Result<T, Fault>> + Send,
+        F: Future<Output = Result<T, PgError>> + Send,
         T: Send,
     {
         let pool = Arc::clone(&self.pool);
         Box::pin(async move {
             let reader = Arc::new(pool.reader().await?);
-            Ok(question(reader).await?)
+            Ok(query(reader).await?)
         })
     }
 
-    /// All statements of the question see one state.
+    /// All statements of the query see one state.
     fn ask_at_once<'a, T, F>(
         &self,
-        question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
-    ) -> Answer<'a, T>
+        query: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
+    ) -> StoreFuture<'a, T>
     where
-        F: Future<Output = Result<T, Fault>> + Send,
+        F: Future<Output = Result<T, PgError>> + Send,
         T: Send,
     {
         self.ask(async move |reader: Arc<Reader>| {
             snapshot::begin(&reader).await?;
-            let answer = question(Arc::clone(&reader)).await?;
+            let answer = query(Arc::clone(&reader)).await?;
             snapshot::finish(&reader).await?;
             Ok(answer)
         })
@@ -269,15 +269,15 @@ impl Postgres {
     /// The same, in a state into which nothing comes any more: see [`snapshot::begin_settled`].
     fn ask_settled<'a, T, F>(
         &self,
-        question: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
-    ) -> Answer<'a, T>
+        query: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
+    ) -> StoreFuture<'a, T>
     where
-        F: Future<Output = Result<T, Fault>> + Send,
+        F: Future<Output = Result<T, PgError>> + Send,
         T: Send,
     {
         self.ask(async move |reader: Arc<Reader>| {
             snapshot::begin_settled(&reader).await?;
-            let answer = question(Arc::clone(&reader)).await?;
+            let answer = query(Arc::clone(&reader)).await?;
             snapshot::finish(&reader).await?;
             Ok(answer)
         })
@@ -307,7 +307,7 @@ impl Drop for Postgres {
 }
 
 impl OwnerLeases for Postgres {
-    fn lease_owner(&self, owner: OwnerId) -> Answer<'_, Leased> {
+    fn lease_owner(&self, owner: OwnerId) -> StoreFuture<'_, Leased> {
         Box::pin(async move {
             let reader = self.pool.reader().await?;
             owner_lease::lease_owner(&reader, self.node, owner).await
@@ -315,7 +315,7 @@ impl OwnerLeases for Postgres {
     }
 
     /// Told as [`Change::Recall`].
-    fn recall_owner(&self, owner: OwnerId) -> Answer<'_, ()> {
+    fn recall_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
         let payload = Change::Recall { owner }.payload();
         self.ask(async move |db| {
             let notify = "SELECT pg_notify($1, $2)";
@@ -323,11 +323,11 @@ impl OwnerLeases for Postgres {
         })
     }
 
-    fn owner_books(&self, owner: OwnerId) -> Answer<'_, Books> {
-        self.ask_at_once(async move |db| answers::books::of_owner(&db, owner).await)
+    fn owner_books(&self, owner: OwnerId) -> StoreFuture<'_, Books> {
+        self.ask_at_once(async move |db| queries::books::of_owner(&db, owner).await)
     }
 
-    fn release_owner(&self, owner: OwnerId) -> Answer<'_, ()> {
+    fn release_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let reader = self.pool.reader().await?;
             owner_lease::release_owner(&reader, self.node, owner).await
@@ -351,13 +351,13 @@ impl Store for Postgres {
         *self.lease.borrow() == LeaseState::Held && !self.reach.is_lost()
     }
 
-    fn backup<'a>(&'a self, _to: &'a Path, _at: Timestamp) -> Answer<'a, BackedUp> {
+    fn backup<'a>(&'a self, _to: &'a Path, _at: Timestamp) -> StoreFuture<'a, BackedUp> {
         let words = "a database on Postgres is backed up with its own tools: `pg_dump` for a copy of \
                      this one, or base backups and archived write-ahead logs for any moment";
         Box::pin(async move { Err(StoreError::Unsuitable(words.to_owned())) })
     }
 
-    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
-        self.ask(async move |db| answers::setting(&db, name).await)
+    fn setting<'a>(&'a self, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
+        self.ask(async move |db| queries::setting(&db, name).await)
     }
 }

@@ -1,9 +1,9 @@
 //! The processes that share a database: who they are, and which of them may write.
 //!
-//! A node registers when it starts and gets an epoch. Every transaction that writes holds the node's
-//! row with that epoch, and fails if the row is not there or its lease has run out. Retiring a node
-//! raises its epoch, which waits for the transactions that hold the row: from then on nothing of the
-//! retired node can be committed, whatever its own clock says.
+//! A node registers when it starts and gets an epoch. Every transaction that writes holds the
+//! node's row with that epoch, and fails if the row is not there or its lease has run out. Retiring
+//! a node raises its epoch, which waits for the transactions that hold the row: from then on
+//! nothing of the retired node can be committed, whatever its own clock says.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::columns::get;
 use crate::connector::Connector;
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::schema::{self, KNOWN};
 use crate::session::Session;
 use tokio_postgres::Row;
@@ -67,7 +67,7 @@ pub(crate) struct Identity {
 pub(crate) async fn register(
     session: &Session,
     Entrant { name, address, is_alone }: Entrant<'_>,
-) -> Result<Identity, Fault> {
+) -> Result<Identity, PgError> {
     let set = format!(
         "SET name = $1, address = $2, is_alone = $3, epoch = epoch + 1, \
          schema_known = {KNOWN}, schema_epoch = epoch + 1, started_at = clock_timestamp(), \
@@ -88,18 +88,19 @@ pub(crate) async fn register(
     for sql in [again, seat, new] {
         if let Some(row) = session.row(&sql, &[&name, &address, &is_alone]).await? {
             let identity = Identity { id: get(&row, 0)?, epoch: get(&row, 1)? };
-            // Whoever was this node before may still ask for the end of its last batch; not for long.
+            // The process that was this node before may still query whether its last batch was
+            // committed.
             let old = "DELETE FROM batch WHERE node = $1 \
                        AND at < clock_timestamp() - interval '1 day'";
             session.execute(old, &[&identity.id]).await?;
             return Ok(identity);
         }
     }
-    Err(Fault::Refused(StoreError::Failed("the node could not be registered".to_owned())))
+    Err(PgError::Refused(StoreError::Failed("the node could not be registered".to_owned())))
 }
 
 /// False if the epoch is another one by now: the node was retired, and must start anew.
-pub(crate) async fn extend(session: &Session, identity: Identity) -> Result<bool, Fault> {
+pub(crate) async fn extend(session: &Session, identity: Identity) -> Result<bool, PgError> {
     let sql = format!(
         "UPDATE node SET expires_at = clock_timestamp() + {LEASE_SQL} \
          WHERE id = $1 AND epoch = $2"
@@ -108,14 +109,14 @@ pub(crate) async fn extend(session: &Session, identity: Identity) -> Result<bool
 }
 
 /// Nobody has to wait for this node's lease to run out.
-pub(crate) async fn give_back(session: &Session, identity: Identity) -> Result<(), Fault> {
+pub(crate) async fn give_back(session: &Session, identity: Identity) -> Result<(), PgError> {
     let sql = "UPDATE node SET expires_at = clock_timestamp() WHERE id = $1 AND epoch = $2";
     session.execute(sql, &[&identity.id, &identity.epoch]).await?;
     Ok(())
 }
 
 /// All nodes that have registered, by name.
-pub(crate) async fn list(session: &Session) -> Result<Vec<Node>, Fault> {
+pub(crate) async fn list(session: &Session) -> Result<Vec<Node>, PgError> {
     let sql = "SELECT id, name, address, epoch, clock_timestamp() < expires_at FROM node \
                ORDER BY name";
     let rows = session.rows(sql, &[]).await?;
@@ -132,7 +133,7 @@ pub(crate) async fn list(session: &Session) -> Result<Vec<Node>, Fault> {
 }
 
 /// The nodes whose lease runs, with the newest version of the schema that each knows.
-pub(crate) async fn known_by_running(session: &Session) -> Result<Vec<NodeSchema>, Fault> {
+pub(crate) async fn known_by_running(session: &Session) -> Result<Vec<NodeSchema>, PgError> {
     let sql = "SELECT name, CASE WHEN schema_epoch = epoch THEN schema_known ELSE 1 END \
                FROM node WHERE clock_timestamp() < expires_at ORDER BY name";
     let rows = session.rows(sql, &[]).await?;
@@ -141,14 +142,14 @@ pub(crate) async fn known_by_running(session: &Session) -> Result<Vec<NodeSchema
 
 /// Raises the epoch of nodes whose lease has run out, and tells how many these were. One whose
 /// epoch was raised before is not counted again.
-pub(crate) async fn retire_expired(session: &Session) -> Result<u64, Fault> {
+pub(crate) async fn retire_expired(session: &Session) -> Result<u64, PgError> {
     let sql = "UPDATE node SET epoch = epoch + 1, expires_at = '-infinity' \
                WHERE expires_at <= clock_timestamp() AND expires_at <> '-infinity'";
     session.execute(sql, &[]).await
 }
 
 /// Raises the epoch of one node, if it is this one and its lease has run out.
-pub(crate) async fn retire(session: &Session, identity: Identity) -> Result<bool, Fault> {
+pub(crate) async fn retire(session: &Session, identity: Identity) -> Result<bool, PgError> {
     let sql = "UPDATE node SET epoch = epoch + 1, expires_at = '-infinity' \
                WHERE id = $1 AND epoch = $2 AND expires_at <= clock_timestamp()";
     Ok(session.execute(sql, &[&identity.id, &identity.epoch]).await? == 1)
@@ -158,36 +159,37 @@ pub(crate) async fn retire(session: &Session, identity: Identity) -> Result<bool
 pub(crate) async fn enter(
     connector: &Connector,
     entrant: Entrant<'_>,
-) -> Result<(Session, Identity), Fault> {
+) -> Result<(Session, Identity), PgError> {
     let session = connector.connect(crate::connector::Purpose::Lease).await?;
     let mut tries = 3;
     loop {
         tries -= 1;
         match enter_once(&session, entrant).await {
             // Another process of the same name registered in the same moment.
-            Err(Fault::Refused(StoreError::Duplicate(_)) | Fault::Collided(_)) if 0 < tries => {}
-            Err(fault) => return Err(fault),
+            Err(PgError::Refused(StoreError::Duplicate(_)) | PgError::Collided(_)) if 0 < tries => {
+            }
+            Err(error) => return Err(error),
             Ok(identity) => return Ok((session, identity)),
         }
     }
 }
 
 /// One node after the other, so that two of them cannot each think that they are the only one.
-async fn enter_once(session: &Session, entrant: Entrant<'_>) -> Result<Identity, Fault> {
+async fn enter_once(session: &Session, entrant: Entrant<'_>) -> Result<Identity, PgError> {
     session.begin("BEGIN").await?;
     let entered = enter_in_turn(session, entrant).await;
     session.end(if entered.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
     entered
 }
 
-async fn enter_in_turn(session: &Session, entrant: Entrant<'_>) -> Result<Identity, Fault> {
+async fn enter_in_turn(session: &Session, entrant: Entrant<'_>) -> Result<Identity, PgError> {
     session.execute("SELECT pg_advisory_xact_lock($1)", &[&ENTRY_LOCK]).await?;
     schema::check_still_usable(session).await?;
     let occupant = "SELECT name FROM node WHERE name <> $1 AND clock_timestamp() < expires_at \
                     AND (is_alone OR $2) LIMIT 1";
     let found: Option<Row> = session.row(occupant, &[&entrant.name, &entrant.is_alone]).await?;
     if let Some(row) = found {
-        return Err(Fault::Refused(StoreError::Occupied { node: get(&row, 0)? }));
+        return Err(PgError::Refused(StoreError::Occupied { node: get(&row, 0)? }));
     }
     if entrant.is_alone {
         // Waits for what dead nodes have under way: the books are read after that.

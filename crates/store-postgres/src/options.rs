@@ -13,7 +13,7 @@ use tokio_postgres::config::{Host, SslMode};
 use crate::tls::Trust;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A connection on which nothing is confirmed for so long is dead.
+/// A connection on which nothing is acknowledged for this long is dead.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 
@@ -30,8 +30,8 @@ pub struct Options {
     pub node_name: String,
     /// Where other nodes reach this one.
     pub node_address: String,
-    /// This node decides about everybody's money by itself: it does not start beside a live one, and
-    /// none starts beside it.
+    /// This node decides about everybody's money by itself: it does not start beside a live one,
+    /// and none starts beside it.
     pub is_alone: bool,
     /// Questions that run side by side; more wait.
     pub readers: usize,

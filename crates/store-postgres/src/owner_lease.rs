@@ -9,10 +9,10 @@ use store::error::StoreError;
 use store::leases::{Leased, is_duty};
 use tokio_postgres::Row;
 
-use crate::answers::books;
 use crate::columns::get;
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::node::{FENCE, Identity, retire};
+use crate::queries::books;
 use crate::session::Session;
 
 /// How often a lease is tried for when others try at the same time.
@@ -32,7 +32,7 @@ pub(crate) async fn lease_owner(
         session.end(end).await?;
         match leased {
             // Two nodes that retire each other's neighbours can meet.
-            Err(Fault::Collided(_)) if 0 < tries => {}
+            Err(PgError::Collided(_)) if 0 < tries => {}
             leased => return Ok(leased?),
         }
     }
@@ -42,9 +42,9 @@ async fn try_leasing(
     session: &Session,
     identity: Identity,
     owner: OwnerId,
-) -> Result<Leased, Fault> {
+) -> Result<Leased, PgError> {
     if session.execute(FENCE, &[&identity.id, &identity.epoch]).await? != 1 {
-        return Err(Fault::Refused(StoreError::Fenced));
+        return Err(PgError::Refused(StoreError::Fenced));
     }
     let known = "SELECT 1 FROM owner WHERE id = $1";
     if !is_duty(owner) && session.row(known, &[&owner.0]).await?.is_none() {
@@ -69,7 +69,7 @@ async fn try_leasing(
 
 /// The holder of a lease, if it is live. One whose lease has run out is retired first, which waits
 /// for what it has under way: the books are read after that.
-async fn live_elsewhere(session: &Session, holder: Identity) -> Result<Option<Leased>, Fault> {
+async fn live_elsewhere(session: &Session, holder: Identity) -> Result<Option<Leased>, PgError> {
     let live = "SELECT address FROM node WHERE id = $1 AND epoch = $2";
     let values = [&holder.id as &(dyn tokio_postgres::types::ToSql + Sync), &holder.epoch];
     let Some(row): Option<Row> = session.row(live, &values).await? else { return Ok(None) };

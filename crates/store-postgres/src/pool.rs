@@ -1,4 +1,4 @@
-//! A few connections that read, so that questions never wait for the writer.
+//! A few connections that read, so that queries never wait for the writer.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use store::error::StoreError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::connector::{Connector, Purpose};
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::session::Session;
 
 pub(crate) struct Pool {
@@ -29,9 +29,9 @@ impl Pool {
         Pool { connector, idle: Mutex::default(), free: Arc::new(Semaphore::new(size.max(1))) }
     }
 
-    pub(crate) async fn reader(self: &Arc<Pool>) -> Result<Reader, Fault> {
+    pub(crate) async fn reader(self: &Arc<Pool>) -> Result<Reader, PgError> {
         let permit = Arc::clone(&self.free).acquire_owned().await;
-        let permit = permit.map_err(|_| Fault::Refused(StoreError::Closed))?;
+        let permit = permit.map_err(|_| PgError::Refused(StoreError::Closed))?;
         let session = match self.idle() {
             Some(session) => session,
             None => self.connector.connect(Purpose::Read).await?,
@@ -40,7 +40,7 @@ impl Pool {
     }
 
     /// A connection that is not lent but given.
-    pub(crate) async fn connect(&self, purpose: Purpose) -> Result<Session, Fault> {
+    pub(crate) async fn connect(&self, purpose: Purpose) -> Result<Session, PgError> {
         self.connector.connect(purpose).await
     }
 

@@ -35,8 +35,8 @@ pub(crate) fn queue() -> (Queue, Arrivals) {
 }
 
 impl Queue {
-    /// Never waits: the ledger pushes while it holds its own lock, so that the journal has the order
-    /// of the decisions.
+    /// Never waits: the ledger pushes while it holds its own lock, so that the journal has the
+    /// order of the decisions.
     pub(crate) fn push(&self, group: Group) -> Commit {
         if QUEUED_GROUPS_MAX <= self.len.fetch_add(1, Ordering::SeqCst) {
             self.len.fetch_sub(1, Ordering::SeqCst);
@@ -55,7 +55,7 @@ impl Queue {
 }
 
 impl Arrivals {
-    /// Waits for groups and takes up to so many; none once the queue has ended.
+    /// Waits for groups and takes up to a number of them; none once the queue has ended.
     pub(crate) async fn take(&mut self, groups_max: usize) -> Vec<Waiting> {
         let mut taken = Vec::new();
         self.receiver.recv_many(&mut taken, groups_max).await;

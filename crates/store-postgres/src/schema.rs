@@ -1,32 +1,32 @@
-//! The schema and its history: numbered steps, embedded, applied forward only, by one node at a
-//! time.
+//! The schema and its history: numbered migrations, embedded, applied forward only, by one node at
+//! a time.
 //!
-//! A step first adds what the next release needs, and a later one removes what no release in use
-//! needs any more. So nodes of two releases can share a database while one replaces the other: each
-//! step records the oldest version that can live with it, each node the newest version that it knows,
-//! and a step that a running node could not live with is refused.
+//! A release first adds what the next one needs; a later one removes what no release in use needs
+//! any more. So nodes of two releases can share a database during an upgrade: each migration
+//! records the oldest version that works with it, each node the newest version that it knows, and a
+//! migration that would break a running node is refused.
 
 use store::error::StoreError;
-use store::schema::{NodeSchema, PendingStep, SchemaStatus};
+use store::schema::{NodeSchema, PendingMigration, SchemaStatus};
 use tokio_postgres::Row;
 
 use crate::columns::get;
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::node::{self, ENTRY_LOCK};
 use crate::session::Session;
 
 /// Brings a database from the version before to this one.
-pub(crate) struct Step {
+pub(crate) struct Migration {
     pub(crate) version: i64,
     pub(crate) name: &'static str,
-    /// The oldest version whose programs can work on the database after this step.
+    /// The oldest version whose programs can work on the database after this migration.
     pub(crate) compatible_from: i64,
     pub(crate) sql: &'static str,
 }
 
-/// Steps that were released are never edited: a change is a new step.
-const STEPS: [Step; 2] = [
-    Step {
+/// Migrations that were released are never edited: a change is a new migration.
+const MIGRATIONS: [Migration; 2] = [
+    Migration {
         version: 1,
         name: "create_books_and_works",
         compatible_from: 1,
@@ -35,7 +35,7 @@ const STEPS: [Step; 2] = [
             include_str!("../migrations/0001_create_works.sql"),
         ),
     },
-    Step {
+    Migration {
         version: 2,
         name: "note_what_nodes_know",
         compatible_from: 1,
@@ -44,36 +44,36 @@ const STEPS: [Step; 2] = [
 ];
 
 /// The newest version that this release knows.
-pub(crate) const KNOWN: i64 = STEPS[STEPS.len() - 1].version;
+pub(crate) const KNOWN: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
 /// Since this version nodes note what they know.
 const NODES_TELL_SINCE: i64 = 2;
 
 const MIGRATION_LOCK: i64 = 0x546F_6C6C_0002;
 
-/// Applies the steps that the database does not have, all in one transaction.
+/// Applies the migrations that the database does not have, all in one transaction.
 pub(crate) async fn migrate(session: &Session) -> Result<(), StoreError> {
-    Ok(migrate_with(session, &STEPS).await?)
+    Ok(migrate_with(session, &MIGRATIONS).await?)
 }
 
-async fn migrate_with(session: &Session, steps: &[Step]) -> Result<(), Fault> {
+async fn migrate_with(session: &Session, migrations: &[Migration]) -> Result<(), PgError> {
     session.begin("BEGIN").await?;
-    match step_up(session, steps).await {
+    match migrate_up(session, migrations).await {
         Ok(()) => session.end("COMMIT").await,
-        Err(fault) => {
+        Err(error) => {
             session.end("ROLLBACK").await?;
-            Err(fault)
+            Err(error)
         }
     }
 }
 
-async fn step_up(session: &Session, steps: &[Step]) -> Result<(), Fault> {
+async fn migrate_up(session: &Session, migrations: &[Migration]) -> Result<(), PgError> {
     // A second node waits here, and finds everything done. Nor does a node register meanwhile.
     for lock in [MIGRATION_LOCK, ENTRY_LOCK] {
         session.run(&format!("SELECT pg_advisory_xact_lock({lock})")).await?;
     }
     let found = found(session).await?;
-    let known = steps.last().map_or(0, |step| step.version);
+    let known = migrations.last().map_or(0, |migration| migration.version);
     if known < found.version {
         return admits(&found, known);
     }
@@ -83,48 +83,48 @@ async fn step_up(session: &Session, steps: &[Step]) -> Result<(), Fault> {
                       applied_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp())";
         session.run(create).await?;
     }
-    for step in steps.iter().filter(|step| found.version < step.version) {
-        if NODES_TELL_SINCE < step.version {
-            wait_for_nodes(session, step).await?;
+    for migration in migrations.iter().filter(|migration| found.version < migration.version) {
+        if NODES_TELL_SINCE < migration.version {
+            wait_for_nodes(session, migration).await?;
         }
-        session.run(step.sql).await?;
+        session.run(migration.sql).await?;
         let record = "INSERT INTO schema_version (version, compatible_from) VALUES ($1, $2)";
-        session.execute(record, &[&step.version, &step.compatible_from]).await?;
+        session.execute(record, &[&migration.version, &migration.compatible_from]).await?;
     }
     Ok(())
 }
 
-/// Refuses a step that a running node could not live with.
-async fn wait_for_nodes(session: &Session, step: &Step) -> Result<(), Fault> {
+/// Refuses a migration that would break a running node.
+async fn wait_for_nodes(session: &Session, migration: &Migration) -> Result<(), PgError> {
     let running = node::known_by_running(session).await?;
-    hindered(step, &running).map_or(Ok(()), |words| Err(unsuitable(words)))
+    hindered(migration, &running).map_or(Ok(()), |words| Err(unsuitable(words)))
 }
 
-/// Why a step cannot be applied while these nodes run; none if it can.
-fn hindered(step: &Step, running: &[NodeSchema]) -> Option<String> {
-    let old = running.iter().filter(|node| node.known < step.compatible_from);
+/// Why a migration cannot be applied while these nodes run; none if it can.
+fn hindered(migration: &Migration, running: &[NodeSchema]) -> Option<String> {
+    let old = running.iter().filter(|node| node.known < migration.compatible_from);
     let old: Vec<String> = old.map(|node| format!("`{}`", node.name)).collect();
     (!old.is_empty()).then(|| {
         format!(
-            "step {} of the schema ({}) can only be applied when every node knows version {} or \
+            "migration {} of the schema ({}) can only be applied when every node knows version {} or \
              later; these do not, and are still running: {}. Replace them with a release that knows \
              it, or stop them, and try again",
-            step.version,
-            step.name,
-            step.compatible_from,
+            migration.version,
+            migration.name,
+            migration.compatible_from,
             old.join(", ")
         )
     })
 }
 
 /// Refuses a database that programs of this release cannot use: another one changed it meanwhile.
-pub(crate) async fn check_still_usable(session: &Session) -> Result<(), Fault> {
+pub(crate) async fn check_still_usable(session: &Session) -> Result<(), PgError> {
     let found = found(session).await?;
     if found.version <= KNOWN { Ok(()) } else { admits(&found, KNOWN) }
 }
 
 /// How the database stands, without changing anything.
-pub(crate) async fn status(session: &Session) -> Result<SchemaStatus, Fault> {
+pub(crate) async fn status(session: &Session) -> Result<SchemaStatus, PgError> {
     let found = found(session).await?;
     let nodes = match found.version {
         0 => Vec::new(),
@@ -134,11 +134,11 @@ pub(crate) async fn status(session: &Session) -> Result<SchemaStatus, Fault> {
         }
         _ => node::known_by_running(session).await?,
     };
-    let pending = STEPS.iter().filter(|step| found.version < step.version);
-    let pending = pending.map(|step| PendingStep {
-        version: step.version,
-        name: step.name,
-        usable_from: step.compatible_from,
+    let pending = MIGRATIONS.iter().filter(|migration| found.version < migration.version);
+    let pending = pending.map(|migration| PendingMigration {
+        version: migration.version,
+        name: migration.name,
+        usable_from: migration.compatible_from,
     });
     Ok(SchemaStatus {
         version: found.version,
@@ -154,8 +154,8 @@ struct Found {
     compatible_from: i64,
 }
 
-/// The newest step that was applied; zero in an empty database.
-async fn found(session: &Session) -> Result<Found, Fault> {
+/// The newest migration that was applied; zero in an empty database.
+async fn found(session: &Session) -> Result<Found, PgError> {
     let tables = "SELECT count(*), count(*) FILTER (WHERE tablename = 'schema_version') \
                   FROM pg_tables WHERE schemaname = current_schema()";
     let row = session.one(tables, &[]).await?;
@@ -175,7 +175,7 @@ async fn found(session: &Session) -> Result<Found, Fault> {
     session.row(newest, &[]).await?.map_or(none, read)
 }
 
-fn admits(found: &Found, known: i64) -> Result<(), Fault> {
+fn admits(found: &Found, known: i64) -> Result<(), PgError> {
     if found.compatible_from <= known {
         return Ok(());
     }
@@ -186,8 +186,8 @@ fn admits(found: &Found, known: i64) -> Result<(), Fault> {
     )))
 }
 
-fn unsuitable(message: String) -> Fault {
-    Fault::Refused(StoreError::Unsuitable(message))
+fn unsuitable(message: String) -> PgError {
+    PgError::Refused(StoreError::Unsuitable(message))
 }
 
 #[cfg(test)]
@@ -196,19 +196,19 @@ mod tests {
 
     #[test]
     fn steps_are_numbered_without_gaps_and_none_asks_for_more_than_it_brings() {
-        for (step, version) in STEPS.iter().zip(1..) {
-            assert_eq!(step.version, version);
-            assert!(step.compatible_from <= version, "{}", step.name);
+        for (migration, version) in MIGRATIONS.iter().zip(1..) {
+            assert_eq!(migration.version, version);
+            assert!(migration.compatible_from <= version, "{}", migration.name);
         }
     }
 
     #[test]
     fn a_step_waits_for_the_nodes_that_could_not_live_with_it_and_for_no_others() {
-        let step = Step { version: 4, name: "drop_old", compatible_from: 3, sql: "" };
+        let migration = Migration { version: 4, name: "drop_old", compatible_from: 3, sql: "" };
         let node = |name: &str, known| NodeSchema { name: name.to_owned(), known };
-        assert_eq!(hindered(&step, &[]), None);
-        assert_eq!(hindered(&step, &[node("a", 3), node("b", 4)]), None);
-        let words = hindered(&step, &[node("a", 3), node("b", 2), node("c", 1)]).unwrap();
+        assert_eq!(hindered(&migration, &[]), None);
+        assert_eq!(hindered(&migration, &[node("a", 3), node("b", 4)]), None);
+        let words = hindered(&migration, &[node("a", 3), node("b", 2), node("c", 1)]).unwrap();
         assert!(words.contains("`b`, `c`") && !words.contains("`a`"), "{words}");
     }
 }

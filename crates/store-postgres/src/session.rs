@@ -11,7 +11,7 @@ use futures_util::TryStreamExt;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row, Statement};
 
-use crate::fault::Fault;
+use crate::error::PgError;
 
 /// Beyond this many the memory starts afresh: lists of characters are statements of many forms.
 const STATEMENTS_CACHED_MAX: usize = 256;
@@ -35,22 +35,22 @@ impl Session {
         !self.client.is_closed() && !self.is_in_transaction.load(Ordering::SeqCst)
     }
 
-    pub(crate) async fn rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Fault> {
+    pub(crate) async fn rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, PgError> {
         let statement = self.prepared(sql).await?;
         Ok(self.client.query(&statement, values).await?)
     }
 
-    pub(crate) async fn row(&self, sql: &str, values: Values<'_>) -> Result<Option<Row>, Fault> {
+    pub(crate) async fn row(&self, sql: &str, values: Values<'_>) -> Result<Option<Row>, PgError> {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
 
-    /// The one row of a question that always has one.
-    pub(crate) async fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, Fault> {
+    /// The one row of a query that always has one.
+    pub(crate) async fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, PgError> {
         let statement = self.prepared(sql).await?;
         Ok(self.client.query_one(&statement, values).await?)
     }
 
-    pub(crate) async fn execute(&self, sql: &str, values: Values<'_>) -> Result<u64, Fault> {
+    pub(crate) async fn execute(&self, sql: &str, values: Values<'_>) -> Result<u64, PgError> {
         let statement = self.prepared(sql).await?;
         Ok(self.client.execute(&statement, values).await?)
     }
@@ -60,8 +60,8 @@ impl Session {
         &self,
         sql: &str,
         values: Values<'_>,
-        mut take: impl FnMut(&Row) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        mut take: impl FnMut(&Row) -> Result<(), PgError>,
+    ) -> Result<(), PgError> {
         let statement = self.prepared(sql).await?;
         let rows = self.client.query_raw(&statement, values.iter().copied()).await?;
         let mut rows = std::pin::pin!(rows);
@@ -72,12 +72,12 @@ impl Session {
     }
 
     /// Statements without values, which are not prepared.
-    pub(crate) async fn run(&self, sql: &str) -> Result<(), Fault> {
+    pub(crate) async fn run(&self, sql: &str) -> Result<(), PgError> {
         Ok(self.client.batch_execute(sql).await?)
     }
 
     /// Sends all of these before it waits for any answer, and returns the first error.
-    pub(crate) async fn run_all(&self, all: &[&str]) -> Result<(), Fault> {
+    pub(crate) async fn run_all(&self, all: &[&str]) -> Result<(), PgError> {
         let sent = all.iter().map(|sql| self.client.batch_execute(sql));
         for outcome in pipelined(sent).await {
             outcome?;
@@ -85,7 +85,7 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) async fn prepared(&self, sql: &str) -> Result<Statement, Fault> {
+    pub(crate) async fn prepared(&self, sql: &str) -> Result<Statement, PgError> {
         if let Some(statement) = self.known(sql) {
             return Ok(statement);
         }
@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// The statements of a batch, in its order. Those that are new are prepared all at once.
-    pub(crate) async fn all_prepared(&self, batch: &[&str]) -> Result<Vec<Statement>, Fault> {
+    pub(crate) async fn all_prepared(&self, batch: &[&str]) -> Result<Vec<Statement>, PgError> {
         let mut prepared: HashMap<&str, Statement> = HashMap::new();
         let mut unknown: Vec<&str> = Vec::new();
         for sql in batch {
@@ -121,13 +121,13 @@ impl Session {
     }
 
     /// Begins a transaction. Until [`Session::end`] nobody else can use the connection.
-    pub(crate) async fn begin(&self, how: &str) -> Result<(), Fault> {
+    pub(crate) async fn begin(&self, how: &str) -> Result<(), PgError> {
         self.is_in_transaction.store(true, Ordering::SeqCst);
         self.run(how).await
     }
 
     /// `COMMIT` or `ROLLBACK`.
-    pub(crate) async fn end(&self, how: &str) -> Result<(), Fault> {
+    pub(crate) async fn end(&self, how: &str) -> Result<(), PgError> {
         self.run(how).await?;
         self.is_in_transaction.store(false, Ordering::SeqCst);
         Ok(())

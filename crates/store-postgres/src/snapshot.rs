@@ -1,15 +1,16 @@
-//! Questions of several statements that see one state of the database.
+//! Queries of several statements that must see one state of the database.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use store::error::StoreError;
 
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::session::Session;
 
-/// Whoever writes has this lock, shared, from before it draws a number until it has committed.
-/// Whoever has it alone sees every number that was drawn, or one that will never be used.
+/// Writers hold this lock shared from before they draw a sequence number until they have committed.
+/// A reader that holds it exclusively therefore sees the row of every number that was drawn and not
+/// rolled back.
 pub(crate) const DRAWING_LOCK: i64 = 0x546F_6C6C_0001;
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -19,17 +20,17 @@ const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// From now on, until [`finish`], all statements see one state.
-pub(crate) async fn begin(session: &Session) -> Result<(), Fault> {
+pub(crate) async fn begin(session: &Session) -> Result<(), PgError> {
     session.begin(BEGIN).await
 }
 
 /// The same, and nothing that is committed later has a number below one that is seen here.
 ///
 /// Numbers are drawn before they are committed, so on several nodes a higher one may be seen first;
-/// whoever reads on from there would miss the lower one for ever. So writers are kept out for the
+/// a reader that goes on from there would never see the lower one. So writers are kept out for the
 /// moment in which the state is fixed. All of it is sent at once, and the database ends it if we
 /// hang in the middle.
-pub(crate) async fn begin_settled(session: &Session) -> Result<(), Fault> {
+pub(crate) async fn begin_settled(session: &Session) -> Result<(), PgError> {
     let lock = format!(
         "SET idle_session_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s'; \
          SET lock_timeout = '2s'; SELECT pg_advisory_lock({DRAWING_LOCK})"
@@ -43,16 +44,16 @@ pub(crate) async fn begin_settled(session: &Session) -> Result<(), Fault> {
         session.begins();
         match session.run_all(&[&lock, &begin, &unlock]).await {
             Ok(()) => return Ok(()),
-            Err(Fault::Collided(_)) => session.end("ROLLBACK").await?,
-            Err(fault) => return Err(fault),
+            Err(PgError::Collided(_)) => session.end("ROLLBACK").await?,
+            Err(error) => return Err(error),
         }
         tokio::time::sleep(PAUSE).await;
     }
     let stuck = "a transaction of some node has not ended for seconds";
-    Err(Fault::Refused(StoreError::Failed(stuck.to_owned())))
+    Err(PgError::Refused(StoreError::Failed(stuck.to_owned())))
 }
 
-pub(crate) async fn finish(session: &Session) -> Result<(), Fault> {
+pub(crate) async fn finish(session: &Session) -> Result<(), PgError> {
     session.end("COMMIT").await
 }
 

@@ -23,10 +23,10 @@ use tokio_rustls::TlsConnector;
 pub(crate) enum Trust {
     /// Nothing is encrypted.
     Plain,
-    /// It is encrypted, and whoever answers is believed: `sslmode=require`, as everywhere else.
+    /// Encrypted, without checking the certificate: `sslmode=require`, as in other clients.
     Anybody,
-    /// Whoever has a certificate for the name, from an authority that the system trusts, or from
-    /// those in a file.
+    /// The certificate must be for the name, from an authority that the system trusts or that is in
+    /// a file.
     Named { authorities: Option<std::path::PathBuf> },
 }
 

@@ -1,10 +1,10 @@
 //! The one task that writes: it takes what waits, commits all of it in one transaction, and only
-//! then tells each waiter.
+//! then completes the futures of those groups.
 //!
-//! The cost of a commit is its fsync and its way over the network, so the more groups wait, the
-//! cheaper each becomes. If a batch is refused it is split, until the group at fault is alone and
-//! fails alone. If the connection is lost, the same batch runs again on another one: it carries a
-//! number, so it meets its own mark if it was committed after all.
+//! The cost of a commit is its fsync and its network round trip, so the more groups wait, the
+//! cheaper each becomes. If a batch is refused it is split until the bad group is alone and fails
+//! alone. If the connection is lost, the same batch runs again on another one: it writes its number
+//! to the table `batch`, so a batch that was committed after all is recognised.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::batch::{Batch, Undone};
 use crate::connector::{Connector, Purpose};
-use crate::fault::Fault;
+use crate::error::PgError;
 use crate::node::Identity;
 use crate::posting::Memory;
 use crate::queue::{Arrivals, Waiting};
@@ -40,7 +40,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 type Outcome = Result<(), StoreError>;
 
-/// Whether the writer reaches its database, for whoever begins work that must be paid for.
+/// Whether the writer reaches its database. Paid work is not begun while it does not.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reach(Arc<AtomicBool>);
 
@@ -239,8 +239,8 @@ fn split(part: Range<usize>, at: Option<usize>) -> Vec<Range<usize>> {
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
-fn not_reached(fault: Fault) -> Undone {
-    Undone::Lost { is_unknown: false, cause: StoreError::from(fault).to_string() }
+fn not_reached(error: PgError) -> Undone {
+    Undone::Lost { is_unknown: false, cause: StoreError::from(error).to_string() }
 }
 
 /// Since when the database cannot be reached.

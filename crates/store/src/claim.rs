@@ -1,4 +1,4 @@
-//! Payments on their way to a chain: one row each, written before the chain is asked anything.
+//! Claims: a row for each wallet payment, written before anything is sent to its chain.
 //!
 //! ```text
 //! VERIFIED ──► SUBMITTED ──► CREDITED
@@ -96,7 +96,8 @@ pub struct ClaimCredit {
 }
 
 /// A step that a claim takes, from the state that it was seen in. A claim that is in another one by
-/// now, or in one that does not allow the step, is [`StoreError::Missing`](crate::error::StoreError).
+/// now, or in one that does not allow the step, is
+/// [`StoreError::Missing`](crate::error::StoreError).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimStep {
     Submit(SentPayment),
@@ -131,9 +132,9 @@ pub struct ClaimSpan {
     pub until: Timestamp,
 }
 
-/// Where to go on in a list by the time of the last step.
+/// A position in a list that is sorted by the time of the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClaimPlace {
+pub struct ClaimCursor {
     pub changed: Timestamp,
     pub id: ClaimId,
 }
@@ -147,8 +148,8 @@ pub struct CreditedSum {
 }
 
 impl Claim {
-    pub fn place(&self) -> ClaimPlace {
-        ClaimPlace { changed: self.changed, id: self.id }
+    pub fn cursor(&self) -> ClaimCursor {
+        ClaimCursor { changed: self.changed, id: self.id }
     }
 
     /// Whether anything may have been sent for it, whatever became of it.

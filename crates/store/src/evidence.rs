@@ -1,4 +1,4 @@
-//! What the journal is held against when the books are verified.
+//! The stored sums that verification compares with the journal.
 
 use credits::{AllowanceKind, EntryId, KeyId, KeyTerms, OwnerId};
 use moment::Timestamp;

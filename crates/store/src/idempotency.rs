@@ -1,4 +1,4 @@
-//! Answers that are kept for whoever sends the same request with the same idempotency key again.
+//! Answers that are kept, to be sent again for the same request with the same idempotency key.
 
 use credits::OwnerId;
 use moment::Timestamp;

@@ -10,8 +10,8 @@
 //!   └─────────┴──────────────────────────┴──────┘
 //! ```
 //!
-//! A worker claims a job with a lease and a fence. Whatever it writes later names that fence; a step
-//! with another one is [`StoreError::Missing`](crate::error::StoreError), and changes nothing.
+//! A worker claims a job with a lease and a fence. Whatever it writes later names that fence; a
+//! step with another one is [`StoreError::Missing`](crate::error::StoreError), and changes nothing.
 
 use credits::{KeyId, OwnerId};
 use moment::Timestamp;
@@ -28,9 +28,9 @@ pub const JOBS_MAX: usize = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub Uuid);
 
-/// Where a job stands among those that are due: the oldest comes first.
+/// A position in the list of due jobs, oldest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JobPlace {
+pub struct JobCursor {
     pub queued: Timestamp,
     pub id: JobId,
 }
@@ -76,8 +76,8 @@ pub struct QueuedJob {
 }
 
 impl QueuedJob {
-    pub fn place(&self) -> JobPlace {
-        JobPlace { queued: self.queued, id: self.id }
+    pub fn cursor(&self) -> JobCursor {
+        JobCursor { queued: self.queued, id: self.id }
     }
 }
 
@@ -100,7 +100,7 @@ pub enum JobState {
     Rejected,
 }
 
-/// A step of a job that is open, by whoever holds its fence.
+/// A change of an open job, by the worker that holds its fence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobStep {
     /// Takes it up, under the next fence.
@@ -152,7 +152,7 @@ pub enum JobWrite {
     },
     /// Its operator wants it to end. Nothing changes for one that has ended.
     WantCancel(JobId),
-    /// Every lease ends now: whoever held one is dead.
+    /// Every lease ends now: the processes that held them are dead.
     BreakLeases,
     /// The link opens nothing any more.
     RevokeLink(JobId),

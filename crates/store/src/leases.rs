@@ -3,7 +3,7 @@
 use credits::OwnerId;
 use uuid::Uuid;
 
-use crate::Answer;
+use crate::StoreFuture;
 use crate::journal::Books;
 
 /// Where payments of wallets are carried out: at the home of an owner that nobody is.
@@ -30,16 +30,16 @@ pub enum Leased {
 }
 
 pub trait OwnerLeases: Send + Sync {
-    /// Takes an owner's lease, if it is free or its holder is dead, and reads the owner's part of the
-    /// books once nobody else can change it. A lease that is held here already is as good.
-    fn lease_owner(&self, owner: OwnerId) -> Answer<'_, Leased>;
+    /// Takes an owner's lease, if it is free or its holder is dead, and reads the owner's part of
+    /// the books once nobody else can change it. A lease that is held here already is as good.
+    fn lease_owner(&self, owner: OwnerId) -> StoreFuture<'_, Leased>;
 
-    /// Asks whoever has an owner's lease to give it back.
-    fn recall_owner(&self, owner: OwnerId) -> Answer<'_, ()>;
+    /// Asks the node that has an owner's lease to give it back.
+    fn recall_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()>;
 
-    /// An owner's part of the books, wherever it is at home: of a moment ago.
-    fn owner_books(&self, owner: OwnerId) -> Answer<'_, Books>;
+    /// An owner's part of the books as it was a moment ago, whichever node has its lease.
+    fn owner_books(&self, owner: OwnerId) -> StoreFuture<'_, Books>;
 
     /// Gives a lease back. Everything that was handed in for the owner must be written.
-    fn release_owner(&self, owner: OwnerId) -> Answer<'_, ()>;
+    fn release_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()>;
 }

@@ -1,8 +1,8 @@
 //! Durable state behind one trait: SQLite here, Postgres in the crate `store-postgres`.
 //!
-//! Everything is written by [`Store::commit`], in groups that are all or nothing; everything else
-//! is a question, and questions are traits by subject. The rules are elsewhere: the schema only
-//! refuses what must never be.
+//! Everything is written by [`Store::commit`], in groups that are all or nothing. Reads are traits
+//! by subject, in `queries`. The rules are in other crates: the schema only refuses states that
+//! must never exist.
 
 use std::path::Path;
 use std::pin::Pin;
@@ -32,7 +32,7 @@ pub mod limit_hit;
 pub mod media;
 pub mod names;
 pub mod owner;
-pub mod questions;
+pub mod queries;
 pub mod rpc;
 pub mod schema;
 pub mod sqlite;
@@ -42,13 +42,13 @@ pub mod usage;
 pub mod wallet;
 pub mod write;
 
-pub use questions::{
+pub use queries::{
     AccessStore, BookStore, CharacterStore, ClaimStore, EvidenceStore, JobStore, MediaRowStore,
     RpcStore, UsageStore,
 };
 
-/// An answer under way.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+/// The future of a query.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// A group under way: resolves once the group is durable, or will never be. Dropping it does not
 /// call the group back.
@@ -81,7 +81,7 @@ pub trait Store:
 
     /// Copies everything that was acknowledged so far to a file that is not there yet, while others
     /// go on. The copy knows the moment.
-    fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> Answer<'a, BackedUp>;
+    fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> StoreFuture<'a, BackedUp>;
 
-    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>>;
+    fn setting<'a>(&'a self, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>>;
 }

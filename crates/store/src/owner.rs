@@ -1,4 +1,4 @@
-//! Owners: whoever has a balance. An account of this installation, or a wallet on a chain.
+//! Owners of a balance: an account of this installation, or a wallet on a chain.
 
 use credits::OwnerId;
 use moment::Timestamp;

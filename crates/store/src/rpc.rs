@@ -12,7 +12,7 @@ pub const SENT_TRANSACTIONS_MAX: usize = 1000;
 /// Spent credits are summed by quarter of an hour.
 pub const QUARTER_MS: i64 = 15 * 60 * 1000;
 
-/// Two days of sums are kept, for questions about one.
+/// Two days of sums are kept, for queries about one.
 pub const SPENT_QUARTERS_KEPT: i64 = 2 * 96;
 
 /// Which quarter of an hour a moment is in, counted from 1970.

@@ -10,13 +10,13 @@ pub struct SchemaStatus {
     /// The newest step that this release has.
     pub known: i64,
     /// The steps that this release would apply.
-    pub pending: Vec<PendingStep>,
+    pub pending: Vec<PendingMigration>,
     /// Processes that work on the database now, where several can.
     pub nodes: Vec<NodeSchema>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PendingStep {
+pub struct PendingMigration {
     pub version: i64,
     pub name: &'static str,
     /// Programs that do not know this version must have been replaced before it is applied.

@@ -1,4 +1,4 @@
-//! An owner's money as a bank would tell it: what came, what went, and what was left each time.
+//! An owner's account statement: credits, charges, and the balance after each.
 
 use credits::{EntryId, OwnerId, TransferCode};
 use moment::Timestamp;

@@ -1,4 +1,4 @@
-//! What was charged for: the lines that an owner reads on a bill, and the questions about them.
+//! What was charged for: the lines that an owner reads on a bill, and what can be queried of them.
 
 use credits::{EntryId, KeyId, OwnerId};
 use moment::Timestamp;
@@ -74,15 +74,15 @@ pub struct UsagePage {
     pub total: u64,
 }
 
-/// A place in the history. Rows are added in the order of places, so whoever reads on from one
-/// misses nothing and sees nothing twice.
+/// A position in the history. Rows are added in this order, so reading on from a cursor skips no
+/// row and repeats none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct UsagePlace {
+pub struct UsageCursor {
     pub at: Timestamp,
     pub seq: i64,
 }
 
-/// The days of a question: the first one included, the last one included.
+/// The days of a query: the first one included, the last one included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Days {
     pub first: i64,

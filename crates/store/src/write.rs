@@ -44,8 +44,8 @@ pub enum Write {
         rows_max: usize,
     },
     AddOwner(Owner),
-    /// Adds an owner unless it is there, by its id or by its name. Missing if it is a wallet that is
-    /// linked to an account.
+    /// Adds an owner unless it is there, by its id or by its name. Missing if it is a wallet that
+    /// is linked to an account.
     EnsureOwner(Owner),
     SetTier {
         owner: OwnerId,
@@ -120,7 +120,7 @@ pub enum Write {
     /// A payment becomes ours to settle. One that failed is taken up again; one in any other state
     /// is a duplicate.
     OpenClaim(Claim),
-    /// Missing unless the claim is in the state that whoever takes the step has seen it in.
+    /// `Missing` unless the claim is still in the state `from`.
     AdvanceClaim {
         claim: ClaimId,
         from: ClaimState,
@@ -143,8 +143,8 @@ pub enum Write {
     },
     /// A claim that was missing is on its chain again.
     NoteFoundClaim(ClaimId),
-    /// Forgets claims that failed before a moment, at most `rows_max` at once. Those that money came
-    /// for are kept.
+    /// Forgets claims that failed before a moment, at most `rows_max` at once. Those that money
+    /// came for are kept.
     DropFailedClaims {
         before: Timestamp,
         rows_max: usize,

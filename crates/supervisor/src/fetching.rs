@@ -17,7 +17,7 @@ pub trait Teller: Send {
     /// How often.
     fn every(&self) -> Duration;
     fn tell(&mut self, id: &str, progress: Progress);
-    /// Nothing more is told about the model that was told about last.
+    /// Ends the progress reports of the current model.
     fn end(&mut self);
 }
 

@@ -20,15 +20,15 @@ const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 const IDLE_MAX: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
-struct Answer {
+struct HealthReport {
     #[serde(default)]
-    models: Vec<AnswerModel>,
+    models: Vec<ReportedModel>,
     #[serde(default)]
     gpus: Vec<Gpu>,
 }
 
 #[derive(Deserialize)]
-struct AnswerModel {
+struct ReportedModel {
     id: String,
     state: String,
     #[serde(default)]
@@ -65,7 +65,7 @@ impl Health {
     /// None if it does not answer.
     pub(crate) async fn ask(&self) -> Option<Report> {
         let body = timeout(ANSWER_TIMEOUT, self.answer()).await.ok()??;
-        let answer: Answer = serde_json::from_slice(&body).ok()?;
+        let answer: HealthReport = serde_json::from_slice(&body).ok()?;
         let loaded = answer.models.into_iter().filter(|model| model.state == "loaded");
         let loaded = loaded.map(|model| LoadedModel {
             gpu_layers: model.gpu_layers.zip(model.layers),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-/// How long an engine may take to end when it is told to.
+/// How long an engine may take to end after it was asked to.
 const END_WAIT: Duration = Duration::from_secs(3);
 
 /// How the engine is started.
@@ -60,7 +60,7 @@ pub(crate) async fn end(mut child: Child) {
 }
 
 /// How a process ended, in words.
-pub(crate) fn told(ended: io::Result<ExitStatus>) -> String {
+pub(crate) fn describe_exit(ended: io::Result<ExitStatus>) -> String {
     match ended {
         Ok(status) => format!("it ended with {status}"),
         Err(error) => format!("it cannot be watched: {error}"),

@@ -1,4 +1,4 @@
-//! Whether the engine can run a model now, in words for whoever asked for it.
+//! Whether the engine can run a model now, in words for the caller.
 
 use std::sync::Arc;
 use std::time::Duration;

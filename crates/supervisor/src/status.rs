@@ -1,4 +1,4 @@
-//! How the engine is doing, written by whoever watches it and read by everybody.
+//! The state of the engine: written by the supervisor, read by everything else.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backoff::{STEADY_AFTER, wait};
 use crate::health::{self, Health};
-use crate::process::{Plan, end, told};
+use crate::process::{Plan, describe_exit, end};
 use crate::status::{ProcessState, StatusCell};
 
 /// Where random numbers come from: they spread restarts.
@@ -78,7 +78,7 @@ async fn watch(
     let lifeline = child.stdin.take();
     let outcome = tokio::select! {
         () = stop.cancelled() => Ended::Told,
-        ended = child.wait() => return Ended::ByItself(told(ended)),
+        ended = child.wait() => return Ended::ByItself(describe_exit(ended)),
         () = look_after(process, health, status) => {
             Ended::ByItself(format!("it said nothing for {} s", SILENCE_MAX.as_secs()))
         }

@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use access::KeyRing;
-use api::app::{App, Settings, Shared};
+use api::app::{App, Shared};
 use api::engines::Engines;
 use api::hosts::Hosts;
 use api::input::Bodies;
+use api::settings::Settings;
 use api::strangers::Strangers;
 use axum::Router;
 use config::environment::Environment;
@@ -363,7 +364,7 @@ impl TestApp {
 
     /// How often the reader was asked for something.
     pub fn reads(&self) -> usize {
-        self.reader.jobs.load(Ordering::Relaxed)
+        self.reader.tasks.load(Ordering::Relaxed)
     }
 
     /// Carries out the jobs that are due, and waits until they have ended or are put off.

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use moment::ManualClock;
 use money::Nano;
-use payments::{Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step};
+use payments::{
+    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, SettlerFuture, Sighting,
+};
 use store::claim::{Claim, SentPayment};
 use wallet::{
     ContractCheck, EvmAddress, EvmTerms, PaymentTerms, SolanaAddress, SolanaCluster, SolanaTerms,
@@ -69,7 +71,7 @@ impl StubChain {
 }
 
 impl Settler for StubChain {
-    fn prepare<'a>(&'a self, _: &'a Order) -> Step<'a, Preparation> {
+    fn prepare<'a>(&'a self, _: &'a Order) -> SettlerFuture<'a, Preparation> {
         let prepared = match self.mood() {
             Mood::Poor => {
                 Err(Decline::new("insufficient_funds", "The payer has too little").into())
@@ -89,21 +91,21 @@ impl Settler for StubChain {
         Box::pin(async { prepared })
     }
 
-    fn send<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+    fn send<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting> {
         let sighted = self.sighted(claim);
         Box::pin(async { Ok(sighted) })
     }
 
-    fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+    fn look<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting> {
         let sighted = self.sighted(claim);
         Box::pin(async { Ok(sighted) })
     }
 
-    fn recent_blockhash(&self) -> Step<'_, Option<[u8; 32]>> {
+    fn recent_blockhash(&self) -> SettlerFuture<'_, Option<[u8; 32]>> {
         Box::pin(async { Ok(Some([5; 32])) })
     }
 
-    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> Step<'a, bool> {
+    fn confirms<'a>(&'a self, check: &'a ContractCheck) -> SettlerFuture<'a, bool> {
         let is_contract = self.contracts.lock().unwrap().contains(&check.account);
         Box::pin(async move { Ok(is_contract) })
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use store::Answer;
+use store::StoreFuture;
 use store::error::StoreError;
 use store::intercept::Intercept;
 
@@ -19,7 +19,7 @@ impl Flaky {
 }
 
 impl Intercept for Flaky {
-    fn answer<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
+    fn answer<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
         if self.is_failing.load(Ordering::SeqCst) {
             return Box::pin(async { Err(StoreError::Failed("told to fail".to_owned())) });
         }

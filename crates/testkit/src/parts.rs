@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::console::assets::{Asset, Assets, Page};
-use api::console::{Console, OperateFault};
+use api::console::{Console, OperateError};
 use api::engines::Engines;
 use api::wallets::Wallets;
 use domain::entropy::Entropy;
@@ -50,7 +50,7 @@ pub(crate) fn console() -> Console {
         _ => None,
     };
     let page = Page { slug: "limits", title: "Limits", markdown: "# Limits\n", tag: "l1" };
-    let operate = Arc::new(|operation: Value| -> BoxFuture<'static, Result<Value, OperateFault>> {
+    let operate = Arc::new(|operation: Value| -> BoxFuture<'static, Result<Value, OperateError>> {
         Box::pin(async move { Ok(serde_json::json!({ "asked": operation })) })
     });
     Console::new(&[5; 32], Assets { file, pages: vec![page] }, "default").with_operator(operate)

@@ -32,7 +32,7 @@ const PAGES_EACH: usize = 200;
 
 /// Why a page was not built, for the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BrowserFault {
+pub enum BrowserError {
     #[error("the browser could not be started: {0}")]
     NotStarted(String),
     #[error("the browser went away")]
@@ -77,14 +77,14 @@ impl Browser {
         &self,
         fetcher: &Fetcher,
         address: &WebAddress,
-    ) -> Result<String, BrowserFault> {
-        let _turn = self.turns.acquire().await.map_err(|_| BrowserFault::Gone)?;
+    ) -> Result<String, BrowserError> {
+        let _turn = self.turns.acquire().await.map_err(|_| BrowserError::Gone)?;
         let running = self.running().await?;
         let context = running.wire.call(None, "Target.createBrowserContext", json!({})).await?;
         let context = context["browserContextId"].as_str().unwrap_or_default().to_owned();
         let building =
             timeout(PAGE_TIME_MAX, tab::build(&running.wire, &context, fetcher, address));
-        let built = building.await.unwrap_or(Err(BrowserFault::TimedOut));
+        let built = building.await.unwrap_or(Err(BrowserError::TimedOut));
         let away = json!({"browserContextId": context});
         if running.wire.call(None, "Target.disposeBrowserContext", away).await.is_err() {
             // A page that cannot be thrown away is thrown away with its browser.
@@ -94,7 +94,7 @@ impl Browser {
     }
 
     /// The browser, started if it is not there or has built enough.
-    async fn running(&self) -> Result<Arc<Running>, BrowserFault> {
+    async fn running(&self) -> Result<Arc<Running>, BrowserError> {
         let mut running = self.running.lock().await;
         let is_spent = PAGES_EACH <= self.built.fetch_add(1, Ordering::Relaxed);
         if let Some(running) = running.as_ref().filter(|it| !is_spent && it.wire.is_open()) {

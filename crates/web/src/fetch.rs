@@ -169,7 +169,7 @@ impl Fetcher {
             Ok((head, packed))
         };
         let driving = async {
-            // Its end is told to whoever reads.
+            // The reader sees the end of the body.
             let _ = connection.await;
             std::future::pending::<()>().await;
         };

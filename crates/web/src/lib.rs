@@ -15,14 +15,14 @@ mod scrape;
 mod search;
 mod tls;
 
-pub use browser::{Browser, BrowserFault, BrowserSetup};
+pub use browser::{Browser, BrowserError, BrowserSetup};
 pub use connect::StandIn;
 pub use fault::FetchFault;
 pub use fetch::{Ask, Fetched, Fetcher, Method};
 pub use names::{Names, SystemNames};
 pub use reading::Reading;
 pub use scrape::{PAGE_BYTES_MAX, ScrapeFault, Scraped, Scraper, Way};
-pub use search::{BRAVE, Found, NoSearch, SearchFault, SearchKind, Searcher, TAVILY};
+pub use search::{BRAVE, Found, NoSearch, SearchError, SearchKind, Searcher, TAVILY};
 pub use tls::{TlsUnusable, trusting_the_system};
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! Reading what was fetched or sent: pages and documents, which whoever wrote them may have made to
-//! harm, so that they are opened elsewhere.
+//! Reads pages and documents that were fetched or sent. They may be hostile, so they are opened by
+//! the reader processes.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use pages::Page;
-use reader::jobs::{document, page};
-use reader::{CallerId, Fault, Reader};
+use reader::tasks::{document, page};
+use reader::{CallerId, Reader, ReaderError};
 
-/// Has hostile bytes read. What could not be read is told in a sentence.
+/// Has hostile bytes read. The error is a sentence for the caller.
 #[derive(Clone)]
 pub struct Reading {
     reader: Arc<dyn Reader>,
@@ -28,23 +28,25 @@ impl Reading {
     ) -> Result<Page, String> {
         let request = page::Request { content_type, address };
         let read = reader::ask(self.reader.as_ref(), caller, request, bytes).await;
-        let (content, markdown) = read.map_err(told)?;
+        let (content, markdown) = read.map_err(message)?;
         Ok(content?.with(&markdown))
     }
 
     pub async fn document(&self, caller: CallerId, bytes: Bytes) -> Result<String, String> {
         let request = document::Request { lengths: vec![bytes.len()] };
         let read = reader::ask(self.reader.as_ref(), caller, request, bytes).await;
-        let (outcome, text) = read.map_err(told)?;
+        let (outcome, text) = read.map_err(message)?;
         outcome.split(&text).pop().unwrap_or_else(|| Err(told_nothing()))
     }
 }
 
-fn told(fault: Fault) -> String {
-    match fault {
-        Fault::TooMuch { .. } => "Reading it takes more memory or time than it may.".to_owned(),
-        Fault::Busy => "Too much is waiting to be read; try again shortly.".to_owned(),
-        Fault::Unavailable { cause } => {
+fn message(error: ReaderError) -> String {
+    match error {
+        ReaderError::TooMuch { .. } => {
+            "Reading it takes more memory or time than it may.".to_owned()
+        }
+        ReaderError::Busy => "Too much is waiting to be read; try again shortly.".to_owned(),
+        ReaderError::Unavailable { cause } => {
             tracing::error!("nothing can be read: {cause}");
             told_nothing()
         }

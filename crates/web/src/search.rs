@@ -41,7 +41,7 @@ pub struct Found {
 
 /// Why a search gave nothing, for the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SearchFault {
+pub enum SearchError {
     #[error("the search service did not answer: {0}")]
     Unreachable(String),
     #[error("the search service answered with status {0}")]
@@ -96,14 +96,14 @@ impl Searcher {
         Ok(Searcher { kind, client, target })
     }
 
-    pub async fn search(&self, query: &str, limit: usize) -> Result<Vec<Found>, SearchFault> {
+    pub async fn search(&self, query: &str, limit: usize) -> Result<Vec<Found>, SearchError> {
         let searching = timeout(SEARCH_TIME_MAX, self.ask(query, limit)).await;
-        let body = searching.map_err(|_| SearchFault::Unreachable("too slow".to_owned()))??;
+        let body = searching.map_err(|_| SearchError::Unreachable("too slow".to_owned()))??;
         let found = read(self.kind, &body)?;
         Ok(found.into_iter().filter(|found| is_web(&found.url)).take(limit).map(bounded).collect())
     }
 
-    async fn ask(&self, query: &str, limit: usize) -> Result<bytes::Bytes, SearchFault> {
+    async fn ask(&self, query: &str, limit: usize) -> Result<bytes::Bytes, SearchError> {
         let words = utf8_percent_encode(query, NON_ALPHANUMERIC);
         let sent = match self.kind {
             SearchKind::Searxng => {
@@ -119,14 +119,14 @@ impl Searcher {
                 self.client.post(&self.target, Content::json(body)).await
             }
         };
-        let answer = sent.map_err(|fault| SearchFault::Unreachable(format!("{fault:?}")))?;
+        let answer = sent.map_err(|fault| SearchError::Unreachable(format!("{fault:?}")))?;
         match answer.status() {
             200 => {}
-            403 if self.kind == SearchKind::Searxng => return Err(SearchFault::NoJson),
-            status => return Err(SearchFault::Status(status)),
+            403 if self.kind == SearchKind::Searxng => return Err(SearchError::NoJson),
+            status => return Err(SearchError::Status(status)),
         }
         let body = answer.whole(ANSWER_BYTES_MAX).await;
-        body.map_err(|unread| SearchFault::Unreachable(format!("{unread:?}")))
+        body.map_err(|unread| SearchError::Unreachable(format!("{unread:?}")))
     }
 }
 
@@ -155,8 +155,8 @@ struct Line {
     date: Option<String>,
 }
 
-fn read(kind: SearchKind, body: &[u8]) -> Result<Vec<Found>, SearchFault> {
-    let strange = |error: serde_json::Error| SearchFault::Strange(error.to_string());
+fn read(kind: SearchKind, body: &[u8]) -> Result<Vec<Found>, SearchError> {
+    let strange = |error: serde_json::Error| SearchError::Strange(error.to_string());
     let lines = match kind {
         SearchKind::Brave => {
             let answer: BraveAnswer = serde_json::from_slice(body).map_err(strange)?;

@@ -10,8 +10,8 @@ use rustls_platform_verifier::BuilderVerifierExt;
 #[error("the system's certificates cannot be used: {0}")]
 pub struct TlsUnusable(#[from] rustls::Error);
 
-/// Whoever this machine's other programs believe, which is nobody on a machine without root
-/// certificates: plain pages can still be read there. One request a connection needs no HTTP/2.
+/// The root certificates of this machine. Without any, only plain HTTP pages can be read. One
+/// request a connection needs no HTTP/2.
 pub fn trusting_the_system() -> Result<Arc<ClientConfig>, TlsUnusable> {
     let builder = || {
         ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

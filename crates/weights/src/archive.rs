@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use zip::ZipArchive;
 
-use crate::fault::Fault;
+use crate::error::SourceError;
 
 /// A file inside, and where it goes.
 #[derive(Debug)]
@@ -20,13 +20,14 @@ pub(crate) struct Wanted {
 }
 
 /// Writes out every wanted file; one that is not inside is a fault of the archive.
-pub(crate) fn extract(archive: &Path, name: &str, wanted: &[Wanted]) -> Result<(), Fault> {
-    let file = File::open(archive).map_err(Fault::disk(archive))?;
+pub(crate) fn extract(archive: &Path, name: &str, wanted: &[Wanted]) -> Result<(), SourceError> {
+    let file = File::open(archive).map_err(SourceError::disk(archive))?;
     if name.ends_with(".whl") { from_wheel(file, wanted) } else { from_tarball(file, wanted) }
 }
 
-fn from_wheel(file: File, wanted: &[Wanted]) -> Result<(), Fault> {
-    let broken = |error: zip::result::ZipError| Fault::Source(format!("broken wheel: {error}"));
+fn from_wheel(file: File, wanted: &[Wanted]) -> Result<(), SourceError> {
+    let broken =
+        |error: zip::result::ZipError| SourceError::Source(format!("broken wheel: {error}"));
     let mut wheel = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
     for wanted in wanted {
         let entry = wheel.by_name(&wanted.path).map_err(broken)?;
@@ -35,8 +36,8 @@ fn from_wheel(file: File, wanted: &[Wanted]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn from_tarball(file: File, wanted: &[Wanted]) -> Result<(), Fault> {
-    let broken = |error: io::Error| Fault::Source(format!("broken tarball: {error}"));
+fn from_tarball(file: File, wanted: &[Wanted]) -> Result<(), SourceError> {
+    let broken = |error: io::Error| SourceError::Source(format!("broken tarball: {error}"));
     let mut missing: HashMap<&str, &Wanted> =
         wanted.iter().map(|wanted| (wanted.path.as_str(), wanted)).collect();
     let mut tarball = tar::Archive::new(GzDecoder::new(BufReader::new(file)));
@@ -51,23 +52,23 @@ fn from_tarball(file: File, wanted: &[Wanted]) -> Result<(), Fault> {
         }
     }
     let names: Vec<&str> = missing.into_keys().collect();
-    Err(Fault::Source(format!("the tarball has no {}", names.join(", "))))
+    Err(SourceError::Source(format!("the tarball has no {}", names.join(", "))))
 }
 
 /// A file has its name only when it is whole, because its presence is all that is looked at.
-fn write(entry: impl Read, wanted: &Wanted) -> Result<(), Fault> {
+fn write(entry: impl Read, wanted: &Wanted) -> Result<(), SourceError> {
     let half = half_of(&wanted.to);
-    let mut output = File::create(&half).map_err(Fault::disk(&half))?;
+    let mut output = File::create(&half).map_err(SourceError::disk(&half))?;
     let mut entry = Unpacked { inner: entry.take(wanted.bytes_max.saturating_add(1)), fault: None };
     let copied = io::copy(&mut entry, &mut output);
     if let Some(fault) = entry.fault {
-        return Err(Fault::Source(format!("{} cannot be unpacked: {fault}", wanted.path)));
+        return Err(SourceError::Source(format!("{} cannot be unpacked: {fault}", wanted.path)));
     }
-    let bytes = copied.map_err(Fault::disk(&half))?;
+    let bytes = copied.map_err(SourceError::disk(&half))?;
     if wanted.bytes_max < bytes {
-        return Err(Fault::Source(format!("{} is longer than it should be", wanted.path)));
+        return Err(SourceError::Source(format!("{} is longer than it should be", wanted.path)));
     }
-    std::fs::rename(&half, &wanted.to).map_err(Fault::disk(&wanted.to))
+    std::fs::rename(&half, &wanted.to).map_err(SourceError::disk(&wanted.to))
 }
 
 fn half_of(path: &Path) -> PathBuf {

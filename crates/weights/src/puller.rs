@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
 
 use crate::entry::{Entry, SCRATCH};
-use crate::fault::PullError;
+use crate::error::PullError;
 use crate::manifest::{Manifest, ModelFiles};
 use crate::place::{folder, is_there};
 use crate::progress::{Gauge, Progress};

@@ -4,7 +4,7 @@ use reqwest::{Client, Url};
 use serde::Deserialize;
 
 use crate::download::host;
-use crate::fault::Fault;
+use crate::error::SourceError;
 use crate::manifest::{Package, Registry};
 
 /// The list of one package's files is a few kilobytes; some have thousands of versions.
@@ -21,14 +21,20 @@ pub struct Registries {
 }
 
 impl Registries {
-    pub(crate) async fn locate(&self, client: &Client, package: &Package) -> Result<Url, Fault> {
+    pub(crate) async fn locate(
+        &self,
+        client: &Client,
+        package: &Package,
+    ) -> Result<Url, SourceError> {
         match package.registry {
             Registry::Python => {
-                let index = self.python.as_ref().ok_or_else(|| Fault::Source(NO_PYTHON.into()))?;
+                let index =
+                    self.python.as_ref().ok_or_else(|| SourceError::Source(NO_PYTHON.into()))?;
                 in_index(client, index, package).await
             }
             Registry::Npm => {
-                let registry = self.npm.as_ref().ok_or_else(|| Fault::Source(NO_NPM.into()))?;
+                let registry =
+                    self.npm.as_ref().ok_or_else(|| SourceError::Source(NO_NPM.into()))?;
                 below(registry, &format!("{}/-/{}", package.name, package.archive))
             }
         }
@@ -41,30 +47,30 @@ const NO_NPM: &str = "no Node package registry is known: set npm_config_registry
                       `npm_registry_url` in [engine]";
 
 /// Looks an archive up in the "simple" index that pip uses, in either of its two forms.
-async fn in_index(client: &Client, index: &Url, package: &Package) -> Result<Url, Fault> {
+async fn in_index(client: &Client, index: &Url, package: &Package) -> Result<Url, SourceError> {
     let page = below(index, &format!("{}/", package.name))?;
     let accept = "application/vnd.pypi.simple.v1+json, text/html;q=0.5";
     let request = client.get(page.clone()).header("accept", accept);
-    let unreachable = |_| Fault::Unreachable(format!("{} cannot be reached", host(&page)));
+    let unreachable = |_| SourceError::Unreachable(format!("{} cannot be reached", host(&page)));
     let mut response = request.send().await.map_err(unreachable)?;
     if !response.status().is_success() {
         let message = format!("{} answers {} for {}", host(&page), response.status(), package.name);
-        return Err(Fault::Source(message));
+        return Err(SourceError::Source(message));
     }
     // Links are relative to where the page really is.
     let page = response.url().clone();
     let mut body = Vec::new();
-    let broken = |_| Fault::Source(format!("{} broke off", host(&page)));
+    let broken = |_| SourceError::Source(format!("{} broke off", host(&page)));
     while let Some(piece) = response.chunk().await.map_err(broken)? {
         if INDEX_BYTES_MAX < body.len() + piece.len() {
-            return Err(Fault::Source(format!("the index of {} is too long", package.name)));
+            return Err(SourceError::Source(format!("the index of {} is too long", package.name)));
         }
         body.extend_from_slice(&piece);
     }
     let link = link_in(&String::from_utf8_lossy(&body), &package.archive);
     let found = link.and_then(|link| page.join(&link).ok());
     let found = found.ok_or_else(|| {
-        Fault::Source(format!("{} does not have {}", host(&page), package.archive))
+        SourceError::Source(format!("{} does not have {}", host(&page), package.archive))
     })?;
     Ok(with_login_of(index, found))
 }
@@ -95,9 +101,9 @@ struct ListedFile {
     url: String,
 }
 
-fn below(base: &Url, path: &str) -> Result<Url, Fault> {
+fn below(base: &Url, path: &str) -> Result<Url, SourceError> {
     let text = format!("{}/{path}", base.as_str().trim_end_matches('/'));
-    Url::parse(&text).map_err(|_| Fault::Source(format!("{} is no address", host(base))))
+    Url::parse(&text).map_err(|_| SourceError::Source(format!("{} is no address", host(base))))
 }
 
 /// An index that wants a name and a password wants them for its files too.

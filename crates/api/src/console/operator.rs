@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
 
 use crate::app::{App, Shared};
-use crate::console::OperateFault;
+use crate::console::OperateError;
 use crate::console::session;
 use crate::console::sign_in::is_operator;
 use crate::refusal::Refusal;
@@ -40,7 +40,7 @@ async fn perform(app: &App, request: Request) -> Result<Value, Refusal> {
     let name = operation["operation"].as_str().unwrap_or("unknown").to_owned();
     tracing::info!(operation = name, key = ?holder.key().map(|key| key.id), "an operator asks");
     operate(operation).await.map_err(|fault| match fault {
-        OperateFault::Refused(message) => Refusal::bad_request("Operation refused", message),
-        OperateFault::Failed(cause) => Refusal::unavailable(cause),
+        OperateError::Refused(message) => Refusal::bad_request("Operation refused", message),
+        OperateError::Failed(cause) => Refusal::unavailable(cause),
     })
 }

@@ -17,7 +17,7 @@ use store::job::{JobFilter, JobKind, QueuedJob};
 
 use crate::app::{App, Shared};
 use crate::console::session;
-use crate::console::sign_in::told;
+use crate::console::sign_in::uncached_json;
 use crate::refusal::Refusal;
 
 const JOBS_MAX: usize = 100;
@@ -82,7 +82,7 @@ async fn list_jobs(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
 }
 
 fn job_line(job: &QueuedJob) -> Value {
-    let told = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
     json!({
         "queueId": job.id.0,
         "kind": match job.kind {
@@ -92,8 +92,8 @@ fn job_line(job: &QueuedJob) -> Value {
         "model": job.model,
         "state": job.state.name(),
         "queuedAt": job.queued.to_string(),
-        "startedAt": told(job.started),
-        "doneAt": told(job.done),
+        "startedAt": text(job.started),
+        "doneAt": text(job.done),
         "hasResult": job.media.is_some(),
     })
 }
@@ -107,5 +107,5 @@ fn is_shown(holder: &Arc<Holder>, key: Option<KeyId>) -> bool {
 }
 
 fn answer(listed: Result<Value, Refusal>) -> Response {
-    listed.map_or_else(IntoResponse::into_response, |it| told(&it))
+    listed.map_or_else(IntoResponse::into_response, |it| uncached_json(&it))
 }

@@ -1,4 +1,4 @@
-//! What callers were refused of late, so that a page can show somebody their own mistakes.
+//! The latest refusals of callers, so that a page can show somebody their own mistakes.
 //!
 //! In memory and bounded: it helps to find a fault, and decides nothing.
 
@@ -11,9 +11,10 @@ use credits::{KeyId, OwnerId};
 use moment::Timestamp;
 
 use crate::refusal::render::{Discovery, Words};
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 
-/// Of how many owners refusals are kept; beyond it, the one who was refused longest ago is forgotten.
+/// Of how many owners refusals are kept; beyond it, the one who was refused longest ago is
+/// forgotten.
 const OWNERS_MAX: usize = 500;
 const CALLS_MAX: usize = 50;
 const WORDS_CHARS_MAX: usize = 200;

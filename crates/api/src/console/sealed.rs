@@ -1,7 +1,7 @@
 //! A session as its cookie carries it: who it stands for and until when, under a seal of ours.
 //!
-//! Nothing is kept on this side, so any node can open what another one sealed, also after a
-//! restart. Whoever lacks the secret can neither make a session nor lengthen one.
+//! Nothing is stored, so any node can read a session that another one sealed, also after a restart.
+//! Without the secret nobody can make a session or extend one.
 
 use std::str;
 

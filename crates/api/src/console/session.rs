@@ -8,9 +8,9 @@ use axum::http::{HeaderMap, HeaderName};
 use moment::Timestamp;
 
 use crate::app::App;
-use crate::caller;
 use crate::console::sealed::{Session, Subject};
 use crate::refusal::Refusal;
+use crate::refusal::key::refuse_key;
 
 pub(super) const COOKIE_NAME: &str = "tollgate_session";
 /// Sent by our own pages with everything that they ask for. A page of another origin would have to
@@ -32,7 +32,7 @@ pub(crate) async fn holder(
     let session = proved(app, headers, now)?;
     match find(app, &session, now).await {
         Ok(holder) => Ok(holder),
-        Err(refused) => Err(caller::refuse(refused)),
+        Err(refused) => Err(refuse_key(refused)),
     }
 }
 
@@ -46,13 +46,13 @@ pub(super) fn proved(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<S
     }
 }
 
-/// The session that a cookie carries, whoever made the browser send it.
+/// The session that a cookie carries, no matter which page made the browser send it.
 pub(super) fn current(app: &App, headers: &HeaderMap, now: Timestamp) -> Option<Session> {
     let session = app.console.sealer.open(cookie(headers)?, now)?;
     (!app.console.has_ended(&session.id)).then_some(session)
 }
 
-/// Whoever a session stands for, looked up anew.
+/// The caller of a session, looked up again.
 pub(super) async fn find(
     app: &App,
     session: &Session,

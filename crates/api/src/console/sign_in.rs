@@ -16,13 +16,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::{App, Shared};
+use crate::arrival::Arrival;
 use crate::call::refuse_blocked_address;
-use crate::caller::{self, Arrival, Principal};
 use crate::console::SESSION_LIFETIME;
 use crate::console::sealed::{Session, Subject};
 use crate::console::session::{self, COOKIE_NAME, is_same_origin};
 use crate::origin;
+use crate::principal::Principal;
 use crate::refusal::Refusal;
+use crate::refusal::key::refuse_key;
 use crate::reply;
 use crate::wallets::sign_in as wallet_sign_in;
 
@@ -40,12 +42,12 @@ struct Entry {
 pub(super) async fn probe(State(app): State<Shared>, headers: HeaderMap) -> Response {
     let now = app.clock.now();
     let Some(session) = session::current(&app, &headers, now) else {
-        return told(&nobody(&app));
+        return uncached_json(&nobody(&app));
     };
     match session::find(&app, &session, now).await {
-        Ok(holder) => told(&somebody(&app, &session, &holder)),
+        Ok(holder) => uncached_json(&somebody(&app, &session, &holder)),
         Err(access::KeyRefused::Unknowable(error)) => Refusal::unavailable(error).into_response(),
-        Err(_) => with_cookie(told(&nobody(&app)), &app, None),
+        Err(_) => with_cookie(uncached_json(&nobody(&app)), &app, None),
     }
 }
 
@@ -60,7 +62,7 @@ pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Respon
         Ok((subject, holder)) => {
             let session = new_session(subject, now, app.entropy.as_ref());
             let cookie = app.console.sealer.seal(&session);
-            with_cookie(told(&somebody(&app, &session, &holder)), &app, Some(&cookie))
+            with_cookie(uncached_json(&somebody(&app, &session, &holder)), &app, Some(&cookie))
         }
         Err(refusal) => {
             let status = refusal.status();
@@ -72,13 +74,13 @@ pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Respon
     }
 }
 
-/// Ends the session, also for whoever has a copy of its cookie.
+/// Ends the session, also for copies of its cookie.
 pub(super) async fn end(State(app): State<Shared>, headers: HeaderMap) -> Response {
     let now = app.clock.now();
     match session::proved(&app, &headers, now) {
         Ok(session) => {
             app.console.end(session.id, session.expires, now);
-            with_cookie(told(&nobody(&app)), &app, None)
+            with_cookie(uncached_json(&nobody(&app)), &app, None)
         }
         Err(refusal) => refusal.into_response(),
     }
@@ -105,12 +107,12 @@ async fn enter(
         return Ok((Subject::Wallet(wallet), holder));
     }
     let holder = match (entry.key, entry.link) {
-        (Some(secret), None) => app.keys.open(secret.trim()).await.map_err(caller::refuse)?,
+        (Some(secret), None) => app.keys.open(secret.trim()).await.map_err(refuse_key)?,
         (None, Some(token)) => {
             let key = app.console.take_link(&token, arrival.now).ok_or_else(|| {
                 Refusal::unauthenticated("This link was used or is too old; sign in with a key.")
             })?;
-            app.keys.open_digest(key).await.map_err(caller::refuse)?
+            app.keys.open_digest(key).await.map_err(refuse_key)?
         }
         _ => return Err(Refusal::bad_request("Nothing to sign in with", "Send `key` or `link`.")),
     };
@@ -157,7 +159,7 @@ fn nobody(app: &App) -> Value {
     })
 }
 
-pub(super) fn told(body: &Value) -> Response {
+pub(super) fn uncached_json(body: &Value) -> Response {
     ([(CACHE_CONTROL, "no-store")], reply::json(body.to_string())).into_response()
 }
 

@@ -13,7 +13,7 @@ use wallet::{SolanaAddress, TokenAmount};
 
 use crate::app::{App, Shared};
 use crate::console::session;
-use crate::console::sign_in::told;
+use crate::console::sign_in::uncached_json;
 use crate::discovery::X402_VERSION;
 use crate::refusal::Refusal;
 
@@ -24,13 +24,13 @@ const CANNOT_PAY: &str = "Cannot be paid";
 /// What a top-up asks for, as `POST /x402/top-up` tells it. Asked here it is no refusal, which a
 /// browser would write into its console.
 pub(super) async fn terms(State(app): State<Shared>) -> Response {
-    told(&json!({ "x402Version": X402_VERSION, "accepts": app.wallets.accepts() }))
+    uncached_json(&json!({ "x402Version": X402_VERSION, "accepts": app.wallets.accepts() }))
 }
 
 /// A transaction for a wallet on Solana to sign. The page has no node to ask and builds nothing
 /// itself; what comes back is judged like any other payment.
 pub(super) async fn solana_payment(State(app): State<Shared>, request: Request) -> Response {
-    compose(&app, request).await.map_or_else(IntoResponse::into_response, |it| told(&it))
+    compose(&app, request).await.map_or_else(IntoResponse::into_response, |it| uncached_json(&it))
 }
 
 #[derive(Debug, Deserialize)]

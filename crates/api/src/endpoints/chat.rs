@@ -7,7 +7,7 @@ mod encrypted;
 mod gates;
 pub(in crate::endpoints) mod media;
 mod parameters;
-mod request;
+pub(super) mod request;
 mod seal;
 mod spoken;
 mod sse_encoder;
@@ -22,10 +22,11 @@ use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::chat::body::ChatBody;
+use crate::endpoints::chat::completion::Frame;
 use crate::endpoints::chat::completion::completion;
 use crate::endpoints::chat::parameters::{Encryption, Searching};
 use crate::endpoints::chat::seal::SealHeaders;
-use crate::endpoints::chat::sse_encoder::{ChatSseEncoder, Frame};
+use crate::endpoints::chat::sse_encoder::ChatSseEncoder;
 use crate::endpoints::document;
 use crate::endpoints::lineup::Lineup;
 use crate::endpoints::persona::{Preamble, Speaker};
@@ -35,7 +36,7 @@ use crate::paid::PaidCall;
 use crate::paid_chat::{Opened, Order, RouteNotes, Work};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::sse::{Events, KEEP_ALIVE, WholeOrStream};
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -114,7 +115,7 @@ async fn create_chat_completion(
     let remaining = payment::balance_remaining(&answered.settled.receipt);
     let model = lineup.answered_by(&answered.model);
     let notes = answered.notes.clone();
-    let answer = Answer::new(completion(frame, answered, parameters));
+    let answer = WithHeaders::new(completion(frame, answered, parameters));
     let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
     let answer = web_context::noted(answer.header(payment::BALANCE_REMAINING, remaining), web.note);
     Ok(WholeOrStream::Whole(model_headers::write(answer, &model)))
@@ -195,7 +196,7 @@ async fn stream(
     let asks_usage = body.stream_options.as_ref().and_then(|it| it.include_usage) == Some(true);
     let request_id = flow.request_id.clone();
     let sse_encoder = ChatSseEncoder::new(frame, request_id, parameters, asks_usage);
-    let answer = Answer::new(Events::of(flow, sse_encoder));
+    let answer = WithHeaders::new(Events::of(flow, sse_encoder));
     let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
     let answer = web_context::noted(answer.header(payment::BALANCE_REMAINING, remaining), web_note);
     Ok(WholeOrStream::Stream(model_headers::write(answer, &model)))

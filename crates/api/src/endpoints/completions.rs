@@ -24,7 +24,7 @@ use crate::paid::PaidCall;
 use crate::paid_chat::{Candidate, Extras, Opened, Order, RouteNotes, Work};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::sse::{Events, KEEP_ALIVE, WholeOrStream};
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -67,7 +67,7 @@ async fn create_completion(
     let answered = work.answer().await?;
     let remaining = payment::balance_remaining(&answered.settled.receipt);
     let notes = answered.notes.clone();
-    let answer = Answer::new(reply::whole(&frame, answered));
+    let answer = WithHeaders::new(reply::whole(&frame, answered));
     let answer = model_headers::write_notes(answer, &notes, None);
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
     Ok(WholeOrStream::Whole(model_headers::write(answer, &resolved)))
@@ -85,7 +85,7 @@ async fn stream(
         Opened::By(_, notes) => notes,
         Opened::NotYet => RouteNotes::default(),
     };
-    let answer = Answer::new(Events::of(flow, sse_encoder));
+    let answer = WithHeaders::new(Events::of(flow, sse_encoder));
     let answer = model_headers::write_notes(answer, &notes, None);
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
     Ok(WholeOrStream::Stream(model_headers::write(answer, resolved)))

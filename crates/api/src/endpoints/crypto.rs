@@ -6,3 +6,5 @@ pub(super) mod relay;
 mod limits;
 mod relayed;
 mod work;
+
+const PATH: &str = "/crypto/rpc/{network}";

@@ -1,20 +1,20 @@
-//! Documents in a conversation: their text is read into the prompt, unless they are PDF files and the model
-//! can read one itself.
+//! Documents in a conversation: their text is put into the prompt, except PDF files for models that
+//! read those themselves.
 //!
-//! They are read once, whichever models may get them, and before the money is held: the text is
-//! what the prompt is measured by. Whoever has nothing left to spend is refused before that.
+//! They are read once, whichever models may get them, and before the money is held, because the
+//! prompt is measured with their text. Callers with nothing left to spend are refused before that.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use domain::catalogue::Capability;
 use domain::media::{self, Inline, Source};
 use engine::PartKind;
-use reader::Fault;
-use reader::jobs::document::Request;
+use reader::ReaderError;
+use reader::tasks::document::Request;
 use schema_check::Faults;
 use wire::chat::FileData;
 
-use crate::endpoints::chat::media::told;
 use crate::endpoints::lineup::Lineup;
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
@@ -94,7 +94,7 @@ pub(super) async fn read(
         return Err(Refusal::invalid(&faults));
     }
     let pdf_files = PdfFiles::wanted_by(lineup);
-    // Together they may have megabytes, and whoever else is served here would wait for them.
+    // Together they may have megabytes, and other requests on this event loop would wait for them.
     let opened = call.app.tasks.spawn_blocking(move || Opened::of(files, pdf_files));
     let Opened { mut documents, unread, lengths, bytes } =
         opened.await.map_err(Refusal::internal)?;
@@ -106,9 +106,11 @@ pub(super) async fn read(
         let read = reader::ask(call.app.reader.as_ref(), call.reads_for(), request, bytes.into());
         match read.await {
             Ok((outcome, bytes)) => outcome.split(&bytes),
-            Err(Fault::TooMuch { .. }) => vec![Err(TOO_MUCH.to_owned()); count],
-            Err(Fault::Busy) => return Err(Refusal::busy(BUSY)),
-            Err(fault @ Fault::Unavailable { .. }) => return Err(Refusal::unavailable(fault)),
+            Err(ReaderError::TooMuch { .. }) => vec![Err(TOO_MUCH.to_owned()); count],
+            Err(ReaderError::Busy) => return Err(Refusal::busy(BUSY)),
+            Err(error @ ReaderError::Unavailable { .. }) => {
+                return Err(Refusal::unavailable(error));
+            }
         }
     };
     for ((place, url), text) in unread.into_iter().zip(texts) {
@@ -150,7 +152,7 @@ impl Documents {
             }
             Some(Err(problem)) => Err(problem.clone()),
             None => {
-                media::source(&file.file_data).map_err(|fault| told("file", fault))?;
+                media::source(&file.file_data).map_err(|fault| not_passed("file", fault))?;
                 if reads_documents {
                     return passed_on(&file.file_data);
                 }
@@ -167,6 +169,11 @@ fn under_its_name(file: &FileData, text: &str) -> String {
         Some(name) => format!("[File: {name}]\n{text}"),
         None => text.to_owned(),
     }
+}
+
+/// The message for something that does not pass.
+pub(super) fn not_passed(what: &str, fault: impl Display) -> String {
+    format!("Supplied {what} did not pass validation checks. {fault}")
 }
 
 /// One bad file among others must not spoil a chat: the model is told of it, and can say so.
@@ -216,12 +223,12 @@ impl Opened {
     /// Nothing if it must be read.
     fn open(&mut self, file: File, pdf_files: PdfFiles) -> Result<Option<Document>, String> {
         let Ok(Source::Inline(inline)) = media::source(&file.data_url) else {
-            return Err(told("file", "Send it as a data URL in base64."));
+            return Err(not_passed("file", "Send it as a data URL in base64."));
         };
-        let bytes = Inline::bytes(&inline).map_err(|fault| told("file", fault))?;
+        let bytes = Inline::bytes(&inline).map_err(|fault| not_passed("file", fault))?;
         let url = match (inline.media_type == PDF, documents::is_pdf(&bytes)) {
             (true, true) => Some(file.data_url),
-            (true, false) => return Err(told("file", "It is not a PDF.")),
+            (true, false) => return Err(not_passed("file", "It is not a PDF.")),
             // Models are told what it is, whatever the caller took it for.
             (false, _) if bytes.starts_with(b"%PDF-") => {
                 Some(format!("data:{PDF};base64,{}", inline.base64))

@@ -20,7 +20,7 @@ use crate::model_headers;
 use crate::paid::{PaidCall, Produced};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/embeddings", create_embedding)
@@ -34,7 +34,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn create_embedding(
     app: Shared,
     call: Call<Customer, InferenceBody<EmbeddingRequest>>,
-) -> Result<Answer<EmbeddingList>, Refusal> {
+) -> Result<WithHeaders<EmbeddingList>, Refusal> {
     let (call, InferenceBody(body)) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
     let resolved = call.resolve(&catalogue, &body.model, ModelType::Embedding)?;
@@ -57,7 +57,7 @@ async fn create_embedding(
     let paid = paid.await.map_err(|failure| failure.into_refusal(&call.request_id, "input"))?;
 
     let remaining = payment::balance_remaining(&paid.receipt);
-    let answer = Answer::new(convert::reply(&model.id, paid, format));
+    let answer = WithHeaders::new(convert::reply(&model.id, paid, format));
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
     Ok(model_headers::write(answer, &resolved))
 }

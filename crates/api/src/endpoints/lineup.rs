@@ -46,7 +46,8 @@ impl<'a> Lineup<'a> {
         Ok(Lineup { first, fallbacks: found })
     }
 
-    /// Refuses, before hosts are looked up and documents read, whoever cannot go on anyway.
+    /// Refuses callers that cannot pay or are over a limit before hosts are looked up and documents
+    /// read.
     pub(super) fn refuse_if_hopeless(&self, call: &PaidCall) -> Result<(), Refusal> {
         let model = self.first.model;
         let least = model.text().map(|text| text.price.most(1, 1)).unwrap_or_default();
@@ -101,7 +102,7 @@ pub(super) struct Others {
 }
 
 impl Others {
-    /// The header that names whoever was left out.
+    /// The header that names the models that were left out.
     pub(super) fn left_out(&self) -> Option<String> {
         (!self.left_out.is_empty()).then(|| self.left_out.join(", "))
     }

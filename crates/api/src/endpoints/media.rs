@@ -12,7 +12,7 @@ use crate::caller::Anyone;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::{Path, Query, RangeHeader};
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::media::{Linked, Sent};
 use jobs::LinkFault;
 
@@ -64,10 +64,13 @@ async fn download_media(
     Ok(Linked(Box::new(Sent { opened, name, is_part, afterwards: None })))
 }
 
-async fn revoke_media(app: Shared, call: Call<Anyone, Link>) -> Result<Answer<Completed>, Refusal> {
+async fn revoke_media(
+    app: Shared,
+    call: Call<Anyone, Link>,
+) -> Result<WithHeaders<Completed>, Refusal> {
     let job = follow(&app, call.input, call.now).await?;
     app.jobs.revoke_link(&job).await.map_err(Refusal::unavailable)?;
-    Ok(Answer::new(Completed { success: true }))
+    Ok(WithHeaders::new(Completed { success: true }))
 }
 
 /// The job behind a link that was made here and is not over.

@@ -34,7 +34,7 @@ use crate::paid::PaidCall;
 use crate::paid_chat::{Opened, Order, RouteNotes, Work};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::sse::{Events, KEEP_ALIVE, WholeOrStream};
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -102,7 +102,7 @@ async fn create_response(
     let remaining = payment::balance_remaining(&answered.settled.receipt);
     let model = lineup.answered_by(&answered.model);
     let notes = answered.notes.clone();
-    let answer = Answer::new(reply::whole(frame, answered));
+    let answer = WithHeaders::new(reply::whole(frame, answered));
     let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
     let answer = web_context::noted(answer, web.note);
@@ -125,7 +125,7 @@ async fn look(
     Asked { wish, message, location }: Asked,
 ) -> Result<WebContext, Refusal> {
     if let Some(location) = location {
-        turns::tell(&mut translated.chat.messages, &location);
+        turns::add_instructions(&mut translated.chat.messages, &location);
     }
     let mut web = WebContext::default();
     if wish.is_any() {
@@ -152,7 +152,7 @@ async fn gather(
     let context_tokens = lineup.first.model.text().map_or(0, |text| text.context_tokens);
     let web = WebContext::gather(call, wish, message, context_tokens).await?;
     if let Some(told) = web.prompt(wish.cites) {
-        turns::tell(&mut translated.chat.messages, &told);
+        turns::add_instructions(&mut translated.chat.messages, &told);
     }
     Ok(web)
 }
@@ -171,7 +171,7 @@ async fn stream(
         Opened::NotYet => (lineup.first.clone(), RouteNotes::default()),
     };
     let frame = Frame { model: model.model.id.clone(), ..frame };
-    let answer = Answer::new(Events::of(flow, ResponseSseEncoder::new(frame)));
+    let answer = WithHeaders::new(Events::of(flow, ResponseSseEncoder::new(frame)));
     let answer = model_headers::write_notes(answer, &notes, left_out);
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
     let answer = web_context::noted(answer, web_note);

@@ -15,7 +15,7 @@ use wire::chat::{SearchMode, WebSearchCitation};
 use crate::paid::PaidCall;
 use crate::paid_chat::Extras;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::web::WebWork;
 
 /// Says what became of the search.
@@ -62,7 +62,7 @@ pub(super) struct WebContext {
 }
 
 /// An answer that says what became of the search.
-pub(super) fn noted<T>(answer: Answer<T>, note: Option<String>) -> Answer<T> {
+pub(super) fn noted<T>(answer: WithHeaders<T>, note: Option<String>) -> WithHeaders<T> {
     match note {
         Some(note) => answer.header(HEADER, note),
         None => answer,

@@ -1,4 +1,4 @@
-//! The way to other nodes, and the door for them.
+//! Sends requests to other nodes, and recognises those that came from one.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
-use super::lent::Lent;
 use super::proved::{Proved, SentOn};
+use super::resendable_body::BodyAttempt;
 use crate::origin::Peer;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 use crate::transport::closing::LINGER;
 
 static NODE_SECRET: HeaderName = HeaderName::from_static("x-tollgate-node");
@@ -99,7 +99,7 @@ impl Nodes {
         let origin = take(request.headers_mut(), &NODE_ORIGIN).and_then(|it| it.parse().ok());
         let proved = take(request.headers_mut(), &NODE_HOLDER).and_then(|it| Proved::parse(&it));
         if let Some(id) = take(request.headers_mut(), &NODE_REQUEST) {
-            request.extensions_mut().insert(RequestId::given(id));
+            request.extensions_mut().insert(RequestId::new(id));
         }
         if let Some(origin) = origin {
             request.extensions_mut().insert(Peer(SocketAddr::new(origin, 0)));
@@ -110,7 +110,12 @@ impl Nodes {
     }
 
     /// Has another node do something that is no caller's request. The answer is its body.
-    pub async fn tell(&self, node: &str, path: &str, order: Vec<u8>) -> Result<Bytes, String> {
+    pub async fn send_order(
+        &self,
+        node: &str,
+        path: &str,
+        order: Vec<u8>,
+    ) -> Result<Bytes, String> {
         let request = Request::post(format!("{node}{path}"))
             .header(&NODE_SECRET, &self.secret)
             .header(CONTENT_TYPE, "application/json")
@@ -133,7 +138,7 @@ impl Nodes {
         node: &str,
         (parts, address): (&Parts, IpAddr),
         holder: Option<&Holder>,
-        body: Lent,
+        body: BodyAttempt,
     ) -> Result<Response, Unsent> {
         let request = self.request(node, (parts, address), holder, Body::new(body));
         let request = request.ok_or_else(|| Unsent::Lost("it cannot be sent there".to_owned()))?;

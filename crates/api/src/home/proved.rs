@@ -1,4 +1,4 @@
-//! Whom one node tells another it has proved.
+//! The identity that one node has proved, as it is sent to another.
 
 use access::{Holder, Proof};
 use domain::secret::SecretDigest;

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::input::{BodyLimits, Input, Rejected, body, query};
-use crate::operation::{Operation, ParameterPlace};
+use crate::operation::{Operation, ParameterLocation};
 use crate::refusal::Refusal;
 
 /// From here on a body takes about a millisecond to parse and check.
@@ -64,7 +64,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for QueryOrJson<T>
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
-        operation.parameters::<T>(ParameterPlace::Query, generator);
+        operation.parameters::<T>(ParameterLocation::Query, generator);
         operation.optional_body::<T>(generator);
         operation.make_parameters_optional();
         describe_refusals(operation, generator);

@@ -35,7 +35,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// How long the whole may have taken when so much of it is there.
+    /// How long the body may have taken so far, by the number of bytes that are there.
     fn time_for(self, bytes: usize) -> Duration {
         let seconds = bytes as f64 / f64::from(self.bytes_per_s_min.max(1));
         (self.start + Duration::from_secs_f64(seconds)).min(self.total_max)
@@ -44,7 +44,7 @@ impl Pace {
 
 /// Why a body is not read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BodyFault {
+pub(crate) enum BodyError {
     TooSlow,
     TooManyValues,
     /// All bodies together, or those of one caller, have what they may have.
@@ -53,18 +53,18 @@ pub(crate) enum BodyFault {
     Broken,
 }
 
-impl fmt::Display for BodyFault {
+impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            BodyFault::TooSlow => "the body came too slowly",
-            BodyFault::TooManyValues => "the body has too many values",
-            BodyFault::NoRoom => "there is no room for the body",
-            BodyFault::Broken => "the body was cut short",
+            BodyError::TooSlow => "the body came too slowly",
+            BodyError::TooManyValues => "the body has too many values",
+            BodyError::NoRoom => "there is no room for the body",
+            BodyError::Broken => "the body was cut short",
         })
     }
 }
 
-impl std::error::Error for BodyFault {}
+impl std::error::Error for BodyError {}
 
 /// A body that is watched while it comes. Its faults are left in the room.
 pub(crate) struct Metered {
@@ -87,17 +87,17 @@ impl Metered {
         Metered { inner, room, pace, values, bytes: 0, started: None, timer: None }
     }
 
-    fn weigh(&mut self, data: &[u8]) -> Result<(), BodyFault> {
+    fn weigh(&mut self, data: &[u8]) -> Result<(), BodyError> {
         self.bytes += data.len();
         let mut weight = self.bytes;
         if let Some(values) = &mut self.values {
             values.scan(data);
             if VALUES_MAX < values.count() {
-                return Err(BodyFault::TooManyValues);
+                return Err(BodyError::TooManyValues);
             }
             weight += values.count() * VALUE_BYTES;
         }
-        if self.room.grow_to(self.bytes, weight) { Ok(()) } else { Err(BodyFault::NoRoom) }
+        if self.room.grow_to(self.bytes, weight) { Ok(()) } else { Err(BodyError::NoRoom) }
     }
 
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
@@ -110,7 +110,7 @@ impl Metered {
         timer.as_mut().poll(context).is_ready()
     }
 
-    fn fail(&self, fault: BodyFault) -> Poll<Option<Result<Frame<Bytes>, BodyFault>>> {
+    fn fail(&self, fault: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         self.room.note(fault);
         Poll::Ready(Some(Err(fault)))
     }
@@ -118,12 +118,12 @@ impl Metered {
 
 impl http_body::Body for Metered {
     type Data = Bytes;
-    type Error = BodyFault;
+    type Error = BodyError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyFault>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = &mut *self;
         match Pin::new(&mut this.inner).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => {
@@ -133,9 +133,9 @@ impl http_body::Body for Metered {
                     Err(fault) => this.fail(fault),
                 }
             }
-            Poll::Ready(Some(Err(_))) => Poll::Ready(Some(Err(BodyFault::Broken))),
+            Poll::Ready(Some(Err(_))) => Poll::Ready(Some(Err(BodyError::Broken))),
             Poll::Ready(None) => Poll::Ready(None),
-            Poll::Pending if this.is_late(context) => this.fail(BodyFault::TooSlow),
+            Poll::Pending if this.is_late(context) => this.fail(BodyError::TooSlow),
             Poll::Pending => Poll::Pending,
         }
     }

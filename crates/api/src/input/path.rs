@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::input::{BodyLimits, Input, Rejected, query};
-use crate::operation::{Operation, ParameterPlace};
+use crate::operation::{Operation, ParameterLocation};
 use crate::refusal::Refusal;
 
 /// The parameters of the path, after they have passed their published schema.
@@ -33,7 +33,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Path<T> {
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
-        operation.parameters::<T>(ParameterPlace::Path, generator);
+        operation.parameters::<T>(ParameterLocation::Path, generator);
         query::describe_refusals(operation, generator);
     }
 }

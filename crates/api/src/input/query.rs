@@ -9,7 +9,7 @@ use serde_json::Value;
 use url::form_urlencoded;
 
 use crate::input::{BodyLimits, Input, Rejected};
-use crate::operation::{Operation, ParameterPlace};
+use crate::operation::{Operation, ParameterLocation};
 use crate::refusal::Refusal;
 
 /// The fields of the query string, after they have passed their published schema.
@@ -28,7 +28,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Query<T> {
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
-        operation.parameters::<T>(ParameterPlace::Query, generator);
+        operation.parameters::<T>(ParameterLocation::Query, generator);
         describe_refusals(operation, generator);
     }
 }

@@ -28,7 +28,7 @@ pub enum Wanted {
 pub struct Unsatisfiable;
 
 impl RangeHeader {
-    /// The part of a file of so many bytes; none for all of it.
+    /// The part of a file of this length; none for all of it.
     pub fn within(&self, bytes: u64) -> Result<Option<std::ops::Range<u64>>, Unsatisfiable> {
         let range = match self.0 {
             None => return Ok(None),

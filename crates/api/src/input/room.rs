@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use axum::body::Body;
 use axum::http::HeaderMap;
 
-use crate::caller::Principal;
-use crate::input::metered::{BodyFault, Metered, Pace};
+use crate::input::metered::{BodyError, Metered, Pace};
+use crate::principal::Principal;
 use crate::refusal::Refusal;
 
 /// Bodies up to here are not counted: as many as there are connections fit anyway.
@@ -86,7 +86,7 @@ pub(crate) struct Room {
     /// Of the body, so far.
     bytes: AtomicUsize,
     taken: AtomicUsize,
-    fault: OnceLock<BodyFault>,
+    fault: OnceLock<BodyError>,
 }
 
 impl Room {
@@ -128,17 +128,17 @@ impl Room {
         self.bodies.give_back(self.callers, bytes);
     }
 
-    pub(super) fn note(&self, fault: BodyFault) {
+    pub(super) fn note(&self, fault: BodyError) {
         let _ = self.fault.set(fault);
     }
 
     /// What came of reading: a body that was given up is refused for that, and not as cut short.
     pub(crate) fn judge<T>(&self, read: Result<T, Refusal>) -> Result<T, Refusal> {
         match self.fault.get() {
-            None | Some(BodyFault::Broken) => read,
-            Some(BodyFault::TooSlow) => Err(Refusal::too_slow()),
-            Some(BodyFault::TooManyValues) => Err(Refusal::too_many_values()),
-            Some(BodyFault::NoRoom) => Err(Refusal::no_room()),
+            None | Some(BodyError::Broken) => read,
+            Some(BodyError::TooSlow) => Err(Refusal::too_slow()),
+            Some(BodyError::TooManyValues) => Err(Refusal::too_many_values()),
+            Some(BodyError::NoRoom) => Err(Refusal::no_room()),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::paid::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 
 /// Money that is held.
 pub(crate) struct HeldFunds {
@@ -41,7 +41,7 @@ impl HeldFunds {
         let admission = app.admit_model(holder, model, tokens, standing)?;
         HeldFunds::admitted(call, Some(admission), want).map_err(|refused| {
             correct(app, Some(admission), 0);
-            payment::refuse_hold(app, refused)
+            payment::refuse_hold(&app.settings, refused)
         })
     }
 

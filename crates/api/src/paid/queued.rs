@@ -17,10 +17,11 @@ use store::job::{JobId, JobKind};
 use store::usage::UsageDetails;
 
 use crate::app::App;
-use crate::keyed::{Also, Answered, Failed, KeyedWork};
+use crate::keyed::{Also, Failed, KeyedAnswer, KeyedWork};
 use crate::paid::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
+use crate::settings::Settings;
 
 /// For a caller whose queue is full.
 const FULL_QUEUE_WAIT: Duration = Duration::from_secs(30);
@@ -28,7 +29,7 @@ const FULL_QUEUE_WAIT: Duration = Duration::from_secs(30);
 /// A job that somebody wants to pay for, admitted by its limits.
 pub(crate) struct Order<T> {
     new: NewJob,
-    /// What the caller is told once it is queued.
+    /// The reply once it is queued.
     told: T,
 }
 
@@ -86,7 +87,7 @@ where
         self.new.payer.owner
     }
 
-    async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, Failed> {
+    async fn run(self, app: &App, also: Also) -> Result<Arc<KeyedAnswer>, Failed> {
         let Order { new, told } = self;
         let mut body = Bytes::new();
         let for_body = &mut body;
@@ -95,8 +96,9 @@ where
             also(&HeaderMap::new(), for_body).into_iter().collect()
         });
         let queued = queued.await;
-        queued.map_err(|refused| Failed::new(move |app| refuse(app, refused.clone())))?;
-        Ok(Arc::new(Answered { body, headers: HeaderMap::new(), balance_remaining: None }))
+        queued
+            .map_err(|refused| Failed::new(move |settings, _| refuse(settings, refused.clone())))?;
+        Ok(Arc::new(KeyedAnswer { body, headers: HeaderMap::new(), balance_remaining: None }))
     }
 }
 
@@ -108,9 +110,9 @@ pub(crate) fn seed(app: &App) -> u64 {
     u64::from_le_bytes(bytes) >> 33
 }
 
-fn refuse(app: &App, refused: NotQueued) -> Refusal {
+fn refuse(settings: &Settings, refused: NotQueued) -> Refusal {
     match refused {
-        NotQueued::Unpaid(refused) => payment::refuse_hold(app, refused),
+        NotQueued::Unpaid(refused) => payment::refuse_hold(settings, refused),
         NotQueued::TooMany { most } => {
             let message = format!(
                 "You have {most} jobs that have not ended, and no more are queued. Wait for some of \

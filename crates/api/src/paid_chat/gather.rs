@@ -1,4 +1,4 @@
-//! Takes from an engine what it has told by now, all at once.
+//! Takes all events that an engine has produced by now, without waiting for more.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -22,7 +22,7 @@ pub(super) enum Behind {
 
 /// Waits for an event and takes those with it that are there already, so that a burst of them is
 /// one write to a listener instead of many. None is kept waiting for one that is still to come.
-/// Whoever drops this finds in `taken` what was taken.
+/// Cancel safe: events already read stay in `taken`.
 pub(super) async fn gather(stream: &mut ChatStream, taken: &mut Vec<ChatEvent>) -> Behind {
     let mut has_given_way = false;
     poll_fn(|context| {

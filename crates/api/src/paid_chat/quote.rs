@@ -10,7 +10,7 @@ use super::{Candidate, Extras};
 
 /// The length of an answer that neither its caller nor its model bounds.
 const ANSWER_TOKENS_DEFAULT: u64 = 32_768;
-/// An account that cannot pay for this much of an answer is told so instead of being teased.
+/// An account that cannot pay for an answer of this length is refused: a shorter one is of no use.
 const ANSWER_TOKENS_LEAST: u64 = 16;
 /// What an answer without a bound is taken to need when tokens a minute are counted. It is
 /// corrected when the answer is there.

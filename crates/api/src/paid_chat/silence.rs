@@ -1,4 +1,4 @@
-//! Streams that go on and bring nothing.
+//! Ends streams that stay open and send no content.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Streamed answers: a task owns the engine and the meter, and tells whoever listens.
+//! Streamed answers: a task owns the engine and the meter, and sends events to the connection.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -21,19 +21,19 @@ use super::{Candidate, Extras, RouteNotes, Work, nobody_left};
 use crate::paid::HeldFunds;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
-use crate::transport::{RequestId, for_same_request};
+use crate::request_id::{RequestId, for_same_request};
 
-/// Steps that may wait for a slow listener before the engine is slowed down too: what comes
+/// Parts that may wait for a slow listener before the engine is slowed down too: what comes
 /// together, and who answers.
-const STEPS_WAITING_MAX: usize = TOGETHER_MAX + 1;
+const PARTS_WAITING_MAX: usize = TOGETHER_MAX + 1;
 /// A listener that takes nothing for this long has gone away.
 const STALL_MAX: Duration = Duration::from_secs(120);
 /// How long an engine that bills on is read after its listener has gone away.
 const DRAIN_MAX: Duration = Duration::from_secs(120);
 
-/// One thing to tell.
+/// One part of a streamed answer, as it is sent to the connection.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum AnswerPart {
     /// The model has begun to answer.
     Opened(Arc<Model>, RouteNotes),
     Chunk(ChatChunk),
@@ -43,11 +43,11 @@ pub(crate) enum Step {
     Failed(Failure),
 }
 
-/// The steps of one answer. Dropping it is hanging up.
+/// The parts of one answer. Dropping it is hanging up.
 pub(crate) struct Flow {
     pub(crate) request_id: RequestId,
     prompt_field: &'static str,
-    steps: Receiver<Step>,
+    parts: Receiver<AnswerPart>,
 }
 
 /// Whether an answer has begun.
@@ -60,7 +60,7 @@ pub(crate) enum Opened {
 impl Work {
     /// Asks the models in turn, until one begins to answer.
     pub(crate) fn stream(self) -> Flow {
-        let (sender, steps) = mpsc::channel(STEPS_WAITING_MAX);
+        let (sender, parts) = mpsc::channel(PARTS_WAITING_MAX);
         let request_id = self.funds.request_id.clone();
         let prompt_field = self.prompt_field;
         let tasks = self.funds.app.tasks.clone();
@@ -68,7 +68,7 @@ impl Work {
             let Work { candidates, funds, extras, .. } = self;
             run(&candidates, funds, extras, sender).await;
         }));
-        Flow { request_id, prompt_field, steps }
+        Flow { request_id, prompt_field, parts }
     }
 }
 
@@ -76,9 +76,9 @@ impl Flow {
     /// Waits for the answer to begin, but not for ever: a failure in time has a status of its own.
     pub(crate) async fn opened(&mut self, wait_max: Duration) -> Result<Opened, Refusal> {
         match timeout(wait_max, self.next()).await {
-            Ok(Step::Opened(model, notes)) => Ok(Opened::By(model, notes)),
-            Ok(Step::Failed(failure)) => Err(self.refuse(failure)),
-            Ok(Step::Chunk(_) | Step::Done(_)) => Err(self.refuse(Failure::Lost)),
+            Ok(AnswerPart::Opened(model, notes)) => Ok(Opened::By(model, notes)),
+            Ok(AnswerPart::Failed(failure)) => Err(self.refuse(failure)),
+            Ok(AnswerPart::Chunk(_) | AnswerPart::Done(_)) => Err(self.refuse(Failure::Lost)),
             Err(_) => Ok(Opened::NotYet),
         }
     }
@@ -87,24 +87,29 @@ impl Flow {
         failure.into_refusal(&self.request_id, self.prompt_field)
     }
 
-    /// Steps that a test sends itself.
+    /// Parts that a test sends itself.
     #[cfg(test)]
-    pub(crate) fn scripted() -> (Sender<Step>, Flow) {
-        let (sender, steps) = mpsc::channel(STEPS_WAITING_MAX);
-        (sender, Flow { request_id: RequestId::default(), prompt_field: "messages", steps })
+    pub(crate) fn scripted() -> (Sender<AnswerPart>, Flow) {
+        let (sender, parts) = mpsc::channel(PARTS_WAITING_MAX);
+        (sender, Flow { request_id: RequestId::default(), prompt_field: "messages", parts })
     }
 
-    async fn next(&mut self) -> Step {
+    async fn next(&mut self) -> AnswerPart {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Step> {
-        let step = ready!(self.steps.poll_recv(context));
-        Poll::Ready(step.unwrap_or(Step::Failed(Failure::Lost)))
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<AnswerPart> {
+        let part = ready!(self.parts.poll_recv(context));
+        Poll::Ready(part.unwrap_or(AnswerPart::Failed(Failure::Lost)))
     }
 }
 
-async fn run(candidates: &[Candidate], funds: HeldFunds, extras: Extras, sender: Sender<Step>) {
+async fn run(
+    candidates: &[Candidate],
+    funds: HeldFunds,
+    extras: Extras,
+    sender: Sender<AnswerPart>,
+) {
     let opened = tokio::select! {
         opened = open(candidates, &funds, &extras) => opened,
         () = sender.closed() => return funds.release(),
@@ -113,7 +118,7 @@ async fn run(candidates: &[Candidate], funds: HeldFunds, extras: Extras, sender:
         Ok(opened) => opened,
         Err(error) => {
             funds.release();
-            let _ = sender.send(Step::Failed(Failure::Engine(error))).await;
+            let _ = sender.send(AnswerPart::Failed(Failure::Engine(error))).await;
             return;
         }
     };
@@ -129,9 +134,9 @@ async fn run(candidates: &[Candidate], funds: HeldFunds, extras: Extras, sender:
     let settled = settle(funds, candidate, reading.meter.used(), extras).await;
     let last = match (end, settled) {
         (End::Unheard, _) => return,
-        (End::Whole, Ok(settled)) => Step::Done(Box::new(settled)),
-        (End::Broken(error), Ok(_)) => Step::Failed(Failure::Engine(error)),
-        (_, Err(failure)) => Step::Failed(failure),
+        (End::Whole, Ok(settled)) => AnswerPart::Done(Box::new(settled)),
+        (End::Broken(error), Ok(_)) => AnswerPart::Failed(Failure::Engine(error)),
+        (_, Err(failure)) => AnswerPart::Failed(failure),
     };
     let _ = timeout(STALL_MAX, sender.send(last)).await;
 }
@@ -170,7 +175,7 @@ struct Reading<'a> {
     /// head of the reply.
     candidate: Option<&'a Candidate>,
     meter: Meter,
-    sender: &'a Sender<Step>,
+    sender: &'a Sender<AnswerPart>,
     bills_after_hangup: bool,
     /// What the upstream calls this answer.
     name: Option<String>,
@@ -198,7 +203,7 @@ impl Reading<'_> {
             };
             if let Some(candidate) = self.candidate.take() {
                 let (model, notes) = (Arc::clone(&candidate.model), notes(candidate, &taken));
-                let _ = sender.send(Step::Opened(model, notes)).await;
+                let _ = sender.send(AnswerPart::Opened(model, notes)).await;
             }
             let mut events = taken.drain(..);
             let now = Instant::now();
@@ -210,7 +215,7 @@ impl Reading<'_> {
                 let Some(chunk) = chunk else { continue };
                 let is_over = self.meter.is_over();
                 let told = if is_over { self.meter.closing() } else { chunk };
-                if !self.tell(told).await {
+                if !self.send_chunk(told).await {
                     return self.unheard(events, stream, funds).await;
                 }
                 if is_over {
@@ -226,12 +231,12 @@ impl Reading<'_> {
     }
 
     /// False if nobody listens. A timer is set only for a listener who is behind.
-    async fn tell(&self, chunk: ChatChunk) -> bool {
-        match self.sender.try_send(Step::Chunk(chunk)) {
+    async fn send_chunk(&self, chunk: ChatChunk) -> bool {
+        match self.sender.try_send(AnswerPart::Chunk(chunk)) {
             Ok(()) => true,
             Err(TrySendError::Closed(_)) => false,
-            Err(TrySendError::Full(step)) => {
-                matches!(timeout(STALL_MAX, self.sender.send(step)).await, Ok(Ok(())))
+            Err(TrySendError::Full(part)) => {
+                matches!(timeout(STALL_MAX, self.sender.send(part)).await, Ok(Ok(())))
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::refusal::inference::Failure;
 
 /// A whole answer that is paid.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(crate) struct PaidAnswer {
     pub(crate) model: Arc<Model>,
     pub(crate) notes: RouteNotes,
     pub(crate) answer: ChatAnswer,
@@ -24,7 +24,7 @@ pub(crate) struct Answered {
 
 impl Work {
     /// Asks the models in turn. The work goes on, and is paid, even if nobody waits for it.
-    pub(crate) async fn answer(self) -> Result<Answered, Refusal> {
+    pub(crate) async fn answer(self) -> Result<PaidAnswer, Refusal> {
         let (tasks, request_id) = (self.funds.app.tasks.clone(), self.funds.request_id.clone());
         let prompt_field = self.prompt_field;
         let Work { candidates, funds, extras, .. } = self;
@@ -38,7 +38,7 @@ async fn run(
     candidates: &[Candidate],
     funds: HeldFunds,
     extras: Extras,
-) -> Result<Answered, Failure> {
+) -> Result<PaidAnswer, Failure> {
     let mut failure = nobody_left();
     for candidate in candidates {
         let means = extras.taken_from(funds.means());
@@ -50,7 +50,7 @@ async fn run(
                 let used = used(candidate, &answer, answer_max);
                 let settled = settle(funds, candidate, used, extras).await?;
                 let notes = RouteNotes::of(candidate, answer.served.as_ref());
-                return Ok(Answered {
+                return Ok(PaidAnswer {
                     model: Arc::clone(&candidate.model),
                     notes,
                     answer,

@@ -1,4 +1,4 @@
-//! What a caller is told when an engine fails: before the answer began, and in the middle of it.
+//! Refusals when an engine fails: before the answer began, and in the middle of it.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use ledger::LedgerError;
 use wire::chat::{InferenceError, InferenceFault, InferenceRejection};
 
 use crate::refusal::{Refusal, to_value};
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 
 /// Why an answer was not given, or not to its end.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use domain::catalogue::Unresolved;
 
 use crate::refusal::Refusal;
 
-/// What a caller is told when no model answers to the name it sent.
+/// The refusal of a name that no model has.
 pub(crate) fn refuse_model(unresolved: Unresolved) -> Refusal {
     let message = unresolved.to_string();
     match unresolved {

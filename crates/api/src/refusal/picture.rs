@@ -6,7 +6,7 @@ use pictures::Fault;
 
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 
 const TIMED_OUT: &str = "The request took too long to complete and was timed-out. Ask for a smaller \
      picture or fewer steps.";

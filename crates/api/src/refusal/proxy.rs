@@ -1,4 +1,4 @@
-//! How the JSON-RPC proxy says no where the standard envelope does not fit.
+//! Refusals of the JSON-RPC proxy where the standard envelope does not fit.
 
 use std::time::Duration;
 

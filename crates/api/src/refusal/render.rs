@@ -21,7 +21,7 @@ pub(crate) struct Rendered {
     pub(crate) cause: Option<BoxError>,
     /// Asking what things cost is no failure of the caller's.
     pub(crate) is_discovery: bool,
-    /// The money does not last, as these words say. A wallet is told how to top up, too.
+    /// There is too little money. A wallet also gets the ways to top up.
     pub(crate) shortfall: Option<Shortfall>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Rendered {
 #[derive(Debug, Clone)]
 pub(crate) struct Shortfall(pub(crate) String);
 
-/// What a refusal says, for whoever keeps a list of them.
+/// What a refusal says, as the console lists it.
 #[derive(Debug, Clone)]
 pub(crate) struct Words(pub(crate) String);
 

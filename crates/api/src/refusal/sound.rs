@@ -6,7 +6,7 @@ use sound::Unreadable;
 
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 
 const UNPROCESSABLE: &str = "The audio could not be processed for transcription";
 const TRANSCRIPTION_FAILED: &str = "The transcription failed. Please try again later.";

@@ -1,4 +1,4 @@
-//! How wallets are told no: a bad sign-in, too little money, or the wrong door.
+//! Refusals of wallets: a bad sign-in, too little money, or a payment where none is taken.
 
 use std::time::Duration;
 

@@ -13,14 +13,14 @@ use schemars::SchemaGenerator;
 use wire::audio::InProgress;
 use wire::errors::{AudioRejection, ContentPolicyError, GenerationFailed};
 
-use super::{Answer, Reply};
+use super::{Reply, WithHeaders};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
 /// What happens once a file was sent to its last byte.
 pub(crate) type Afterwards = Box<dyn FnOnce() + Send>;
 
-/// A file on its way.
+/// A file that is being sent.
 pub(crate) struct Sent {
     pub(crate) opened: Opened,
     /// Without its ending.
@@ -81,7 +81,7 @@ where
     }
 }
 
-/// The connection lets go of a body when it has taken all of it, or when it breaks.
+/// A body is dropped when the connection has sent all of it, or when the connection breaks.
 impl<S> Drop for Sending<S> {
     fn drop(&mut self) {
         if self.left == 0
@@ -94,7 +94,7 @@ impl<S> Drop for Sending<S> {
 
 /// What a job has come to.
 pub(crate) enum Retrieved {
-    InProgress(Answer<InProgress>),
+    InProgress(WithHeaders<InProgress>),
     File(Box<Sent>),
 }
 

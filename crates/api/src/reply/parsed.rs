@@ -4,13 +4,13 @@ use axum::response::Response;
 use schemars::SchemaGenerator;
 use wire::augment::ParsedText;
 
-use super::{Answer, Reply, respond};
+use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
 pub(crate) enum Parsed {
-    Json(Answer<ParsedText>),
-    Text(Answer<String>),
+    Json(WithHeaders<ParsedText>),
+    Text(WithHeaders<String>),
 }
 
 impl Reply for Parsed {

@@ -7,7 +7,7 @@ use pictures::Format;
 use schemars::SchemaGenerator;
 use wire::images::Generated;
 
-use super::{Answer, Reply, respond};
+use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
@@ -20,20 +20,20 @@ pub(crate) struct PictureFile {
 }
 
 /// A picture in one of the formats.
-pub(crate) struct Pictured(pub(crate) Answer<PictureFile>);
+pub(crate) struct Pictured(pub(crate) WithHeaders<PictureFile>);
 
 /// A picture that is always a PNG.
-pub(crate) struct PngPictured(pub(crate) Answer<PictureFile>);
+pub(crate) struct PngPictured(pub(crate) WithHeaders<PictureFile>);
 
 /// Pictures in JSON, or one of them as a file.
 pub(crate) enum Generation {
-    Json(Box<Answer<Generated>>),
+    Json(Box<WithHeaders<Generated>>),
     File(Pictured),
 }
 
 impl Reply for Pictured {
     fn into_response(self) -> Result<Response, Refusal> {
-        let Answer { body: PictureFile { bytes, format, name }, headers } = self.0;
+        let WithHeaders { body: PictureFile { bytes, format, name }, headers } = self.0;
         let mut response = respond(bytes.into(), headers, format.mime());
         let name = format!("attachment; filename=\"{name}.{}\"", format.extension());
         let name = HeaderValue::try_from(name).map_err(Refusal::internal)?;

@@ -6,12 +6,12 @@ use axum::response::Response;
 use engine::SoundFormat;
 use schemars::SchemaGenerator;
 
-use super::{Answer, Reply, respond};
+use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
 /// A recording for the caller.
-pub(crate) struct Spoken(pub(crate) Answer<Sound>);
+pub(crate) struct Spoken(pub(crate) WithHeaders<Sound>);
 
 pub(crate) struct Sound {
     pub(crate) format: SoundFormat,
@@ -20,7 +20,7 @@ pub(crate) struct Sound {
 
 impl Reply for Spoken {
     fn into_response(self) -> Result<Response, Refusal> {
-        let Answer { body: Sound { format, body }, headers } = self.0;
+        let WithHeaders { body: Sound { format, body }, headers } = self.0;
         let mut response = respond(body, headers, content_type(format));
         let name = format!("attachment; filename=\"speech.{}\"", format.name());
         let name = HeaderValue::try_from(name).map_err(Refusal::internal)?;

@@ -13,9 +13,9 @@ use lanes::IdleTimer;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
-use super::{Answer, Reply, respond};
+use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
-use crate::paid_chat::{Flow, Step};
+use crate::paid_chat::{AnswerPart, Flow};
 use crate::refusal::Refusal;
 
 /// Proxies and clients give up on a connection that is silent for longer than some tens of seconds.
@@ -24,17 +24,17 @@ const COMMENT: &[u8] = b": keep-alive\n\n";
 
 /// An answer that is whole, or a stream.
 pub(crate) enum WholeOrStream<T> {
-    Whole(Answer<T>),
-    Stream(Answer<Events>),
+    Whole(WithHeaders<T>),
+    Stream(WithHeaders<Events>),
 }
 
 /// The body of a stream.
 pub(crate) struct Events(Body);
 
-/// Turns the steps of an answer into the events that one API's clients read.
+/// Turns the parts of an answer into the events that one API's clients read.
 pub(crate) trait SseEncoder: Send + 'static {
-    /// Appends events. The steps end with `Done` or `Failed`, and so must the events.
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>);
+    /// Appends events. The parts end with `Done` or `Failed`, and so must the events.
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>);
 }
 
 impl Events {
@@ -97,9 +97,9 @@ impl<T: SseEncoder> Telling<T> {
         // Whatever is there goes out in one write.
         let mut events = Vec::new();
         while !self.is_over
-            && let Poll::Ready(step) = self.flow.poll_next(context)
+            && let Poll::Ready(part) = self.flow.poll_next(context)
         {
-            self.tell(step, &mut events);
+            self.encode(part, &mut events);
         }
         let is_silent = events.is_empty() && !self.is_over;
         if is_silent {
@@ -110,9 +110,9 @@ impl<T: SseEncoder> Telling<T> {
         Poll::Ready(Some(events.into()))
     }
 
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
-        self.is_over = matches!(step, Step::Done(_) | Step::Failed(_));
-        self.sse_encoder.tell(step, events);
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+        self.is_over = matches!(part, AnswerPart::Done(_) | AnswerPart::Failed(_));
+        self.sse_encoder.encode(part, events);
     }
 }
 

@@ -4,15 +4,15 @@ use axum::response::Response;
 use schemars::SchemaGenerator;
 use wire::audio::{Transcription, VerboseTranscription, VideoTranscript};
 
-use super::{Answer, Reply, respond};
+use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
 pub(crate) enum Written {
-    Json(Answer<Transcription>),
-    Verbose(Answer<VerboseTranscription>),
+    Json(WithHeaders<Transcription>),
+    Verbose(WithHeaders<VerboseTranscription>),
     /// The bare text, or subtitles.
-    Text(Answer<String>),
+    Text(WithHeaders<String>),
 }
 
 impl Reply for Written {
@@ -35,8 +35,8 @@ impl Reply for Written {
 
 /// What is said in a video.
 pub(crate) enum VideoWritten {
-    Json(Answer<VideoTranscript>),
-    Text(Answer<String>),
+    Json(WithHeaders<VideoTranscript>),
+    Text(WithHeaders<String>),
 }
 
 impl Reply for VideoWritten {

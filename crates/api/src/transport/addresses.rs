@@ -1,4 +1,4 @@
-//! How many connections each address has: a bound, so that one cannot take every place.
+//! Counts the connections of each address, with a bound, so that one cannot use up all of them.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! One request from its arrival to its departure: its id, its headers, its line in the log.
+//! One request from its first byte to its response: its id, its headers, its line in the log.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -19,9 +19,9 @@ use tower::{Layer, Service};
 use super::dress::Dress;
 use super::tally::Tally;
 use super::unread::Unread;
-use super::{RequestId, for_request};
 use crate::app::Shared;
 use crate::refusal::Refusal;
+use crate::request_id::{RequestId, for_request};
 use crate::version::VERSION;
 
 // Names that are checked once and not for every answer.
@@ -90,7 +90,8 @@ where
         let shared = Arc::clone(&self.shared);
         // One that another node sent on has its id.
         let id = request.extensions().get::<RequestId>().cloned();
-        let id = id.unwrap_or_else(|| RequestId(entropy::request_id(shared.app.entropy.as_ref())));
+        let id =
+            id.unwrap_or_else(|| RequestId::new(entropy::request_id(shared.app.entropy.as_ref())));
         let method = request.method().clone();
         // The route's pattern, not the path: paths carry ids and would make a label each.
         let route = request.extensions().get::<MatchedPath>().cloned();

@@ -1,9 +1,9 @@
-//! Ends a listener so that nobody who was let in is turned away.
+//! Closes a listener without dropping a connection that was established.
 //!
-//! Whoever has connected will send a request, and must get an answer: a proxy cannot know that we
-//! are ending, and may not send elsewhere what we may have read. So new connections are kept from
-//! being made before the listener is closed, what was made is accepted, and connections are served for
-//! a while with the word that each answer on them is the last.
+//! A client that has connected will send a request and must get an answer: a proxy cannot know that
+//! we are stopping, and may not send elsewhere what we may have read. So the kernel drops
+//! requests for new connections before the listener is closed, the established ones are accepted,
+//! and they are served for a while, each answer announcing that it is the last.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,9 @@ pub(crate) const LINGER: Duration = Duration::from_secs(1);
 pub(super) const HANDSHAKE_MAX: Duration = Duration::from_millis(50);
 
 /// From now on the kernel drops what asks for a new connection, and lets handshakes that have begun
-/// end. Whoever asks does so again a second later, and is refused by then, which a proxy takes as a
-/// reason to go elsewhere. Where the kernel cannot do that, a connection that is made in the moment of
-/// closing may be lost.
+/// end. The client repeats its SYN a second later and is refused by then, upon which a proxy
+/// tries another server. Where the kernel cannot do that, a connection that is made in the moment
+/// of closing may be lost.
 pub(super) fn turn_new_ones_away(listener: &TcpListener) {
     if let Err(error) = SockRef::from(listener).attach_filter(&without_new_connections()) {
         tracing::debug!(%error, "connections may be lost while the listener closes: {error}");

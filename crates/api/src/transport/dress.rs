@@ -1,4 +1,4 @@
-//! What only browsers and those who unpack want: CORS headers and compression.
+//! Adds CORS headers and compression to responses, for the clients that ask for them.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! What is kept until an answer's last byte is handed on.
+//! Keeps a value alive until the last byte of a response body was handed to the connection.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -39,9 +39,9 @@ const HTTP2_STREAMS_MAX: u32 = 256;
 /// After a failed accept (out of file descriptors, say) there is no use in trying at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves `router` until `stop`, then whoever has connected by then, and lets answers under way end,
-/// for at most `grace`. Each connection gets a seat in one of the `lanes`, if its address has a place
-/// left.
+/// Serves `router` until `stop`, then the connections made until then, and lets answers under way
+/// end, for at most `grace`. Each connection gets a seat in one of the `lanes`, if its address has
+/// a place left.
 pub async fn serve(
     (listener, addresses): (TcpListener, Arc<Addresses>),
     router: Router,
@@ -178,7 +178,8 @@ fn connect(
                 return Ok(Refusal::bad_host().into_response());
             }
             let mut response = answered.await?;
-            // The last answer here: whoever has more to ask connects to somebody else.
+            // The last answer on this connection: the client opens another one for its next
+            // request.
             if is_http_1 && stop.is_cancelled() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }

@@ -1,7 +1,7 @@
 //! How many requests each route had, how they ended, and how long they took.
 //!
 //! The registry of metrics finds a counter by its name and labels, which takes ten allocations.
-//! Here it is found by what tells requests apart, and asked for in the registry once.
+//! Here it is cached by method, route and status, and looked up in the registry once.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};

@@ -1,8 +1,7 @@
-//! Answers to what is no HTTP, or too much of it, in the shape of all others.
+//! Answers to bytes that are not HTTP, or whose head is too large, in the envelope of all refusals.
 //!
-//! Such a request never becomes one, so no layer sees it: the library below writes an empty answer
-//! of its own. That answer is known by its first line and by lacking our headers, and is replaced
-//! on its way out.
+//! Such a request never reaches a layer: hyper writes an empty answer of its own. That answer is
+//! recognised by its first line and by lacking our headers, and is replaced before it is written.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,8 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::version::VERSION;
 
-/// What may still be on its way when a connection is closed: read, so that the client gets to read
-/// its answer.
+/// Bytes that are still read when a connection is closed, so that the client gets to read its
+/// answer.
 const LEFT_BYTES_MAX: usize = 1024 * 1024;
 
 /// The library's first lines, and what is said instead.

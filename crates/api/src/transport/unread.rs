@@ -1,9 +1,9 @@
-//! What is left of a request's body when its answer is there.
+//! Reads what a handler left unread of a request's body.
 //!
 //! A server that answers and closes while its client still sends makes the client see a broken
-//! connection instead of the answer, and one that leaves bytes unread cannot use the connection
-//! again. So a short rest is read before the answer goes out, and the connection is kept; of a long
-//! one the client is told `connection: close`, and reading goes on for a while beside the answer.
+//! connection instead of the answer, and a connection with unread bytes cannot be used again. So a
+//! short rest is read before the answer is sent, and the connection is kept. With a long rest the
+//! answer says `connection: close`, and reading continues for a while after it was sent.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +30,7 @@ const SHORT_WAIT: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const LINGER_WAIT: Duration = Duration::from_secs(30);
 
-/// The place to which a body returns that was not read to its end.
+/// Receives a body that its handler did not read to the end.
 #[derive(Default)]
 pub(super) struct Unread {
     left: Arc<Mutex<Option<Left>>>,
@@ -43,8 +43,8 @@ struct Left {
     is_held_back: bool,
 }
 
-/// A body on loan to whoever handles its request.
-struct Lent {
+/// The body that the handler reads. What it leaves unread returns to [`Unread`] on drop.
+struct ReturningBody {
     left: Option<Left>,
     returns_to: Arc<Mutex<Option<Left>>>,
 }
@@ -59,7 +59,7 @@ impl Unread {
         let unread = Unread::default();
         let is_held_back = request.headers().contains_key(EXPECT);
         let returns_to = Arc::clone(&unread.left);
-        let lend = |body| Lent { left: Some(Left { body, is_held_back }), returns_to };
+        let lend = |body| ReturningBody { left: Some(Left { body, is_held_back }), returns_to };
         (request.map(|body| Body::new(lend(body))), Some(unread))
     }
 
@@ -102,7 +102,7 @@ async fn discard(body: &mut Body, bytes_max: u64, deadline: Instant) -> Rest {
     Rest::GoesOn
 }
 
-impl HttpBody for Lent {
+impl HttpBody for ReturningBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -111,7 +111,7 @@ impl HttpBody for Lent {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let Some(left) = &mut self.left else { return Poll::Ready(None) };
-        // Whoever asks for it has the client told to send.
+        // Reading it makes hyper send `100 Continue`.
         left.is_held_back = false;
         let polled = Pin::new(&mut left.body).poll_frame(context);
         if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
@@ -129,7 +129,7 @@ impl HttpBody for Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for ReturningBody {
     fn drop(&mut self) {
         let Some(left) = self.left.take().filter(|left| !left.body.is_end_stream()) else { return };
         *self.returns_to.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);

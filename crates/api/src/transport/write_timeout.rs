@@ -1,4 +1,4 @@
-//! A connection whose other end must read: one that takes nothing for a while is given up.
+//! A connection that is closed when its client reads nothing for a while.
 
 use std::io;
 use std::pin::Pin;

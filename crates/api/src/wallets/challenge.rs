@@ -4,7 +4,7 @@ use wallet::sign_in::Challenge;
 use wire::x402::{ChallengeInfo, SignInChallenge, SupportedChain};
 
 use crate::app::App;
-use crate::caller::Arrival;
+use crate::arrival::Arrival;
 
 /// A path this long is not repeated: it would fill the headers.
 const PATH_BYTES_MAX: usize = 256;

@@ -12,7 +12,8 @@ use payments::TopUpRefused;
 use wallet::{ContractCheck, SignIn, SignInRefusal, SignedIn, Verdict, verify_sign_in};
 
 use crate::app::App;
-use crate::caller::{Arrival, Principal};
+use crate::arrival::Arrival;
+use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::refusal::render::BoxError;
 use crate::standing;

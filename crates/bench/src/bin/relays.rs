@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bench::load::{Measured, Request, Way, compare};
 use bench::nginx::Nginx;
 use bench::service::Service;
-use bench::upstream::{Answer, Upstream};
+use bench::upstream::{ScriptedAnswer, Upstream};
 
 const CONNECTIONS: [usize; 4] = [1, 16, 64, 100];
 const REQUESTS: u64 = 20_000;
@@ -82,8 +82,8 @@ fn request(key: String) -> Request {
 }
 
 /// The chain's id for the check that comes first, and a word of 32 bytes for every call.
-fn answer(body: &[u8]) -> Answer {
+fn answer(body: &[u8]) -> ScriptedAnswer {
     let asks_for_chain = body.windows(11).any(|part| part == b"eth_chainId");
     let result = if asks_for_chain { "0x2105".to_owned() } else { format!("0x{}", "0".repeat(64)) };
-    Answer::Json(format!(r#"{{"jsonrpc":"2.0","id":1,"result":"{result}"}}"#))
+    ScriptedAnswer::Json(format!(r#"{{"jsonrpc":"2.0","id":1,"result":"{result}"}}"#))
 }

@@ -57,14 +57,14 @@ async fn answer(
         "max_completion_tokens": ANSWER_TOKENS_MAX,
     });
     let response = send(session.post("chat/completions").json(&body)).await?;
-    let said = tell(response).await?;
+    let said = print_stream(response).await?;
     print_line("")?;
     turns.push(json!({ "role": "assistant", "content": said }));
     Ok(())
 }
 
 /// Prints the answer while it comes, and returns it.
-async fn tell(mut response: Response) -> Result<String, Failure> {
+async fn print_stream(mut response: Response) -> Result<String, Failure> {
     let (mut said, mut unread) = (String::new(), Vec::new());
     while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
         unread.extend_from_slice(&piece);

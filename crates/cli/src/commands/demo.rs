@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use access::KeyRing;
-use config::sections::store::Place;
+use config::sections::store::StoreLocation;
 use control::actor::Actor;
 use control::founding::DEFAULT_ACCOUNT;
 use control::operation::{CreditCurrency, KeyType, NewKey, Operation, Period};
@@ -47,7 +47,7 @@ pub(crate) async fn prepare(surroundings: &Surroundings) -> Result<Surroundings,
     let mut surroundings = surroundings.clone();
     surroundings.data_dir.path = surroundings.data_dir.path.join("demo");
     let config = surroundings.sources(Vec::new()).read()?;
-    if !matches!(config.store.place, Place::Sqlite(_)) {
+    if !matches!(config.store.location, StoreLocation::Sqlite(_)) {
         return Err(Failure::Failed(
             "a demonstration has a database of its own, in SQLite: leave `url` in [store] out"
                 .to_owned(),

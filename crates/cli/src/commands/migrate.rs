@@ -1,6 +1,6 @@
 //! `tollgate migrate`: the version of the database's tables, and the steps to this release's.
 
-use config::sections::store::Place;
+use config::sections::store::StoreLocation;
 use serde_json::json;
 use store::schema::SchemaStatus;
 use store::sqlite::{Options, Sqlite, schema};
@@ -12,17 +12,19 @@ use crate::output::{print_json, print_line};
 
 pub(crate) async fn run(operator: &Operator<'_>, command: &args::Migrate) -> Result<(), Failure> {
     let ground = operator.surroundings.sources(Vec::new()).read_ground()?;
-    let place = match ground.store.place {
-        Place::Sqlite(file) => Place::Sqlite(operator.surroundings.data_dir.path.join(file)),
-        postgres @ Place::Postgres(_) => postgres,
+    let location = match ground.store.location {
+        StoreLocation::Sqlite(file) => {
+            StoreLocation::Sqlite(operator.surroundings.data_dir.path.join(file))
+        }
+        postgres @ StoreLocation::Postgres(_) => postgres,
     };
-    let before = status(&place).await?;
+    let before = status(&location).await?;
     let applies = !command.dry_run && !before.pending.is_empty();
     if applies {
-        apply(&place).await?;
+        apply(&location).await?;
     }
     if command.listing.json {
-        print_json(&told(&before, applies))?;
+        print_json(&as_json(&before, applies))?;
     } else {
         print(&before, applies)?;
     }
@@ -37,18 +39,18 @@ pub(crate) async fn run(operator: &Operator<'_>, command: &args::Migrate) -> Res
     Ok(())
 }
 
-async fn status(place: &Place) -> Result<SchemaStatus, Failure> {
-    Ok(match place {
-        Place::Sqlite(file) => schema::status(file)?,
-        Place::Postgres(url) => store_postgres::schema_status(url.expose()).await?,
+async fn status(location: &StoreLocation) -> Result<SchemaStatus, Failure> {
+    Ok(match location {
+        StoreLocation::Sqlite(file) => schema::status(file)?,
+        StoreLocation::Postgres(url) => store_postgres::schema_status(url.expose()).await?,
     })
 }
 
 /// Opening a file migrates it, and is refused while a service has it.
-async fn apply(place: &Place) -> Result<(), Failure> {
-    match place {
-        Place::Sqlite(file) => drop(Sqlite::open(&Options::durable(file))?),
-        Place::Postgres(url) => store_postgres::migrate(url.expose()).await?,
+async fn apply(location: &StoreLocation) -> Result<(), Failure> {
+    match location {
+        StoreLocation::Sqlite(file) => drop(Sqlite::open(&Options::durable(file))?),
+        StoreLocation::Postgres(url) => store_postgres::migrate(url.expose()).await?,
     }
     Ok(())
 }
@@ -70,7 +72,7 @@ fn print(status: &SchemaStatus, applied: bool) -> Result<(), Failure> {
     }
 }
 
-fn told(status: &SchemaStatus, applied: bool) -> serde_json::Value {
+fn as_json(status: &SchemaStatus, applied: bool) -> serde_json::Value {
     let steps = status.pending.iter().map(|step| {
         json!({ "version": step.version, "name": step.name, "usableFrom": step.usable_from })
     });

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use control::operation::Operation;
 use control::reply::{ModelLine, Reply};
-use weights::{Kind, ModelFiles, gguf, manifest};
+use weights::{EntryKind, ModelFiles, gguf, manifest};
 
 use crate::args;
 use crate::failure::Failure;
@@ -86,15 +86,15 @@ fn add_broken(models: &mut Vec<ModelLine>, models_dir: &Path) {
 /// The type of the model that these files are for; none for what is no model of its own.
 pub(crate) fn type_of(files: &ModelFiles) -> Option<&'static str> {
     match files.kind {
-        Kind::Text => Some("text"),
-        Kind::Embedding => Some("embedding"),
-        Kind::Transcription => Some("asr"),
-        Kind::Speech => Some("tts"),
-        Kind::Image => Some("image"),
-        Kind::Upscale => Some("upscale"),
-        Kind::Video => Some("video"),
-        Kind::CutOut | Kind::Erase | Kind::Edit => Some("inpaint"),
-        Kind::Safety | Kind::Library => None,
+        EntryKind::Text => Some("text"),
+        EntryKind::Embedding => Some("embedding"),
+        EntryKind::Transcription => Some("asr"),
+        EntryKind::Speech => Some("tts"),
+        EntryKind::Image => Some("image"),
+        EntryKind::Upscale => Some("upscale"),
+        EntryKind::Video => Some("video"),
+        EntryKind::CutOut | EntryKind::Erase | EntryKind::Edit => Some("inpaint"),
+        EntryKind::Safety | EntryKind::Library => None,
     }
 }
 

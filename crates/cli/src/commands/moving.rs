@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write, stderr, stdin, s
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use config::sections::store::Place;
+use config::sections::store::StoreLocation;
 use control::actor::Actor;
 use ledger::verify;
 use moment::{Clock, SystemClock};
@@ -32,7 +32,7 @@ const BUFFER_BYTES: usize = 1024 * 1024;
 
 pub(crate) async fn export(operator: &Operator<'_>, command: &args::Export) -> Result<(), Failure> {
     refuse_if_running(operator, "what is charged after an export is not in it")?;
-    let place = place(operator)?;
+    let location = location(operator)?;
     if command.file == Path::new(STANDARD) {
         if stdout().is_terminal() {
             return Err(Failure::Usage(
@@ -40,25 +40,31 @@ pub(crate) async fn export(operator: &Operator<'_>, command: &args::Export) -> R
             ));
         }
         let rows =
-            write(operator, &place, BufWriter::with_capacity(BUFFER_BYTES, stdout())).await?;
+            write(operator, &location, BufWriter::with_capacity(BUFFER_BYTES, stdout())).await?;
         return say_exported(&format!("{rows} rows"));
     }
     let partial = Partial::new(&command.file)?;
     let file = BufWriter::with_capacity(BUFFER_BYTES, partial.create()?);
-    let rows = write(operator, &place, file).await?;
+    let rows = write(operator, &location, file).await?;
     partial.finish()?;
     say_exported(&format!("{}: {rows} rows", command.file.display()))
 }
 
-async fn write(operator: &Operator<'_>, place: &Place, to: impl Write) -> Result<u64, Failure> {
+async fn write(
+    operator: &Operator<'_>,
+    location: &StoreLocation,
+    to: impl Write,
+) -> Result<u64, Failure> {
     let mut tell = teller();
     let writer = Writer::begin(to, RELEASE, &mut tell)?;
-    Ok(match place {
-        Place::Sqlite(file) if !file.exists() => {
+    Ok(match location {
+        StoreLocation::Sqlite(file) if !file.exists() => {
             return Err(Failure::Failed(format!("there is no database {}", file.display())));
         }
-        Place::Sqlite(file) => Sqlite::open(&Options::durable(file))?.export(writer).await?,
-        Place::Postgres(url) => {
+        StoreLocation::Sqlite(file) => {
+            Sqlite::open(&Options::durable(file))?.export(writer).await?
+        }
+        StoreLocation::Postgres(url) => {
             let data_dir = &operator.surroundings.data_dir.path;
             let store = connect_alone(data_dir, url.expose()).await?;
             let rows = store.export(writer).await?;
@@ -71,7 +77,7 @@ async fn write(operator: &Operator<'_>, place: &Place, to: impl Write) -> Result
 /// All of it is there, or nothing: an error leaves the database as empty as it was.
 pub(crate) async fn import(operator: &Operator<'_>, command: &args::Import) -> Result<(), Failure> {
     refuse_if_running(operator, "an import needs the database to itself")?;
-    let place = place(operator)?;
+    let location = location(operator)?;
     let (file, is_standard) = (&command.file, command.file == Path::new(STANDARD));
     if !is_standard {
         // Found damaged before the database is touched, and told as that and not as what follows
@@ -83,9 +89,9 @@ pub(crate) async fn import(operator: &Operator<'_>, command: &args::Import) -> R
     let from: Box<dyn BufRead> =
         if is_standard { Box::new(BufReader::new(stdin())) } else { Box::new(open(file)?) };
     let reader = Reader::begin(from, &mut tell)?;
-    let (rows, transfers) = match place {
-        Place::Sqlite(database) => into_sqlite(&database, reader, file).await?,
-        Place::Postgres(url) => {
+    let (rows, transfers) = match location {
+        StoreLocation::Sqlite(database) => into_sqlite(&database, reader, file).await?,
+        StoreLocation::Postgres(url) => {
             let data_dir = &operator.surroundings.data_dir.path;
             let store = connect_alone(data_dir, url.expose()).await?;
             let rows = store.import(reader).await?;
@@ -142,11 +148,13 @@ fn refuse_if_running(operator: &Operator<'_>, why: &str) -> Result<(), Failure> 
     Err(Failure::Failed(format!("a service runs on this directory; stop it first: {why}")))
 }
 
-fn place(operator: &Operator<'_>) -> Result<Place, Failure> {
+fn location(operator: &Operator<'_>) -> Result<StoreLocation, Failure> {
     let ground = operator.surroundings.sources(Vec::new()).read_ground()?;
-    Ok(match ground.store.place {
-        Place::Sqlite(file) => Place::Sqlite(operator.surroundings.data_dir.path.join(file)),
-        postgres @ Place::Postgres(_) => postgres,
+    Ok(match ground.store.location {
+        StoreLocation::Sqlite(file) => {
+            StoreLocation::Sqlite(operator.surroundings.data_dir.path.join(file))
+        }
+        postgres @ StoreLocation::Postgres(_) => postgres,
     })
 }
 

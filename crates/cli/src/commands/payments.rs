@@ -22,7 +22,7 @@ pub(crate) async fn run(
         args::Payments::Recheck { id, listing } => {
             let operation = Operation::RecheckPayment { id };
             let reply = operator.perform_running(operation).await?;
-            tell(reply, listing)
+            print_reply(reply, listing)
         }
         args::Payments::WriteOff { id, reason, listing } => {
             report(operator, Operation::WriteOffPayment { id, reason }, listing).await
@@ -62,10 +62,10 @@ async fn report(
     listing: args::Listing,
 ) -> Result<(), Failure> {
     let reply = operator.perform(operation).await?;
-    tell(reply, listing)
+    print_reply(reply, listing)
 }
 
-fn tell(reply: Reply, listing: args::Listing) -> Result<(), Failure> {
+fn print_reply(reply: Reply, listing: args::Listing) -> Result<(), Failure> {
     let Reply::Payment(payment) = reply else { return Err(unexpected()) };
     if listing.json { print_json(&payment) } else { print_payment(&payment) }
 }

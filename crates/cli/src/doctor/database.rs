@@ -1,6 +1,6 @@
 //! Whether the service answers, and whether its database is sound.
 
-use config::sections::store::Place;
+use config::sections::store::StoreLocation;
 use config::sources::Sources;
 use control::operation::Operation;
 use control::reply::{Reply, Verification};
@@ -18,7 +18,7 @@ pub(crate) async fn check(
     // A wrong configuration has been reported already.
     let Ok(ground) = sources.read_ground() else { return Vec::new() };
     let mut findings = vec![service(operator).await];
-    if let Place::Sqlite(file) = &ground.store.place {
+    if let StoreLocation::Sqlite(file) = &ground.store.location {
         let path = surroundings.data_dir.path.join(file);
         if !operator.is_running() && !path.exists() {
             let found = format!("{}, made on the first start", path.display());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use config::sections::engine as section;
 use config::sections::log::Log;
-use weights::{Kind, State, manifest};
+use weights::{EntryKind, State, manifest};
 
 use super::Finding;
 use crate::engine::Engine;
@@ -28,7 +28,7 @@ pub(crate) fn check(
         }
     };
     let mut findings = vec![processor(), computing(&local.gpu)];
-    let defaults = manifest().models().filter(|it| it.default && it.kind != Kind::Library);
+    let defaults = manifest().models().filter(|it| it.default && it.kind != EntryKind::Library);
     let (ready, missing): (Vec<_>, Vec<_>) =
         defaults.partition(|files| local.puller.state(&files.id) == State::Ready);
     let count = ready.len() + missing.len();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::console::assets::{Asset, Assets, Page};
-use api::console::{Console, Operate, OperateFault};
+use api::console::{Console, Operate, OperateError};
 use config::sources::FlagSetting;
 use control::actor::Actor;
 use control::founding::DEFAULT_ACCOUNT;
@@ -81,25 +81,25 @@ fn operator(service: Arc<Service>, sources: Sources, local: Option<Local>) -> Op
     })
 }
 
-async fn perform(service: &Service, operation: Value) -> Result<Value, OperateFault> {
+async fn perform(service: &Service, operation: Value) -> Result<Value, OperateError> {
     let operation: Operation = serde_json::from_value(operation)
-        .map_err(|error| OperateFault::Refused(error.to_string()))?;
+        .map_err(|error| OperateError::Refused(error.to_string()))?;
     // A browser must not choose where files are written on this machine.
     if let Operation::Backup { .. } = operation {
         let message = "back up with `tollgate backup FILE` on the machine itself";
-        return Err(OperateFault::Refused(message.to_owned()));
+        return Err(OperateError::Refused(message.to_owned()));
     }
     let reply =
         service.perform(&Actor::of_console(), operation).await.map_err(|error| match error {
-            OperationError::Refused(message) => OperateFault::Refused(message),
-            OperationError::Failed(message) => OperateFault::Failed(message),
+            OperationError::Refused(message) => OperateError::Refused(message),
+            OperationError::Failed(message) => OperateError::Failed(message),
         })?;
-    serde_json::to_value(reply).map_err(|error| OperateFault::Failed(error.to_string()))
+    serde_json::to_value(reply).map_err(|error| OperateError::Failed(error.to_string()))
 }
 
-async fn check_providers(sources: Sources) -> Result<Value, OperateFault> {
+async fn check_providers(sources: Sources) -> Result<Value, OperateError> {
     let config = sources.surroundings.sources(sources.flags).read();
-    let config = config.map_err(|error| OperateFault::Refused(error.to_string()))?;
+    let config = config.map_err(|error| OperateError::Refused(error.to_string()))?;
     let findings = doctor::providers::check(&config.providers).await;
     Ok(json!({ "providers": findings }))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::app::Shared;
-use api::caller::Principal;
+use api::principal::Principal;
 use api::strangers::Strangers;
 use config::sections::limits::{Counts, Limits};
 use domain::limits::shares::SharedCounts;

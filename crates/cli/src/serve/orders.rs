@@ -1,4 +1,4 @@
-//! What nodes have each other do: operations and credits go to the node where their owner is at home.
+//! Requests between nodes: operations and credits are sent to their owner's home.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use control::elsewhere::{Done, Elsewhere, Order};
 use control::operation::OperationError;
 use control::reply::Reply;
 use control::service::Service;
-use control::socket::Answer;
+use control::socket::SocketReply;
 use payments::Credited;
 use store::claim::ClaimId;
 
@@ -24,10 +24,10 @@ impl Sender {
             OperationError::Failed(format!("the node at {node} did not do it: {cause}"))
         };
         let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
-        let answer = self.0.tell(&node, PATH, order).await.map_err(failed)?;
+        let answer = self.0.send_order(&node, PATH, order).await.map_err(failed)?;
         match serde_json::from_slice(&answer).map_err(|error| failed(error.to_string()))? {
-            Answer::Done(reply) => Ok(*reply),
-            Answer::Error(error) => Err(error),
+            SocketReply::Done(reply) => Ok(*reply),
+            SocketReply::Error(error) => Err(error),
         }
     }
 }
@@ -51,7 +51,7 @@ impl payments::Elsewhere for Sender {
 pub(super) fn routes(service: Arc<Service>) -> Router {
     let carry_out = move |Json(order): Json<Order>| {
         let service = Arc::clone(&service);
-        async move { Json(Answer::from(service.carry_out(order).await)) }
+        async move { Json(SocketReply::from(service.carry_out(order).await)) }
     };
     Router::new().route(PATH, post(carry_out))
 }

@@ -9,7 +9,7 @@ use config::sections::queue::Queue;
 use control::secrets::{SecretName, secret};
 use control::service::Service;
 use jobs::{EngineOf, Jobs, LinkSecret, Parts, Settings};
-use media_store::{MediaStore, S3Place};
+use media_store::{MediaStore, S3Location};
 
 use crate::failure::Failure;
 
@@ -53,7 +53,7 @@ pub(crate) async fn open(
 fn open_media(data_dir: &Path, media: &Media) -> Result<MediaStore, Failure> {
     let opened = match media {
         Media::Directory(directory) => MediaStore::directory(&data_dir.join(directory)),
-        Media::S3 { bucket, prefix, endpoint, region } => MediaStore::s3(&S3Place {
+        Media::S3 { bucket, prefix, endpoint, region } => MediaStore::s3(&S3Location {
             bucket: bucket.clone(),
             prefix: prefix.clone(),
             endpoint: endpoint.clone(),

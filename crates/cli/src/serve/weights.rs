@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::console::OperateFault;
+use api::console::OperateError;
 use control::actor::Actor;
 use control::operation::Operation;
 use control::service::Service;
@@ -29,12 +29,12 @@ pub(super) fn answer(
     asked: WeightsAsked,
     service: &Arc<Service>,
     local: Option<&Local>,
-) -> Result<Value, OperateFault> {
+) -> Result<Value, OperateError> {
     match (asked, local) {
         (WeightsAsked::ListWeights, None) => Ok(json!({ "weights": [] })),
         (WeightsAsked::ListWeights, Some(local)) => Ok(list(local)),
         (WeightsAsked::PullWeights { .. }, None) => {
-            Err(OperateFault::Refused("this service runs no models of its own".to_owned()))
+            Err(OperateError::Refused("this service runs no models of its own".to_owned()))
         }
         (WeightsAsked::PullWeights { id }, Some(local)) => pull(&id, service, local),
     }
@@ -68,9 +68,9 @@ fn line(files: &ModelFiles, local: &Local) -> Option<Value> {
     }))
 }
 
-fn pull(id: &str, service: &Arc<Service>, local: &Local) -> Result<Value, OperateFault> {
+fn pull(id: &str, service: &Arc<Service>, local: &Local) -> Result<Value, OperateError> {
     let files = manifest().model(id).filter(|files| type_of(files).is_some());
-    let unknown = || OperateFault::Refused(format!("there is no built-in model {id:?}"));
+    let unknown = || OperateError::Refused(format!("there is no built-in model {id:?}"));
     let files = files.ok_or_else(unknown)?;
     let is_due = !matches!(local.puller.state(id), State::Ready | State::Fetching(_));
     if is_due {

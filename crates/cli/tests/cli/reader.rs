@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use pictures::{Bounds, Format, Order, Size, Writing};
-use reader::jobs::{document, page, picture, probe};
-use reader::{CallerId, Fault, ProcessReader, Program, ask};
+use reader::tasks::{document, page, picture, probe};
+use reader::{CallerId, ProcessReader, Program, ReaderError, ask};
 use tokio::runtime::{Builder, Runtime};
 
 const ANN: CallerId = CallerId(1);
@@ -22,7 +22,10 @@ fn reader() -> ProcessReader {
     ProcessReader::new(Program { path, arguments: vec!["reader".into()] }, NonZeroUsize::MIN)
 }
 
-async fn try_to(reader: &ProcessReader, what: probe::Request) -> Result<probe::Outcome, Fault> {
+async fn try_to(
+    reader: &ProcessReader,
+    what: probe::Request,
+) -> Result<probe::Outcome, ReaderError> {
     ask(reader, ANN, what, Vec::new().into()).await.map(|(outcome, _)| outcome)
 }
 
@@ -125,10 +128,10 @@ fn a_job_that_takes_too_much_is_ended_and_the_next_one_is_done() {
         assert_eq!(try_to(&reader, little).await, Ok(probe::Outcome::Done));
         for what in [probe::Request::TakeMemory(1 << 30), probe::Request::Compute] {
             let outcome = try_to(&reader, what).await;
-            assert!(matches!(outcome, Err(Fault::TooMuch { .. })), "{what:?}: {outcome:?}");
+            assert!(matches!(outcome, Err(ReaderError::TooMuch { .. })), "{what:?}: {outcome:?}");
         }
         let outcome = try_to(&reader, probe::Request::Panic).await;
-        assert!(matches!(outcome, Err(Fault::Unavailable { .. })), "{outcome:?}");
+        assert!(matches!(outcome, Err(ReaderError::Unavailable { .. })), "{outcome:?}");
         assert_eq!(read(&reader, "after all").await.as_deref(), Ok("after all"));
     });
 }

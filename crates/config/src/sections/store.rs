@@ -30,14 +30,14 @@ pub const SECTION: Section = Section {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
-    pub place: Place,
+    pub location: StoreLocation,
     /// None keeps every usage row.
     pub keep_usage_days: Option<i64>,
 }
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum StoreLocation {
     /// A file, relative to the data directory.
     Sqlite(PathBuf),
     /// The whole URL, which may hold a password.
@@ -46,18 +46,18 @@ pub enum Place {
 
 pub(crate) fn read(reader: &Reader<'_>) -> Option<Store> {
     let (url, keep_usage_days) = (reader.url("url"), reader.integer("keep_usage_days"));
-    let place = place(reader, url?)?;
+    let location = location(reader, url?)?;
     let keep_usage_days = keep_usage_days.map(|days| (0 < days).then_some(days))?;
-    Some(Store { place, keep_usage_days })
+    Some(Store { location, keep_usage_days })
 }
 
-fn place(reader: &Reader<'_>, url: String) -> Option<Place> {
+fn location(reader: &Reader<'_>, url: String) -> Option<StoreLocation> {
     let Some(file) = url.strip_prefix("sqlite:") else {
-        return Some(Place::Postgres(Secret::new(url)));
+        return Some(StoreLocation::Postgres(Secret::new(url)));
     };
     if file.is_empty() {
         reader.fault("url", "`url` in [store] names no file; write \"sqlite:tollgate.db\"");
         return None;
     }
-    Some(Place::Sqlite(PathBuf::from(file)))
+    Some(StoreLocation::Sqlite(PathBuf::from(file)))
 }

@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::origin::Origin;
 use crate::sections::engine::Local;
 use crate::sections::provider::ProviderKind;
-use crate::sections::store::Place;
+use crate::sections::store::StoreLocation;
 
 #[test]
 fn without_a_file_every_key_has_its_documented_default() {
@@ -20,7 +20,7 @@ fn without_a_file_every_key_has_its_documented_default() {
     assert_eq!(config.server.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(config.server.admin_listen.to_string(), "127.0.0.1:8081");
     assert_eq!(config.server.domains, ["localhost:8080"]);
-    assert_eq!(config.store.place, Place::Sqlite("tollgate.db".into()));
+    assert_eq!(config.store.location, StoreLocation::Sqlite("tollgate.db".into()));
     assert!(config.development.enabled);
     assert_eq!(config.development.starting_credit, Nano::from_units(10));
     assert_eq!(config.engine.local, Local::Auto);
@@ -148,5 +148,5 @@ fn the_ground_can_be_read_while_other_sections_are_wrong() {
     );
     assert!(scene.read().is_err());
     let ground = scene.sources().read_ground().unwrap();
-    assert_eq!(ground.store.place, Place::Sqlite("other.db".into()));
+    assert_eq!(ground.store.location, StoreLocation::Sqlite("other.db".into()));
 }

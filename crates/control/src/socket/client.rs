@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
-use super::{ANSWER_BYTES_MAX, Answer};
+use super::{ANSWER_BYTES_MAX, SocketReply};
 use crate::operation::{Operation, OperationError};
 use crate::reply::Reply;
 
@@ -54,8 +54,8 @@ impl Client {
         };
         let line = line.map_err(|error| Unanswered::Broken(error.to_string()))?;
         match serde_json::from_slice(&line) {
-            Ok(Answer::Done(reply)) => Ok(*reply),
-            Ok(Answer::Error(error)) => Err(error.into()),
+            Ok(SocketReply::Done(reply)) => Ok(*reply),
+            Ok(SocketReply::Error(error)) => Err(error.into()),
             Err(error) => {
                 let advice = "is it of another version? restart it";
                 Err(Unanswered::Broken(format!("its answer makes no sense ({error}); {advice}")))

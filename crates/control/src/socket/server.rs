@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::descent::descends_from;
-use super::{Answer, OPERATION_BYTES_MAX};
+use super::{OPERATION_BYTES_MAX, SocketReply};
 use crate::actor::Actor;
 use crate::operation::{Operation, OperationError};
 use crate::service::Service;
@@ -127,7 +127,7 @@ async fn attend(stream: UnixStream, service: &Service) -> io::Result<()> {
         }
         let answer = match serde_json::from_slice::<Operation>(&line) {
             Ok(operation) => service.perform(&by, operation).await.into(),
-            Err(error) => Answer::Error(OperationError::Refused(format!(
+            Err(error) => SocketReply::Error(OperationError::Refused(format!(
                 "the service does not know this operation ({error}); is it of another version?"
             ))),
         };

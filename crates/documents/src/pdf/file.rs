@@ -11,7 +11,7 @@ use super::lock::{self, Lock};
 use super::object::{Dict, Object, Owner, Stream};
 use super::packed::Packed;
 use super::security::Method;
-use super::table::{self, Place, Table};
+use super::table::{self, ObjectLocation, Table};
 use crate::fault::Unreadable;
 
 /// Objects that stand for others, and lengths that are looked up on the way.
@@ -128,12 +128,12 @@ impl<'a> File<'a> {
 
     fn read(&mut self, number: u32) -> Result<Object, Unreadable> {
         let found = match self.table.places.get(&number) {
-            None | Some(Place::Nowhere) => return Ok(Object::Null),
-            Some(Place::At(at)) => {
+            None | Some(ObjectLocation::Nowhere) => return Ok(Object::Null),
+            Some(ObjectLocation::At(at)) => {
                 let at = usize::try_from(*at).unwrap_or(usize::MAX);
                 self.indirect(at)?.filter(|(found, _)| *found == number).map(|(_, object)| object)
             }
-            Some(Place::Packed { stream, index }) => {
+            Some(ObjectLocation::Packed { stream, index }) => {
                 let (stream, index) = (*stream, *index);
                 self.packed_object(stream, number, index)?
             }

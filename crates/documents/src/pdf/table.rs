@@ -17,12 +17,12 @@ const TAIL_BYTES: usize = 2048;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
-    pub(super) places: HashMap<u32, Place>,
+    pub(super) places: HashMap<u32, ObjectLocation>,
     pub(super) trailer: Dict,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ObjectLocation {
     At(u32),
     Packed {
         stream: u32,
@@ -34,7 +34,7 @@ pub(super) enum Place {
 
 impl Table {
     /// Newer tables are read first, and win.
-    fn add(&mut self, number: usize, place: Place) -> Result<(), Unreadable> {
+    fn add(&mut self, number: usize, place: ObjectLocation) -> Result<(), Unreadable> {
         let Ok(number) = u32::try_from(number) else { return Ok(()) };
         self.places.entry(number).or_insert(place);
         self.check_size()
@@ -101,8 +101,8 @@ fn plain_section(lexer: &mut Lexer<'_>, table: &mut Table) -> Result<Option<Dict
             let before = lexer.at();
             let (offset, _) = (whole(lexer.token()), lexer.token());
             let place = match (lexer.token(), offset.map(u32::try_from)) {
-                (Some(Token::Word(b"n")), Some(Ok(offset))) => Place::At(offset),
-                (Some(Token::Word(b"f")), _) => Place::Nowhere,
+                (Some(Token::Word(b"n")), Some(Ok(offset))) => ObjectLocation::At(offset),
+                (Some(Token::Word(b"f")), _) => ObjectLocation::Nowhere,
                 // There are fewer than were announced.
                 _ => {
                     lexer.move_to(before);
@@ -140,9 +140,9 @@ fn packed_section(
             let kind = if kind.is_empty() { 1 } else { big_endian(kind) };
             let [place, index] = [place, index].map(|it| u32::try_from(big_endian(it)).ok());
             let place = match (kind, place, index) {
-                (1, Some(place), _) => Place::At(place),
-                (2, Some(stream), Some(index)) => Place::Packed { stream, index },
-                _ => Place::Nowhere,
+                (1, Some(place), _) => ObjectLocation::At(place),
+                (2, Some(stream), Some(index)) => ObjectLocation::Packed { stream, index },
+                _ => ObjectLocation::Nowhere,
             };
             table.add(number, place)?;
         }
@@ -157,7 +157,7 @@ pub(super) fn rebuild(file: &mut File<'_>) -> Result<Table, Unreadable> {
     let mut table = Table::default();
     for mark in memchr::memmem::find_iter(bytes, b"obj") {
         let Some((number, at)) = header_before(bytes, mark) else { continue };
-        table.places.insert(number, Place::At(at));
+        table.places.insert(number, ObjectLocation::At(at));
         table.check_size()?;
     }
     file.set_table(table.clone());
@@ -234,7 +234,7 @@ fn add_packed(
 ) -> Result<(), Unreadable> {
     let packed = file.unpack_objects(stream)?;
     for (index, inner) in (0..).zip(packed.numbers()) {
-        table.places.entry(inner).or_insert(Place::Packed { stream: number, index });
+        table.places.entry(inner).or_insert(ObjectLocation::Packed { stream: number, index });
         table.check_size()?;
         let (object, length) = packed.object(inner, index);
         file.effort.spend(length)?;
@@ -245,10 +245,10 @@ fn add_packed(
     Ok(())
 }
 
-fn at((number, place): (&u32, &Place)) -> Option<(u32, u32)> {
+fn at((number, place): (&u32, &ObjectLocation)) -> Option<(u32, u32)> {
     match place {
-        Place::At(at) => Some((*at, *number)),
-        Place::Packed { .. } | Place::Nowhere => None,
+        ObjectLocation::At(at) => Some((*at, *number)),
+        ObjectLocation::Packed { .. } | ObjectLocation::Nowhere => None,
     }
 }
 

@@ -133,7 +133,7 @@ named! {
     }
 }
 
-/// A model on its way out: announced, then deprecated, then removed.
+/// The end of a model: announced, then deprecated, then removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deprecation {
     /// From when callers are warned; from the first day when absent.

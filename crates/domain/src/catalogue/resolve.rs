@@ -11,7 +11,7 @@ use super::{Catalogue, Deprecation, Model, ModelType, Selection, Successor};
 #[derive(Debug, Clone)]
 pub struct Resolved<'a> {
     pub model: &'a Arc<Model>,
-    /// Present while the model that was asked for is on its way out, or already gone.
+    /// Present while the model that was asked for is deprecated, or already removed.
     pub deprecated: Option<Deprecated<'a>>,
 }
 

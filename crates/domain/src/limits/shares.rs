@@ -1,10 +1,10 @@
-//! A window that several nodes count together, for callers who are at home at none of them.
+//! A window that several nodes count together, for strangers: callers that have no home.
 //!
-//! A node takes a small share of the window from a common count and lets requests in from it without
-//! asking anybody; when the share is used up it takes the next. So all nodes together never let in
-//! more than the limit, and what is lost in shares that nobody uses is at most a twentieth of it.
-//! While the common count is away, each node lets in the limit divided by the number of nodes, and
-//! counts that there when it is back.
+//! A node takes a small share of the window from a common count and lets requests in from it
+//! without asking anybody; when the share is used up it takes the next. So all nodes together never
+//! let in more than the limit, and what is lost in shares that nobody uses is at most a twentieth
+//! of it. While the common count is away, each node lets in the limit divided by the number of
+//! nodes, and counts that there when it is back.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -107,8 +107,8 @@ impl Shares {
         Taking::Decided(Ok(share.standing(subject, allowed, now)))
     }
 
-    /// Lets the request in that asked for a share, if the share has something in it. Without a count
-    /// it is let in within this node's part of the limit.
+    /// Lets the request in that asked for a share, if the share has something in it. Without a
+    /// count it is let in within this node's part of the limit.
     pub fn taken(
         &self,
         ask: &Ask,

@@ -5,8 +5,8 @@ use url::Url;
 use super::MediaFault;
 use crate::web_address::{AddressFault, Reach, WebAddress};
 
-/// An address as whoever fetches it is given it: as it was read here, so that nobody can read it
-/// differently.
+/// An address as it is given to the engine that fetches it: written from what was parsed here, so
+/// that the engine cannot parse it differently.
 pub(super) fn check(text: &str) -> Result<WebAddress, MediaFault> {
     WebAddress::parse(text, Reach::Public).map_err(|fault| {
         MediaFault(match fault {

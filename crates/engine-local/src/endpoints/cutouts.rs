@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 
 use super::picture_form::{PIXELS_MAX, PictureForm, Turn, opened, refusal, work};
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 
 pub(crate) async fn create(
     State(registry): State<Arc<Registry>>,
@@ -17,7 +17,7 @@ pub(crate) async fn create(
     let turn = Turn::take(&registry).await?;
     let mut form = PictureForm::read(form).await?;
     let file = form.picture()?;
-    let Model::CutOut(cutter) = registry.get(&form.model, Kind::CutOut).await?.model else {
+    let Model::CutOut(cutter) = registry.get(&form.model, ModelKind::CutOut).await?.model else {
         return Err(Refusal::failed("The model is of another kind."));
     };
     let cut = work(turn, move |is_wanted| {

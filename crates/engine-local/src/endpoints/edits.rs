@@ -15,7 +15,7 @@ use super::picture_file::PictureFile;
 use super::picture_form::{PIXELS_MAX, PictureForm, Turn, opened, refusal, work};
 use super::repaint;
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 
 const NO_MASK: &str = "This model takes out what a mask shows, and reads no words. Send a `mask` that \
      is transparent there, to /images/edits, or a picture that is; or name the model pictor-edit, \
@@ -30,7 +30,7 @@ pub(crate) async fn create(
     let turn = Turn::take(&registry).await?;
     let form = PictureForm::read(form).await?;
     let changed = match registry.kind_of(&form.model)? {
-        Kind::Edit => redraw(&registry, form, turn).await?,
+        ModelKind::Edit => redraw(&registry, form, turn).await?,
         _ => erase(&registry, form, turn).await?,
     };
     Ok(Json(json!({"data": [{"b64_json": STANDARD.encode(changed.bytes)}]})))
@@ -42,7 +42,7 @@ async fn erase(
     turn: Turn,
 ) -> Result<PictureFile, Refusal> {
     let (file, mask) = (form.picture()?, form.mask.take());
-    let Model::Erase(eraser) = registry.get(&form.model, Kind::Erase).await?.model else {
+    let Model::Erase(eraser) = registry.get(&form.model, ModelKind::Erase).await?.model else {
         return Err(Refusal::failed("The model is of another kind."));
     };
     work(turn, move |is_wanted| {
@@ -68,7 +68,7 @@ async fn redraw(
         return Err(Refusal::invalid(Some("mask"), NO_MASK_TAKEN));
     }
     let file = form.picture()?;
-    let Model::Image(painter) = registry.get(&form.model, Kind::Edit).await?.model else {
+    let Model::Image(painter) = registry.get(&form.model, ModelKind::Edit).await?.model else {
         return Err(Refusal::failed("The model is of another kind."));
     };
     work(turn, move |is_wanted| {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::read_json;
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 
 #[derive(Debug, Deserialize)]
 struct EmbeddingBody {
@@ -35,7 +35,8 @@ pub(crate) async fn create(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let body: EmbeddingBody = read_json(body)?;
-    let Model::Embedding(model) = registry.get(&body.model, Kind::Embedding).await?.model else {
+    let Model::Embedding(model) = registry.get(&body.model, ModelKind::Embedding).await?.model
+    else {
         return Err(Refusal::failed("The model is of another kind."));
     };
     if body.dimensions.is_some_and(|wanted| wanted != model.dimensions()) {

@@ -7,23 +7,23 @@ use axum::extract::State;
 use engine_text::{Gpu, Library};
 use serde_json::{Value, json};
 
-use crate::registry::{Registry, Standing};
+use crate::registry::{ModelStatus, Registry};
 
 pub(crate) async fn show(State(registry): State<Arc<Registry>>) -> Json<Value> {
-    let models: Value = registry.standings().into_iter().map(model).collect();
+    let models: Value = registry.statuses().into_iter().map(model).collect();
     // It waits for the driver.
     let gpus = tokio::task::spawn_blocking(gpus).await.unwrap_or_default();
     Json(json!({"status": "ok", "models": models, "gpus": gpus}))
 }
 
-fn model(standing: Standing) -> Value {
+fn model(status: ModelStatus) -> Value {
     json!({
-        "id": standing.id,
-        "type": standing.kind.word(),
-        "state": standing.state,
-        "memory_bytes": standing.memory_bytes,
-        "gpu_layers": standing.gpu_layers.map(|(on_gpus, _)| on_gpus),
-        "layers": standing.gpu_layers.map(|(_, all)| all),
+        "id": status.id,
+        "type": status.kind.word(),
+        "state": status.state,
+        "memory_bytes": status.memory_bytes,
+        "gpu_layers": status.gpu_layers.map(|(on_gpus, _)| on_gpus),
+        "layers": status.gpu_layers.map(|(_, all)| all),
     })
 }
 

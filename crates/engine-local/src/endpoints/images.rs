@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::read_json;
 use super::waiting::Waiting;
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 use crate::style::with_style;
 
 #[derive(Debug, Deserialize)]
@@ -39,7 +39,7 @@ pub(crate) async fn create(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let body: ImageBody = read_json(body)?;
-    let Model::Image(painter) = registry.get(&body.model, Kind::Image).await?.model else {
+    let Model::Image(painter) = registry.get(&body.model, ModelKind::Image).await?.model else {
         return Err(Refusal::failed("The model is of another kind."));
     };
     let form = form(body.size.as_deref())?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::picture_form::{PictureForm, opened, refusal};
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 
 /// The gateway sends all that the network sees, and no more, so that judging takes no turn.
 const JUDGED_PIXELS_MAX: u64 = 1 << 16;
@@ -19,7 +19,7 @@ pub(crate) async fn judge(
 ) -> Result<Json<Value>, Refusal> {
     let mut form = PictureForm::read(form).await?;
     let file = form.picture()?;
-    let Model::Safety(judge) = registry.get(&form.model, Kind::Safety).await?.model else {
+    let Model::Safety(judge) = registry.get(&form.model, ModelKind::Safety).await?.model else {
         return Err(Refusal::failed("The model is of another kind."));
     };
     let judged = tokio::task::spawn_blocking(move || {

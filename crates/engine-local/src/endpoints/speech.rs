@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::read_json;
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 
 /// Pieces of sound that wait for a slow listener; the voice waits with them.
 const PIECES_AHEAD: usize = 4;
@@ -37,7 +37,7 @@ pub(crate) async fn create(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
     let body: SpeechBody = read_json(body)?;
-    let Model::Speech(speaker) = registry.get(&body.model, Kind::Speech).await?.model else {
+    let Model::Speech(speaker) = registry.get(&body.model, ModelKind::Speech).await?.model else {
         return Err(Refusal::failed("The model is of another kind."));
     };
     let format = format(body.response_format.as_deref())?;

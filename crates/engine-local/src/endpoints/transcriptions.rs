@@ -15,7 +15,7 @@ use media::{Decoder, Limits, SoundError};
 use serde_json::{Value, json};
 
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 use crate::server::BODY_BYTES_MAX;
 
 /// Four hours. The gateway has its own, lower limit.
@@ -43,7 +43,8 @@ pub(crate) async fn create(
     let form = read(form).await?;
     let file = form.file.clone();
     let file = file.ok_or_else(|| Refusal::invalid(Some("file"), "Send a sound file."))?;
-    let Model::Transcription(model) = registry.get(&form.model, Kind::Transcription).await?.model
+    let Model::Transcription(model) =
+        registry.get(&form.model, ModelKind::Transcription).await?.model
     else {
         return Err(Refusal::failed("The model is of another kind."));
     };

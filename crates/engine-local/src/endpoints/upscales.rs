@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 
 use super::picture_form::{PIXELS_MAX, PictureForm, Turn, opened, refusal, work};
 use crate::refusal::Refusal;
-use crate::registry::{Kind, Model, Registry};
+use crate::registry::{Model, ModelKind, Registry};
 
 /// Of the enlarged picture, as in the specification.
 const ENLARGED_PIXELS_MAX: usize = 16_777_216;
@@ -21,7 +21,8 @@ pub(crate) async fn create(
     let mut form = PictureForm::read(form).await?;
     let file = form.picture()?;
     let size = size(form.size.as_deref())?;
-    let Model::Upscale(upscaler) = registry.get(&form.model, Kind::Upscale).await?.model else {
+    let Model::Upscale(upscaler) = registry.get(&form.model, ModelKind::Upscale).await?.model
+    else {
         return Err(Refusal::failed("The model is of another kind."));
     };
     let enlarged = work(turn, move |is_wanted| {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::read_json;
 use crate::film::{Order, SECONDS_MAX, SIDES};
 use crate::refusal::Refusal;
-use crate::videos::{Standing, Videos};
+use crate::videos::{VideoStatus, Videos};
 
 const NAME_BYTES_MAX: usize = 128;
 
@@ -63,16 +63,16 @@ pub(crate) async fn create(
         width: body.width,
         height: body.height,
     };
-    let standing = videos.order(&body.id, &body.model, order)?;
-    Ok(told(&body.id, &standing))
+    let status = videos.order(&body.id, &body.model, order)?;
+    Ok(told(&body.id, &status))
 }
 
 pub(crate) async fn show(
     State(videos): State<Arc<Videos>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let standing = videos.standing(&id).ok_or_else(|| unknown(&id))?;
-    Ok(told(&id, &standing))
+    let status = videos.status(&id).ok_or_else(|| unknown(&id))?;
+    Ok(told(&id, &status))
 }
 
 pub(crate) async fn content(
@@ -88,21 +88,21 @@ pub(crate) async fn cancel(
     State(videos): State<Arc<Videos>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let standing = videos.cancel(&id).ok_or_else(|| unknown(&id))?;
-    Ok(told(&id, &standing))
+    let status = videos.cancel(&id).ok_or_else(|| unknown(&id))?;
+    Ok(told(&id, &status))
 }
 
 fn unknown(id: &str) -> Refusal {
     Refusal::not_found(format!("There is no video {id}."))
 }
 
-fn told(id: &str, standing: &Standing) -> Json<Value> {
-    let (status, percent, message) = match standing {
-        Standing::Queued => ("queued", 0, None),
-        Standing::InProgress { percent } => ("in_progress", *percent, None),
-        Standing::Completed => ("completed", 100, None),
-        Standing::Failed { message } => ("failed", 0, Some(message.as_str())),
-        Standing::Cancelled => ("cancelled", 0, Some("The video was cancelled.")),
+fn told(id: &str, status: &VideoStatus) -> Json<Value> {
+    let (status, percent, message) = match status {
+        VideoStatus::Queued => ("queued", 0, None),
+        VideoStatus::InProgress { percent } => ("in_progress", *percent, None),
+        VideoStatus::Completed => ("completed", 100, None),
+        VideoStatus::Failed { message } => ("failed", 0, Some(message.as_str())),
+        VideoStatus::Cancelled => ("cancelled", 0, Some("The video was cancelled.")),
     };
     let error = message.map(|message| json!({"code": "engine_failed", "message": message}));
     Json(json!({"id": id, "status": status, "progress": percent, "error": error}))

@@ -7,7 +7,7 @@ use weights::{Missing, gguf, manifest};
 use crate::refusal::Refusal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum ModelKind {
     Text,
     Embedding,
     Transcription,
@@ -28,7 +28,7 @@ const PAINTER: &str = "pictor-icons";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) id: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ModelKind,
     /// The GGUF file of a text model; otherwise the model's folder.
     pub(crate) path: PathBuf,
 }
@@ -37,44 +37,46 @@ impl Found {
     /// Videos and edits are made with the picture model, which is loaded once for all of them.
     pub(crate) fn into_loadable(self) -> Found {
         match self.kind {
-            Kind::Video | Kind::Edit => Found { id: PAINTER.to_owned(), kind: Kind::Image, ..self },
+            ModelKind::Video | ModelKind::Edit => {
+                Found { id: PAINTER.to_owned(), kind: ModelKind::Image, ..self }
+            }
             _ => self,
         }
     }
 }
 
-impl Kind {
+impl ModelKind {
     /// As the catalogue names it.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Kind::Text => "text",
-            Kind::Embedding => "embedding",
-            Kind::Transcription => "asr",
-            Kind::Speech => "tts",
-            Kind::Image => "image",
-            Kind::Video => "video",
-            Kind::Edit => "picture edits",
-            Kind::Upscale => "upscale",
-            Kind::CutOut => "background removal",
-            Kind::Erase => "inpaint",
-            Kind::Safety => "safety",
+            ModelKind::Text => "text",
+            ModelKind::Embedding => "embedding",
+            ModelKind::Transcription => "asr",
+            ModelKind::Speech => "tts",
+            ModelKind::Image => "image",
+            ModelKind::Video => "video",
+            ModelKind::Edit => "picture edits",
+            ModelKind::Upscale => "upscale",
+            ModelKind::CutOut => "background removal",
+            ModelKind::Erase => "inpaint",
+            ModelKind::Safety => "safety",
         }
     }
 
-    fn of(kind: weights::Kind) -> Option<Kind> {
+    fn of(kind: weights::EntryKind) -> Option<ModelKind> {
         match kind {
-            weights::Kind::Text => Some(Kind::Text),
-            weights::Kind::Embedding => Some(Kind::Embedding),
-            weights::Kind::Transcription => Some(Kind::Transcription),
-            weights::Kind::Speech => Some(Kind::Speech),
-            weights::Kind::Image => Some(Kind::Image),
-            weights::Kind::Video => Some(Kind::Video),
-            weights::Kind::Edit => Some(Kind::Edit),
-            weights::Kind::Upscale => Some(Kind::Upscale),
-            weights::Kind::CutOut => Some(Kind::CutOut),
-            weights::Kind::Erase => Some(Kind::Erase),
-            weights::Kind::Safety => Some(Kind::Safety),
-            weights::Kind::Library => None,
+            weights::EntryKind::Text => Some(ModelKind::Text),
+            weights::EntryKind::Embedding => Some(ModelKind::Embedding),
+            weights::EntryKind::Transcription => Some(ModelKind::Transcription),
+            weights::EntryKind::Speech => Some(ModelKind::Speech),
+            weights::EntryKind::Image => Some(ModelKind::Image),
+            weights::EntryKind::Video => Some(ModelKind::Video),
+            weights::EntryKind::Edit => Some(ModelKind::Edit),
+            weights::EntryKind::Upscale => Some(ModelKind::Upscale),
+            weights::EntryKind::CutOut => Some(ModelKind::CutOut),
+            weights::EntryKind::Erase => Some(ModelKind::Erase),
+            weights::EntryKind::Safety => Some(ModelKind::Safety),
+            weights::EntryKind::Library => None,
         }
     }
 }
@@ -82,34 +84,34 @@ impl Kind {
 /// An id of the manifest, the stem of a GGUF file in the folder, or the path of one.
 pub(crate) fn find(models_dir: &Path, id: &str) -> Result<Found, Refusal> {
     if let Some(gguf) = gguf_in(models_dir, id).or_else(|| gguf_at(id)) {
-        return Ok(Found { id: id.to_owned(), kind: Kind::Text, path: gguf });
+        return Ok(Found { id: id.to_owned(), kind: ModelKind::Text, path: gguf });
     }
     let unknown = || {
         let folder = models_dir.display();
         Refusal::unknown_model(format!("There is no model {id} in {folder}."))
     };
     let model = manifest().model(id).ok_or_else(unknown)?;
-    let kind = Kind::of(model.kind).ok_or_else(unknown)?;
+    let kind = ModelKind::of(model.kind).ok_or_else(unknown)?;
     let folder = weights::installed(models_dir, id).map_err(|missing| match missing {
         Missing::Unknown { .. } => unknown(),
         other => Refusal::unavailable("model_not_fetched", other.to_string()),
     })?;
     let gguf = model.files.iter().find(|file| file.name.ends_with(".gguf"));
     let path = match gguf {
-        Some(file) if kind == Kind::Text => folder.join(&file.name),
+        Some(file) if kind == ModelKind::Text => folder.join(&file.name),
         _ => folder,
     };
     Ok(Found { id: id.to_owned(), kind, path })
 }
 
 /// Every model that could be loaded now.
-pub(crate) fn all(models_dir: &Path) -> Vec<(String, Kind)> {
+pub(crate) fn all(models_dir: &Path) -> Vec<(String, ModelKind)> {
     let fetched = manifest().models().filter(|it| weights::installed(models_dir, &it.id).is_ok());
-    let mut models: Vec<(String, Kind)> =
-        fetched.filter_map(|it| Some((it.id.clone(), Kind::of(it.kind)?))).collect();
+    let mut models: Vec<(String, ModelKind)> =
+        fetched.filter_map(|it| Some((it.id.clone(), ModelKind::of(it.kind)?))).collect();
     let files = std::fs::read_dir(models_dir).into_iter().flatten().flatten();
     let stems = files.filter_map(|file| stem_of_gguf(&file.path()));
-    models.extend(stems.map(|stem| (stem, Kind::Text)));
+    models.extend(stems.map(|stem| (stem, ModelKind::Text)));
     models
 }
 
@@ -146,10 +148,10 @@ mod tests {
         std::fs::write(folder.join("mine.gguf"), "").unwrap();
         std::fs::write(folder.join("notes.txt"), "").unwrap();
         std::fs::write(root.path().join("outside.gguf"), "").unwrap();
-        assert_eq!(all(&folder), [("mine".to_owned(), Kind::Text)]);
+        assert_eq!(all(&folder), [("mine".to_owned(), ModelKind::Text)]);
         let found = find(&folder, "mine").unwrap();
         let path = folder.join("mine.gguf");
-        assert_eq!(found, Found { id: "mine".to_owned(), kind: Kind::Text, path });
+        assert_eq!(found, Found { id: "mine".to_owned(), kind: ModelKind::Text, path });
         for id in ["../outside", "outside", "notes", "", "a/b", "/nowhere/x.gguf"] {
             assert!(find(&folder, id).is_err(), "{id}");
         }

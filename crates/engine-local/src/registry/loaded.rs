@@ -15,7 +15,7 @@ use engine_onnx::transcription::{self, Transcriber};
 use engine_text::TextModel;
 use weights::Missing;
 
-use super::{Found, Kind, Limits, Places, text};
+use super::{Found, Limits, LoadSettings, ModelKind, text};
 use crate::refusal::Refusal;
 
 /// The entry of the manifest with the library that runs ONNX graphs.
@@ -93,7 +93,7 @@ pub(crate) trait Room {
 /// A model that is to be loaded.
 pub(crate) struct Attempt<'a, R> {
     pub(crate) found: &'a Found,
-    pub(crate) places: &'a Places,
+    pub(crate) settings: &'a LoadSettings,
     pub(crate) limits: &'a Limits,
     pub(crate) room: &'a R,
     /// The last one ended the process.
@@ -102,11 +102,11 @@ pub(crate) struct Attempt<'a, R> {
 
 /// Reads a model from disk.
 pub(crate) fn load(attempt: &Attempt<'_, impl Room>) -> Result<Loaded, Refusal> {
-    let Attempt { found, places, limits, room, .. } = *attempt;
-    if found.kind == Kind::Text {
+    let Attempt { found, settings, limits, room, .. } = *attempt;
+    if found.kind == ModelKind::Text {
         return text::load(attempt);
     }
-    let models_dir = &places.models_dir;
+    let models_dir = &settings.models_dir;
     let memory_bytes = graph_memory_bytes(found, folder_bytes(&found.path));
     room.make(memory_bytes)?;
     let model = load_graph(found, &runtime(models_dir, limits)?, models_dir)?;
@@ -116,11 +116,11 @@ pub(crate) fn load(attempt: &Attempt<'_, impl Room>) -> Result<Loaded, Refusal> 
 fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Model, Refusal> {
     let folder = &found.path;
     match found.kind {
-        Kind::Embedding => {
+        ModelKind::Embedding => {
             let model = Embedder::load(runtime, folder).map_err(broken)?;
             Ok(Model::Embedding(Arc::new(model)))
         }
-        Kind::Transcription => {
+        ModelKind::Transcription => {
             let kind = if is_whisper(found) {
                 transcription::Kind::Whisper
             } else {
@@ -129,12 +129,12 @@ fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Mod
             let model = Transcriber::load(runtime, folder, kind).map_err(broken)?;
             Ok(Model::Transcription(Arc::new(model)))
         }
-        Kind::Image | Kind::Video | Kind::Edit => {
+        ModelKind::Image | ModelKind::Video | ModelKind::Edit => {
             let prompts = weights::folder(models_dir, PROMPTS);
             let model = Painter::load(runtime, &prompts).map_err(broken)?;
             Ok(Model::Image(Arc::new(model)))
         }
-        Kind::Upscale => {
+        ModelKind::Upscale => {
             let model = if is_compact(found) {
                 Upscaler::compact(runtime)
             } else {
@@ -142,19 +142,19 @@ fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Mod
             };
             Ok(Model::Upscale(Arc::new(model.map_err(broken)?)))
         }
-        Kind::CutOut => {
+        ModelKind::CutOut => {
             let model = Cutter::load(runtime, folder).map_err(broken)?;
             Ok(Model::CutOut(Arc::new(model)))
         }
-        Kind::Erase => {
+        ModelKind::Erase => {
             let model = Eraser::load(runtime, folder).map_err(broken)?;
             Ok(Model::Erase(Arc::new(model)))
         }
-        Kind::Safety => {
+        ModelKind::Safety => {
             let model = Judge::load(runtime, folder).map_err(broken)?;
             Ok(Model::Safety(Arc::new(model)))
         }
-        Kind::Speech | Kind::Text => {
+        ModelKind::Speech | ModelKind::Text => {
             let kind = if is_kokoro(found) { speech::Kind::Kokoro } else { speech::Kind::Hibari };
             let language = weights::folder(models_dir, LANGUAGE);
             let model = Speaker::load(runtime, kind, folder, &language).map_err(broken)?;
@@ -170,36 +170,36 @@ fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Mod
 fn graph_memory_bytes(found: &Found, files_bytes: u64) -> u64 {
     let (factor, working_mb): (u64, u64) = match found.kind {
         // Its weights are written in half precision, and widened while they are read.
-        Kind::Speech if is_kokoro(found) => (8, 192),
+        ModelKind::Speech if is_kokoro(found) => (8, 192),
         // It always listens to half a minute at once.
-        Kind::Transcription if is_whisper(found) => (4, 560),
-        Kind::Transcription => (2, 192),
+        ModelKind::Transcription if is_whisper(found) => (4, 560),
+        ModelKind::Transcription => (2, 192),
         // Many texts go through it together.
-        Kind::Embedding => (2, 416),
+        ModelKind::Embedding => (2, 416),
         // Its weights are in the program, and widened to four bytes a number.
-        Kind::Image | Kind::Video | Kind::Edit => (0, 640),
-        Kind::Upscale if is_compact(found) => (0, 512),
-        Kind::Upscale => (3, 512),
+        ModelKind::Image | ModelKind::Video | ModelKind::Edit => (0, 640),
+        ModelKind::Upscale if is_compact(found) => (0, 512),
+        ModelKind::Upscale => (3, 512),
         // With the largest picture that they may be sent, which tests do.
-        Kind::CutOut => (2, 768),
-        Kind::Erase => (3, 1024),
-        Kind::Safety => (3, 64),
-        Kind::Speech | Kind::Text => (2, 144),
+        ModelKind::CutOut => (2, 768),
+        ModelKind::Erase => (3, 1024),
+        ModelKind::Safety => (3, 64),
+        ModelKind::Speech | ModelKind::Text => (2, 144),
     };
     files_bytes.saturating_mul(factor).saturating_add(working_mb << 20)
 }
 
 fn is_whisper(found: &Found) -> bool {
-    found.kind == Kind::Transcription && found.id.starts_with("whisper")
+    found.kind == ModelKind::Transcription && found.id.starts_with("whisper")
 }
 
 /// The upscaler whose weights are in the program.
 fn is_compact(found: &Found) -> bool {
-    found.kind == Kind::Upscale && found.id.ends_with("compact")
+    found.kind == ModelKind::Upscale && found.id.ends_with("compact")
 }
 
 fn is_kokoro(found: &Found) -> bool {
-    found.kind == Kind::Speech && found.id.ends_with("kokoro")
+    found.kind == ModelKind::Speech && found.id.ends_with("kokoro")
 }
 
 fn runtime(models_dir: &Path, limits: &Limits) -> Result<Runtime, Refusal> {

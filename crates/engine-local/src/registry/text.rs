@@ -9,7 +9,7 @@ use weights::gguf;
 
 use super::gpu::{Placement, Size};
 use super::loaded::{Attempt, Loaded, Model, Room, broken, library};
-use super::{Limits, Places};
+use super::{Limits, LoadSettings};
 use crate::refusal::Refusal;
 use crate::{Device, Options};
 
@@ -60,17 +60,17 @@ impl Gpus {
 }
 
 pub(super) fn load(attempt: &Attempt<'_, impl Room>) -> Result<Loaded, Refusal> {
-    let Attempt { found, places, limits, room, .. } = *attempt;
+    let Attempt { found, settings, limits, room, .. } = *attempt;
     // llama.cpp ends the whole process at some files that make no sense.
     let facts = gguf::read(&found.path)
         .map_err(|error| broken(format!("{} is broken: {error}", found.path.display())))?;
     let size = Size { bytes: facts.bytes, layers: facts.layers.unwrap_or(LAYERS_USUAL) + 1 };
-    let llama = llama(places)?;
+    let llama = llama(settings)?;
     if attempt.ended_before {
-        places.gpus.give_up(&found.id);
+        settings.gpus.give_up(&found.id);
     }
-    let mut placement = if places.gpus.are_used() {
-        place(llama, size, (places.gpus.layers, limits), room)
+    let mut placement = if settings.gpus.are_used() {
+        place(llama, size, (settings.gpus.layers, limits), room)
     } else {
         Placement::on_processor(limits)
     };
@@ -138,32 +138,32 @@ fn start(
 
 /// The operator's own library, or the one that is fetched with the models, with the part for this
 /// machine's GPUs.
-fn llama(places: &Places) -> Result<&'static Library, Refusal> {
-    let path = match &places.llama_library {
+fn llama(settings: &LoadSettings) -> Result<&'static Library, Refusal> {
+    let path = match &settings.llama_library {
         Some(path) => path.clone(),
-        None => library(&places.models_dir, LLAMA_LIBRARY)?,
+        None => library(&settings.models_dir, LLAMA_LIBRARY)?,
     };
     let llama = Library::load(&path).map_err(broken)?;
-    add_gpus(llama, places);
+    add_gpus(llama, settings);
     Ok(llama)
 }
 
 /// Once a process, as soon as the part is there; without it the processor computes.
-fn add_gpus(llama: &Library, places: &Places) {
+fn add_gpus(llama: &Library, settings: &LoadSettings) {
     static ADDED: OnceLock<()> = OnceLock::new();
-    let Some(entry) = places.gpus.device.entry() else { return };
+    let Some(entry) = settings.gpus.device.entry() else { return };
     if ADDED.get().is_some() {
         return;
     }
-    let file = match library(&places.models_dir, entry) {
+    let file = match library(&settings.models_dir, entry) {
         Ok(file) => file,
         Err(refusal) => {
             tracing::warn!("text models run on the processor: {}", refusal.message());
             return;
         }
     };
-    let needs = match places.gpus.device {
-        Device::Cuda => cuda_needs(places),
+    let needs = match settings.gpus.device {
+        Device::Cuda => cuda_needs(settings),
         Device::Auto | Device::Cpu | Device::Vulkan => Vec::new(),
     };
     // A second try in the same process would fail alike.
@@ -189,8 +189,8 @@ fn add_gpus(llama: &Library, places: &Places) {
 }
 
 /// The system's loader finds them by itself only where they were installed for all programs.
-fn cuda_needs(places: &Places) -> Vec<PathBuf> {
-    let fetched = || weights::verified(&places.models_dir, CUDA_RUNTIME).ok();
-    let folder = places.gpus.cuda_dir.clone().or_else(fetched);
+fn cuda_needs(settings: &LoadSettings) -> Vec<PathBuf> {
+    let fetched = || weights::verified(&settings.models_dir, CUDA_RUNTIME).ok();
+    let folder = settings.gpus.cuda_dir.clone().or_else(fetched);
     folder.map(|folder| CUDA_NEEDS.map(|name| folder.join(name)).to_vec()).unwrap_or_default()
 }

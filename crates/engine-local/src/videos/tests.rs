@@ -29,11 +29,11 @@ fn order() -> Order {
     }
 }
 
-async fn until(videos: &Videos, name: &str, is_it: impl Fn(&Standing) -> bool) -> Standing {
+async fn until(videos: &Videos, name: &str, is_it: impl Fn(&VideoStatus) -> bool) -> VideoStatus {
     loop {
-        let standing = videos.standing(name).unwrap();
-        if is_it(&standing) {
-            return standing;
+        let status = videos.status(name).unwrap();
+        if is_it(&status) {
+            return status;
         }
         tokio::task::yield_now().await;
     }
@@ -46,22 +46,22 @@ async fn an_order_is_taken_once_and_too_many_are_refused() {
     let busy = videos.turn.acquire().await.unwrap();
     for number in 0..OPEN_MAX {
         let name = format!("v{number}");
-        assert_eq!(videos.order(&name, "m", order()), Ok(Standing::Queued));
-        assert_eq!(videos.order(&name, "m", order()), Ok(Standing::Queued), "the same again");
+        assert_eq!(videos.order(&name, "m", order()), Ok(VideoStatus::Queued));
+        assert_eq!(videos.order(&name, "m", order()), Ok(VideoStatus::Queued), "the same again");
     }
     let refused = videos.order("one-more", "m", order()).unwrap_err().body();
     assert_eq!(refused["error"]["code"], "overloaded");
-    assert_eq!(videos.standing("one-more"), None);
+    assert_eq!(videos.status("one-more"), None);
     assert_eq!(videos.file("v0"), None);
 
     drop(busy);
     // All of them fail, and of those that have ended only the last are kept.
     until_ended(&videos).await;
-    let kept = (0..OPEN_MAX).filter(|it| videos.standing(&format!("v{it}")).is_some()).count();
+    let kept = (0..OPEN_MAX).filter(|it| videos.status(&format!("v{it}")).is_some()).count();
     assert_eq!(kept, ENDED_MAX);
-    assert_eq!(videos.order("one-more", "m", order()), Ok(Standing::Queued));
-    let failed = until(&videos, "one-more", |it| !matches!(it, Standing::Queued)).await;
-    assert!(matches!(&failed, Standing::Failed { message } if message.contains("no model m")));
+    assert_eq!(videos.order("one-more", "m", order()), Ok(VideoStatus::Queued));
+    let failed = until(&videos, "one-more", |it| !matches!(it, VideoStatus::Queued)).await;
+    assert!(matches!(&failed, VideoStatus::Failed { message } if message.contains("no model m")));
 }
 
 async fn until_ended(videos: &Videos) {
@@ -76,10 +76,10 @@ async fn what_is_cancelled_is_never_begun() {
     let videos = videos(folder.path());
     let busy = videos.turn.acquire().await.unwrap();
     videos.order("v", "m", order()).unwrap();
-    assert_eq!(videos.cancel("v"), Some(Standing::Cancelled));
+    assert_eq!(videos.cancel("v"), Some(VideoStatus::Cancelled));
     assert_eq!(videos.cancel("w"), None);
     drop(busy);
     until_ended(&videos).await;
-    assert_eq!(videos.standing("v"), Some(Standing::Cancelled));
+    assert_eq!(videos.status("v"), Some(VideoStatus::Cancelled));
     assert!(!videos.lock()["v"].progress.has_begun.load(Ordering::Acquire));
 }

@@ -9,7 +9,7 @@ use super::batch;
 use super::bert::Bert;
 
 /// The inputs of one request, as tokens.
-pub(super) struct Job {
+pub(super) struct EmbeddingTask {
     pub(super) inputs: Vec<Vec<i32>>,
     pub(super) reply: SyncSender<Result<Vec<Vec<f32>>, String>>,
 }
@@ -24,7 +24,7 @@ struct Open {
 
 /// An input that waits for its turn.
 struct Waiting {
-    job: u64,
+    task: u64,
     index: usize,
     tokens: Vec<i32>,
 }
@@ -37,38 +37,38 @@ struct Worker {
     jobs_begun: u64,
 }
 
-/// Starts the thread; it ends when nobody can send jobs any more.
-pub(super) fn start(bert: Bert, queue: Receiver<Job>) -> io::Result<()> {
+/// Starts the thread; it ends when nobody can send tasks any more.
+pub(super) fn start(bert: Bert, queue: Receiver<EmbeddingTask>) -> io::Result<()> {
     let worker = Worker { bert, open: Vec::new(), waiting: VecDeque::new(), jobs_begun: 0 };
     thread::Builder::new().name("embedding".to_owned()).spawn(move || worker.run(&queue))?;
     Ok(())
 }
 
 impl Worker {
-    fn run(mut self, queue: &Receiver<Job>) {
+    fn run(mut self, queue: &Receiver<EmbeddingTask>) {
         loop {
             if self.waiting.is_empty() {
-                let Ok(job) = queue.recv() else {
+                let Ok(task) = queue.recv() else {
                     return;
                 };
-                self.begin(job);
+                self.begin(task);
             }
             // Requests that came meanwhile join the next batch.
-            while let Ok(job) = queue.try_recv() {
-                self.begin(job);
+            while let Ok(task) = queue.try_recv() {
+                self.begin(task);
             }
             self.step();
         }
     }
 
-    fn begin(&mut self, job: Job) {
+    fn begin(&mut self, task: EmbeddingTask) {
         self.jobs_begun += 1;
         let number = self.jobs_begun;
-        let inputs = job.inputs.len();
-        let waiting = job.inputs.into_iter().enumerate();
-        self.waiting.extend(waiting.map(|(index, tokens)| Waiting { job: number, index, tokens }));
+        let inputs = task.inputs.len();
+        let waiting = task.inputs.into_iter().enumerate();
+        self.waiting.extend(waiting.map(|(index, tokens)| Waiting { task: number, index, tokens }));
         let vectors = vec![Vec::new(); inputs];
-        self.open.push(Open { number, vectors, missing: inputs, reply: job.reply });
+        self.open.push(Open { number, vectors, missing: inputs, reply: task.reply });
     }
 
     /// Computes one batch and answers the requests that it completes.
@@ -88,14 +88,14 @@ impl Worker {
             }
             Err(error) => {
                 for waiting in &chosen {
-                    self.fail(waiting.job, &error.to_string());
+                    self.fail(waiting.task, &error.to_string());
                 }
             }
         }
     }
 
     fn deliver(&mut self, waiting: &Waiting, vector: Vec<f32>) {
-        let Some(position) = self.open.iter().position(|it| it.number == waiting.job) else {
+        let Some(position) = self.open.iter().position(|it| it.number == waiting.task) else {
             return;
         };
         let open = &mut self.open[position];
@@ -108,9 +108,9 @@ impl Worker {
         }
     }
 
-    fn fail(&mut self, job: u64, cause: &str) {
-        self.waiting.retain(|it| it.job != job);
-        if let Some(position) = self.open.iter().position(|it| it.number == job) {
+    fn fail(&mut self, task: u64, cause: &str) {
+        self.waiting.retain(|it| it.task != task);
+        if let Some(position) = self.open.iter().position(|it| it.number == task) {
             let failed = self.open.swap_remove(position);
             let _ = failed.reply.send(Err(cause.to_owned()));
         }

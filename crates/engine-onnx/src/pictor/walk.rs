@@ -63,7 +63,7 @@ impl Painter {
         let turning = [1, 2].map(|number| patches_of(&noise(seed_of(walk.seed, number))));
         let mut pictures = Vec::with_capacity(walk.pictures);
         for number in 0..walk.pictures {
-            let place = Place::on(walk, number);
+            let place = WalkPosition::on(walk, number);
             let strength = place.strength();
             let angle = TURN * number as f32;
             let mut from = place.picture(&scenes);
@@ -117,20 +117,20 @@ struct Scene {
 
 /// Between two prompts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Place {
+struct WalkPosition {
     scene: usize,
     /// How much the next prompt counts.
     next: f32,
 }
 
-impl Place {
-    fn on(walk: &Walk<'_>, number: usize) -> Place {
+impl WalkPosition {
+    fn on(walk: &Walk<'_>, number: usize) -> WalkPosition {
         let last = walk.pictures.saturating_sub(1).max(1);
         let way = number as f32 / last as f32 * (walk.prompts.len() - 1) as f32;
         let scene = (way as usize).min(walk.prompts.len() - 1);
         let part = ((way - scene as f32 - REST) / (1.0 - 2.0 * REST)).clamp(0.0, 1.0);
         // Begins and ends gently.
-        Place { scene, next: part * part * (3.0 - 2.0 * part) }
+        WalkPosition { scene, next: part * part * (3.0 - 2.0 * part) }
     }
 
     fn strength(self) -> f32 {
@@ -166,17 +166,17 @@ fn seed_of(seed: u64, number: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn places(prompts: usize, pictures: usize) -> Vec<Place> {
+    fn places(prompts: usize, pictures: usize) -> Vec<WalkPosition> {
         let prompts = vec![String::new(); prompts];
         let walk = Walk { prompts: &prompts, negative_prompt: "", seed: 0, pictures };
-        (0..pictures).map(|number| Place::on(&walk, number)).collect()
+        (0..pictures).map(|number| WalkPosition::on(&walk, number)).collect()
     }
 
     #[test]
     fn a_walk_goes_from_the_first_prompt_to_the_last_in_small_steps() {
         for (prompts, pictures) in [(1, 1), (1, 9), (2, 21), (4, 61)] {
             let places = places(prompts, pictures);
-            let way = |place: &Place| place.scene as f32 + place.next;
+            let way = |place: &WalkPosition| place.scene as f32 + place.next;
             assert_eq!(way(&places[0]), 0.0);
             assert_eq!(way(places.last().unwrap()), (prompts - 1) as f32);
             for pair in places.windows(2) {

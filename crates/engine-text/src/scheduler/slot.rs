@@ -2,7 +2,7 @@
 
 use llama::Token;
 
-use super::Job;
+use super::ChoiceTask;
 use super::plan::Ahead;
 
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Slot {
     text: Vec<Token>,
     cache_key: Option<String>,
     begun: u64,
-    pub(crate) work: Option<Job>,
+    pub(crate) work: Option<ChoiceTask>,
 }
 
 impl Slot {
@@ -38,13 +38,13 @@ impl Slot {
         common.min(prompt.len().saturating_sub(1))
     }
 
-    pub(crate) fn begin(&mut self, mut job: Job, kept: usize, begun: u64) {
+    pub(crate) fn begin(&mut self, mut task: ChoiceTask, kept: usize, begun: u64) {
         self.read.truncate(kept);
-        self.text = std::mem::take(&mut job.prompt);
-        self.cache_key = job.cache_key.take();
+        self.text = std::mem::take(&mut task.prompt);
+        self.cache_key = task.cache_key.take();
         self.begun = begun;
-        job.writer.note_cached(kept);
-        self.work = Some(job);
+        task.writer.note_cached(kept);
+        self.work = Some(task);
     }
 
     pub(crate) fn ahead(&self) -> Ahead {

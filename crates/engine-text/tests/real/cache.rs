@@ -3,7 +3,7 @@
 use engine_text::{Chat, Prompt, Request};
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, ask, collect, load};
+use crate::harness::{ChoiceText, ask, collect, load};
 
 fn conversation(turns: &[(&str, &str)]) -> Request {
     let message = |(role, content): &(&str, &str)| json!({"role": role, "content": content});
@@ -14,7 +14,8 @@ fn conversation(turns: &[(&str, &str)]) -> Request {
 #[test]
 fn the_next_turn_of_a_conversation_finds_the_earlier_ones() {
     let model = load();
-    let run = |request: &Request| -> Answer { collect(model.generate(request).unwrap()).remove(0) };
+    let run =
+        |request: &Request| -> ChoiceText { collect(model.generate(request).unwrap()).remove(0) };
     let first = run(&conversation(&[("user", "What is the capital of France?")]));
     assert_eq!(first.usage.cached_tokens, 0);
     let second = run(&conversation(&[
@@ -30,7 +31,8 @@ fn the_next_turn_of_a_conversation_finds_the_earlier_ones() {
 #[test]
 fn what_is_read_from_the_cache_changes_no_answer() {
     let model = load();
-    let run = |request: &Request| -> Answer { collect(model.generate(request).unwrap()).remove(0) };
+    let run =
+        |request: &Request| -> ChoiceText { collect(model.generate(request).unwrap()).remove(0) };
     let question = "What is the capital of France? Answer in one sentence.";
     let fresh = run(&ask(question));
     let again = run(&ask(question));
@@ -42,7 +44,8 @@ fn what_is_read_from_the_cache_changes_no_answer() {
 #[test]
 fn a_key_finds_its_own_conversation_again() {
     let model = load();
-    let run = |request: &Request| -> Answer { collect(model.generate(request).unwrap()).remove(0) };
+    let run =
+        |request: &Request| -> ChoiceText { collect(model.generate(request).unwrap()).remove(0) };
     let keyed = |question: &str, key: &str| {
         let mut request = ask(question);
         request.cache_key = Some(key.to_owned());

@@ -66,7 +66,7 @@ pub(crate) fn ask(question: &str) -> Request {
 
 /// What one choice came to.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct ChoiceText {
     pub(crate) text: String,
     pub(crate) pieces: usize,
     pub(crate) logprobs: Vec<TokenLogprob>,
@@ -74,13 +74,13 @@ pub(crate) struct Answer {
     pub(crate) usage: Usage,
 }
 
-pub(crate) fn answer(request: &Request) -> Answer {
+pub(crate) fn answer(request: &Request) -> ChoiceText {
     collect(MODEL.generate(request).unwrap()).remove(0)
 }
 
 /// All choices, in their order.
-pub(crate) fn collect(mut generation: Generation) -> Vec<Answer> {
-    let mut answers: Vec<Answer> = Vec::new();
+pub(crate) fn collect(mut generation: Generation) -> Vec<ChoiceText> {
+    let mut answers: Vec<ChoiceText> = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     while let Some(event) = runtime.block_on(generation.next()) {
         let (Event::Text { choice, .. }
@@ -91,7 +91,7 @@ pub(crate) fn collect(mut generation: Generation) -> Vec<Answer> {
         };
         let index = usize::try_from(*choice).unwrap();
         if answers.len() <= index {
-            answers.resize_with(index + 1, Answer::default);
+            answers.resize_with(index + 1, ChoiceText::default);
         }
         let answer = &mut answers[index];
         match event {

@@ -1,4 +1,4 @@
-//! A workflow in ComfyUI's API format, with slots: `{{prompt}}` and its kin stand in the operator's
+//! A workflow in ComfyUI's API format, with slots: `{{prompt}}` and others stand in the operator's
 //! file where values go. A text that is nothing but a slot becomes the value itself, a number where
 //! that is one; inside a longer text the value is written out.
 

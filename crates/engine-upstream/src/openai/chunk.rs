@@ -128,8 +128,8 @@ impl ChunkDecoder {
         Ok(Some(Choices { chunk, usage }))
     }
 
-    /// A report before the end is only how far things are. It is told at once all the same: if
-    /// the stream is torn after it, it is the best count there is.
+    /// Usage before the end is only the count so far. It is passed on at once all the same: if the
+    /// stream breaks after it, it is the best count there is.
     fn note(&mut self, usage: Option<Usage>, ready: &mut VecDeque<ChatEvent>) {
         let Some(usage) = usage else { return };
         self.usage = Some(usage);

@@ -1,4 +1,5 @@
-//! A route's health: after repeated failures it is left alone, then tried with one request.
+//! The circuit breaker of a route: after repeated failures it is not used for a while, then tried
+//! with one request.
 
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 /// An engine that asks for a longer rest is still preferred to nothing after this.
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
-/// How a route stands for the next request.
+/// Whether a route can take the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum RouteHealth {
     Healthy,
     /// It asked for a pause: used only if no healthy one is there.
     Resting,
@@ -52,16 +53,16 @@ impl Default for State {
 }
 
 impl Breaker {
-    pub(super) fn standing(&self, now: Timestamp) -> Standing {
+    pub(super) fn health(&self, now: Timestamp) -> RouteHealth {
         let until = match self.state {
             State::Closed { .. } => now,
             State::Open { until, .. } => until,
             State::Probing { since, trips } => since.plus(pause(trips)),
         };
         if now < until {
-            return Standing::Out { until };
+            return RouteHealth::Out { until };
         }
-        if now < self.rests_until { Standing::Resting } else { Standing::Healthy }
+        if now < self.rests_until { RouteHealth::Resting } else { RouteHealth::Healthy }
     }
 
     /// A request sets out. True if it is the one that tells whether the route works again.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use engine::EngineError;
 
-use super::breaker::Standing;
+use super::breaker::RouteHealth;
 
 /// What is known of one route at the moment of choosing.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub(super) struct Candidate {
     /// Its share of the load; 0 stands by for the others.
     pub(super) weight: u32,
     pub(super) outstanding: u32,
-    pub(super) standing: Standing,
+    pub(super) health: RouteHealth,
     /// A request would not have to wait for a place.
     pub(super) has_room: bool,
     /// How often this request was there already.
@@ -26,7 +26,7 @@ pub(super) struct Candidate {
 /// always ask the first.
 pub(super) fn choose(candidates: &[Candidate], dice: u64) -> Option<usize> {
     let usable = |it: &&(usize, &Candidate)| {
-        !it.1.is_spent && !matches!(it.1.standing, Standing::Out { .. })
+        !it.1.is_spent && !matches!(it.1.health, RouteHealth::Out { .. })
     };
     let numbered: Vec<(usize, &Candidate)> = candidates.iter().enumerate().collect();
     let best = numbered.iter().filter(usable).min_by(|a, b| order(a.1, b.1))?.1;
@@ -47,8 +47,9 @@ pub(super) fn more_telling(first: EngineError, second: EngineError) -> EngineErr
 }
 
 fn order(a: &Candidate, b: &Candidate) -> Ordering {
-    let faults =
-        |it: &Candidate| (it.tries, it.standing == Standing::Resting, !it.has_room, it.weight == 0);
+    let faults = |it: &Candidate| {
+        (it.tries, it.health == RouteHealth::Resting, !it.has_room, it.weight == 0)
+    };
     faults(a).cmp(&faults(b)).then_with(|| {
         let load_of_a = u64::from(a.outstanding.saturating_add(1)) * u64::from(b.weight.max(1));
         let load_of_b = u64::from(b.outstanding.saturating_add(1)) * u64::from(a.weight.max(1));

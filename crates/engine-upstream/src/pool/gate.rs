@@ -1,4 +1,4 @@
-//! So many requests at a provider, so many waiting, and no more.
+//! Bounds how many requests a provider has, and how many wait for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! One request's stay on one route: it is counted while it lasts, and its end is told to the
-//! route's health exactly once.
+//! One request on one route: counted while it runs, and its outcome reported to the circuit breaker
+//! exactly once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use moment::{Clock, Timestamp};
 
 use super::RouteReport;
-use super::breaker::{Breaker, Standing};
+use super::breaker::{Breaker, RouteHealth};
 use super::gate::ProviderSlot;
 
 /// What is remembered of a route between requests.
@@ -38,8 +38,8 @@ impl Track {
         self.outstanding.load(Ordering::Relaxed)
     }
 
-    pub(super) fn standing(&self, now: Timestamp) -> Standing {
-        self.breaker().standing(now)
+    pub(super) fn health(&self, now: Timestamp) -> RouteHealth {
+        self.breaker().health(now)
     }
 
     pub(super) fn report(&self, now: Timestamp) -> RouteReport {
@@ -47,7 +47,7 @@ impl Track {
             provider: Arc::clone(&self.served.provider),
             model: Arc::clone(&self.served.model),
             outstanding: self.outstanding(),
-            standing: self.standing(now),
+            health: self.health(now),
         }
     }
 

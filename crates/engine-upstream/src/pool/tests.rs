@@ -234,7 +234,7 @@ async fn overload_of_all_routes_passes_on_the_wait() {
     let busy = EngineError::Overloaded { retry_after: Some(Duration::from_secs(9)) };
     let stage = Stage::of(&[Scripted::failing(&busy, 1), Scripted::failing(&broken(), 1)]);
     assert_eq!(stage.ask().await, Err(busy));
-    assert_eq!(stage.pool.reports()[0].standing, Standing::Resting);
+    assert_eq!(stage.pool.reports()[0].health, RouteHealth::Resting);
 }
 
 #[tokio::test]
@@ -253,7 +253,7 @@ async fn a_route_that_keeps_failing_is_left_alone_and_then_probed() {
     assert_eq!(stage.ask().await, Err(wait(10)));
     stage.clock.advance(Duration::from_secs(10));
     assert_eq!(stage.ask().await, Ok(()));
-    assert_eq!(stage.pool.reports()[0].standing, Standing::Healthy);
+    assert_eq!(stage.pool.reports()[0].health, RouteHealth::Healthy);
 }
 
 #[tokio::test]
@@ -262,7 +262,7 @@ async fn streams_that_always_break_off_put_a_route_out() {
     for _ in 0..5 {
         stage.stream().await;
     }
-    assert!(matches!(stage.pool.reports()[0].standing, Standing::Out { .. }));
+    assert!(matches!(stage.pool.reports()[0].health, RouteHealth::Out { .. }));
 }
 
 #[tokio::test]
@@ -271,7 +271,7 @@ async fn callers_at_fault_do_not_put_a_route_out() {
     for _ in 0..20 {
         assert_eq!(stage.ask().await, Err(rejected()));
     }
-    assert_eq!(stage.pool.reports()[0].standing, Standing::Healthy);
+    assert_eq!(stage.pool.reports()[0].health, RouteHealth::Healthy);
 }
 
 #[tokio::test]

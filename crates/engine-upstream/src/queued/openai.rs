@@ -84,11 +84,11 @@ struct Video {
     id: String,
     #[serde(default)]
     status: String,
-    error: Option<Fault>,
+    error: Option<VideoError>,
 }
 
 #[derive(Deserialize)]
-struct Fault {
+struct VideoError {
     #[serde(default)]
     code: Option<String>,
     #[serde(default)]
@@ -101,9 +101,9 @@ pub(crate) fn progress(answer: &[u8]) -> Result<Progress, EngineError> {
         "queued" | "in_progress" | "processing" => Ok(Progress::Running),
         "completed" => Ok(Progress::Done),
         "failed" | "cancelled" | "expired" => {
-            let fault = video.error.unwrap_or(Fault { code: None, message: None });
-            let code = fault.code.unwrap_or_default();
-            Ok(failed(&code, fault.message.as_deref().unwrap_or_default()))
+            let error = video.error.unwrap_or(VideoError { code: None, message: None });
+            let code = error.code.unwrap_or_default();
+            Ok(failed(&code, error.message.as_deref().unwrap_or_default()))
         }
         other => Err(bad_answer(format!("a video is {other:?}"))),
     }

@@ -15,8 +15,9 @@ pub struct MediaRoute {
 /// The providers of a model, in the order in which they are tried. A ticket knows whose it is.
 pub struct MediaRoutes(pub Vec<MediaRoute>);
 
+/// A ticket, and the provider that gave it: what a model with several providers hands out.
 #[derive(Serialize, Deserialize)]
-struct Place {
+struct ProviderTicket {
     provider: String,
     ticket: String,
 }
@@ -24,14 +25,14 @@ struct Place {
 impl MediaRoutes {
     /// None if the operator took the provider away; it may come back.
     fn find(&self, ticket: &Ticket) -> Result<(&dyn MediaEngine, Ticket), EngineError> {
-        let place: Place = serde_json::from_str(&ticket.0).map_err(|_| EngineError::BadAnswer {
-            cause: "the ticket was written by another release".to_owned(),
+        let held: ProviderTicket = serde_json::from_str(&ticket.0).map_err(|_| {
+            EngineError::BadAnswer { cause: "the ticket was written by another release".to_owned() }
         })?;
-        let route = self.0.iter().find(|route| route.provider == place.provider);
+        let route = self.0.iter().find(|route| route.provider == held.provider);
         let route = route.ok_or_else(|| EngineError::Unreachable {
-            cause: format!("provider {} is not configured any more", place.provider),
+            cause: format!("provider {} is not configured any more", held.provider),
         })?;
-        Ok((route.engine.as_ref(), Ticket(place.ticket)))
+        Ok((route.engine.as_ref(), Ticket(held.ticket)))
     }
 }
 
@@ -47,8 +48,8 @@ impl MediaEngine for MediaRoutes {
                 match route.engine.submit(name, request).await {
                     Ok(ticket) => {
                         let provider = route.provider.clone();
-                        let place = Place { provider, ticket: ticket.0 };
-                        let written = serde_json::to_string(&place).unwrap_or_default();
+                        let held = ProviderTicket { provider, ticket: ticket.0 };
+                        let written = serde_json::to_string(&held).unwrap_or_default();
                         return Ok(Ticket(written));
                     }
                     Err(error) if never_began(&error) => last = error,

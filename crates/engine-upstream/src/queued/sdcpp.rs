@@ -28,7 +28,7 @@ impl MediaEngine for SdCppVideos {
         Box::pin(async move {
             let MediaRequest::Video(request) = request else { return Err(cannot("music")) };
             let answer = self.submit.ask(body(request)?.to_string().into_bytes()).await?;
-            let job: Job = parse(&answer)?;
+            let job: SdcppJob = parse(&answer)?;
             plain_name(&job.id).map(|id| Ticket(id.to_owned()))
         })
     }
@@ -46,7 +46,7 @@ impl MediaEngine for SdCppVideos {
     fn fetch<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<MediaFile, EngineError>> {
         Box::pin(async move {
             let answer = self.jobs.fetch(&format!("/{}", plain_name(&ticket.0)?)).await?;
-            let job: Job = parse(&answer)?;
+            let job: SdcppJob = parse(&answer)?;
             let text = job.result.and_then(|result| result.b64_json);
             file::of_base64(&text.ok_or_else(|| bad_answer("its job made no video"))?)
         })
@@ -89,7 +89,7 @@ pub(crate) fn body(request: &VideoRequest) -> Result<Value, EngineError> {
 }
 
 #[derive(Deserialize)]
-struct Job {
+struct SdcppJob {
     id: String,
     #[serde(default)]
     status: String,
@@ -103,7 +103,7 @@ struct Made {
 }
 
 pub(crate) fn progress(answer: &[u8]) -> Result<Progress, EngineError> {
-    let job: Job = parse(answer)?;
+    let job: SdcppJob = parse(answer)?;
     match job.status.as_str() {
         "queued" | "generating" | "running" => Ok(Progress::Running),
         "completed" => Ok(Progress::Done),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn parse(pieces: &[&[u8]]) -> Result<Vec<String>, SseFault> {
+fn parse(pieces: &[&[u8]]) -> Result<Vec<String>, SseError> {
     let mut parser = SseParser::default();
     let mut events = Vec::new();
     let mut take = |data: &str| {
@@ -63,20 +63,20 @@ fn characters_cut_in_the_middle_come_out_whole() {
 
 #[test]
 fn bytes_that_are_not_utf8_are_a_fault() {
-    assert_eq!(parse(&[b"data: \xff\n\n"]), Err(SseFault::NotUtf8));
+    assert_eq!(parse(&[b"data: \xff\n\n"]), Err(SseError::NotUtf8));
 }
 
 #[test]
 fn a_line_that_never_ends_is_a_fault() {
     let megabyte = vec![b'x'; 1024 * 1024];
     let pieces = vec![megabyte.as_slice(); 9];
-    assert_eq!(parse(&pieces), Err(SseFault::TooLong));
+    assert_eq!(parse(&pieces), Err(SseError::TooLong));
 }
 
 #[test]
 fn an_event_of_endless_short_lines_is_a_fault() {
     let lines = "data: 0123456789abcdef\n".repeat(1 + EVENT_BYTES_MAX / 16);
-    assert_eq!(parse(&[lines.as_bytes()]), Err(SseFault::TooLong));
+    assert_eq!(parse(&[lines.as_bytes()]), Err(SseError::TooLong));
 }
 
 proptest! {

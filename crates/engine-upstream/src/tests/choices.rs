@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::{ChatEngine, ChatEvent, ChatRequest, EngineError, Sampling};
 use futures_util::StreamExt;
 
-use super::stub::{Seen, Step, Stub, json, patient, sse};
+use super::stub::{Seen, Stub, StubAction, json, patient, sse};
 use super::{requests, tell};
 use crate::{Protocol, Quirks};
 
@@ -80,7 +80,7 @@ async fn streams_are_woven_and_end_with_one_usage() {
 async fn one_broken_stream_breaks_them_all() {
     let stub = Stub::start(|request| {
         let is_second = request.contains(r#""seed":8"#);
-        vec![Step::Say(if is_second { sse(&[HI]) } else { sse(&[HI, STOP, "[DONE]"]) })]
+        vec![StubAction::Say(if is_second { sse(&[HI]) } else { sse(&[HI, STOP, "[DONE]"]) })]
     });
     let stream = chat(&stub).stream(three()).await.unwrap();
     let outcomes: Vec<bool> = stream.map(|it| it.is_ok()).collect().await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::{EmbeddingAnswer, EmbeddingInput, EmbeddingRequest, EngineError};
 use serde_json::{Value, json};
 
-use super::stub::{Step, Stub, json as answer};
+use super::stub::{Stub, StubAction, json as answer};
 
 /// A server that gives each number text its own value, in reverse order.
 fn server(usage: Value) -> Stub {
@@ -22,7 +22,7 @@ fn server(usage: Value) -> Stub {
         };
         let data: Vec<Value> = input.iter().enumerate().map(entry).rev().collect();
         let reply = json!({"object": "list", "data": data, "usage": usage});
-        vec![Step::Say(answer("200 OK", &reply.to_string()))]
+        vec![StubAction::Say(answer("200 OK", &reply.to_string()))]
     })
 }
 

@@ -7,7 +7,7 @@ use engine::{ChatStream, EngineError};
 use expect_test::{Expect, expect};
 use futures_util::StreamExt;
 
-use super::stub::{Seen, Step, Stub, chunked_sse, json, patient, settings, sse};
+use super::stub::{Seen, Stub, StubAction, chunked_sse, json, patient, settings, sse};
 use super::{requests, tell};
 use crate::{Protocol, Quirks, SetupError, Thinking, Timeouts, Upstream};
 
@@ -157,7 +157,7 @@ async fn a_body_that_breaks_off_in_the_middle_is_an_error() {
 #[tokio::test]
 async fn a_reset_in_the_middle_is_an_error() {
     let said = chunked_sse(&[ROLE]);
-    let stub = Stub::start(move |_| vec![Step::Say(said.clone()), Step::Reset]);
+    let stub = Stub::start(move |_| vec![StubAction::Say(said.clone()), StubAction::Reset]);
     let chat = stub.upstream().chat("m", 100).unwrap();
     let told = read(chat.stream(Arc::new(requests::user("Hello"))).await).await;
     // A reset may overtake what was said before it.
@@ -269,13 +269,13 @@ async fn a_refused_connection_is_unreachable() {
 async fn a_slow_first_event_times_out_even_behind_comments() {
     let mut said = sse(&[]);
     said.extend_from_slice(b": still here\n\n");
-    let stub = Stub::start(move |_| vec![Step::Say(said.clone()), Step::AwaitClose]);
+    let stub = Stub::start(move |_| vec![StubAction::Say(said.clone()), StubAction::AwaitClose]);
     let timeouts = Timeouts { first_event: Duration::from_millis(50), ..patient() };
     let expected = expect![[r#"
         refused: the engine timed out before its first event
     "#]];
     check_impatient(stub, timeouts, expected).await;
-    let silent = Stub::start(|_| vec![Step::AwaitClose]);
+    let silent = Stub::start(|_| vec![StubAction::AwaitClose]);
     let expected = expect![[r#"
         refused: the engine timed out before its first event
     "#]];
@@ -285,7 +285,7 @@ async fn a_slow_first_event_times_out_even_behind_comments() {
 #[tokio::test]
 async fn a_stall_in_the_middle_times_out() {
     let said = sse(&[ROLE]);
-    let stub = Stub::start(move |_| vec![Step::Say(said.clone()), Step::AwaitClose]);
+    let stub = Stub::start(move |_| vec![StubAction::Say(said.clone()), StubAction::AwaitClose]);
     let timeouts = Timeouts { next_event: Duration::from_millis(50), ..patient() };
     let expected = expect![[r#"
         id 1
@@ -297,7 +297,7 @@ async fn a_stall_in_the_middle_times_out() {
 
 #[tokio::test]
 async fn a_whole_answer_that_never_comes_times_out() {
-    let stub = Stub::start(|_| vec![Step::AwaitClose]);
+    let stub = Stub::start(|_| vec![StubAction::AwaitClose]);
     let timeouts = Timeouts { answer: Duration::from_millis(50), ..patient() };
     let chat = stub.upstream_with(Protocol::OpenAi(Quirks::VLLM), timeouts).chat("m", 100).unwrap();
     let error = chat.answer(Arc::new(requests::user("Hello"))).await.unwrap_err();
@@ -316,7 +316,7 @@ async fn next_seen(stub: Stub) -> (Stub, Seen) {
 #[tokio::test]
 async fn dropping_a_stream_closes_the_connection() {
     let said = sse(&[ROLE]);
-    let stub = Stub::start(move |_| vec![Step::Say(said.clone()), Step::AwaitClose]);
+    let stub = Stub::start(move |_| vec![StubAction::Say(said.clone()), StubAction::AwaitClose]);
     let chat = stub.upstream().chat("m", 100).unwrap();
     let stream = chat.stream(Arc::new(requests::user("Hello"))).await.unwrap();
     assert!(matches!(stub.next_seen(), Seen::Request(_)));
@@ -328,7 +328,7 @@ async fn dropping_a_stream_closes_the_connection() {
 async fn a_stream_read_to_its_end_leaves_the_connection_for_the_next() {
     let mut said = chunked_sse(&[ROLE, STOP, "[DONE]"]);
     said.extend_from_slice(b"0\r\n\r\n");
-    let stub = Stub::start(move |_| vec![Step::Say(said.clone()), Step::NextRequest]);
+    let stub = Stub::start(move |_| vec![StubAction::Say(said.clone()), StubAction::NextRequest]);
     let chat = stub.upstream().chat("m", 100).unwrap();
     for _ in 0..3 {
         let told = read(chat.stream(Arc::new(requests::user("Hello"))).await).await;
@@ -339,7 +339,7 @@ async fn a_stream_read_to_its_end_leaves_the_connection_for_the_next() {
 
 #[tokio::test]
 async fn dropping_a_request_closes_the_connection() {
-    let stub = Stub::start(|_| vec![Step::AwaitClose]);
+    let stub = Stub::start(|_| vec![StubAction::AwaitClose]);
     let chat = stub.upstream().chat("m", 100).unwrap();
     let (stub, seen) = tokio::select! {
         answer = chat.answer(Arc::new(requests::user("Hello"))) => panic!("{answer:?}"),

@@ -8,7 +8,7 @@ use std::thread;
 use engine::{EmbeddingInput, EmbeddingRequest, EngineError, MediaRequest, Progress};
 
 use super::queued::{clip, fetched, http, json};
-use super::stub::{Step, settings};
+use super::stub::{StubAction, settings};
 use crate::upstream::MediaWork;
 use crate::{LocalProcess, Protocol, Quirks, Upstream, UpstreamSettings};
 
@@ -54,15 +54,18 @@ async fn an_engine_that_is_down_is_unreachable() {
 }
 
 /// Answers each connection in turn, and tells the first line of what it was asked.
-fn serve(socket: &std::path::Path, answers: Vec<Vec<Step>>) -> thread::JoinHandle<Vec<String>> {
+fn serve(
+    socket: &std::path::Path,
+    answers: Vec<Vec<StubAction>>,
+) -> thread::JoinHandle<Vec<String>> {
     let listener = UnixListener::bind(socket).unwrap();
     thread::spawn(move || {
-        let answer = |steps: Vec<Step>| {
+        let answer = |steps: Vec<StubAction>| {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = vec![0; 4096];
             let count = stream.read(&mut request).unwrap();
             for step in steps {
-                let Step::Say(bytes) = step else { panic!("it only speaks") };
+                let StubAction::Say(bytes) = step else { panic!("it only speaks") };
                 stream.write_all(&bytes).unwrap();
             }
             let text = String::from_utf8_lossy(&request[..count]).into_owned();

@@ -15,7 +15,7 @@ use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
 
 use super::golden::folder;
-use super::stub::{Seen, Step, Stub, json as reply, patient};
+use super::stub::{Seen, Stub, StubAction, json as reply, patient};
 use crate::openai::{edit_fields, read_image, write_image};
 use crate::{Protocol, Quirks, Workflow, a1111, comfyui, fal, sdcpp};
 
@@ -194,7 +194,7 @@ fn server(answers: impl Fn(&str, usize) -> Option<Value> + Send + Sync + 'static
                 None => reply("404 Not Found", "{}"),
             }
         };
-        vec![Step::Say(said), Step::NextRequest]
+        vec![StubAction::Say(said), StubAction::NextRequest]
     })
 }
 
@@ -366,7 +366,7 @@ async fn a_request_of_fal_is_followed_on_its_own_server_only() {
             json!({"images": [{"url": format!("data:image/png;base64,{}", BASE64_STANDARD.encode(FILE))}],
                 "has_nsfw_concepts": [true]})
         };
-        vec![Step::Say(reply("200 OK", &said.to_string())), Step::NextRequest]
+        vec![StubAction::Say(reply("200 OK", &said.to_string())), StubAction::NextRequest]
     });
     let answer = engine(&stub, Protocol::Fal, None).generate(Arc::new(plain())).await.unwrap();
     assert_eq!((answer.file, answer.is_adult), (file().unwrap(), Some(true)));

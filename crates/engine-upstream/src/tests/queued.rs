@@ -13,7 +13,7 @@ use expect_test::expect_file;
 use futures_util::TryStreamExt;
 use serde_json::Value;
 
-use super::stub::{Step, Stub};
+use super::stub::{Stub, StubAction};
 use crate::queued::{acestep, builtin, comfyui, fal, openai, sdcpp};
 use crate::upstream::MediaWork;
 use crate::{MediaRoute, MediaRoutes, Protocol, Quirks, Timeouts, Workflow};
@@ -131,16 +131,16 @@ fn every_word_about_a_job_is_read() {
     assert!(8 <= seen, "{seen} files");
 }
 
-pub(super) fn http(status: &str, kind: &str, body: &str) -> Vec<Step> {
+pub(super) fn http(status: &str, kind: &str, body: &str) -> Vec<StubAction> {
     let length = body.len();
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\
          connection: close\r\n\r\n{body}"
     );
-    vec![Step::Say(head.into_bytes())]
+    vec![StubAction::Say(head.into_bytes())]
 }
 
-pub(super) fn json(body: &str) -> Vec<Step> {
+pub(super) fn json(body: &str) -> Vec<StubAction> {
     http("200 OK", "application/json", body)
 }
 
@@ -192,7 +192,7 @@ async fn a_video_is_handed_in_asked_about_and_fetched_from_an_openai_server() {
 }
 
 /// A server of fal's that has made something, or did not want to.
-fn fal_server(result: fn(&str) -> Vec<Step>) -> Stub {
+fn fal_server(result: fn(&str) -> Vec<StubAction>) -> Stub {
     Stub::start(move |request| {
         let line = request.lines().next().unwrap_or_default().to_owned();
         let host = request

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::queued::{
     clip, engine_with, fetched, folder, http, instrumental, json, moved_picture, song,
 };
-use super::stub::{Seen, Step, Stub};
+use super::stub::{Seen, Stub, StubAction};
 use crate::upstream::MediaWork;
 use crate::{MediaRoutes, Protocol, Workflow};
 
@@ -133,7 +133,7 @@ async fn a_job_waits_runs_or_is_lost() {
 #[tokio::test]
 async fn a_job_that_ends_between_two_questions_is_not_lost() {
     let asked = AtomicUsize::new(0);
-    let stub = Stub::start(move |request| -> Vec<Step> {
+    let stub = Stub::start(move |request| -> Vec<StubAction> {
         match request.lines().next().unwrap_or_default() {
             line if line.starts_with("GET /v1/history/1 ") => {
                 let is_first = asked.fetch_add(1, Ordering::SeqCst) == 0;

@@ -7,7 +7,7 @@ use expect_test::expect_file;
 use futures_util::StreamExt;
 
 use super::golden::{folder, pretty};
-use super::stub::{Seen, Step, Stub, json, patient};
+use super::stub::{Seen, Stub, StubAction, json, patient};
 use crate::openai::write_speech;
 use crate::{Protocol, Quirks, Timeouts};
 
@@ -83,7 +83,10 @@ fn chunks(content_type: &str, pieces: &[&str]) -> Vec<u8> {
 #[tokio::test]
 async fn sound_is_passed_on_to_its_end() {
     let stub = Stub::start(|_| {
-        vec![Step::Say(chunks("audio/mpeg", &["one", "two"])), Step::Say(b"0\r\n\r\n".to_vec())]
+        vec![
+            StubAction::Say(chunks("audio/mpeg", &["one", "two"])),
+            StubAction::Say(b"0\r\n\r\n".to_vec()),
+        ]
     });
     let (heard, end) = hear(&stub, patient()).await;
     assert_eq!((heard.as_slice(), end), (&b"onetwo"[..], Ok(())));
@@ -94,7 +97,8 @@ async fn sound_is_passed_on_to_its_end() {
 
 #[tokio::test]
 async fn sound_that_breaks_off_is_no_end() {
-    let stub = Stub::start(|_| vec![Step::Say(chunks("audio/mpeg", &["one"])), Step::Reset]);
+    let stub =
+        Stub::start(|_| vec![StubAction::Say(chunks("audio/mpeg", &["one"])), StubAction::Reset]);
     let (heard, end) = hear(&stub, patient()).await;
     assert_eq!(heard, b"one");
     assert!(matches!(end, Err(EngineError::BadAnswer { .. })), "{end:?}");
@@ -106,7 +110,8 @@ async fn a_server_that_falls_silent_is_left() {
     let cases = [(Vec::new(), Phase::FirstEvent), (vec!["one"], Phase::NextEvent)];
     for (pieces, expected) in cases {
         let said = chunks("audio/mpeg", &pieces);
-        let stub = Stub::start(move |_| vec![Step::Say(said.clone()), Step::AwaitClose]);
+        let stub =
+            Stub::start(move |_| vec![StubAction::Say(said.clone()), StubAction::AwaitClose]);
         let timeouts = match expected {
             Phase::FirstEvent => Timeouts { first_event: short, ..patient() },
             _ => Timeouts { next_event: short, ..patient() },

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the stub does on a connection once it has read the request.
 #[derive(Clone)]
-pub(super) enum Step {
+pub(super) enum StubAction {
     Say(Vec<u8>),
     /// Says nothing until the client goes away.
     AwaitClose,
@@ -25,7 +25,7 @@ pub(super) enum Step {
     NextRequest,
 }
 
-type Script = dyn Fn(&str) -> Vec<Step> + Send + Sync;
+type Script = dyn Fn(&str) -> Vec<StubAction> + Send + Sync;
 
 /// What the stub saw.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(super) struct Stub {
 
 impl Stub {
     /// Answers every request with what `script` makes of its text.
-    pub(super) fn start(script: impl Fn(&str) -> Vec<Step> + Send + Sync + 'static) -> Stub {
+    pub(super) fn start(script: impl Fn(&str) -> Vec<StubAction> + Send + Sync + 'static) -> Stub {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (sender, seen) = channel();
@@ -62,7 +62,7 @@ impl Stub {
 
     pub(super) fn saying(text: impl Into<Vec<u8>>) -> Stub {
         let text = text.into();
-        Stub::start(move |_| vec![Step::Say(text.clone())])
+        Stub::start(move |_| vec![StubAction::Say(text.clone())])
     }
 
     pub(super) fn next_seen(&self) -> Seen {
@@ -146,20 +146,20 @@ fn serve(mut stream: TcpStream, script: &Script, seen: &Sender<Seen>) {
     let _ = seen.send(Seen::Request(request));
     for step in steps {
         match step {
-            Step::Say(bytes) if stream.write_all(&bytes).is_err() => return,
-            Step::Say(_) => {}
-            Step::AwaitClose => {
+            StubAction::Say(bytes) if stream.write_all(&bytes).is_err() => return,
+            StubAction::Say(_) => {}
+            StubAction::AwaitClose => {
                 let is_closed = matches!(stream.read(&mut [0; 1]), Ok(0));
                 if is_closed {
                     let _ = seen.send(Seen::Close);
                 }
             }
-            Step::Reset => {
+            StubAction::Reset => {
                 let socket = tokio::net::TcpSocket::from_std_stream(stream);
                 socket.set_zero_linger().unwrap();
                 return;
             }
-            Step::NextRequest => return serve(stream, script, seen),
+            StubAction::NextRequest => return serve(stream, script, seen),
         }
     }
 }

@@ -50,7 +50,7 @@ impl UsageAudit {
 
     pub(super) fn read(&mut self, transfer: &Transfer) {
         self.journal_at = transfer.at;
-        let Some((charge, lot, amount)) = told(transfer) else { return };
+        let Some((charge, lot, amount)) = charged(transfer) else { return };
         let day = transfer.at.day();
         for part in [UsagePart::Owner(lot.owner), UsagePart::Day(day)] {
             *self.sums.entry((part, lot.currency)).or_default() += nanos(amount);
@@ -139,7 +139,7 @@ impl Line {
 }
 
 /// What a transfer charged an owner, or below zero gave back; none if it did neither.
-fn told(transfer: &Transfer) -> Option<(EntryId, LotKey, Nano)> {
+fn charged(transfer: &Transfer) -> Option<(EntryId, LotKey, Nano)> {
     match (transfer.code, &transfer.debit, &transfer.credit) {
         (TransferCode::Charge, Account::Lot(lot), _) => {
             Some((transfer.entry, *lot, transfer.amount))

@@ -108,8 +108,8 @@ async fn a_server_that_hangs_up_on_long_content_without_a_word_is_a_fault() {
     let listener = held.listener.try_clone().unwrap();
     let serve = move || hear_head(&mut accept(&listener));
     let asking = async {
-        let fault = client.post(&target, long()).await.err();
-        assert!(matches!(fault, Some(Fault::Broken(_))), "{fault:?}");
+        let error = client.post(&target, long()).await.err();
+        assert!(matches!(error, Some(OutboundError::Broken(_))), "{error:?}");
     };
     beside(serve, asking).await;
     assert!(held.is_left_alone(), "it is not sent again");

@@ -48,27 +48,27 @@ impl Chunks {
     /// is told again by every later call, because the byte that is wrong is not taken.
     pub(crate) fn seek(&mut self, unread: &mut Bytes) -> Result<u64, Malformed> {
         let mut taken = 0;
-        let mut fault = None;
+        let mut error = None;
         while !matches!(self.at, At::Data | At::Nothing) {
             let Some(&byte) = unread.get(taken) else { break };
             match self.step(byte) {
                 Ok(next) => self.at = next,
                 Err(malformed) => {
-                    fault = Some(malformed);
+                    error = Some(malformed);
                     break;
                 }
             }
             taken += 1;
         }
         pass_over(unread, taken);
-        match fault {
+        match error {
             Some(malformed) => Err(malformed),
             None if self.at == At::Data => Ok(self.left),
             None => Ok(0),
         }
     }
 
-    /// So much of the body was taken.
+    /// Takes this many bytes of the body.
     pub(crate) fn pass(&mut self, count: u64) {
         self.left -= count;
         if self.left == 0 {
@@ -80,7 +80,7 @@ impl Chunks {
         self.at == At::Nothing
     }
 
-    /// At least so many bytes of the body are to come.
+    /// The least number of bytes of the body that are to come.
     pub(crate) fn left_min(&self) -> u64 {
         self.left
     }

@@ -35,7 +35,7 @@ impl Framing {
             Framing::Counted { left } => *left -= count as u64,
             Framing::Chunked(chunks) => {
                 chunks.pass(count as u64);
-                // The end may be there already. What is wrong is told when it is its turn.
+                // The end may be there already. An error is reported once all before it was read.
                 let _ = chunks.seek(unread);
             }
             Framing::ToClose => {}
@@ -51,7 +51,7 @@ impl Framing {
         }
     }
 
-    /// At least so many bytes of the body are to come.
+    /// The least number of bytes of the body that are to come.
     pub(crate) fn left_min(&self) -> u64 {
         match self {
             Framing::Counted { left } => *left,

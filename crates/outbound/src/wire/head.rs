@@ -43,7 +43,7 @@ pub(crate) fn parse(unread: &mut Bytes) -> Result<Parsed, Malformed> {
     let bytes = unread.clone();
     let config = ParserConfig::default();
     let parsed = config.parse_response_with_uninit_headers(&mut response, &bytes, &mut room);
-    let length = match parsed.map_err(told)? {
+    let length = match parsed.map_err(malformed)? {
         Status::Partial if HEAD_BYTES_MAX <= bytes.len() => return Err(TOO_LONG),
         Status::Partial => return Ok(Parsed::Begun),
         Status::Complete(length) if HEAD_BYTES_MAX < length => return Err(TOO_LONG),
@@ -58,21 +58,21 @@ pub(crate) fn parse(unread: &mut Bytes) -> Result<Parsed, Malformed> {
     if status.is_informational() {
         return Ok(Parsed::Interim);
     }
-    let mut told = Told { is_old: response.version == Some(0), ..Told::default() };
+    let mut seen = SeenHeaders { is_old: response.version == Some(0), ..SeenHeaders::default() };
     let mut headers = HeaderMap::with_capacity(response.headers.len());
     for header in response.headers {
         let name = HeaderName::from_bytes(header.name.as_bytes()).map_err(|_| BAD_HEADER)?;
         let value = bytes.slice_ref(header.value);
         let value = HeaderValue::from_maybe_shared(value).map_err(|_| BAD_HEADER)?;
-        told.hear(&name, &value);
+        seen.hear(&name, &value);
         headers.append(name, value);
     }
-    let framing = told.framing(status)?;
-    let is_last = told.is_last() || framing == Framing::ToClose;
+    let framing = seen.framing(status)?;
+    let is_last = seen.is_last() || framing == Framing::ToClose;
     Ok(Parsed::Whole { head: Head { status, headers }, framing, is_last })
 }
 
-fn told(error: httparse::Error) -> Malformed {
+fn malformed(error: httparse::Error) -> Malformed {
     match error {
         httparse::Error::TooManyHeaders => Malformed("too many headers"),
         httparse::Error::Version => Malformed("an invalid HTTP version"),
@@ -83,7 +83,7 @@ fn told(error: httparse::Error) -> Malformed {
 
 /// What the headers say about the body and the connection.
 #[derive(Default)]
-struct Told {
+struct SeenHeaders {
     /// HTTP/1.0.
     is_old: bool,
     is_close: bool,
@@ -95,7 +95,7 @@ struct Told {
     is_length_bad: bool,
 }
 
-impl Told {
+impl SeenHeaders {
     fn hear(&mut self, name: &HeaderName, value: &HeaderValue) {
         if name == CONNECTION {
             self.is_close |= words(value).any(|word| word.eq_ignore_ascii_case("close"));

@@ -25,26 +25,26 @@ fn request() -> Outgoing {
     Outgoing::get("/", &HeaderMap::new())
 }
 
-async fn send(wire: &mut Wire) -> Result<Head, Fault> {
+async fn send(wire: &mut Wire) -> Result<Head, OutboundError> {
     match wire.send(request()).await {
         Ok(head) => Ok(head),
         Err(Unanswered::Unsent(_, error)) => panic!("it was sent: {error}"),
-        Err(Unanswered::Broken(fault)) => Err(fault),
+        Err(Unanswered::Broken(error)) => Err(error),
     }
 }
 
-async fn next(wire: &mut Wire) -> Result<Option<Bytes>, Fault> {
+async fn next(wire: &mut Wire) -> Result<Option<Bytes>, OutboundError> {
     poll_fn(|context| wire.poll_piece(context)).await
 }
 
 /// The rest of a body, and how it ended.
-async fn read(wire: &mut Wire) -> (BytesMut, Result<(), Fault>) {
+async fn read(wire: &mut Wire) -> (BytesMut, Result<(), OutboundError>) {
     let mut body = BytesMut::new();
     loop {
         match next(wire).await {
             Ok(Some(piece)) => body.extend_from_slice(&piece),
             Ok(None) => return (body, Ok(())),
-            Err(fault) => return (body, Err(fault)),
+            Err(error) => return (body, Err(error)),
         }
     }
 }
@@ -70,14 +70,14 @@ async fn outcome(answer: &[u8]) -> String {
     let reading = async {
         let head = match send(&mut wire).await {
             Ok(head) => head,
-            Err(fault) => return format!("{fault}"),
+            Err(error) => return format!("{error}"),
         };
         let (body, end) = read(&mut wire).await;
         let body = String::from_utf8_lossy(&body).into_owned();
         let end = match end {
             Ok(()) if wire.is_free() => "kept".to_owned(),
             Ok(()) => "closed".to_owned(),
-            Err(fault) => format!("{fault}"),
+            Err(error) => format!("{error}"),
         };
         format!("{} {body:?} {end}", head.status.as_u16())
     };

@@ -210,7 +210,8 @@ impl EvmChain {
                         self.confirm(&moved, terms, authorization).await?;
                         Ok(Some(Preparation::Moved(moved)))
                     }
-                    // Somebody else sent it a moment ago: there is nothing to send, but to wait for.
+                    // Somebody else sent it a moment ago: there is nothing to send, but to wait
+                    // for.
                     Some(Sighting::Waiting { transaction }) => {
                         let since_block = Some(since_block);
                         let sent =
@@ -282,7 +283,7 @@ fn is_known(message: &str) -> bool {
 }
 
 /// The node will not have it, for certain. That its number is used says nothing of the kind: what
-/// used it may be this very transaction, sent twice on its way to the node.
+/// used it may be this very transaction, sent to the node twice.
 fn is_turned_down(message: &str) -> bool {
     let message = message.to_lowercase();
     let words = [

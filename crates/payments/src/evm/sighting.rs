@@ -1,4 +1,4 @@
-//! What has become of an authorization: the chain's word on it, whoever sent it.
+//! The state of an authorization on its chain, no matter who sent it.
 
 use alloy_primitives::U256;
 use store::claim::Claim;
@@ -10,7 +10,7 @@ use super::quantity::quantity;
 use super::relayer::LOOK_BACK_BLOCKS;
 use crate::settler::{Decline, Moved, Setback, Sighting};
 
-/// Nodes behind one address may lag behind each other by so much, and not more.
+/// How far nodes behind one address may lag behind each other.
 const LAG_S: u64 = 60;
 const LAG_BLOCKS: u64 = 10;
 
@@ -76,7 +76,8 @@ impl EvmChain {
             return Ok(self.once_deep(receipt.block_number, head, Sighting::Moved(moved)));
         }
         let is_used = self.is_used(&terms, &authorization).await?;
-        // The token was there when the claim was opened: a node that does not show it knows nothing.
+        // The token was there when the claim was opened: a node that does not show it knows
+        // nothing.
         let is_used = is_used.ok_or_else(|| Setback::unable("the node does not show the token"))?;
         if is_used {
             let lately = head.number.saturating_sub(LOOK_BACK_BLOCKS);
@@ -98,8 +99,8 @@ impl EvmChain {
         Ok(waiting())
     }
 
-    /// Which of the transactions that were sent for a claim is on the chain: the last one, or one that
-    /// it should have replaced.
+    /// Which of the transactions that were sent for a claim is on the chain: the last one, or one
+    /// that it should have replaced.
     async fn mined(&self, claim: &Claim) -> Result<Option<(String, Receipt)>, Setback> {
         for transaction in claim.sent.transactions() {
             if let Some(receipt) = self.receipt(transaction).await? {
@@ -109,7 +110,8 @@ impl EvmChain {
         Ok(None)
     }
 
-    /// How an authorization that is used or cancelled came to its end; none if no node shows it yet.
+    /// How an authorization that is used or cancelled came to its end; none if no node shows it
+    /// yet.
     pub(super) async fn ended(
         &self,
         terms: &EvmTerms,

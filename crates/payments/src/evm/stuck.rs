@@ -1,4 +1,4 @@
-//! Transactions of the relayer's that are not mined: offered again for more, or cleared away.
+//! Transactions of the relayer that are not mined: replaced with a higher fee, or cancelled.
 
 use alloy_primitives::{Address, hex, keccak256};
 use serde_json::json;
@@ -11,8 +11,8 @@ use super::transaction::Call;
 use crate::node::CallError;
 use crate::settler::Setback;
 
-/// Each costs a question whenever the payment is looked up. Sixteen steps of an eighth are more than
-/// six times the first price.
+/// Each costs a question whenever the payment is looked up. Sixteen steps of an eighth are more
+/// than six times the first price.
 const REPLACEMENTS_MAX: usize = 16;
 /// A transaction that does nothing.
 const GAS_OF_NOTHING: u64 = 21_000;
@@ -61,9 +61,10 @@ impl Relayer {
         }))
     }
 
-    /// Fills the number that payments wait behind, if it is none of theirs: what it was for is settled
-    /// otherwise or too late, and its transaction is not mined or was dropped. One that does nothing
-    /// takes its place. A payment that was credited by it and taken back by the chain is sent instead.
+    /// Fills the number that payments wait behind, if it is none of theirs: what it was for is
+    /// settled otherwise or too late, and its transaction is not mined or was dropped. One that
+    /// does nothing takes its place. A payment that was credited by it and taken back by the chain
+    /// is sent instead.
     pub(crate) async fn clear_the_row(
         &self,
         unfinished: &[Claim],
@@ -76,8 +77,8 @@ impl Relayer {
             self.note_blockage(None);
             return Ok(());
         }
-        // The cheap question first: there may be a thousand of them, and telling whose a transaction
-        // is takes a signature.
+        // The cheap question first: there may be a thousand of them, and telling whose a
+        // transaction is takes a signature.
         let mut next_ones = credited.iter().filter(|claim| claim.sent.sequence == Some(next));
         let is_taken_back = |it: &&Claim| is_credited_by_us(it) && self.sequence(it).is_some();
         if let Some(taken_back) = next_ones.find(is_taken_back) {
@@ -101,7 +102,8 @@ impl Relayer {
         self.own(claim.sent.raw.as_deref()?).map(|call| call.sequence)
     }
 
-    /// A transaction that this relayer signed. After a change of keys, others may still be waited for.
+    /// A transaction that this relayer signed. After a change of keys, others may still be waited
+    /// for.
     fn own(&self, raw: &[u8]) -> Option<Call> {
         let call = Call::read(raw)?;
         let is_own = self.sign(&call).is_ok_and(|signed| signed.raw == raw);

@@ -1,4 +1,4 @@
-//! Finding a transaction whose name we were not told: somebody else's key paid for it.
+//! Finds a payment's transaction when its signature is unknown, because another key paid the fee.
 
 use serde_json::json;
 use store::claim::Claim;

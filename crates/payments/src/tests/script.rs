@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use wallet::{ContractCheck, TokenAmount};
 
 use crate::settler::{
-    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, Sighting, Step,
+    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, SettlerFuture, Sighting,
 };
 
 /// The chain outlives the process, so a restart is given the same one.
@@ -155,7 +155,7 @@ impl Script {
 }
 
 impl Settler for Script {
-    fn prepare<'a>(&'a self, order: &'a Order) -> Step<'a, Preparation> {
+    fn prepare<'a>(&'a self, order: &'a Order) -> SettlerFuture<'a, Preparation> {
         Box::pin(async move {
             self.crash.point().await;
             let state = self.state();
@@ -180,7 +180,7 @@ impl Settler for Script {
         })
     }
 
-    fn send<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+    fn send<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting> {
         Box::pin(async move {
             self.crash.point().await;
             let sent = {
@@ -209,7 +209,7 @@ impl Settler for Script {
         })
     }
 
-    fn look<'a>(&'a self, claim: &'a Claim) -> Step<'a, Sighting> {
+    fn look<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting> {
         Box::pin(async move {
             self.crash.point().await;
             if self.state().mood == Mood::Blind {
@@ -219,7 +219,7 @@ impl Settler for Script {
         })
     }
 
-    fn replacement<'a>(&'a self, claim: &'a Claim) -> Step<'a, Option<SentPayment>> {
+    fn replacement<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Option<SentPayment>> {
         Box::pin(async move {
             self.crash.point().await;
             let mut replaced = claim.sent.replaced.clone();
@@ -229,7 +229,7 @@ impl Settler for Script {
         })
     }
 
-    fn confirms<'a>(&'a self, _: &'a ContractCheck) -> Step<'a, bool> {
+    fn confirms<'a>(&'a self, _: &'a ContractCheck) -> SettlerFuture<'a, bool> {
         let confirms = self.state().confirms;
         Box::pin(async move { confirms.ok_or(Setback::unable("no answer in time")) })
     }

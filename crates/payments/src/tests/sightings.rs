@@ -11,7 +11,7 @@ use wallet::{Network, Payment, Proof};
 use super::stub::{nodes, stub, stub_of};
 use super::world::{NOW_S, Payer, terms};
 use crate::evm::EvmChain;
-use crate::{EvmNodes, Setback, Sighting, Step};
+use crate::{EvmNodes, Setback, SettlerFuture, Sighting};
 
 const OURS: &str = "0x00000000000000000000000000000000000000000000000000000000000000aa";
 const THEIRS: &str = "0x00000000000000000000000000000000000000000000000000000000000000bb";
@@ -129,7 +129,7 @@ async fn look_for(claim: Claim, said: Said, confirmations: u64) -> Sighting {
     let url = stub(Arc::new(move |method, params| answer(&said, method, params))).await;
     let chain = EvmChain::new(&EvmNodes { confirmations, ..nodes(&url) }).unwrap();
     let relayer = wallet::EvmAddress::from_bytes([9; 20]);
-    let looked: Step<'_, Sighting> = Box::pin(chain.look(&claim, Some(relayer)));
+    let looked: SettlerFuture<'_, Sighting> = Box::pin(chain.look(&claim, Some(relayer)));
     looked.await.unwrap()
 }
 

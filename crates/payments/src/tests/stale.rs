@@ -8,7 +8,7 @@ use money::Nano;
 use store::claim::{ClaimId, ClaimState, ClaimStep, SentPayment};
 use store::intercept::{Intercept, Intercepted};
 use store::write::{Group, Write};
-use store::{Answer, Store};
+use store::{Store, StoreFuture};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
@@ -27,7 +27,7 @@ struct Gate {
 }
 
 impl Intercept for Gate {
-    fn answer<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
+    fn answer<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
         if !self.is_armed.swap(false, Ordering::SeqCst) {
             return answer;
         }

@@ -10,19 +10,19 @@ use crate::EvmNodes;
 
 /// Given a method (or a path) and its parameters (or a body), the result to answer with; an object
 /// with `refused` is an error.
-pub(super) type Answers = Arc<dyn Fn(&str, &Value) -> Value + Send + Sync>;
+pub(super) type AnswerScript = Arc<dyn Fn(&str, &Value) -> Value + Send + Sync>;
 
 /// The chain that a stub serves.
 pub(super) const CHAIN_ID: u64 = 8453;
 
 /// Starts a node of Base, whatever else it answers, and gives its URL. It ends with the runtime.
-pub(super) async fn stub(answers: Answers) -> String {
+pub(super) async fn stub(answers: AnswerScript) -> String {
     stub_of("0x2105", answers).await
 }
 
 /// Starts a node of a chain.
-pub(super) async fn stub_of(chain_id: &'static str, answers: Answers) -> String {
-    let told: Answers = Arc::new(move |method, params| match method {
+pub(super) async fn stub_of(chain_id: &'static str, answers: AnswerScript) -> String {
+    let told: AnswerScript = Arc::new(move |method, params| match method {
         "eth_chainId" => json!(chain_id),
         _ => answers(method, params),
     });
@@ -34,7 +34,7 @@ pub(super) fn nodes(url: &str) -> EvmNodes<'_> {
     EvmNodes { url, also: &[], chain_id: CHAIN_ID, confirmations: 1 }
 }
 
-async fn start(answers: Answers) -> String {
+async fn start(answers: AnswerScript) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let tasks = tokio_util::task::TaskTracker::new();
@@ -46,7 +46,7 @@ async fn start(answers: Answers) -> String {
     url
 }
 
-async fn serve(stream: TcpStream, answers: Answers) -> std::io::Result<()> {
+async fn serve(stream: TcpStream, answers: AnswerScript) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     while let Some((path, body)) = read(&mut stream).await? {
         let answer = match body.get("jsonrpc") {

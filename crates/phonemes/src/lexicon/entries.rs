@@ -13,7 +13,7 @@ use crate::packed::{self, Error};
 pub(super) struct Entries {
     text: String,
     /// In the order of their words.
-    plain: Vec<Place>,
+    plain: Vec<WordSpan>,
     by_tag: HashMap<Box<str>, Variants>,
 }
 
@@ -29,7 +29,7 @@ type Variants = Vec<(Box<str>, Option<Box<str>>)>;
 
 /// A word, and right after it its phonemes.
 #[derive(Debug)]
-struct Place {
+struct WordSpan {
     start: u32,
     word_bytes: u16,
     phonemes_bytes: u16,
@@ -74,7 +74,7 @@ impl Entries {
 
     fn push(&mut self, word: &str, phonemes: &str) -> Result<(), &'static str> {
         let long = "a word or the whole is too long";
-        let place = Place {
+        let place = WordSpan {
             start: u32::try_from(self.text.len()).map_err(|_| long)?,
             word_bytes: u16::try_from(word.len()).map_err(|_| long)?,
             phonemes_bytes: u16::try_from(phonemes.len()).map_err(|_| long)?,
@@ -86,7 +86,7 @@ impl Entries {
     }
 }
 
-impl Place {
+impl WordSpan {
     fn word<'t>(&self, text: &'t str) -> &'t str {
         let start = self.start as usize;
         &text[start..start + usize::from(self.word_bytes)]

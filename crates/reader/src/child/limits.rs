@@ -7,27 +7,27 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::Memory;
 use crate::Bounds;
-use crate::jobs::Job;
+use crate::tasks::AnyTask;
 
 /// Standard input, output and errors, and the file that tells our memory. Landlock wants one more
 /// for a moment.
 const FILES_MAX: u64 = 5;
 /// In its whole life, and then it is ended: a child is cheaper than a doubt.
 const LIFE_CPU_S: u64 = 120;
-/// What the program, its answer and the allocator need beside the job's own memory.
+/// What the program, its answer and the allocator need beside the task's own memory.
 const SLACK_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The limits that are set for the whole life of a child.
 #[derive(Debug)]
 pub(super) struct Limits {
-    /// What the program had before its first job.
+    /// What the program had before its first task.
     address_bytes: u64,
     address_bytes_max: u64,
 }
 
 impl Limits {
     pub(super) fn set(memory: Memory) -> io::Result<Limits> {
-        let most = Job::bounds_of_all().iter().map(|it| it.memory_bytes).max().unwrap_or(0);
+        let most = AnyTask::bounds_of_all().iter().map(|it| it.memory_bytes).max().unwrap_or(0);
         let address_bytes = memory.address_bytes + SLACK_BYTES;
         let address_bytes_max = address_bytes + most;
         set(Resource::Core, 0, 0)?;
@@ -38,7 +38,7 @@ impl Limits {
         Ok(Limits { address_bytes, address_bytes_max })
     }
 
-    /// For the next job, within those.
+    /// For the next task, within those.
     pub(super) fn allow(&self, bounds: Bounds) -> io::Result<()> {
         let used_s = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or(0);
         let cpu_s = (used_s + 1 + bounds.cpu_s).min(LIFE_CPU_S);

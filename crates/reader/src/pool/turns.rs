@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::{CallerId, Fault};
+use crate::{CallerId, ReaderError};
 
 /// Requests that wait, of everybody. Each keeps its bytes meanwhile.
 const WAITING_MAX: usize = 64;
@@ -23,7 +23,7 @@ struct Queue {
     waiting: VecDeque<(CallerId, oneshot::Sender<Turn>)>,
 }
 
-/// The right to have one job done, until it is dropped.
+/// The right to have one task done, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
     caller: CallerId,
@@ -37,10 +37,10 @@ impl Turns {
         Turns(Arc::new(Mutex::new(Queue { free: at_once.get(), running, waiting })))
     }
 
-    pub(super) async fn take(&self, caller: CallerId) -> Result<Turn, Fault> {
+    pub(super) async fn take(&self, caller: CallerId) -> Result<Turn, ReaderError> {
         let next = {
             let mut queue = lock(&self.0);
-            // Whoever went away does not count.
+            // Callers that were dropped do not count.
             queue.waiting.retain(|(_, sender)| !sender.is_closed());
             if 0 < queue.free {
                 queue.free -= 1;
@@ -48,13 +48,13 @@ impl Turns {
             }
             let of_one = queue.waiting.iter().filter(|(waiting, _)| *waiting == caller).count();
             if WAITING_MAX <= queue.waiting.len() || WAITING_OF_ONE_MAX <= of_one {
-                return Err(Fault::Busy);
+                return Err(ReaderError::Busy);
             }
             let (sender, next) = oneshot::channel();
             queue.waiting.push_back((caller, sender));
             next
         };
-        next.await.map_err(|_| Fault::Busy)
+        next.await.map_err(|_| ReaderError::Busy)
     }
 }
 
@@ -73,7 +73,7 @@ impl Queue {
         }
     }
 
-    /// The first of those whose callers have the fewest jobs under way.
+    /// The first of those whose callers have the fewest tasks under way.
     fn next(&mut self) -> Option<(CallerId, oneshot::Sender<Turn>)> {
         let under_way = |caller: &CallerId| self.running.get(caller).copied().unwrap_or(0);
         let waiting = self.waiting.iter().enumerate();
@@ -149,7 +149,7 @@ mod tests {
         for turn in &mut waiting {
             assert!(turn.as_mut().now_or_never().is_none());
         }
-        assert_eq!(turns.take(ANN).now_or_never().unwrap().unwrap_err(), Fault::Busy);
+        assert_eq!(turns.take(ANN).now_or_never().unwrap().unwrap_err(), ReaderError::Busy);
         assert!(turns.take(BOB).now_or_never().is_none());
     }
 }

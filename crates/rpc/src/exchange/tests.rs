@@ -299,7 +299,7 @@ fn raw_id() -> impl Strategy<Value = String> {
 }
 
 #[derive(serde::Deserialize)]
-struct Answered<'a> {
+struct ReplyItem<'a> {
     #[serde(borrow)]
     id: &'a RawValue,
     #[serde(borrow)]
@@ -322,7 +322,7 @@ proptest! {
         let asked = exchange.open();
         exchange.answered(&asked, format!("[{}]", answers.join(",")).as_bytes());
         let reply = exchange.finish().expect("all answered");
-        let items: Vec<Answered<'_>> = serde_json::from_slice(&reply.body).expect("an array");
+        let items: Vec<ReplyItem<'_>> = serde_json::from_slice(&reply.body).expect("an array");
         prop_assert_eq!(items.len(), ids.len());
         for (position, (item, id)) in items.iter().zip(&ids).enumerate() {
             prop_assert_eq!(item.id.get(), id.as_str());

@@ -1,4 +1,4 @@
-//! One try at a node: shared with whoever asks the same, repeated when a connection closes under
+//! One try at a node: shared by requests that ask the same, repeated when a connection closes under
 //! it, and for reads sent to a second node as well when the first is slow.
 
 use std::time::Duration;
@@ -31,8 +31,8 @@ pub(super) struct Attempt {
     pub(super) took: Duration,
 }
 
-/// A body on its way to a node. Ids are ours and count from one, so what different callers ask is
-/// the same text whenever it is the same question.
+/// The body of a request to a node. Ids are our own and count from one, so equal calls of different
+/// callers are equal texts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Posted {
     network: &'static str,
@@ -80,7 +80,7 @@ impl Nodes {
         Attempt { upstream, sent, took: started.elapsed() }
     }
 
-    /// Sends a read, unless the same one is on its way: then waits for that one's answer.
+    /// Sends a read, unless the same one is in flight: then waits for that one's answer.
     pub(super) async fn post_shared(
         &self,
         target: &Target<'_>,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use outbound::{Answer, Client, Content, Fault, Target, Unread};
+use outbound::{Answer, Client, Content, OutboundError, Target, Unread};
 use tokio::time::{Instant, timeout_at};
 
 /// What became of a request.
@@ -69,8 +69,8 @@ pub(super) async fn post(
     let exchange = async {
         match http.post(target, Content::json(body)).await {
             Ok(answer) => read(answer, bytes_max).await,
-            Err(Fault::Unreached(_)) => Sent::Failed(Failure::Unreached),
-            Err(Fault::Broken(_)) => Sent::Failed(Failure::Broken),
+            Err(OutboundError::Unreached(_)) => Sent::Failed(Failure::Unreached),
+            Err(OutboundError::Broken(_)) => Sent::Failed(Failure::Broken),
         }
     };
     timeout_at(until, exchange).await.unwrap_or(Sent::Failed(Failure::TimedOut))

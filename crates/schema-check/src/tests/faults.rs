@@ -3,15 +3,19 @@
 use expect_test::expect;
 use serde_json::json;
 
-use crate::{FAULTS_MAX, Fault, Faults, Shape, Step};
+use crate::{FAULTS_MAX, Fault, Faults, PathStep, Shape};
 
 #[test]
 fn details_nest_by_field_and_index_with_errors_at_each_level() {
     let mut faults = Faults::default();
     faults.root().push("Whole");
     faults.at(["model"]).push(Fault::missing("string"));
-    faults.at([Step::from("messages"), Step::from(1), Step::from("role")]).push("First");
-    faults.at([Step::from("messages"), Step::from(1), Step::from("role")]).push("Second");
+    faults
+        .at([PathStep::from("messages"), PathStep::from(1), PathStep::from("role")])
+        .push("First");
+    faults
+        .at([PathStep::from("messages"), PathStep::from(1), PathStep::from("role")])
+        .push("Second");
     expect![[r#"{"_errors":["Whole"],"model":{"_errors":["Required"]},"messages":{"_errors":[],"1":{"_errors":[],"role":{"_errors":["First","Second"]}}}}"#]]
     .assert_eq(&faults.details().to_string());
     expect![[r#"[{"code":"custom","path":[],"message":"Whole"},{"code":"invalid_type","expected":"string","received":"undefined","path":["model"],"message":"Required"},{"code":"custom","path":["messages",1,"role"],"message":"First"},{"code":"custom","path":["messages",1,"role"],"message":"Second"}]"#]]

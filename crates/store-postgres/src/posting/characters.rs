@@ -6,7 +6,7 @@ use store::error::StoreError;
 use uuid::Uuid;
 
 use crate::columns::{text, text_or_none};
-use crate::steps::{Steps, Value, values};
+use crate::statements::{SqlStatements, Value, values};
 
 const MISSING: StoreError = StoreError::Missing("there is no such character");
 
@@ -52,22 +52,26 @@ const ADD_REVIEW: &str = "INSERT INTO character_review \
 const NOTE_USE: &str = "INSERT INTO character_use (character, owner, at_ms) \
     SELECT seq, $2, $3 FROM character WHERE id = $1 ON CONFLICT DO NOTHING";
 
-pub(crate) fn write<'a>(steps: &mut Steps<'a>, write: &'a CharacterWrite) {
+pub(crate) fn write<'a>(statements: &mut SqlStatements<'a>, write: &'a CharacterWrite) {
     match write {
-        CharacterWrite::Add { character, content } => add(steps, character, content),
-        CharacterWrite::Change { character, content } => change(steps, character, content),
-        CharacterWrite::Remove(id) => remove(steps, *id),
-        CharacterWrite::PutReview(review) => put_review(steps, review),
+        CharacterWrite::Add { character, content } => add(statements, character, content),
+        CharacterWrite::Change { character, content } => change(statements, character, content),
+        CharacterWrite::Remove(id) => remove(statements, *id),
+        CharacterWrite::PutReview(review) => put_review(statements, review),
         CharacterWrite::NoteUse { character, owner, at } => {
-            note_use(steps, (*character, *owner), at.ms());
+            note_use(statements, (*character, *owner), at.ms());
         }
     }
 }
 
-fn add<'a>(steps: &mut Steps<'a>, character: &'a Character, content: &'a CharacterContent) {
+fn add<'a>(
+    statements: &mut SqlStatements<'a>,
+    character: &'a Character,
+    content: &'a CharacterContent,
+) {
     let mut values = character_values(character);
     values.extend(values![character.created.ms()]);
-    steps.add(ADD, values);
+    statements.add(ADD, values);
     let picture = content.picture.as_ref();
     let values = values![
         character.id,
@@ -75,30 +79,34 @@ fn add<'a>(steps: &mut Steps<'a>, character: &'a Character, content: &'a Charact
         picture.map(|picture| text(&picture.media_type)),
         picture.map(|picture| picture.bytes.as_slice()),
     ];
-    steps.add(ADD_CONTENT, values);
-    add_words(steps, character, content);
+    statements.add(ADD_CONTENT, values);
+    add_words(statements, character, content);
 }
 
 /// Everything of it but its numbers; a picture only where there is a new one.
-fn change<'a>(steps: &mut Steps<'a>, character: &'a Character, content: &'a CharacterContent) {
-    steps.add_one(CHANGE, character_values(character), MISSING);
-    steps.add(CHANGE_CARD, values![character.id, text(&content.card)]);
+fn change<'a>(
+    statements: &mut SqlStatements<'a>,
+    character: &'a Character,
+    content: &'a CharacterContent,
+) {
+    statements.add_one(CHANGE, character_values(character), MISSING);
+    statements.add(CHANGE_CARD, values![character.id, text(&content.card)]);
     if let Some(picture) = &content.picture {
         let values = values![character.id, text(&picture.media_type), picture.bytes.as_slice()];
-        steps.add(CHANGE_PICTURE, values);
+        statements.add(CHANGE_PICTURE, values);
     }
-    steps.add(DROP_TAGS, values![character.id]);
-    steps.add(DROP_WORDS, values![character.id]);
-    add_words(steps, character, content);
+    statements.add(DROP_TAGS, values![character.id]);
+    statements.add(DROP_WORDS, values![character.id]);
+    add_words(statements, character, content);
 }
 
-fn remove(steps: &mut Steps<'_>, id: Uuid) {
-    steps.add_one("DELETE FROM character WHERE id = $1", values![id], MISSING);
+fn remove(statements: &mut SqlStatements<'_>, id: Uuid) {
+    statements.add_one("DELETE FROM character WHERE id = $1", values![id], MISSING);
 }
 
 /// In place of the account's first, whose share of the sums goes with it.
-fn put_review<'a>(steps: &mut Steps<'a>, review: &'a Review) {
-    steps.add(DROP_REVIEW, values![review.character, review.owner.0]);
+fn put_review<'a>(statements: &mut SqlStatements<'a>, review: &'a Review) {
+    statements.add(DROP_REVIEW, values![review.character, review.owner.0]);
     let values = values![
         review.character,
         review.id,
@@ -109,11 +117,11 @@ fn put_review<'a>(steps: &mut Steps<'a>, review: &'a Review) {
         text(&review.username),
         review.created.ms(),
     ];
-    steps.add_one(ADD_REVIEW, values, MISSING);
+    statements.add_one(ADD_REVIEW, values, MISSING);
 }
 
-fn note_use(steps: &mut Steps<'_>, (character, owner): (Uuid, OwnerId), at_ms: i64) {
-    steps.add(NOTE_USE, values![character, owner.0, at_ms]);
+fn note_use(statements: &mut SqlStatements<'_>, (character, owner): (Uuid, OwnerId), at_ms: i64) {
+    statements.add(NOTE_USE, values![character, owner.0, at_ms]);
 }
 
 fn character_values(character: &Character) -> Vec<Value<'_>> {
@@ -133,10 +141,14 @@ fn character_values(character: &Character) -> Vec<Value<'_>> {
     ]
 }
 
-fn add_words<'a>(steps: &mut Steps<'a>, character: &'a Character, content: &'a CharacterContent) {
+fn add_words<'a>(
+    statements: &mut SqlStatements<'a>,
+    character: &'a Character,
+    content: &'a CharacterContent,
+) {
     let tags: Vec<String> =
         character.tags.iter().map(|tag| text(&tag.to_lowercase()).into_owned()).collect();
     let words: Vec<_> = content.words.iter().map(|word| text(word)).collect();
-    steps.add(ADD_TAGS, values![character.id, tags]);
-    steps.add(ADD_WORDS, values![character.id, words]);
+    statements.add(ADD_TAGS, values![character.id, tags]);
+    statements.add(ADD_WORDS, values![character.id, words]);
 }

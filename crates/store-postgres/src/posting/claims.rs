@@ -1,11 +1,11 @@
-//! Payments on their way to a chain.
+//! Claims of wallet payments.
 
 use moment::Timestamp;
 use store::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment, SentPayment};
 use store::error::StoreError;
 
 use crate::columns::{limit, signed, signed_or_none, text, text_or_none};
-use crate::steps::{Steps, values};
+use crate::statements::{SqlStatements, values};
 
 /// Adds a claim, or takes up one that failed. Any other that is there is a duplicate.
 const OPEN: &str = "INSERT INTO claim (id, network, asset, payer, nonce, pay_to, units, payment, \
@@ -44,7 +44,10 @@ const DROP_FAILED: &str = "DELETE FROM claim WHERE id IN (SELECT id FROM claim \
     AND NOT EXISTS (SELECT 1 FROM received_claim WHERE received_claim.claim = claim.id) \
     ORDER BY changed_ms LIMIT $2)";
 
-pub(crate) fn open<'a>(steps: &mut Steps<'a>, claim: &'a Claim) -> Result<(), StoreError> {
+pub(crate) fn open<'a>(
+    statements: &mut SqlStatements<'a>,
+    claim: &'a Claim,
+) -> Result<(), StoreError> {
     let values = values![
         claim.id.0.as_slice(),
         text(&claim.network),
@@ -57,14 +60,14 @@ pub(crate) fn open<'a>(steps: &mut Steps<'a>, claim: &'a Claim) -> Result<(), St
         claim.created.ms(),
     ];
     let claimed = StoreError::Duplicate("this payment is claimed".to_owned());
-    steps.add_one(OPEN, values, claimed);
+    statements.add_one(OPEN, values, claimed);
     Ok(())
 }
 
-/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim that
-/// was sent since is not failed by somebody who saw it before.
+/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim
+/// that was sent since is not failed by somebody who saw it before.
 pub(crate) fn advance<'a>(
-    steps: &mut Steps<'a>,
+    statements: &mut SqlStatements<'a>,
     (claim, from): (ClaimId, ClaimState),
     step: &'a ClaimStep,
     at: Timestamp,
@@ -100,7 +103,7 @@ pub(crate) fn advance<'a>(
             LOSE_SIGHT
         }
         ClaimStep::Credit { transaction, credit } => {
-            drop_received(steps, claim);
+            drop_received(statements, claim);
             values.extend(values![text(transaction), credit.entry.0, credit.amount.nanos()]);
             CREDIT
         }
@@ -109,33 +112,33 @@ pub(crate) fn advance<'a>(
             FAIL
         }
     };
-    steps.add_one(sql, values, refused);
+    statements.add_one(sql, values, refused);
     Ok(())
 }
 
 pub(crate) fn note_received<'a>(
-    steps: &mut Steps<'a>,
+    statements: &mut SqlStatements<'a>,
     claim: ClaimId,
     received: &'a ReceivedPayment,
     at: Timestamp,
 ) {
     let ReceivedPayment { transaction, amount } = received;
     let values = values![claim.0.to_vec(), text(transaction), amount.nanos(), at.ms()];
-    steps.add(NOTE_RECEIVED, values);
+    statements.add(NOTE_RECEIVED, values);
 }
 
-pub(crate) fn drop_received(steps: &mut Steps<'_>, claim: ClaimId) {
-    steps.add("DELETE FROM received_claim WHERE claim = $1", values![claim.0.to_vec()]);
+pub(crate) fn drop_received(statements: &mut SqlStatements<'_>, claim: ClaimId) {
+    statements.add("DELETE FROM received_claim WHERE claim = $1", values![claim.0.to_vec()]);
 }
 
-pub(crate) fn note_missing(steps: &mut Steps<'_>, claim: ClaimId, at: Timestamp) {
-    steps.add(NOTE_MISSING, values![claim.0.to_vec(), at.ms()]);
+pub(crate) fn note_missing(statements: &mut SqlStatements<'_>, claim: ClaimId, at: Timestamp) {
+    statements.add(NOTE_MISSING, values![claim.0.to_vec(), at.ms()]);
 }
 
-pub(crate) fn note_found(steps: &mut Steps<'_>, claim: ClaimId) {
-    steps.add("DELETE FROM missing_claim WHERE claim = $1", values![claim.0.to_vec()]);
+pub(crate) fn note_found(statements: &mut SqlStatements<'_>, claim: ClaimId) {
+    statements.add("DELETE FROM missing_claim WHERE claim = $1", values![claim.0.to_vec()]);
 }
 
-pub(crate) fn drop_failed(steps: &mut Steps<'_>, before: Timestamp, rows_max: usize) {
-    steps.add(DROP_FAILED, values![before.ms(), limit(rows_max)]);
+pub(crate) fn drop_failed(statements: &mut SqlStatements<'_>, before: Timestamp, rows_max: usize) {
+    statements.add(DROP_FAILED, values![before.ms(), limit(rows_max)]);
 }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::columns::{signed, signed_or_none, text};
 use crate::node::Identity;
-use crate::steps::{Steps, values};
+use crate::statements::{SqlStatements, values};
 
 /// Numbers are drawn in the order of the arrays.
 const ADD_TRANSFERS: &str = "INSERT INTO transfer \
@@ -66,7 +66,7 @@ impl Transfers {
         self.key_month.push(transfer.key.map(|stamp| stamp.month));
     }
 
-    pub(crate) fn write(self, steps: &mut Steps<'_>) {
+    pub(crate) fn write(self, statements: &mut SqlStatements<'_>) {
         if self.entry.is_empty() {
             return;
         }
@@ -82,7 +82,7 @@ impl Transfers {
             self.key_day,
             self.key_month,
         ];
-        steps.add(ADD_TRANSFERS, values);
+        statements.add(ADD_TRANSFERS, values);
     }
 }
 
@@ -94,7 +94,7 @@ impl<'a> UsageRows<'a> {
         self.0.push(row);
     }
 
-    pub(crate) fn write(self, steps: &mut Steps<'a>) -> Result<(), StoreError> {
+    pub(crate) fn write(self, statements: &mut SqlStatements<'a>) -> Result<(), StoreError> {
         let rows = self.0;
         if rows.is_empty() {
             return Ok(());
@@ -126,7 +126,7 @@ impl<'a> UsageRows<'a> {
             counts(|row| row.details.execution_ms)?,
             texts(|row| &row.notes),
         ];
-        steps.add(ADD_USAGE, values);
+        statements.add(ADD_USAGE, values);
         Ok(())
     }
 }
@@ -148,7 +148,7 @@ impl SystemAccounts {
     /// Opens those that are not known to be there, and tells which these are.
     pub(crate) fn write(
         self,
-        steps: &mut Steps<'_>,
+        statements: &mut SqlStatements<'_>,
         node: Identity,
         known: &HashSet<Uuid>,
     ) -> Vec<Uuid> {
@@ -162,7 +162,7 @@ impl SystemAccounts {
             opened.iter().map(|(_, currency, ..)| currency.name()).collect();
         let opened_ms: Vec<i64> = opened.iter().map(|(.., opened_ms)| *opened_ms).collect();
         let names: Vec<String> = opened.into_iter().map(|(_, _, name, _)| name).collect();
-        steps.add(ADD_SYSTEMS, values![ids.clone(), node.id, currencies, names, opened_ms]);
+        statements.add(ADD_SYSTEMS, values![ids.clone(), node.id, currencies, names, opened_ms]);
         ids
     }
 }

@@ -6,7 +6,7 @@ use store::job::{JobId, JobState, JobStep, JobWrite, QueuedJob, TIMINGS_KEPT};
 
 use crate::changes::Change;
 use crate::columns::{limit, signed, text, text_or_none};
-use crate::steps::{Steps, values};
+use crate::statements::{SqlStatements, values};
 
 const ADD: &str = "INSERT INTO job (id, owner, key, kind, model, request, charge, request_id, \
     alternative, has_link, state, due_ms, queued_ms) \
@@ -57,34 +57,37 @@ const DROP_ENDED: &str = "WITH ended AS (SELECT job.id, job.media FROM job \
     gone AS (DELETE FROM job WHERE id IN (SELECT id FROM ended)) \
     DELETE FROM media WHERE id IN (SELECT media FROM ended)";
 
-pub(crate) fn write<'a>(steps: &mut Steps<'a>, write: &'a JobWrite) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    statements: &mut SqlStatements<'a>,
+    write: &'a JobWrite,
+) -> Result<(), StoreError> {
     match write {
         JobWrite::Add(job) => {
-            add(steps, job);
-            steps.tell(Change::Jobs);
+            add(statements, job);
+            statements.notify(Change::Jobs);
         }
         JobWrite::Step { job, fence, step, at } => {
-            return take_step(steps, (*job, *fence), step, *at);
+            return take_step(statements, (*job, *fence), step, *at);
         }
         JobWrite::WantCancel(job) => {
-            steps.add(WANT_CANCEL, values![job.0]);
-            steps.tell(Change::Jobs);
+            statements.add(WANT_CANCEL, values![job.0]);
+            statements.notify(Change::Jobs);
         }
         JobWrite::BreakLeases => {
-            steps.add("UPDATE job SET lease_until_ms = 0 WHERE is_open", values![]);
-            steps.tell(Change::Jobs);
+            statements.add("UPDATE job SET lease_until_ms = 0 WHERE is_open", values![]);
+            statements.notify(Change::Jobs);
         }
         JobWrite::RevokeLink(job) => {
-            steps.add("UPDATE job SET is_link_revoked = TRUE WHERE id = $1", values![job.0]);
+            statements.add("UPDATE job SET is_link_revoked = TRUE WHERE id = $1", values![job.0]);
         }
         JobWrite::DropEnded { before, rows_max } => {
-            steps.add(DROP_ENDED, values![before.ms(), limit(*rows_max)]);
+            statements.add(DROP_ENDED, values![before.ms(), limit(*rows_max)]);
         }
     }
     Ok(())
 }
 
-fn add<'a>(steps: &mut Steps<'a>, job: &'a QueuedJob) {
+fn add<'a>(statements: &mut SqlStatements<'a>, job: &'a QueuedJob) {
     let values = values![
         job.id.0,
         job.owner.0,
@@ -99,11 +102,11 @@ fn add<'a>(steps: &mut Steps<'a>, job: &'a QueuedJob) {
         job.due.ms(),
         job.queued.ms(),
     ];
-    steps.add(ADD, values);
+    statements.add(ADD, values);
 }
 
 fn take_step<'a>(
-    steps: &mut Steps<'a>,
+    statements: &mut SqlStatements<'a>,
     (job, fence): (JobId, u64),
     step: &'a JobStep,
     at: Timestamp,
@@ -126,7 +129,7 @@ fn take_step<'a>(
         }
         JobStep::PutBack { due, is_attempt } => {
             values.extend(values![due.ms(), i64::from(!is_attempt)]);
-            steps.tell(Change::Jobs);
+            statements.notify(Change::Jobs);
             PUT_BACK
         }
         JobStep::Leave { due, is_unknown } => {
@@ -147,10 +150,10 @@ fn take_step<'a>(
             END
         }
     };
-    steps.add_one(sql, values, refused);
+    statements.add_one(sql, values, refused);
     if let JobStep::Complete { took_ms, .. } = step {
-        steps.add(ADD_TIMING, values![job.0, signed(*took_ms)?]);
-        steps.add(DROP_TIMINGS, values![job.0, limit(TIMINGS_KEPT)]);
+        statements.add(ADD_TIMING, values![job.0, signed(*took_ms)?]);
+        statements.add(DROP_TIMINGS, values![job.0, limit(TIMINGS_KEPT)]);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use store::names::allowance_name;
 use crate::accounts::lot_id;
 use crate::columns::limit;
 use crate::posting::Posting;
-use crate::steps::values;
+use crate::statements::values;
 
 /// A new row, or the row of a lot that was closed before.
 const OPEN_LOT: &str = "INSERT INTO account (id, owner, currency, name, opened_ms, expires_ms) \
@@ -44,12 +44,12 @@ impl<'a> Posting<'a> {
             Record::AllowanceSet { entry, owner, kind, amount, at } => {
                 let (kind, nanos) = (allowance_name(*kind), amount.nanos());
                 let change = values![entry.0, owner.0, kind, nanos, at.ms()];
-                self.steps.add(NOTE_ALLOWANCE, change);
-                self.steps.add(SET_ALLOWANCE, values![owner.0, kind, nanos]);
+                self.statements.add(NOTE_ALLOWANCE, change);
+                self.statements.add(SET_ALLOWANCE, values![owner.0, kind, nanos]);
             }
             Record::AllowanceOpened { owner, kind, period } => {
                 let values = values![owner.0, allowance_name(*kind), *period];
-                self.steps.add(OPEN_ALLOWANCE, values);
+                self.statements.add(OPEN_ALLOWANCE, values);
             }
             Record::KeySpent { stamp, class, amount } => {
                 self.sums.add_spend(*stamp, *class, amount.nanos());
@@ -70,7 +70,7 @@ impl<'a> Posting<'a> {
             expires_at.map(Timestamp::ms),
         ];
         let is_open = StoreError::Duplicate(format!("{lot} is open"));
-        self.steps.add_one(OPEN_LOT, values, is_open);
+        self.statements.add_one(OPEN_LOT, values, is_open);
     }
 
     fn transfer(&mut self, transfer: &Transfer) {
@@ -94,18 +94,18 @@ impl<'a> Posting<'a> {
             stamp.map(|stamp| stamp.day),
             stamp.map(|stamp| stamp.month),
         ];
-        self.steps.add(ADD_HOLD, values);
+        self.statements.add(ADD_HOLD, values);
         for (position, leg) in hold.legs.iter().enumerate() {
             let account = self.account(&Account::Lot(leg.lot), hold.made_at.ms());
             let nanos = leg.amount.nanos();
-            self.steps.add(ADD_LEG, values![hold.hold.0, limit(position), account, nanos]);
+            self.statements.add(ADD_LEG, values![hold.hold.0, limit(position), account, nanos]);
             self.sums.account(account).pending += i128::from(nanos);
         }
     }
 
     fn job_hold_ended(&mut self, hold: HoldId, legs: &[Leg]) {
         let ended = StoreError::Missing("the job's hold has ended before");
-        self.steps.add_one(END_HOLD, values![hold.0], ended);
+        self.statements.add_one(END_HOLD, values![hold.0], ended);
         for leg in legs {
             self.sums.account(lot_id(&leg.lot)).pending -= i128::from(leg.amount.nanos());
         }

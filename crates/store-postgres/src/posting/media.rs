@@ -4,7 +4,7 @@ use store::error::StoreError;
 use store::media::{Media, MediaWrite};
 
 use crate::columns::{signed, text};
-use crate::steps::{Steps, values};
+use crate::statements::{SqlStatements, values};
 
 const ADD: &str = "INSERT INTO media (id, owner, bytes, content_type, sha256, key, state, \
     stored_ms, expires_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
@@ -14,16 +14,19 @@ const DESTROY_KEY: &str =
 
 const DELETED: &str = "UPDATE media SET state = 'DELETED' WHERE id = $1 AND state = 'DELETING'";
 
-pub(crate) fn write<'a>(steps: &mut Steps<'a>, write: &'a MediaWrite) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    statements: &mut SqlStatements<'a>,
+    write: &'a MediaWrite,
+) -> Result<(), StoreError> {
     match write {
-        MediaWrite::Add(media) => return add(steps, media),
-        MediaWrite::DestroyKey(media) => steps.add(DESTROY_KEY, values![media.0]),
-        MediaWrite::Deleted(media) => steps.add(DELETED, values![media.0]),
+        MediaWrite::Add(media) => return add(statements, media),
+        MediaWrite::DestroyKey(media) => statements.add(DESTROY_KEY, values![media.0]),
+        MediaWrite::Deleted(media) => statements.add(DELETED, values![media.0]),
     }
     Ok(())
 }
 
-fn add<'a>(steps: &mut Steps<'a>, media: &'a Media) -> Result<(), StoreError> {
+fn add<'a>(statements: &mut SqlStatements<'a>, media: &'a Media) -> Result<(), StoreError> {
     let values = values![
         media.id.0,
         media.owner.0,
@@ -35,6 +38,6 @@ fn add<'a>(steps: &mut Steps<'a>, media: &'a Media) -> Result<(), StoreError> {
         media.stored.ms(),
         media.expires.ms(),
     ];
-    steps.add(ADD, values);
+    statements.add(ADD, values);
     Ok(())
 }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::accounts::{account_id, system_name};
 use crate::node::Identity;
 use crate::posting::hot::{SystemAccounts, Transfers, UsageRows};
-use crate::steps::Steps;
+use crate::statements::SqlStatements;
 
 mod characters;
 mod claims;
@@ -51,7 +51,7 @@ impl Memory {
 /// behind everything else, by a few statements for all groups.
 pub(crate) struct Posting<'a> {
     node: Identity,
-    pub(crate) steps: Steps<'a>,
+    pub(crate) statements: SqlStatements<'a>,
     sums: Sums<'a, Uuid>,
     transfers: Transfers,
     usage: UsageRows<'a>,
@@ -62,7 +62,7 @@ impl<'a> Posting<'a> {
     pub(crate) fn new(node: Identity) -> Posting<'a> {
         Posting {
             node,
-            steps: Steps::default(),
+            statements: SqlStatements::default(),
             sums: Sums::default(),
             transfers: Transfers::default(),
             usage: UsageRows::default(),
@@ -72,7 +72,7 @@ impl<'a> Posting<'a> {
 
     /// Adds a group, which has this place in its batch. After an error the posting is of no use.
     pub(crate) fn add(&mut self, place: usize, group: &'a Group) -> Result<(), StoreError> {
-        self.steps.group = Some(place);
+        self.statements.group = Some(place);
         for write in &group.writes {
             self.write(write)?;
         }
@@ -80,17 +80,21 @@ impl<'a> Posting<'a> {
     }
 
     /// All statements in their order.
-    pub(crate) fn finish(mut self, memory: &Memory) -> Result<(Steps<'a>, Learnt), StoreError> {
-        self.steps.group = None;
-        let systems = self.systems.write(&mut self.steps, self.node, &memory.systems);
-        self.transfers.write(&mut self.steps);
-        self.usage.write(&mut self.steps)?;
-        let quarter = totals::write(&mut self.steps, self.sums.sorted(), memory.dropped_quarter)?;
-        Ok((self.steps, Learnt { systems, quarter }))
+    pub(crate) fn finish(
+        mut self,
+        memory: &Memory,
+    ) -> Result<(SqlStatements<'a>, Learnt), StoreError> {
+        self.statements.group = None;
+        let systems = self.systems.write(&mut self.statements, self.node, &memory.systems);
+        self.transfers.write(&mut self.statements);
+        self.usage.write(&mut self.statements)?;
+        let quarter =
+            totals::write(&mut self.statements, self.sums.sorted(), memory.dropped_quarter)?;
+        Ok((self.statements, Learnt { systems, quarter }))
     }
 
     fn write(&mut self, write: &'a Write) -> Result<(), StoreError> {
-        let steps = &mut self.steps;
+        let statements = &mut self.statements;
         match write {
             Write::Journal(record) => return self.record(record),
             Write::AddUsage(row) => {
@@ -99,58 +103,60 @@ impl<'a> Posting<'a> {
             }
             Write::TouchKey { key, at } => self.sums.touch(*key, at.ms()),
             Write::PruneUsage { before_day, rows_max } => {
-                owners::prune_usage(steps, *before_day, *rows_max);
+                owners::prune_usage(statements, *before_day, *rows_max);
             }
-            Write::AddOwner(owner) => owners::add_owner(steps, owner),
-            Write::SetTier { owner, tier } => owners::set_tier(steps, *owner, tier),
+            Write::AddOwner(owner) => owners::add_owner(statements, owner),
+            Write::SetTier { owner, tier } => owners::set_tier(statements, *owner, tier),
             Write::Freeze { owner, since } => {
-                owners::freeze(steps, *owner, since.map(|since| since.ms()));
+                owners::freeze(statements, *owner, since.map(|since| since.ms()));
             }
-            Write::AddKey { key, active_keys_max } => owners::add_key(steps, key, *active_keys_max),
+            Write::AddKey { key, active_keys_max } => {
+                owners::add_key(statements, key, *active_keys_max)
+            }
             Write::ChangeKey { owner, key, settings, at } => {
-                owners::change_key(steps, (*owner, *key), settings, at.ms());
+                owners::change_key(statements, (*owner, *key), settings, at.ms());
             }
             Write::RevokeKey { owner, key, at } => {
-                owners::revoke_key(steps, (*owner, *key), at.ms());
+                owners::revoke_key(statements, (*owner, *key), at.ms());
             }
-            Write::MoveKey { key, from, to } => owners::move_key(steps, *key, (from, to)),
-            Write::AddLimitHit(hit) => owners::add_limit_hit(steps, hit),
-            Write::AddSetting { name, value } => owners::add_setting(steps, name, value),
-            Write::PutSetting { name, value } => owners::put_setting(steps, name, value),
-            Write::AddAudit(entry) => owners::add_audit(steps, entry),
-            Write::Job(write) => return jobs::write(steps, write),
-            Write::Media(write) => return media::write(steps, write),
-            Write::EnsureOwner(owner) => wallets::ensure_owner(steps, owner),
-            Write::UseNonce(used) => wallets::use_nonce(steps, used),
+            Write::MoveKey { key, from, to } => owners::move_key(statements, *key, (from, to)),
+            Write::AddLimitHit(hit) => owners::add_limit_hit(statements, hit),
+            Write::AddSetting { name, value } => owners::add_setting(statements, name, value),
+            Write::PutSetting { name, value } => owners::put_setting(statements, name, value),
+            Write::AddAudit(entry) => owners::add_audit(statements, entry),
+            Write::Job(write) => return jobs::write(statements, write),
+            Write::Media(write) => return media::write(statements, write),
+            Write::EnsureOwner(owner) => wallets::ensure_owner(statements, owner),
+            Write::UseNonce(used) => wallets::use_nonce(statements, used),
             Write::DropExpiredNonces { now, rows_max } => {
-                wallets::drop_expired_nonces(steps, *now, *rows_max);
+                wallets::drop_expired_nonces(statements, *now, *rows_max);
             }
-            Write::LinkWallet(link) => wallets::link_wallet(steps, link),
+            Write::LinkWallet(link) => wallets::link_wallet(statements, link),
             Write::UnlinkWallet { kind, address, owner } => {
-                wallets::unlink_wallet(steps, (*kind, address), *owner);
+                wallets::unlink_wallet(statements, (*kind, address), *owner);
             }
-            Write::KeepAnswer { key, answer } => rpc::keep_answer(steps, key, answer),
+            Write::KeepAnswer { key, answer } => rpc::keep_answer(statements, key, answer),
             Write::DropExpiredAnswers { now, rows_max } => {
-                rpc::drop_expired_answers(steps, *now, *rows_max);
+                rpc::drop_expired_answers(statements, *now, *rows_max);
             }
-            Write::AddSentTransaction(sent) => rpc::add_sent_transaction(steps, sent),
+            Write::AddSentTransaction(sent) => rpc::add_sent_transaction(statements, sent),
             Write::NameTransaction { request_id, hash } => {
-                rpc::name_transaction(steps, request_id, hash);
+                rpc::name_transaction(statements, request_id, hash);
             }
-            Write::OpenClaim(claim) => return claims::open(steps, claim),
+            Write::OpenClaim(claim) => return claims::open(statements, claim),
             Write::AdvanceClaim { claim, from, step, at } => {
-                return claims::advance(steps, (*claim, *from), step, *at);
+                return claims::advance(statements, (*claim, *from), step, *at);
             }
             Write::NoteReceivedClaim { claim, received, at } => {
-                claims::note_received(steps, *claim, received, *at);
+                claims::note_received(statements, *claim, received, *at);
             }
-            Write::DropReceivedClaim(claim) => claims::drop_received(steps, *claim),
-            Write::NoteMissingClaim { claim, at } => claims::note_missing(steps, *claim, *at),
-            Write::NoteFoundClaim(claim) => claims::note_found(steps, *claim),
+            Write::DropReceivedClaim(claim) => claims::drop_received(statements, *claim),
+            Write::NoteMissingClaim { claim, at } => claims::note_missing(statements, *claim, *at),
+            Write::NoteFoundClaim(claim) => claims::note_found(statements, *claim),
             Write::DropFailedClaims { before, rows_max } => {
-                claims::drop_failed(steps, *before, *rows_max);
+                claims::drop_failed(statements, *before, *rows_max);
             }
-            Write::Character(write) => characters::write(steps, write),
+            Write::Character(write) => characters::write(statements, write),
         }
         Ok(())
     }

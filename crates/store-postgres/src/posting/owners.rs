@@ -12,7 +12,7 @@ use store::usage::PRUNED_BEFORE_DAY;
 
 use crate::changes::Change;
 use crate::columns::{limit, text};
-use crate::steps::{Steps, values};
+use crate::statements::{SqlStatements, values};
 
 const NO_OWNER: StoreError = StoreError::Missing("there is no such owner");
 const NO_KEY: StoreError = StoreError::Missing("the owner has no such key");
@@ -53,30 +53,34 @@ const PUT_SETTING: &str = "INSERT INTO setting (name, value) VALUES ($1, $2) \
 const PRUNE_USAGE: &str = "DELETE FROM usage WHERE seq IN (SELECT seq FROM \
     (SELECT seq, at_ms FROM usage ORDER BY seq LIMIT $2) AS oldest WHERE at_ms < $1)";
 
-pub(crate) fn add_owner<'a>(steps: &mut Steps<'a>, owner: &'a Owner) {
+pub(crate) fn add_owner<'a>(statements: &mut SqlStatements<'a>, owner: &'a Owner) {
     let sql = "INSERT INTO owner (id, kind, name, tier, created_ms) VALUES ($1, $2, $3, $4, $5)";
-    steps.add(sql, owner_values(owner));
-    steps.tell(Change::Owner(owner.id));
+    statements.add(sql, owner_values(owner));
+    statements.notify(Change::Owner(owner.id));
 }
 
-pub(crate) fn owner_values(owner: &Owner) -> Vec<crate::steps::Value<'_>> {
+pub(crate) fn owner_values(owner: &Owner) -> Vec<crate::statements::Value<'_>> {
     values![owner.id.0, owner.kind.name(), text(&owner.name), text(&owner.tier), owner.created.ms(),]
 }
 
-pub(crate) fn set_tier<'a>(steps: &mut Steps<'a>, owner: OwnerId, tier: &'a str) {
+pub(crate) fn set_tier<'a>(statements: &mut SqlStatements<'a>, owner: OwnerId, tier: &'a str) {
     let sql = "UPDATE owner SET tier = $2 WHERE id = $1";
-    steps.add_one(sql, values![owner.0, text(tier)], NO_OWNER);
-    steps.tell(Change::Owner(owner));
+    statements.add_one(sql, values![owner.0, text(tier)], NO_OWNER);
+    statements.notify(Change::Owner(owner));
 }
 
-pub(crate) fn freeze(steps: &mut Steps<'_>, owner: OwnerId, since_ms: Option<i64>) {
+pub(crate) fn freeze(statements: &mut SqlStatements<'_>, owner: OwnerId, since_ms: Option<i64>) {
     let sql = "UPDATE owner SET frozen_ms = $2 WHERE id = $1";
-    steps.add_one(sql, values![owner.0, since_ms], NO_OWNER);
-    steps.tell(Change::Owner(owner));
+    statements.add_one(sql, values![owner.0, since_ms], NO_OWNER);
+    statements.notify(Change::Owner(owner));
 }
 
-pub(crate) fn add_key<'a>(steps: &mut Steps<'a>, key: &'a ApiKey, active_keys_max: usize) {
-    steps.add(LOCK_OWNER, values![key.owner.0]);
+pub(crate) fn add_key<'a>(
+    statements: &mut SqlStatements<'a>,
+    key: &'a ApiKey,
+    active_keys_max: usize,
+) {
+    statements.add(LOCK_OWNER, values![key.owner.0]);
     let values = values![
         key.id.0,
         key.owner.0,
@@ -94,12 +98,12 @@ pub(crate) fn add_key<'a>(steps: &mut Steps<'a>, key: &'a ApiKey, active_keys_ma
         key.settings.model_privacy.name(),
         limit(active_keys_max),
     ];
-    steps.add_one(ADD_KEY, values, StoreError::TooMany { most: active_keys_max });
-    steps.tell(Change::Key(key.id));
+    statements.add_one(ADD_KEY, values, StoreError::TooMany { most: active_keys_max });
+    statements.notify(Change::Key(key.id));
 }
 
 pub(crate) fn change_key<'a>(
-    steps: &mut Steps<'a>,
+    statements: &mut SqlStatements<'a>,
     (owner, key): (OwnerId, KeyId),
     settings: &'a KeySettings,
     at_ms: i64,
@@ -115,28 +119,32 @@ pub(crate) fn change_key<'a>(
         at_ms,
         settings.model_privacy.name(),
     ];
-    steps.add_one(CHANGE_KEY, values, NO_KEY);
-    steps.tell(Change::Key(key));
+    statements.add_one(CHANGE_KEY, values, NO_KEY);
+    statements.notify(Change::Key(key));
 }
 
-pub(crate) fn revoke_key(steps: &mut Steps<'_>, (owner, key): (OwnerId, KeyId), at_ms: i64) {
-    steps.add_one(REVOKE_KEY, values![owner.0, key.0, at_ms], NO_KEY);
-    steps.tell(Change::Key(key));
+pub(crate) fn revoke_key(
+    statements: &mut SqlStatements<'_>,
+    (owner, key): (OwnerId, KeyId),
+    at_ms: i64,
+) {
+    statements.add_one(REVOKE_KEY, values![owner.0, key.0, at_ms], NO_KEY);
+    statements.notify(Change::Key(key));
 }
 
 /// Other nodes keep what they know of a key by its digest, too.
 pub(crate) fn move_key<'a>(
-    steps: &mut Steps<'a>,
+    statements: &mut SqlStatements<'a>,
     key: KeyId,
     (from, to): (&'a SecretDigest, &'a SecretDigest),
 ) {
     let sql = "UPDATE api_key SET digest = $3 WHERE id = $1 AND digest = $2";
     let values = values![key.0, from.0.as_slice(), to.0.as_slice()];
-    steps.add_one(sql, values, StoreError::Missing("no key has this digest"));
-    steps.tell(Change::Key(key));
+    statements.add_one(sql, values, StoreError::Missing("no key has this digest"));
+    statements.notify(Change::Key(key));
 }
 
-pub(crate) fn add_limit_hit<'a>(steps: &mut Steps<'a>, hit: &'a LimitHit) {
+pub(crate) fn add_limit_hit<'a>(statements: &mut SqlStatements<'a>, hit: &'a LimitHit) {
     let values = values![
         hit.owner.0,
         hit.key.map(|key| key.0),
@@ -145,31 +153,31 @@ pub(crate) fn add_limit_hit<'a>(steps: &mut Steps<'a>, hit: &'a LimitHit) {
         text(&hit.kind),
         hit.at.ms(),
     ];
-    steps.add(ADD_LIMIT_HIT, values);
-    steps.add(DROP_LIMIT_HITS, values![hit.owner.0, limit(LIMIT_HITS_KEPT)]);
+    statements.add(ADD_LIMIT_HIT, values);
+    statements.add(DROP_LIMIT_HITS, values![hit.owner.0, limit(LIMIT_HITS_KEPT)]);
 }
 
 /// One that is there already is not overwritten.
-pub(crate) fn add_setting<'a>(steps: &mut Steps<'a>, name: &'a str, value: &'a [u8]) {
-    steps.add(ADD_SETTING, values![text(name), value]);
-    steps.tell(Change::Settings);
+pub(crate) fn add_setting<'a>(statements: &mut SqlStatements<'a>, name: &'a str, value: &'a [u8]) {
+    statements.add(ADD_SETTING, values![text(name), value]);
+    statements.notify(Change::Settings);
 }
 
-pub(crate) fn put_setting<'a>(steps: &mut Steps<'a>, name: &'a str, value: &'a [u8]) {
-    steps.add(PUT_SETTING, values![text(name), value]);
-    steps.tell(Change::Settings);
+pub(crate) fn put_setting<'a>(statements: &mut SqlStatements<'a>, name: &'a str, value: &'a [u8]) {
+    statements.add(PUT_SETTING, values![text(name), value]);
+    statements.notify(Change::Settings);
 }
 
-pub(crate) fn prune_usage(steps: &mut Steps<'_>, before_day: i64, rows_max: usize) {
-    steps.add(PUT_SETTING, values![PRUNED_BEFORE_DAY, before_day.to_le_bytes().to_vec()]);
+pub(crate) fn prune_usage(statements: &mut SqlStatements<'_>, before_day: i64, rows_max: usize) {
+    statements.add(PUT_SETTING, values![PRUNED_BEFORE_DAY, before_day.to_le_bytes().to_vec()]);
     let before_ms = Timestamp::start_of_day(before_day).ms();
-    steps.add(PRUNE_USAGE, values![before_ms, limit(rows_max)]);
+    statements.add(PRUNE_USAGE, values![before_ms, limit(rows_max)]);
 }
 
-pub(crate) fn add_audit<'a>(steps: &mut Steps<'a>, entry: &'a AuditEntry) {
+pub(crate) fn add_audit<'a>(statements: &mut SqlStatements<'a>, entry: &'a AuditEntry) {
     let sql = "INSERT INTO audit (at_ms, actor, action, subject, detail) \
                VALUES ($1, $2, $3, $4, $5)";
     let AuditEntry { at, actor, action, subject, detail } = entry;
     let values = values![at.ms(), text(actor), text(action), text(subject), text(detail)];
-    steps.add(sql, values);
+    statements.add(sql, values);
 }

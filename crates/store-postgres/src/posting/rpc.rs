@@ -5,7 +5,7 @@ use store::idempotency::{AnswerKey, KeptAnswer, headers_text};
 use store::rpc::SentTransaction;
 
 use crate::columns::{limit, text, text_or_none};
-use crate::steps::{Steps, values};
+use crate::statements::{SqlStatements, values};
 
 const DROP_ANSWER: &str = "DELETE FROM idempotency WHERE owner = $1 AND key = $2";
 
@@ -24,8 +24,12 @@ const NAME_SENT: &str = "UPDATE rpc_tx SET tx_hash = $2 WHERE seq = \
 
 /// Replaces what is under the key, so that the charge which it goes with is never refused for it.
 /// Deleted rather than overwritten: the totals are kept by triggers on adding and removing.
-pub(crate) fn keep_answer<'a>(steps: &mut Steps<'a>, key: &'a AnswerKey, answer: &'a KeptAnswer) {
-    steps.add(DROP_ANSWER, values![key.owner.0, text(&key.key)]);
+pub(crate) fn keep_answer<'a>(
+    statements: &mut SqlStatements<'a>,
+    key: &'a AnswerKey,
+    answer: &'a KeptAnswer,
+) {
+    statements.add(DROP_ANSWER, values![key.owner.0, text(&key.key)]);
     let values = values![
         key.owner.0,
         text(&key.key),
@@ -34,14 +38,21 @@ pub(crate) fn keep_answer<'a>(steps: &mut Steps<'a>, key: &'a AnswerKey, answer:
         answer.body.as_slice(),
         answer.expires.ms(),
     ];
-    steps.add(ADD_ANSWER, values);
+    statements.add(ADD_ANSWER, values);
 }
 
-pub(crate) fn drop_expired_answers(steps: &mut Steps<'_>, now: Timestamp, rows_max: usize) {
-    steps.add(DROP_ANSWERS, values![now.ms(), limit(rows_max)]);
+pub(crate) fn drop_expired_answers(
+    statements: &mut SqlStatements<'_>,
+    now: Timestamp,
+    rows_max: usize,
+) {
+    statements.add(DROP_ANSWERS, values![now.ms(), limit(rows_max)]);
 }
 
-pub(crate) fn add_sent_transaction<'a>(steps: &mut Steps<'a>, sent: &'a SentTransaction) {
+pub(crate) fn add_sent_transaction<'a>(
+    statements: &mut SqlStatements<'a>,
+    sent: &'a SentTransaction,
+) {
     let values = values![
         text_or_none(sent.hash.as_ref()),
         text(&sent.network),
@@ -49,9 +60,13 @@ pub(crate) fn add_sent_transaction<'a>(steps: &mut Steps<'a>, sent: &'a SentTran
         sent.owner.0,
         sent.at.ms(),
     ];
-    steps.add(ADD_SENT, values);
+    statements.add(ADD_SENT, values);
 }
 
-pub(crate) fn name_transaction<'a>(steps: &mut Steps<'a>, request_id: &'a str, hash: &'a str) {
-    steps.add(NAME_SENT, values![text(request_id), text(hash)]);
+pub(crate) fn name_transaction<'a>(
+    statements: &mut SqlStatements<'a>,
+    request_id: &'a str,
+    hash: &'a str,
+) {
+    statements.add(NAME_SENT, values![text(request_id), text(hash)]);
 }

@@ -9,7 +9,7 @@ use store::sums::{AccountChange, DayChange, DayKey, SortedSums, SpendChange, fit
 use uuid::Uuid;
 
 use crate::columns::{limit, text};
-use crate::steps::{Steps, values};
+use crate::statements::{SqlStatements, values};
 
 /// In the order of their ids, so that two batches never wait for each other crosswise.
 const LOCK_ACCOUNTS: &str =
@@ -63,24 +63,24 @@ const ADD_RPC_SPENT: &str = "INSERT INTO rpc_spent AS known (quarter, owner, cre
 
 /// Tells the newest quarter of an hour for which old sums are dropped, if it is a new one.
 pub(crate) fn write(
-    steps: &mut Steps<'_>,
+    statements: &mut SqlStatements<'_>,
     sums: SortedSums<'_, Uuid>,
     dropped_quarter: Option<i64>,
 ) -> Result<Option<i64>, StoreError> {
     let spends = sums.folded_spends();
-    write_accounts(steps, &sums.accounts)?;
-    write_spends(steps, &spends)?;
-    write_days(steps, &sums.days)?;
+    write_accounts(statements, &sums.accounts)?;
+    write_spends(statements, &spends)?;
+    write_days(statements, &sums.days)?;
     if !sums.touches.is_empty() {
         let (keys, at): (Vec<Uuid>, Vec<i64>) =
             sums.touches.iter().map(|(key, at_ms)| (key.0, *at_ms)).unzip();
-        steps.add(TOUCH_KEYS, values![keys, at]);
+        statements.add(TOUCH_KEYS, values![keys, at]);
     }
-    write_rpc_spent(steps, &sums.rpc_spent, dropped_quarter)
+    write_rpc_spent(statements, &sums.rpc_spent, dropped_quarter)
 }
 
 fn write_accounts(
-    steps: &mut Steps<'_>,
+    statements: &mut SqlStatements<'_>,
     changes: &[(Uuid, AccountChange)],
 ) -> Result<(), StoreError> {
     if changes.is_empty() {
@@ -90,7 +90,7 @@ fn write_accounts(
         changes.iter().map(|(_, change)| fitting(of(change))).collect()
     };
     let ids: Vec<Uuid> = changes.iter().map(|(id, _)| *id).collect();
-    steps.add(LOCK_ACCOUNTS, values![ids.clone()]);
+    statements.add(LOCK_ACCOUNTS, values![ids.clone()]);
     let values = values![
         ids,
         sums(|change| change.debits)?,
@@ -101,11 +101,14 @@ fn write_accounts(
     ];
     let rows = limit(changes.len()).cast_unsigned();
     let missing = StoreError::Missing("the lot was never opened");
-    steps.add_exactly(rows, CHANGE_ACCOUNTS, values, missing);
+    statements.add_exactly(rows, CHANGE_ACCOUNTS, values, missing);
     Ok(())
 }
 
-fn write_spends(steps: &mut Steps<'_>, spends: &[SpendChange]) -> Result<(), StoreError> {
+fn write_spends(
+    statements: &mut SqlStatements<'_>,
+    spends: &[SpendChange],
+) -> Result<(), StoreError> {
     if spends.is_empty() {
         return Ok(());
     }
@@ -121,11 +124,14 @@ fn write_spends(steps: &mut Steps<'_>, spends: &[SpendChange]) -> Result<(), Sto
         sums(|spend| spend.month_spent)?,
         sums(|spend| spend.lifetime_spent)?,
     ];
-    steps.add(ADD_SPENDS, values);
+    statements.add(ADD_SPENDS, values);
     Ok(())
 }
 
-fn write_days(steps: &mut Steps<'_>, days: &[(DayKey<'_>, DayChange)]) -> Result<(), StoreError> {
+fn write_days(
+    statements: &mut SqlStatements<'_>,
+    days: &[(DayKey<'_>, DayChange)],
+) -> Result<(), StoreError> {
     if days.is_empty() {
         return Ok(());
     }
@@ -147,25 +153,25 @@ fn write_days(steps: &mut Steps<'_>, days: &[(DayKey<'_>, DayChange)]) -> Result
         sums(|change| change.units)?,
         sums(|change| change.amount)?,
     ];
-    steps.add(ADD_DAYS, values);
+    statements.add(ADD_DAYS, values);
     Ok(())
 }
 
 fn write_rpc_spent(
-    steps: &mut Steps<'_>,
+    statements: &mut SqlStatements<'_>,
     spent: &[((i64, OwnerId), i128)],
     dropped: Option<i64>,
 ) -> Result<Option<i64>, StoreError> {
     let Some(((newest, _), _)) = spent.last() else { return Ok(None) };
     let is_new = dropped < Some(*newest);
     if is_new {
-        steps.add(DROP_RPC_SPENT, values![newest.saturating_sub(SPENT_QUARTERS_KEPT)]);
+        statements.add(DROP_RPC_SPENT, values![newest.saturating_sub(SPENT_QUARTERS_KEPT)]);
     }
     let values = values![
         spent.iter().map(|((quarter, _), _)| *quarter).collect::<Vec<_>>(),
         spent.iter().map(|((_, owner), _)| owner.0).collect::<Vec<_>>(),
         spent.iter().map(|(_, credits)| fitting(*credits)).collect::<Result<Vec<_>, _>>()?,
     ];
-    steps.add(ADD_RPC_SPENT, values);
+    statements.add(ADD_RPC_SPENT, values);
     Ok(is_new.then_some(*newest))
 }

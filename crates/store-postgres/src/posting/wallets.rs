@@ -9,10 +9,10 @@ use store::wallet::{UsedNonce, WalletLink};
 use crate::changes::Change;
 use crate::columns::{limit, text};
 use crate::posting::owners::owner_values;
-use crate::steps::{Steps, values};
+use crate::statements::{SqlStatements, values};
 
-/// Whoever links a wallet and whoever gives it a balance of its own come one after the other: each
-/// looks for a row of the other's.
+/// Linking a wallet and giving it a balance of its own exclude each other: both take this lock, and
+/// each looks for a row of the other.
 const LOCK_WALLET: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended($1::text || ':' || $2::text, 7))";
 
@@ -33,46 +33,50 @@ const DROP_NONCES: &str = "DELETE FROM wallet_nonce WHERE (wallet, nonce) IN \
     FOR UPDATE SKIP LOCKED)";
 
 /// The primary key refuses what was used before.
-pub(crate) fn use_nonce<'a>(steps: &mut Steps<'a>, used: &'a UsedNonce) {
+pub(crate) fn use_nonce<'a>(statements: &mut SqlStatements<'a>, used: &'a UsedNonce) {
     let sql = "INSERT INTO wallet_nonce (wallet, nonce, until_ms) VALUES ($1, $2, $3)";
-    steps.add(sql, values![text(&used.wallet), text(&used.nonce), used.until.ms()]);
+    statements.add(sql, values![text(&used.wallet), text(&used.nonce), used.until.ms()]);
 }
 
-pub(crate) fn drop_expired_nonces(steps: &mut Steps<'_>, now: Timestamp, rows_max: usize) {
-    steps.add(DROP_NONCES, values![now.ms(), limit(rows_max)]);
+pub(crate) fn drop_expired_nonces(
+    statements: &mut SqlStatements<'_>,
+    now: Timestamp,
+    rows_max: usize,
+) {
+    statements.add(DROP_NONCES, values![now.ms(), limit(rows_max)]);
 }
 
 /// Adds an owner unless it is there. A wallet that was linked to an account meanwhile gets none of
 /// its own: whoever wanted one looks again whose balance it is.
-pub(crate) fn ensure_owner<'a>(steps: &mut Steps<'a>, owner: &'a Owner) {
+pub(crate) fn ensure_owner<'a>(statements: &mut SqlStatements<'a>, owner: &'a Owner) {
     if owner.kind != OwnerKind::Account {
-        lock(steps, owner.kind, &owner.name);
+        lock(statements, owner.kind, &owner.name);
         let linked = StoreError::Missing("the wallet spends an account's balance");
         let values = values![owner.kind.name(), text(&owner.name), owner.id.0];
-        steps.add_one(IS_NOT_LINKED, values, linked);
+        statements.add_one(IS_NOT_LINKED, values, linked);
     }
-    steps.add(ENSURE_OWNER, owner_values(owner));
+    statements.add(ENSURE_OWNER, owner_values(owner));
 }
 
 /// A wallet with an owner of its own has, or had, money of its own: linking would hide it.
-pub(crate) fn link_wallet<'a>(steps: &mut Steps<'a>, link: &'a WalletLink) {
-    lock(steps, link.kind, &link.address);
+pub(crate) fn link_wallet<'a>(statements: &mut SqlStatements<'a>, link: &'a WalletLink) {
+    lock(statements, link.kind, &link.address);
     let values = values![link.kind.name(), text(&link.address), link.owner.0, link.at.ms()];
     let taken = format!("the wallet {} has a balance of its own", link.address);
-    steps.add_one(LINK_WALLET, values, StoreError::Duplicate(taken));
-    steps.tell(Change::Owner(link.owner));
+    statements.add_one(LINK_WALLET, values, StoreError::Duplicate(taken));
+    statements.notify(Change::Owner(link.owner));
 }
 
 pub(crate) fn unlink_wallet<'a>(
-    steps: &mut Steps<'a>,
+    statements: &mut SqlStatements<'a>,
     (kind, address): (OwnerKind, &'a str),
     owner: OwnerId,
 ) {
     let missing = StoreError::Missing("the wallet is not linked to this account");
-    steps.add_one(UNLINK_WALLET, values![kind.name(), text(address), owner.0], missing);
-    steps.tell(Change::Owner(owner));
+    statements.add_one(UNLINK_WALLET, values![kind.name(), text(address), owner.0], missing);
+    statements.notify(Change::Owner(owner));
 }
 
-fn lock<'a>(steps: &mut Steps<'a>, kind: OwnerKind, address: &'a str) {
-    steps.add(LOCK_WALLET, values![kind.name(), text(address)]);
+fn lock<'a>(statements: &mut SqlStatements<'a>, kind: OwnerKind, address: &'a str) {
+    statements.add(LOCK_WALLET, values![kind.name(), text(address)]);
 }

@@ -1,4 +1,4 @@
-//! Payments on their way to a chain: claimed once, never credited twice, never forgotten too early.
+//! Claims of wallet payments: claimed once, never credited twice, never forgotten too early.
 
 use money::Nano;
 
@@ -212,7 +212,7 @@ async fn credited(store: &dyn Store) {
     }
 }
 
-/// Whoever saw a claim before somebody else moved it on changes nothing.
+/// A step from a state that the claim has left changes nothing.
 async fn seen_before(store: &dyn Store) {
     done(store, vec![open(1), submit(1)]).await;
     for stale in [fail(1, Verified), credit(1, Verified, 5)] {
@@ -319,11 +319,11 @@ async fn paged(store: &dyn Store) {
     let span = ClaimSpan { state: Failed, after: at(99), until: at(100) };
     let first = store.claims_changed(span, None).await.expect("asked");
     assert_eq!(first.len(), CLAIMS_MAX);
-    let place = first.last().map(Claim::place);
+    let place = first.last().map(Claim::cursor);
     let second = store.claims_changed(span, place).await.expect("asked");
     assert_eq!(second.len(), 5);
     assert!(first.last().map(|claim| claim.id) < second.first().map(|claim| claim.id));
-    let place = second.last().map(Claim::place);
+    let place = second.last().map(Claim::cursor);
     assert_eq!(store.claims_changed(span, place).await.expect("asked"), []);
 }
 

@@ -1,4 +1,4 @@
-//! What the journal is held against when the books are verified.
+//! The stored sums that verification compares with the journal.
 
 use credits::{AllowanceKind, LimitPeriod, Record};
 use money::{Currency, Nano};

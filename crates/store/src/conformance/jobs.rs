@@ -180,7 +180,7 @@ async fn turns(store: &dyn Store) {
     for number in [1, 3, 4] {
         let page = store.due_jobs(at(500), after, 1).await.expect("asked");
         assert_eq!(page.iter().map(|job| job.id).collect::<Vec<_>>(), [job_id(number)]);
-        after = page.first().map(QueuedJob::place);
+        after = page.first().map(QueuedJob::cursor);
     }
     assert_eq!(store.due_jobs(at(500), after, 1).await.expect("asked"), []);
 }

@@ -1,6 +1,6 @@
 //! What every store must do, as checks that any implementation runs on an empty store.
 //!
-//! A check panics if the store is wrong; it is told apart by its name, which is a sentence.
+//! A check panics if the store is wrong. Its name is a sentence.
 
 use std::pin::Pin;
 

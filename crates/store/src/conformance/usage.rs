@@ -7,7 +7,7 @@ use money::{Currency, Nano};
 use crate::Store;
 use crate::conformance::Cases;
 use crate::conformance::fixture::{DAY_MS, TODAY, at, done, furnish, key_id, lot, owner_id, usage};
-use crate::usage::{Days, PageRequest, UsageFilter, UsageOrder, UsagePage, UsagePlace, UsageRow};
+use crate::usage::{Days, PageRequest, UsageCursor, UsageFilter, UsageOrder, UsagePage, UsageRow};
 use crate::write::Write;
 
 pub(crate) const CASES: Cases = &[
@@ -129,7 +129,7 @@ async fn history(store: &dyn Store) {
     rows[8].at = rows[6].at;
     add(store, &rows).await;
     let mut read: Vec<UsageRow> = Vec::new();
-    let mut after: Option<UsagePlace> = None;
+    let mut after: Option<UsageCursor> = None;
     loop {
         let part = store.usage_after(everything(), after, 7).await.expect("asked");
         let Some((place, _)) = part.last() else { break };
@@ -162,7 +162,7 @@ async fn many(store: &dyn Store) {
         assert_eq!(found.rows[0].amount, Nano::from_nanos(next));
     }
     let mut read = 0;
-    let mut after: Option<UsagePlace> = None;
+    let mut after: Option<UsageCursor> = None;
     loop {
         let part = store.usage_after(everything(), after, 997).await.expect("asked");
         let Some((place, _)) = part.last() else { break };

@@ -1,8 +1,8 @@
 //! Everything that a store holds, in a form that belongs to no database: what `tollgate export`
 //! writes and `tollgate import` reads.
 //!
-//! `tables` says what there is and in which order, `value` what a cell is, `writer` and `reader` are
-//! the file: one JSON value a line, and a checksum of all of it in the last one.
+//! `tables` says what there is and in which order, `value` what a cell is, `writer` and `reader`
+//! are the file: one JSON value a line, and a checksum of all of it in the last one.
 
 mod reader;
 mod tables;
@@ -12,7 +12,7 @@ mod value;
 mod writer;
 
 pub use reader::Reader;
-pub use tables::{Column, Kind, TABLES, Table};
+pub use tables::{Column, ColumnKind, TABLES, Table};
 pub use value::Value;
 pub use writer::Writer;
 
@@ -38,7 +38,7 @@ pub struct Progress {
 /// Told of progress.
 pub type Teller<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
-/// After how many rows progress is told again.
+/// Rows between two reports of progress.
 const TOLD_EVERY: u64 = 1000;
 
 /// What an account is called in an export: system accounts belong to no node there.

@@ -1,5 +1,5 @@
-//! Reads an export. Whatever is wrong with it is told with its line, and nobody should keep what was
-//! read before the end was: only the last line shows that the file is whole and unchanged.
+//! Reads an export. Errors name the line. Rows may only be kept once the end was read: the checksum
+//! in the last line shows that the file is whole and unchanged.
 
 use std::io::{BufRead, Read};
 
@@ -64,7 +64,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
             Some(line) => line,
             None => self.next()?,
         };
-        self.tell(true);
+        self.report(true);
         let Some(table) = TABLES.get(self.tables) else { return self.end(&line).map(|()| None) };
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         if line != json!({ "table": table.name, "columns": columns }) {
@@ -101,7 +101,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
         self.rows += 1;
         self.table_rows += 1;
         if self.table_rows.is_multiple_of(TOLD_EVERY) {
-            self.tell(false);
+            self.report(false);
         }
         Ok(Some(values))
     }
@@ -151,7 +151,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
         Ok(read != 0)
     }
 
-    fn tell(&mut self, is_whole: bool) {
+    fn report(&mut self, is_whole: bool) {
         let Some(table) = self.tables.checked_sub(1).and_then(|last| TABLES.get(last)) else {
             return;
         };

@@ -1,8 +1,8 @@
 //! What is in an export: every table and column that must not be lost, in an order in which rows
 //! come after the rows that they name.
 //!
-//! What follows from other rows by itself is not here: numbers of accounts, which are named by what
-//! they are (`account_in_export`); where rows of usage are looked for; and who is a node.
+//! Derived rows are left out: numbers of accounts (an export names an account by its owner,
+//! currency and name, see `account_in_export`), the index rows of usage, and the nodes.
 
 /// Rows of one kind.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,12 +16,12 @@ pub struct Table {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 /// What the cells of a column are, unless they are empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// A UUID.
     Id,
     Number,
@@ -31,23 +31,23 @@ pub enum Kind {
 }
 
 const fn id(name: &'static str) -> Column {
-    Column { name, kind: Kind::Id }
+    Column { name, kind: ColumnKind::Id }
 }
 
 const fn number(name: &'static str) -> Column {
-    Column { name, kind: Kind::Number }
+    Column { name, kind: ColumnKind::Number }
 }
 
 const fn flag(name: &'static str) -> Column {
-    Column { name, kind: Kind::Flag }
+    Column { name, kind: ColumnKind::Flag }
 }
 
 const fn text(name: &'static str) -> Column {
-    Column { name, kind: Kind::Text }
+    Column { name, kind: ColumnKind::Text }
 }
 
 const fn bytes(name: &'static str) -> Column {
-    Column { name, kind: Kind::Bytes }
+    Column { name, kind: ColumnKind::Bytes }
 }
 
 macro_rules! table {

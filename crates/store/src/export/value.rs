@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use super::tables::Kind;
+use super::tables::ColumnKind;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
@@ -30,14 +30,14 @@ impl Value {
     }
 
     /// None if it is not of that kind.
-    pub(super) fn from_json(json: Json, kind: Kind) -> Option<Value> {
+    pub(super) fn from_json(json: Json, kind: ColumnKind) -> Option<Value> {
         Some(match (json, kind) {
             (Json::Null, _) => Value::Empty,
-            (Json::String(text), Kind::Id) => Value::Id(Uuid::try_parse(&text).ok()?),
-            (Json::Number(number), Kind::Number) => Value::Number(number.as_i64()?),
-            (Json::Bool(flag), Kind::Flag) => Value::Flag(flag),
-            (Json::String(text), Kind::Text) => Value::Text(text),
-            (Json::String(text), Kind::Bytes) => Value::Bytes(STANDARD.decode(text).ok()?),
+            (Json::String(text), ColumnKind::Id) => Value::Id(Uuid::try_parse(&text).ok()?),
+            (Json::Number(number), ColumnKind::Number) => Value::Number(number.as_i64()?),
+            (Json::Bool(flag), ColumnKind::Flag) => Value::Flag(flag),
+            (Json::String(text), ColumnKind::Text) => Value::Text(text),
+            (Json::String(text), ColumnKind::Bytes) => Value::Bytes(STANDARD.decode(text).ok()?),
             _ => return None,
         })
     }

@@ -43,7 +43,7 @@ impl<'a, W: Write> Writer<'a, W> {
         self.rows += 1;
         self.table_rows += 1;
         if self.table_rows.is_multiple_of(TOLD_EVERY) {
-            self.tell(false);
+            self.report(false);
         }
         Ok(())
     }
@@ -59,11 +59,11 @@ impl<'a, W: Write> Writer<'a, W> {
     }
 
     fn end_table(&mut self) {
-        self.tell(true);
+        self.report(true);
         self.table_rows = 0;
     }
 
-    fn tell(&mut self, is_whole: bool) {
+    fn report(&mut self, is_whole: bool) {
         let Some(table) = self.tables.checked_sub(1).and_then(|last| TABLES.get(last)) else {
             return;
         };

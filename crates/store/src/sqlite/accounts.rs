@@ -6,7 +6,7 @@ use moment::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::StoreError;
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
 /// Beyond this many the memory starts afresh; looking a number up again costs microseconds.
 const ACCOUNTS_REMEMBERED_MAX: usize = 100_000;
@@ -24,13 +24,13 @@ impl AccountRows {
         connection: &Connection,
         account: &Account,
         at: Timestamp,
-    ) -> Result<i64, Fault> {
+    ) -> Result<i64, WriteError> {
         if let Some(number) = self.numbers.get(account) {
             return Ok(*number);
         }
         let number = match account {
             Account::Lot(lot) => {
-                let missing = Fault::Refused(StoreError::Missing("the lot was never opened"));
+                let missing = WriteError::Refused(StoreError::Missing("the lot was never opened"));
                 find_lot(connection, lot)?.ok_or(missing)?
             }
             Account::System(system) => {
@@ -53,7 +53,7 @@ impl AccountRows {
         lot: &LotKey,
         opened_at: Timestamp,
         expires_at: Option<Timestamp>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WriteError> {
         let sql = "INSERT INTO account (owner, currency, name, opened_ms, expires_ms) \
                    VALUES (?1, ?2, ?3, ?4, ?5) \
                    ON CONFLICT (owner, currency, name) WHERE owner IS NOT NULL \
@@ -72,7 +72,7 @@ impl AccountRows {
             )
             .optional()?;
         let Some(number) = number else {
-            return Err(Fault::Refused(StoreError::Duplicate(format!("{lot} is open"))));
+            return Err(WriteError::Refused(StoreError::Duplicate(format!("{lot} is open"))));
         };
         self.remember(Account::Lot(*lot), number);
         Ok(())

@@ -1,12 +1,12 @@
-//! The audit trail: the rows and the question.
+//! The audit trail: how rows are written and read.
 
 use rusqlite::{Connection, params};
 
 use crate::audit::{AUDIT_ROWS_MAX, AuditEntry, AuditRow, ITSELF};
 use crate::sqlite::columns::time;
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
-pub(crate) fn add(connection: &Connection, entry: &AuditEntry) -> Result<(), Fault> {
+pub(crate) fn add(connection: &Connection, entry: &AuditEntry) -> Result<(), WriteError> {
     let sql = "INSERT INTO audit (at_ms, actor, action, subject, detail) \
                VALUES (?1, ?2, ?3, ?4, ?5)";
     let AuditEntry { at, actor, action, subject, detail } = entry;
@@ -15,7 +15,7 @@ pub(crate) fn add(connection: &Connection, entry: &AuditEntry) -> Result<(), Fau
 }
 
 /// Tells what the store did by itself. It has no clock but the database's.
-pub(crate) fn tell(
+pub(crate) fn record(
     connection: &Connection,
     action: &str,
     subject: &str,

@@ -2,8 +2,8 @@
 //!
 //! The copy is made by `VACUUM INTO`, which reads one state of the database however long it takes;
 //! writers go on, and what they write stays in the write-ahead log until it is done. A backup is
-//! marked in its header, so that it is not taken for a database that has a log of charges and a
-//! write-ahead log of its own: beside those of another one it would be filled with what is not its.
+//! marked in its header, so that it is never opened as a live database: beside the charge log and
+//! the write-ahead log of another one, those would be applied to it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -16,7 +16,7 @@ use crate::backup::BackedUp;
 use crate::error::StoreError;
 use crate::sqlite::charge_log::file::{path_beside, read_all};
 use crate::sqlite::charge_log::record;
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 use crate::sqlite::restore::RESTORED_FROM;
 use crate::sqlite::schema::APPLICATION_ID;
 use crate::sqlite::{audit, create_private};
@@ -138,7 +138,7 @@ fn take_in(path: &Path) -> rusqlite::Result<()> {
     let begin = "UPDATE charge_log_generation SET generation = random() & 0x3FFFFFFFFFFFFFFF";
     transaction.execute(begin, [])?;
     let detail = format!("from a backup of {}", String::from_utf8_lossy(&made_at));
-    audit::tell(&transaction, "restored", &path.display().to_string(), &detail)?;
+    audit::record(&transaction, "restored", &path.display().to_string(), &detail)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.commit()
 }

@@ -1,4 +1,4 @@
-//! Characters: the rows and the questions.
+//! Characters: how rows are written and read.
 
 mod listing;
 
@@ -12,7 +12,7 @@ use crate::character::{
 };
 use crate::error::StoreError;
 use crate::sqlite::columns::{id, time};
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
 pub(crate) use listing::list;
 
@@ -21,7 +21,7 @@ const COLUMNS: &str = "c.id, c.slug, c.name, c.description, c.author, c.tags, c.
     c.pro, c.web_enabled, c.model, c.created_ms, c.updated_ms, c.imports, c.rating_count, \
     c.rating_sum, (SELECT rating FROM character_review WHERE character = c.seq AND owner = ?1)";
 
-pub(crate) fn write(connection: &Connection, write: &CharacterWrite) -> Result<(), Fault> {
+pub(crate) fn write(connection: &Connection, write: &CharacterWrite) -> Result<(), WriteError> {
     match write {
         CharacterWrite::Add { character, content } => add(connection, character, content),
         CharacterWrite::Change { character, content } => change(connection, character, content),
@@ -37,7 +37,7 @@ fn add(
     connection: &Connection,
     character: &Character,
     content: &CharacterContent,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO character (id, slug, name, description, author, tags, adult, featured, \
                pro, web_enabled, model, created_ms, updated_ms) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
@@ -74,7 +74,7 @@ fn add_words(
     seq: i64,
     character: &Character,
     content: &CharacterContent,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO character_tag (tag, character) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     let mut add_tag = connection.prepare_cached(sql)?;
     for tag in &character.tags {
@@ -93,7 +93,7 @@ fn change(
     connection: &Connection,
     character: &Character,
     content: &CharacterContent,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let seq = seq(connection, character.id)?.ok_or_else(missing)?;
     let sql = "UPDATE character SET slug = ?2, name = ?3, description = ?4, author = ?5, tags = ?6, \
                adult = ?7, featured = ?8, pro = ?9, web_enabled = ?10, model = ?11, \
@@ -128,14 +128,14 @@ fn change(
     add_words(connection, seq, character, content)
 }
 
-fn remove(connection: &Connection, id: Uuid) -> Result<(), Fault> {
+fn remove(connection: &Connection, id: Uuid) -> Result<(), WriteError> {
     let sql = "DELETE FROM character WHERE id = ?1";
     let removed = connection.prepare_cached(sql)?.execute([id.as_bytes()])?;
     if removed == 1 { Ok(()) } else { Err(missing()) }
 }
 
 /// In place of the account's first, whose share of the sums goes with it.
-fn put_review(connection: &Connection, review: &Review) -> Result<(), Fault> {
+fn put_review(connection: &Connection, review: &Review) -> Result<(), WriteError> {
     let seq = seq(connection, review.character)?.ok_or_else(missing)?;
     let owner = review.owner.0.as_bytes();
     let sql = "DELETE FROM character_review WHERE character = ?1 AND owner = ?2";
@@ -161,7 +161,7 @@ fn note_use(
     connection: &Connection,
     (character, owner): (Uuid, OwnerId),
     at_ms: i64,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO character_use (character, owner, at_ms) \
                SELECT seq, ?2, ?3 FROM character WHERE id = ?1 ON CONFLICT DO NOTHING";
     let owner = owner.0.as_bytes();
@@ -247,8 +247,8 @@ fn seq(connection: &Connection, id: Uuid) -> rusqlite::Result<Option<i64>> {
     connection.prepare_cached(sql)?.query_row([id.as_bytes()], |row| row.get(0)).optional()
 }
 
-fn missing() -> Fault {
-    Fault::Refused(StoreError::Missing("there is no such character"))
+fn missing() -> WriteError {
+    WriteError::Refused(StoreError::Missing("there is no such character"))
 }
 
 fn line_at(row: &Row<'_>) -> rusqlite::Result<CharacterLine> {

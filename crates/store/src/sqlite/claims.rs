@@ -1,23 +1,23 @@
-//! Payments on their way to a chain: the rows and the questions.
+//! Claims of wallet payments: how rows are written and read.
 
 use credits::EntryId;
 use moment::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::claim::{
-    CLAIMS_MAX, Claim, ClaimCredit, ClaimId, ClaimPlace, ClaimSpan, ClaimState, ClaimStep,
+    CLAIMS_MAX, Claim, ClaimCredit, ClaimCursor, ClaimId, ClaimSpan, ClaimState, ClaimStep,
     CreditedSum, ReceivedPayment, SentPayment,
 };
 use crate::error::StoreError;
 use crate::sqlite::columns::{id_or_none, nano, nano_or_none, parsed, time, time_or_none};
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
 const COLUMNS: &str = "id, network, asset, payer, nonce, pay_to, units, payment, state, \
      transaction_id, raw, sequence, since_block, reason, credited_nano, entry, created_ms, \
      changed_ms, sent_ms, replaced";
 
 /// Adds a claim, or takes up one that failed. Any other that is there is a duplicate.
-pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), Fault> {
+pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), WriteError> {
     let sql = "INSERT INTO claim (id, network, asset, payer, nonce, pay_to, units, payment, state, \
                created_ms, changed_ms) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'VERIFIED', ?9, ?9) \
@@ -41,18 +41,19 @@ pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), Fault> 
     if opened == 1 {
         return Ok(());
     }
-    Err(Fault::Refused(StoreError::Duplicate("this payment is claimed".to_owned())))
+    Err(WriteError::Refused(StoreError::Duplicate("this payment is claimed".to_owned())))
 }
 
-/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim that
-/// was sent since is not failed by somebody who saw it before.
+/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim
+/// that was sent since is not failed by somebody who saw it before.
 pub(crate) fn advance(
     connection: &Connection,
     (id, from): (ClaimId, ClaimState),
     step: &ClaimStep,
     at: Timestamp,
-) -> Result<(), Fault> {
-    let refused = || Fault::Refused(StoreError::Missing("no such payment waits for this step"));
+) -> Result<(), WriteError> {
+    let refused =
+        || WriteError::Refused(StoreError::Missing("no such payment waits for this step"));
     if !step.is_allowed_from(from) {
         return Err(refused());
     }
@@ -104,7 +105,7 @@ pub(crate) fn note_received(
     id: ClaimId,
     received: &ReceivedPayment,
     at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO received_claim (claim, transaction_id, amount_nano, since_ms) \
                SELECT id, ?2, ?3, ?4 FROM claim WHERE id = ?1 AND state = 'FAILED' \
                ON CONFLICT (claim) DO NOTHING";
@@ -113,7 +114,7 @@ pub(crate) fn note_received(
     Ok(())
 }
 
-pub(crate) fn drop_received(connection: &Connection, id: ClaimId) -> Result<(), Fault> {
+pub(crate) fn drop_received(connection: &Connection, id: ClaimId) -> Result<(), WriteError> {
     connection.prepare_cached("DELETE FROM received_claim WHERE claim = ?1")?.execute([id.0])?;
     Ok(())
 }
@@ -122,7 +123,7 @@ pub(crate) fn drop_failed(
     connection: &Connection,
     before: Timestamp,
     rows_max: usize,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "DELETE FROM claim WHERE id IN (SELECT id FROM claim \
                WHERE state = 'FAILED' AND changed_ms < ?1 \
                AND id NOT IN (SELECT claim FROM received_claim) ORDER BY changed_ms LIMIT ?2)";
@@ -148,7 +149,7 @@ pub(crate) fn note_missing(
     connection: &Connection,
     id: ClaimId,
     at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO missing_claim (claim, since_ms) \
                SELECT id, ?2 FROM claim WHERE id = ?1 AND state = 'CREDITED' \
                ON CONFLICT (claim) DO NOTHING";
@@ -156,7 +157,7 @@ pub(crate) fn note_missing(
     Ok(())
 }
 
-pub(crate) fn note_found(connection: &Connection, id: ClaimId) -> Result<(), Fault> {
+pub(crate) fn note_found(connection: &Connection, id: ClaimId) -> Result<(), WriteError> {
     connection.prepare_cached("DELETE FROM missing_claim WHERE claim = ?1")?.execute([id.0])?;
     Ok(())
 }
@@ -166,7 +167,7 @@ pub(crate) fn note_found(connection: &Connection, id: ClaimId) -> Result<(), Fau
 pub(crate) fn changed_within(
     connection: &Connection,
     span: ClaimSpan,
-    beyond: Option<ClaimPlace>,
+    beyond: Option<ClaimCursor>,
 ) -> rusqlite::Result<Vec<Claim>> {
     let state = span.state.name();
     let sql = format!(
@@ -175,8 +176,8 @@ pub(crate) fn changed_within(
     );
     let mut statement = connection.prepare_cached(&sql)?;
     // Without a place, it begins behind every claim of the moment before.
-    let last_of_all = ClaimPlace { changed: span.after, id: ClaimId([0xFF; 20]) };
-    let ClaimPlace { changed, id } = beyond.unwrap_or(last_of_all);
+    let last_of_all = ClaimCursor { changed: span.after, id: ClaimId([0xFF; 20]) };
+    let ClaimCursor { changed, id } = beyond.unwrap_or(last_of_all);
     statement
         .query_map(params![span.until.ms(), changed.ms(), id.0, CLAIMS_MAX], claim_at)?
         .collect()

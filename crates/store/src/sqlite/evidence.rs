@@ -1,4 +1,4 @@
-//! Reads what the journal is held against, and lets the database look over itself.
+//! Reads the stored sums that verification compares with the journal, and runs SQLite's own checks.
 
 use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, OwnerId};
 use money::Currency;

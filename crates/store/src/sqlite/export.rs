@@ -8,9 +8,9 @@ use rusqlite::{Connection, Row};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::export::{Column, Kind, TABLES, Table, Value, Writer, account_in_export};
+use crate::export::{Column, ColumnKind, TABLES, Table, Value, Writer, account_in_export};
 use crate::sqlite::Sqlite;
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 use crate::write::Group;
 
 impl Sqlite {
@@ -70,18 +70,18 @@ fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Value>> {
     columns.map(|(index, column)| cell(row.get_ref(index)?, index, column.kind)).collect()
 }
 
-fn cell(value: ValueRef<'_>, index: usize, kind: Kind) -> rusqlite::Result<Value> {
+fn cell(value: ValueRef<'_>, index: usize, kind: ColumnKind) -> rusqlite::Result<Value> {
     Ok(match (value, kind) {
         (ValueRef::Null, _) => Value::Empty,
-        (ValueRef::Integer(number), Kind::Number) => Value::Number(number),
-        (ValueRef::Integer(0), Kind::Flag) => Value::Flag(false),
-        (ValueRef::Integer(1), Kind::Flag) => Value::Flag(true),
-        (ValueRef::Blob(bytes), Kind::Bytes) => Value::Bytes(bytes.to_owned()),
-        (ValueRef::Blob(bytes), Kind::Id) => match Uuid::from_slice(bytes) {
+        (ValueRef::Integer(number), ColumnKind::Number) => Value::Number(number),
+        (ValueRef::Integer(0), ColumnKind::Flag) => Value::Flag(false),
+        (ValueRef::Integer(1), ColumnKind::Flag) => Value::Flag(true),
+        (ValueRef::Blob(bytes), ColumnKind::Bytes) => Value::Bytes(bytes.to_owned()),
+        (ValueRef::Blob(bytes), ColumnKind::Id) => match Uuid::from_slice(bytes) {
             Ok(id) => Value::Id(id),
             Err(_) => return Err(unknown(value, index)),
         },
-        (ValueRef::Text(_), Kind::Text) => Value::Text(value.as_str()?.to_owned()),
+        (ValueRef::Text(_), ColumnKind::Text) => Value::Text(value.as_str()?.to_owned()),
         _ => return Err(unknown(value, index)),
     })
 }

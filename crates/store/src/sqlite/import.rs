@@ -8,8 +8,8 @@ use rusqlite::{Connection, ToSql, Transaction, params_from_iter};
 
 use crate::error::StoreError;
 use crate::export::{Column, Reader, Table, Value};
+use crate::sqlite::errors::refusal;
 use crate::sqlite::export::name_accounts;
-use crate::sqlite::fault::refusal;
 use crate::sqlite::{create_private, schema};
 
 /// Makes a database of an export, in a file that is not there yet and that is of no use after an

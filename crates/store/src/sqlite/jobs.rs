@@ -1,4 +1,4 @@
-//! Queued work: the rows and the questions.
+//! Queued work: how rows are written and read.
 
 use credits::{KeyId, OwnerId};
 use moment::Timestamp;
@@ -6,18 +6,18 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::error::StoreError;
 use crate::job::{
-    JOBS_MAX, JobCount, JobFilter, JobId, JobKind, JobPlace, JobState, JobStep, JobWrite,
+    JOBS_MAX, JobCount, JobCursor, JobFilter, JobId, JobKind, JobState, JobStep, JobWrite,
     QueuedJob, TIMINGS_KEPT,
 };
 use crate::media::MediaId;
 use crate::sqlite::columns::{id, id_or_none, parsed, time, time_or_none};
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
 const COLUMNS: &str = "id, owner, key, kind, model, request, charge, request_id, alternative, \
      has_link, is_link_revoked, state, attempts, fence, lease_until_ms, due_ms, is_submitting, \
      wants_cancel, ticket, queued_ms, started_ms, submitted_ms, done_ms, failure, media";
 
-pub(crate) fn write(connection: &Connection, write: &JobWrite) -> Result<(), Fault> {
+pub(crate) fn write(connection: &Connection, write: &JobWrite) -> Result<(), WriteError> {
     match write {
         JobWrite::Add(job) => add(connection, job),
         JobWrite::Step { job, fence, step, at } => take_step(connection, (*job, *fence), step, *at),
@@ -42,7 +42,7 @@ pub(crate) fn write(connection: &Connection, write: &JobWrite) -> Result<(), Fau
     }
 }
 
-fn add(connection: &Connection, job: &QueuedJob) -> Result<(), Fault> {
+fn add(connection: &Connection, job: &QueuedJob) -> Result<(), WriteError> {
     let sql = "INSERT INTO job (id, owner, key, kind, model, request, charge, request_id, \
                alternative, has_link, state, is_open, due_ms, queued_ms) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'QUEUED', 1, ?11, ?12)";
@@ -68,7 +68,7 @@ fn take_step(
     (job, fence): (JobId, u64),
     step: &JobStep,
     at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let (id, at_ms) = (job.0.as_bytes(), at.ms());
     let changed = match step {
         JobStep::Claim { lease_until } => {
@@ -127,7 +127,7 @@ fn take_step(
     if changed == 1 {
         return Ok(());
     }
-    Err(Fault::Refused(StoreError::Missing("no such job waits for this step")))
+    Err(WriteError::Refused(StoreError::Missing("no such job waits for this step")))
 }
 
 fn end(
@@ -157,7 +157,11 @@ fn remember_time(connection: &Connection, job: JobId, took_ms: u64) -> rusqlite:
 }
 
 /// A job whose media is still there stays: it is the way to it.
-fn drop_ended(connection: &Connection, before: Timestamp, rows_max: usize) -> Result<(), Fault> {
+fn drop_ended(
+    connection: &Connection,
+    before: Timestamp,
+    rows_max: usize,
+) -> Result<(), WriteError> {
     let ended = "SELECT job.id, job.media FROM job LEFT JOIN media ON job.media = media.id \
                  WHERE job.is_open = 0 AND job.done_ms < ?1 \
                  AND (media.id IS NULL OR media.state = 'DELETED') ORDER BY job.done_ms LIMIT ?2";
@@ -185,7 +189,7 @@ pub(crate) fn job(connection: &Connection, id: JobId) -> rusqlite::Result<Option
 pub(crate) fn due(
     connection: &Connection,
     now: Timestamp,
-    after: Option<JobPlace>,
+    after: Option<JobCursor>,
     limit: usize,
 ) -> rusqlite::Result<Vec<QueuedJob>> {
     let sql = format!(

@@ -37,7 +37,7 @@ impl Lock {
 /// Longer than the path of any directory.
 const HOLDER_BYTES_MAX: u64 = 16 * 1024;
 
-/// Writes into the lock file who holds it, for whoever finds the database in use.
+/// Writes into the lock file who holds it, for the error message of the next process that tries.
 pub fn note_holder(database: &Path, data_dir: &Path) -> std::io::Result<()> {
     std::fs::write(beside(database), data_dir.as_os_str().as_encoded_bytes())
 }

@@ -1,4 +1,4 @@
-//! What jobs made: the rows and the questions.
+//! What jobs made: how rows are written and read.
 
 use credits::OwnerId;
 use moment::Timestamp;
@@ -6,11 +6,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::media::{MEDIA_MAX, Media, MediaId, MediaState, MediaWrite};
 use crate::sqlite::columns::{id, parsed, time};
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
 const COLUMNS: &str = "id, owner, bytes, content_type, sha256, key, state, stored_ms, expires_ms";
 
-pub(crate) fn write(connection: &Connection, write: &MediaWrite) -> Result<(), Fault> {
+pub(crate) fn write(connection: &Connection, write: &MediaWrite) -> Result<(), WriteError> {
     match write {
         MediaWrite::Add(media) => add(connection, media),
         MediaWrite::DestroyKey(media) => {
@@ -27,7 +27,7 @@ pub(crate) fn write(connection: &Connection, write: &MediaWrite) -> Result<(), F
     }
 }
 
-fn add(connection: &Connection, media: &Media) -> Result<(), Fault> {
+fn add(connection: &Connection, media: &Media) -> Result<(), WriteError> {
     let sql = "INSERT INTO media (id, owner, bytes, content_type, sha256, key, state, stored_ms, \
                expires_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     connection.prepare_cached(sql)?.execute(params![

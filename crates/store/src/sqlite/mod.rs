@@ -12,26 +12,25 @@ use crate::backup::BackedUp;
 use crate::error::StoreError;
 use crate::sqlite::charge_log::left_over::open_posted;
 use crate::sqlite::charge_log::{ChargeLog, Pending};
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 use crate::sqlite::lock::Lock;
 use crate::sqlite::queue::Queue;
 use crate::sqlite::readers::Readers;
 use crate::sqlite::session::begin_log_again;
 use crate::sqlite::writer::{QUIET, Writer};
 use crate::write::Group;
-use crate::{Answer, Commit, Store};
+use crate::{Commit, Store, StoreFuture};
 
 mod accounts;
-mod answers;
 mod audit;
 mod backup;
 mod characters;
 mod charge_log;
 mod claims;
 mod columns;
+mod errors;
 mod evidence;
 pub mod export;
-mod fault;
 pub mod import;
 mod jobs;
 mod journal;
@@ -40,6 +39,7 @@ mod lock;
 mod media;
 mod owners;
 mod posting;
+mod queries;
 mod queue;
 mod readers;
 mod recount;
@@ -139,16 +139,16 @@ impl Sqlite {
 
     fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Answer<'static, T> {
-        Box::pin(Arc::clone(&self.readers).ask(question))
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> StoreFuture<'static, T> {
+        Box::pin(Arc::clone(&self.readers).ask(query))
     }
 
     /// Asks what charges have a part in: those that were acknowledged are in their tables first.
     fn ask_posted<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Answer<'static, T> {
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> StoreFuture<'static, T> {
         let (queue, pending) = (Arc::clone(&self.queue), Arc::clone(&self.pending));
         let readers = Arc::clone(&self.readers);
         Box::pin(async move {
@@ -156,7 +156,7 @@ impl Sqlite {
                 // A group of nothing is no charge, so the log is posted before it.
                 queue.push(Group::default()).await?;
             }
-            readers.ask(question).await
+            readers.ask(query).await
         })
     }
 }
@@ -181,7 +181,7 @@ impl Store for Sqlite {
         self.queue.len()
     }
 
-    fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> Answer<'a, BackedUp> {
+    fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> StoreFuture<'a, BackedUp> {
         let (from, to) = (self.path.clone(), to.to_owned());
         Box::pin(async move {
             // What is in the charge log is posted before a group of nothing is written.
@@ -191,7 +191,7 @@ impl Store for Sqlite {
         })
     }
 
-    fn setting<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
+    fn setting<'a>(&'a self, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
         let name = name.to_owned();
         self.ask(move |connection| owners::setting(connection, &name))
     }

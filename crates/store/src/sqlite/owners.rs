@@ -1,4 +1,4 @@
-//! Owners, their keys, settings and refusals by rate limits: the rows and the questions.
+//! Owners, their keys, settings and refusals by rate limits: how rows are written and read.
 
 use credits::{KeyId, LimitPeriod, OwnerId};
 use domain::access::{KeyKind, ModelPrivacy};
@@ -10,7 +10,7 @@ use crate::key::{ApiKey, KEYS_LISTED_MAX, KeySettings};
 use crate::limit_hit::{LIMIT_HITS_KEPT, LimitHit};
 use crate::owner::{Owner, OwnerKind};
 use crate::sqlite::columns::{id, id_or_none, nano_or_none, parsed, time, time_or_none};
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
 const OWNER_COLUMNS: &str = "owner.id, owner.kind, owner.name, owner.tier, owner.created_ms, \
      owner.frozen_ms";
@@ -20,7 +20,7 @@ const KEY_COLUMNS: &str = "api_key.id, api_key.owner, api_key.digest, api_key.la
      api_key.model_privacy";
 const KEY_COLUMN_COUNT: usize = 14;
 
-pub(crate) fn add_owner(connection: &Connection, owner: &Owner) -> Result<(), Fault> {
+pub(crate) fn add_owner(connection: &Connection, owner: &Owner) -> Result<(), WriteError> {
     let sql = "INSERT INTO owner (id, kind, name, tier, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)";
     connection.prepare_cached(sql)?.execute(params![
         owner.id.0.as_bytes(),
@@ -32,7 +32,11 @@ pub(crate) fn add_owner(connection: &Connection, owner: &Owner) -> Result<(), Fa
     Ok(())
 }
 
-pub(crate) fn set_tier(connection: &Connection, owner: OwnerId, tier: &str) -> Result<(), Fault> {
+pub(crate) fn set_tier(
+    connection: &Connection,
+    owner: OwnerId,
+    tier: &str,
+) -> Result<(), WriteError> {
     let sql = "UPDATE owner SET tier = ?2 WHERE id = ?1";
     let changed = connection.prepare_cached(sql)?.execute(params![owner.0.as_bytes(), tier])?;
     one_row(changed, "there is no such owner")
@@ -42,7 +46,7 @@ pub(crate) fn freeze(
     connection: &Connection,
     owner: OwnerId,
     since_ms: Option<i64>,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "UPDATE owner SET frozen_ms = ?2 WHERE id = ?1";
     let changed = connection.prepare_cached(sql)?.execute(params![owner.0.as_bytes(), since_ms])?;
     one_row(changed, "there is no such owner")
@@ -53,7 +57,7 @@ pub(crate) fn add_key(
     connection: &Connection,
     key: &ApiKey,
     active_keys_max: usize,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let active: usize = connection
         .prepare_cached(
             "SELECT count(*) FROM api_key WHERE owner = ?1 AND revoked_ms IS NULL \
@@ -61,7 +65,7 @@ pub(crate) fn add_key(
         )?
         .query_row(params![key.owner.0.as_bytes(), key.created.ms()], |row| row.get(0))?;
     if active_keys_max <= active {
-        return Err(Fault::Refused(StoreError::TooMany { most: active_keys_max }));
+        return Err(WriteError::Refused(StoreError::TooMany { most: active_keys_max }));
     }
     let sql = "INSERT INTO api_key (id, owner, digest, last6, kind, description, limit_usd, \
                limit_diem, limit_period, expires_ms, created_ms, last_used_ms, revoked_ms, \
@@ -91,7 +95,7 @@ pub(crate) fn change_key(
     (owner, key): (OwnerId, KeyId),
     settings: &KeySettings,
     at_ms: i64,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "UPDATE api_key SET description = ?3, limit_usd = ?4, limit_diem = ?5, \
                limit_period = ?6, expires_ms = ?7, model_privacy = ?9, \
                limits_since_ms = CASE WHEN limit_usd IS ?4 AND limit_diem IS ?5 \
@@ -116,7 +120,7 @@ pub(crate) fn revoke_key(
     owner: OwnerId,
     key: KeyId,
     at_ms: i64,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "UPDATE api_key SET revoked_ms = ?3 \
                WHERE id = ?2 AND owner = ?1 AND revoked_ms IS NULL";
     let changed = connection.prepare_cached(sql)?.execute(params![
@@ -131,7 +135,7 @@ pub(crate) fn move_key(
     connection: &Connection,
     key: KeyId,
     (from, to): (&SecretDigest, &SecretDigest),
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "UPDATE api_key SET digest = ?3 WHERE id = ?1 AND digest = ?2";
     let moved = connection.prepare_cached(sql)?.execute(params![key.0.as_bytes(), from.0, to.0])?;
     one_row(moved, "no key has this digest")
@@ -143,7 +147,7 @@ pub(crate) fn touch_key(connection: &Connection, key: KeyId, at_ms: i64) -> rusq
     Ok(())
 }
 
-pub(crate) fn add_limit_hit(connection: &Connection, hit: &LimitHit) -> Result<(), Fault> {
+pub(crate) fn add_limit_hit(connection: &Connection, hit: &LimitHit) -> Result<(), WriteError> {
     let sql = "INSERT INTO limit_hit (owner, key, model, tier, kind, at_ms) \
                SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM owner WHERE id = ?1)";
     connection.prepare_cached(sql)?.execute(params![
@@ -161,13 +165,21 @@ pub(crate) fn add_limit_hit(connection: &Connection, hit: &LimitHit) -> Result<(
 }
 
 /// Adds a setting; one that is there already is not overwritten.
-pub(crate) fn add_setting(connection: &Connection, name: &str, value: &[u8]) -> Result<(), Fault> {
+pub(crate) fn add_setting(
+    connection: &Connection,
+    name: &str,
+    value: &[u8],
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2)";
     connection.prepare_cached(sql)?.execute(params![name, value])?;
     Ok(())
 }
 
-pub(crate) fn put_setting(connection: &Connection, name: &str, value: &[u8]) -> Result<(), Fault> {
+pub(crate) fn put_setting(
+    connection: &Connection,
+    name: &str,
+    value: &[u8],
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2) \
                ON CONFLICT (name) DO UPDATE SET value = excluded.value";
     connection.prepare_cached(sql)?.execute(params![name, value])?;
@@ -301,6 +313,6 @@ fn key_at(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
     })
 }
 
-fn one_row(changed: usize, missing: &'static str) -> Result<(), Fault> {
-    if changed == 1 { Ok(()) } else { Err(Fault::Refused(StoreError::Missing(missing))) }
+fn one_row(changed: usize, missing: &'static str) -> Result<(), WriteError> {
+    if changed == 1 { Ok(()) } else { Err(WriteError::Refused(StoreError::Missing(missing))) }
 }

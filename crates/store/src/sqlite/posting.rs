@@ -17,7 +17,7 @@ use crate::sqlite::rpc;
 use crate::sqlite::sums;
 use crate::sqlite::usage_tail::UsageTail;
 use crate::sqlite::wallets;
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 use crate::sums::Sums;
 use crate::usage::{PRUNED_BEFORE_DAY, UsageRow};
 use crate::write::{Group, Write};
@@ -69,7 +69,7 @@ impl<'batch> Posting<'batch> {
         })
     }
 
-    pub(crate) fn add(&mut self, group: &'batch Group) -> Result<(), Fault> {
+    pub(crate) fn add(&mut self, group: &'batch Group) -> Result<(), WriteError> {
         for write in &group.writes {
             self.write(write)?;
         }
@@ -77,21 +77,21 @@ impl<'batch> Posting<'batch> {
     }
 
     /// Writes the sums that were gathered. Without this nothing that was added is complete.
-    pub(crate) fn finish(self) -> Result<(), Fault> {
+    pub(crate) fn finish(self) -> Result<(), WriteError> {
         self.finish_with(&mut || Ok(()))
     }
 
     /// The same, with something to do between the rows, which may be many.
     pub(crate) fn finish_with(
         self,
-        between: &mut dyn FnMut() -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        between: &mut dyn FnMut() -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
         sums::write(self.sums, self.connection, between)?;
         self.memory.tail.place_if_long(self.connection)?;
         Ok(())
     }
 
-    fn write(&mut self, write: &'batch Write) -> Result<(), Fault> {
+    fn write(&mut self, write: &'batch Write) -> Result<(), WriteError> {
         let connection = self.connection;
         match write {
             Write::Journal(record) => self.record(record),
@@ -162,7 +162,7 @@ impl<'batch> Posting<'batch> {
         }
     }
 
-    fn record(&mut self, record: &Record) -> Result<(), Fault> {
+    fn record(&mut self, record: &Record) -> Result<(), WriteError> {
         let connection = self.connection;
         match record {
             Record::LotOpened { lot, opened_at, expires_at } => {
@@ -212,7 +212,7 @@ impl<'batch> Posting<'batch> {
         }
     }
 
-    fn transfer(&mut self, transfer: &Transfer) -> Result<(), Fault> {
+    fn transfer(&mut self, transfer: &Transfer) -> Result<(), WriteError> {
         let debit = self.number(&transfer.debit, transfer.at)?;
         let credit = self.number(&transfer.credit, transfer.at)?;
         self.add_transfer.execute(params![
@@ -231,7 +231,7 @@ impl<'batch> Posting<'batch> {
         Ok(())
     }
 
-    fn job_held(&mut self, hold: &JobHold) -> Result<(), Fault> {
+    fn job_held(&mut self, hold: &JobHold) -> Result<(), WriteError> {
         let sql = "INSERT INTO job_hold (id, owner, made_ms, key, limit_usd, limit_diem, \
                    limit_period, key_day, key_month) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let terms = hold.key.map(|key| key.terms);
@@ -263,11 +263,13 @@ impl<'batch> Posting<'batch> {
         Ok(())
     }
 
-    fn job_hold_ended(&mut self, hold: HoldId, legs: &[Leg]) -> Result<(), Fault> {
+    fn job_hold_ended(&mut self, hold: HoldId, legs: &[Leg]) -> Result<(), WriteError> {
         let sql = "DELETE FROM job_hold WHERE id = ?1";
         let ended = self.connection.prepare_cached(sql)?.execute([hold.0.as_bytes()])?;
         if ended != 1 {
-            return Err(Fault::Refused(StoreError::Missing("the job's hold has ended before")));
+            return Err(WriteError::Refused(StoreError::Missing(
+                "the job's hold has ended before",
+            )));
         }
         for leg in legs {
             let number = self.number(&Account::Lot(leg.lot), Timestamp::default())?;
@@ -276,12 +278,16 @@ impl<'batch> Posting<'batch> {
         Ok(())
     }
 
-    fn number(&mut self, account: &Account, at: Timestamp) -> Result<i64, Fault> {
+    fn number(&mut self, account: &Account, at: Timestamp) -> Result<i64, WriteError> {
         self.memory.accounts.number(self.connection, account, at)
     }
 }
 
-fn add_usage(statement: &mut CachedStatement<'_>, seq: i64, row: &UsageRow) -> Result<(), Fault> {
+fn add_usage(
+    statement: &mut CachedStatement<'_>,
+    seq: i64,
+    row: &UsageRow,
+) -> Result<(), WriteError> {
     statement.execute(params![
         seq,
         row.charge.0.as_bytes(),
@@ -305,7 +311,11 @@ fn add_usage(statement: &mut CachedStatement<'_>, seq: i64, row: &UsageRow) -> R
 }
 
 /// Rows were added in the order of time, so the oldest are the first.
-fn prune_usage(connection: &Connection, before_day: i64, rows_max: usize) -> Result<(), Fault> {
+fn prune_usage(
+    connection: &Connection,
+    before_day: i64,
+    rows_max: usize,
+) -> Result<(), WriteError> {
     owners::put_setting(connection, PRUNED_BEFORE_DAY, &before_day.to_le_bytes())?;
     let before_ms = Timestamp::start_of_day(before_day).ms();
     let oldest = "SELECT owner, at_ms, seq FROM \

@@ -21,7 +21,7 @@ pub(crate) struct Queue {
     state: Mutex<State>,
     filled: Condvar,
     /// Waking costs a system call, so it is left out where nobody sleeps. Set under the lock, by
-    /// the writer, and taken back by whoever wakes it.
+    /// the writer, and cleared by the task that wakes it.
     is_writer_asleep: AtomicBool,
 }
 
@@ -49,8 +49,8 @@ pub(crate) enum Taken {
 
 type Outcome = Result<(), StoreError>;
 
-/// A group in the queue. The writer is woken when this is first polled, or dropped: whoever pushes
-/// under a lock does so in well under a microsecond, and pays for the wake after letting it go.
+/// A group in the queue. The writer is woken when this is first polled, or dropped. So
+/// pushing under a lock takes well under a microsecond, and the wake happens after the unlock.
 #[derive(Debug)]
 pub(crate) struct Pushed {
     queue: Arc<Queue>,
@@ -78,8 +78,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for work, for ever or for so long, and takes all of it, leaving `emptied` in its place
-    /// so that the list need not grow anew while others wait to push.
+    /// Waits for work, without or with a time limit, and takes all of it, leaving `emptied` in its
+    /// place so that the list need not grow anew while others wait to push.
     pub(crate) fn take(&self, emptied: &mut Vec<Waiting>, wait_max: Option<Duration>) -> Taken {
         let mut state = self.lock();
         loop {

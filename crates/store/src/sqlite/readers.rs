@@ -1,4 +1,4 @@
-//! A few read-only connections, so that questions never wait for the writer.
+//! A few read-only connections, so that queries never wait for the writer.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
 use crate::error::StoreError;
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 
 /// Pages of history kept in memory by each reader, in KiB.
 const CACHE_KIB: i64 = 4096;
@@ -29,16 +29,16 @@ impl Readers {
         Ok(Readers { path: path.to_owned(), idle: Mutex::new(idle), free })
     }
 
-    /// Asks on a thread that may block. The whole question sees one state of the database.
+    /// Asks on a thread that may block. The whole query sees one state of the database.
     pub(crate) async fn ask<T: Send + 'static>(
         self: Arc<Readers>,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let permit = Arc::clone(&self.free).acquire_owned().await;
         let permit = permit.map_err(|_| StoreError::Closed)?;
         let asked = tokio::task::spawn_blocking(move || {
             let mut connection = self.take()?;
-            let answer = answer(&mut connection, question);
+            let answer = answer(&mut connection, query);
             self.give_back(connection);
             drop(permit);
             answer
@@ -51,7 +51,7 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match idle {
             Some(connection) => Ok(connection),
-            // A question that panicked took its connection with it.
+            // A query that panicked took its connection with it.
             None => open_reader(&self.path),
         }
     }
@@ -73,10 +73,10 @@ fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
 
 fn answer<T>(
     connection: &mut Connection,
-    question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
     let transaction = connection.transaction()?;
-    let answer = question(&transaction)?;
+    let answer = query(&transaction)?;
     transaction.finish()?;
     Ok(answer)
 }

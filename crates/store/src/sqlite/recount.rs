@@ -1,6 +1,7 @@
-//! Counts the rows of usage anew, and holds the sums of them against that.
+//! Counts the rows of usage and compares the stored sums with the result.
 //!
-//! What was pruned cannot be counted, so each question begins with the first day that is whole.
+//! What was pruned cannot be counted, so each query begins with the first day of which all rows are
+//! there.
 
 use rusqlite::{Connection, Params, Row, params};
 
@@ -34,7 +35,7 @@ fn daily_sums(connection: &Connection, from_day: i64) -> rusqlite::Result<Vec<St
                FROM counted FULL JOIN daily USING (owner, day, currency, key, model, sku) \
                WHERE counted.rows IS NOT daily.row_count OR counted.units IS NOT daily.units \
                    OR counted.amount IS NOT daily.amount LIMIT ?3";
-    tell(connection, sql, params![DAY_MS, from_day, FAULTS_MAX], |row| {
+    describe_rows(connection, sql, params![DAY_MS, from_day, FAULTS_MAX], |row| {
         let count = |first: usize| -> rusqlite::Result<UsageCount> {
             let (rows, units, nanos) = (row.get(first)?, row.get(first + 1)?, row.get(first + 2)?);
             Ok(UsageCount { rows, units, nanos })
@@ -60,13 +61,13 @@ fn places(connection: &Connection) -> rusqlite::Result<Vec<String>> {
                     (SELECT 1 FROM usage_place AS place WHERE place.owner = usage.owner \
                     AND place.at_ms = usage.at_ms AND place.seq = usage.seq \
                     AND place.currency = usage.currency) LIMIT ?1";
-    let mut found = tell(connection, unplaced, [FAULTS_MAX], |row| {
+    let mut found = describe_rows(connection, unplaced, [FAULTS_MAX], |row| {
         Ok(format!("row {} of usage is not where its owner's rows are looked for", seq(row)?))
     })?;
     let astray = "SELECT place.seq FROM usage_place AS place WHERE NOT EXISTS \
                   (SELECT 1 FROM usage WHERE usage.seq = place.seq \
                   AND usage.owner = place.owner AND usage.at_ms = place.at_ms) LIMIT ?1";
-    found.extend(tell(connection, astray, [FAULTS_MAX], |row| {
+    found.extend(describe_rows(connection, astray, [FAULTS_MAX], |row| {
         Ok(format!("row {} of usage is looked for where it is not", seq(row)?))
     })?);
     Ok(found)
@@ -85,7 +86,7 @@ fn rpc_sums(connection: &Connection, from_day: i64) -> rusqlite::Result<Vec<Stri
                FROM counted FULL JOIN kept USING (quarter, owner) \
                WHERE counted.credits IS NOT kept.credits LIMIT ?4";
     let pattern = format!("{RPC_SKU_PREFIX}*");
-    tell(connection, sql, params![QUARTER_MS, from, pattern, FAULTS_MAX], |row| {
+    describe_rows(connection, sql, params![QUARTER_MS, from, pattern, FAULTS_MAX], |row| {
         let (owner, from) = (row.get(0)?, row.get(1)?);
         let (counted, summed) = (row.get(2)?, row.get(3)?);
         Ok(RpcMiscount { owner, from, counted, summed }.to_string())
@@ -96,7 +97,7 @@ fn seq(row: &Row<'_>) -> rusqlite::Result<i64> {
     row.get(0)
 }
 
-fn tell(
+fn describe_rows(
     connection: &Connection,
     sql: &str,
     params: impl Params,

@@ -1,5 +1,5 @@
-//! Restoring a backup, or importing: made beside its place, looked over there, and only then put into
-//! it.
+//! Restores a backup or an export: written to a temporary path, verified there, and only then moved
+//! to its final path.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::sqlite::backup::{Kind, failed, kind_of, sync, sync_directory, with_ending};
 use crate::sqlite::charge_log::file::path_beside;
 use crate::sqlite::create_private;
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 use crate::sqlite::lock::Lock;
 
 /// The setting in which a restored database knows the time that its backup was made.
@@ -110,8 +110,8 @@ fn is_there(path: &Path, advice: &str) -> StoreError {
     StoreError::Unsuitable(format!("{} is there already; {advice}", path.display()))
 }
 
-/// Moves what is in the write-ahead log of a copy that was looked over into the copy itself. Refused
-/// while somebody has it open.
+/// Moves what is in the write-ahead log of a copy that was looked over into the copy itself.
+/// Refused while somebody has it open.
 fn make_one_file(copy: &Path) -> rusqlite::Result<()> {
     let connection = Connection::open(copy)?;
     connection.pragma_update(None, "synchronous", "FULL")?;

@@ -1,4 +1,4 @@
-//! What the JSON-RPC proxy keeps: the rows and the questions.
+//! What the JSON-RPC proxy keeps: how rows are written and read.
 
 use credits::OwnerId;
 use moment::Timestamp;
@@ -9,14 +9,14 @@ use crate::rpc::{
     QUARTER_MS, SENT_TRANSACTIONS_MAX, SPENT_QUARTERS_KEPT, SentTransaction, SpentCredits,
 };
 use crate::sqlite::columns::{id, time};
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
 /// Replaces what is under the key, so that the charge which it goes with is never refused for it.
 pub(crate) fn keep_answer(
     connection: &Connection,
     key: &AnswerKey,
     answer: &KeptAnswer,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let owner = key.owner.0.as_bytes();
     // Deleted rather than overwritten: the totals are kept by triggers on adding and removing.
     let remove = "DELETE FROM idempotency WHERE owner = ?1 AND key = ?2";
@@ -38,7 +38,7 @@ pub(crate) fn drop_expired_answers(
     connection: &Connection,
     now: Timestamp,
     rows_max: usize,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "DELETE FROM idempotency WHERE rowid IN \
                (SELECT rowid FROM idempotency WHERE expires_ms <= ?1 ORDER BY expires_ms LIMIT ?2)";
     connection.prepare_cached(sql)?.execute(params![now.ms(), rows_max])?;
@@ -48,7 +48,7 @@ pub(crate) fn drop_expired_answers(
 pub(crate) fn add_sent_transaction(
     connection: &Connection,
     sent: &SentTransaction,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO rpc_tx (tx_hash, network, request_id, owner, at_ms) \
                VALUES (?1, ?2, ?3, ?4, ?5)";
     connection.prepare_cached(sql)?.execute(params![
@@ -65,7 +65,7 @@ pub(crate) fn name_transaction(
     connection: &Connection,
     request_id: &str,
     hash: &str,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "UPDATE rpc_tx SET tx_hash = ?2 WHERE seq = \
                (SELECT min(seq) FROM rpc_tx WHERE request_id = ?1 AND tx_hash IS NULL)";
     connection.prepare_cached(sql)?.execute([request_id, hash])?;
@@ -109,7 +109,7 @@ pub(crate) fn add_spent(
     connection: &Connection,
     (quarter, owner): (i64, OwnerId),
     credits: i64,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO rpc_spent (quarter, owner, credits) VALUES (?1, ?2, ?3) \
                ON CONFLICT (quarter, owner) DO UPDATE SET credits = credits + excluded.credits";
     connection.prepare_cached(sql)?.execute(params![quarter, owner.0.as_bytes(), credits])?;
@@ -117,7 +117,7 @@ pub(crate) fn add_spent(
 }
 
 /// Drops what no day that can still be asked about has in it.
-pub(crate) fn drop_old_spent(connection: &Connection, newest: i64) -> Result<(), Fault> {
+pub(crate) fn drop_old_spent(connection: &Connection, newest: i64) -> Result<(), WriteError> {
     let sql = "DELETE FROM rpc_spent WHERE quarter < ?1";
     connection.prepare_cached(sql)?.execute([newest.saturating_sub(SPENT_QUARTERS_KEPT)])?;
     Ok(())

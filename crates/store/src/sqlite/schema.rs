@@ -1,4 +1,4 @@
-//! The schema and its history: numbered steps, embedded, applied forward only.
+//! The schema and its history: numbered migrations, embedded, applied forward only.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
-use crate::schema::{PendingStep, SchemaStatus};
-use crate::sqlite::fault::refusal;
+use crate::schema::{PendingMigration, SchemaStatus};
+use crate::sqlite::errors::refusal;
 
 /// The name of a step, and its statements.
 macro_rules! step {
@@ -16,8 +16,8 @@ macro_rules! step {
     };
 }
 
-/// Step `n` of this list brings a database from version `n` to `n + 1`. Steps that were released
-/// are never edited: a change is a new step.
+/// Migration `n` of this list brings a database from version `n` to `n + 1`. Those that were
+/// released are never edited: a change is a new step.
 const MIGRATIONS: [(&str, &str); 19] = [
     step!("0001", "create_owners"),
     step!("0002", "create_journal"),
@@ -85,8 +85,11 @@ pub fn status(path: &Path) -> Result<SchemaStatus, StoreError> {
     };
     let pending = MIGRATIONS.iter().zip(1..).skip(version);
     // One process at a time uses the file, and only a release that knows all of its steps.
-    let pending =
-        pending.map(|((name, _), step)| PendingStep { version: step, name, usable_from: step });
+    let pending = pending.map(|((name, _), step)| PendingMigration {
+        version: step,
+        name,
+        usable_from: step,
+    });
     let version = i64::try_from(version).unwrap_or(i64::MAX);
     Ok(SchemaStatus {
         version,

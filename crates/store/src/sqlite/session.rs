@@ -1,17 +1,18 @@
-//! The connection that writes: transactions that are durable or undone, and nothing between.
+//! The connection that writes. A transaction is either durable or rolled back when a call returns.
 
 use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::sqlite::fault::{is_fatal, refusal};
+use crate::sqlite::errors::{is_fatal, refusal};
 use crate::sqlite::posting::Memory;
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 
 /// The write-ahead log is moved into the database file, and begun again, whenever it has about this
-/// many pages: 8 MiB. The file does not grow from then on, so a commit changes nothing but its data.
+/// many pages: 8 MiB. The file does not grow from then on, so a commit changes nothing but its
+/// data.
 const CHECKPOINT_PAGES: usize = 2048;
 
-/// Posting changes some pages in any case, and then one for about so many rows.
+/// Posting changes some pages in any case, and one more for about this many rows.
 const PAGES_A_POSTING: usize = 8;
 const ROWS_A_PAGE: usize = 5;
 
@@ -28,16 +29,16 @@ impl Session {
     }
 
     /// Reads the tables. Nobody else writes them, so all that is read between two transactions is
-    /// read in one look: beginning and ending it is most of what a small question costs.
+    /// read in one look: beginning and ending it is most of what a small query costs.
     pub(crate) fn look<T>(
         &mut self,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         if !self.is_looking {
             run_cached(&self.connection, "BEGIN").map_err(|error| stop_or_refuse(error.into()))?;
             self.is_looking = true;
         }
-        question(&self.connection).map_err(|error| {
+        query(&self.connection).map_err(|error| {
             self.undo();
             stop_or_refuse(error.into())
         })
@@ -46,17 +47,17 @@ impl Session {
     /// One transaction: committed and durable if this returns `Ok`, undone otherwise.
     pub(crate) fn transact<T>(
         &mut self,
-        work: impl FnOnce(&Connection, &mut Memory) -> Result<T, Fault>,
+        work: impl FnOnce(&Connection, &mut Memory) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         self.undo();
         let worked = run_cached(&self.connection, "BEGIN IMMEDIATE")
-            .map_err(Fault::Sqlite)
+            .map_err(WriteError::Sqlite)
             .and_then(|()| work(&self.connection, &mut self.memory))
             .and_then(|value| Ok(run_cached(&self.connection, "COMMIT").map(|()| value)?));
-        worked.map_err(|fault| {
+        worked.map_err(|error| {
             self.memory.forget();
             self.undo();
-            stop_or_refuse(fault)
+            stop_or_refuse(error)
         })
     }
 
@@ -117,11 +118,11 @@ pub(crate) fn run_cached(connection: &Connection, sql: &str) -> rusqlite::Result
     connection.prepare_cached(sql)?.execute([]).map(|_| ())
 }
 
-pub(crate) fn stop_or_refuse(fault: Fault) -> StoreError {
-    match fault {
-        Fault::Refused(error) => error,
-        Fault::Unpostable(error) => stop_unposted(&error),
-        Fault::Sqlite(error) | Fault::Meanwhile(error) => {
+pub(crate) fn stop_or_refuse(error: WriteError) -> StoreError {
+    match error {
+        WriteError::Refused(error) => error,
+        WriteError::Unpostable(error) => stop_unposted(&error),
+        WriteError::Sqlite(error) | WriteError::Meanwhile(error) => {
             if is_fatal(&error) {
                 stop(&error);
             }

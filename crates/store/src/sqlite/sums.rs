@@ -5,18 +5,18 @@ use rusqlite::{Connection, params};
 
 use crate::sqlite::owners::touch_key;
 use crate::sqlite::rpc;
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 use crate::sums::{AccountChange, DayChange, DayKey, Sums, fitting};
 
-/// After so many rows, about a third of a millisecond, it is seen who waits.
+/// Rows written before the queue is checked for new charges (about 0.3 ms of work).
 const WRITTEN_IN_ONE_GO: usize = 128;
 
 /// In the order of the tables, with something to do between some rows and the next.
 pub(crate) fn write(
     sums: Sums<'_, i64>,
     connection: &Connection,
-    between: &mut dyn FnMut() -> Result<(), Fault>,
-) -> Result<(), Fault> {
+    between: &mut dyn FnMut() -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
     let sums = sums.sorted();
     for some in sums.accounts.chunks(WRITTEN_IN_ONE_GO) {
         write_accounts(connection, some)?;
@@ -36,7 +36,10 @@ pub(crate) fn write(
     write_rpc_spent(connection, sums.rpc_spent)
 }
 
-fn write_accounts(connection: &Connection, changes: &[(i64, AccountChange)]) -> Result<(), Fault> {
+fn write_accounts(
+    connection: &Connection,
+    changes: &[(i64, AccountChange)],
+) -> Result<(), WriteError> {
     let sql = "UPDATE account SET debits = debits + ?2, credits = credits + ?3, \
                pending = pending + ?4, granted = granted + ?5, \
                is_closed = is_closed OR ?6 WHERE id = ?1";
@@ -58,7 +61,7 @@ fn write_accounts(connection: &Connection, changes: &[(i64, AccountChange)]) -> 
 fn write_spends(
     connection: &Connection,
     spends: &[((KeyStamp, LimitClass), i128)],
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "INSERT INTO key_spend \
                (key, class, day, day_spent, month, month_spent, lifetime_spent) \
                VALUES (?1, ?2, ?3, ?5, ?4, ?5, ?5) \
@@ -84,7 +87,7 @@ fn write_spends(
     Ok(())
 }
 
-fn write_days(connection: &Connection, days: &[(DayKey<'_>, DayChange)]) -> Result<(), Fault> {
+fn write_days(connection: &Connection, days: &[(DayKey<'_>, DayChange)]) -> Result<(), WriteError> {
     let sql = "INSERT INTO usage_daily \
                (owner, day, currency, key, model, sku, row_count, units, amount) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
@@ -112,7 +115,7 @@ fn write_days(connection: &Connection, days: &[(DayKey<'_>, DayChange)]) -> Resu
 fn write_rpc_spent(
     connection: &Connection,
     spent: Vec<((i64, OwnerId), i128)>,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let Some(((newest, _), _)) = spent.last() else { return Ok(()) };
     rpc::drop_old_spent(connection, *newest)?;
     for (quarter_of_owner, credits) in spent {
@@ -121,6 +124,6 @@ fn write_rpc_spent(
     Ok(())
 }
 
-fn fits(sum: i128) -> Result<i64, Fault> {
-    fitting(sum).map_err(Fault::Refused)
+fn fits(sum: i128) -> Result<i64, WriteError> {
+    fitting(sum).map_err(WriteError::Refused)
 }

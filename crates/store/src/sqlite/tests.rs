@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use super::earlier::put_back;
 use super::*;
 use crate::conformance::{self, Case};
-use crate::questions::*;
+use crate::queries::*;
 use crate::write::Write;
 
 fn directory() -> TempDir {

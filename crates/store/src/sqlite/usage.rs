@@ -1,4 +1,4 @@
-//! Questions about usage. Each is a range of an index or of the daily sums, so that none of them
+//! Queries about usage. Each is a range of an index or of the daily sums, so that none of them
 //! slows down as the history grows.
 
 use credits::{EntryId, KeyId, OwnerId};
@@ -9,8 +9,8 @@ use rusqlite::{Connection, Row, params};
 use crate::sqlite::columns::{id, id_or_none, nano, parsed, per, price, time};
 use crate::sqlite::owners::setting;
 use crate::usage::{
-    self, Days, KeyUsage, ModelUsage, PRUNED_BEFORE_DAY, PageRequest, USAGE_ROWS_MAX, UsageDetails,
-    UsageFilter, UsageOrder, UsagePage, UsagePlace, UsageRow,
+    self, Days, KeyUsage, ModelUsage, PRUNED_BEFORE_DAY, PageRequest, USAGE_ROWS_MAX, UsageCursor,
+    UsageDetails, UsageFilter, UsageOrder, UsagePage, UsageRow,
 };
 
 const COLUMNS: &str = "usage.seq, charge, owner, key, usage.at_ms, sku, model, currency, units, \
@@ -45,11 +45,11 @@ pub(crate) fn page(
 pub(crate) fn rows_after(
     connection: &Connection,
     filter: &UsageFilter,
-    after: Option<UsagePlace>,
+    after: Option<UsageCursor>,
     limit: usize,
-) -> rusqlite::Result<Vec<(UsagePlace, UsageRow)>> {
+) -> rusqlite::Result<Vec<(UsageCursor, UsageRow)>> {
     let filter = without_pruned(connection, filter)?;
-    let after = after.unwrap_or(UsagePlace { at: Timestamp::from_ms(i64::MIN), seq: i64::MIN });
+    let after = after.unwrap_or(UsageCursor { at: Timestamp::from_ms(i64::MIN), seq: i64::MIN });
     let sql = history_sql();
     let from = filter.from.max(after.at);
     let mut statement = connection.prepare_cached(&sql)?;
@@ -63,7 +63,7 @@ pub(crate) fn rows_after(
             after.seq,
             limit.min(USAGE_ROWS_MAX),
         ],
-        |row| Ok((UsagePlace { at: time(row, 4)?, seq: row.get(0)? }, usage_at(row)?)),
+        |row| Ok((UsageCursor { at: time(row, 4)?, seq: row.get(0)? }, usage_at(row)?)),
     )?;
     rows.collect()
 }
@@ -246,13 +246,13 @@ mod tests {
     fn no_question_reads_all_of_the_history() {
         let mut connection = Connection::open_in_memory().unwrap();
         schema::migrate(&mut connection).unwrap();
-        let questions = [
+        let queries = [
             page_sql(UsageOrder::OldestFirst),
             page_sql(UsageOrder::NewestFirst),
             history_sql(),
             count_sql(),
         ];
-        for sql in questions {
+        for sql in queries {
             let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let mut rows = statement.raw_query();
             let mut searched = 0;

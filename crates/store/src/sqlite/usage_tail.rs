@@ -1,9 +1,9 @@
-//! The end of the usage table: which number a new row gets, and when rows are placed by owner.
+//! The end of the usage table: which number a new row gets, and when rows are indexed by owner.
 
 use rusqlite::{Connection, params};
 
-/// So many rows are looked through by a question about usage, at the most and twice over: about a
-/// millisecond. Placing more at once makes charges cheaper and questions slower.
+/// Rows without an index entry that a query may have to scan, at most and twice: about a
+/// millisecond. A larger bound makes charges cheaper and queries slower.
 const UNPLACED_ROWS_MAX: i64 = 8192;
 
 #[derive(Debug, Default)]

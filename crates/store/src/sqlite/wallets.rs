@@ -7,11 +7,11 @@ use rusqlite::{Connection, Row, params};
 use crate::error::StoreError;
 use crate::owner::{Owner, OwnerKind};
 use crate::sqlite::columns::{id, time};
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 use crate::wallet::{UsedNonce, WalletLink};
 
 /// The primary key refuses what was used before.
-pub(crate) fn use_nonce(connection: &Connection, used: &UsedNonce) -> Result<(), Fault> {
+pub(crate) fn use_nonce(connection: &Connection, used: &UsedNonce) -> Result<(), WriteError> {
     let sql = "INSERT INTO wallet_nonce (wallet, nonce, until_ms) VALUES (?1, ?2, ?3)";
     connection.prepare_cached(sql)?.execute(params![used.wallet, used.nonce, used.until.ms()])?;
     Ok(())
@@ -21,7 +21,7 @@ pub(crate) fn drop_expired_nonces(
     connection: &Connection,
     now: Timestamp,
     rows_max: usize,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "DELETE FROM wallet_nonce WHERE (wallet, nonce) IN \
                (SELECT wallet, nonce FROM wallet_nonce WHERE until_ms <= ?1 \
                 ORDER BY until_ms LIMIT ?2)";
@@ -31,12 +31,14 @@ pub(crate) fn drop_expired_nonces(
 
 /// Adds an owner unless it is there. A wallet that was linked to an account meanwhile gets none of
 /// its own: whoever wanted one looks again whose balance it is.
-pub(crate) fn ensure_owner(connection: &Connection, owner: &Owner) -> Result<(), Fault> {
+pub(crate) fn ensure_owner(connection: &Connection, owner: &Owner) -> Result<(), WriteError> {
     let linked = "SELECT EXISTS (SELECT 1 FROM wallet_link WHERE kind = ?1 AND address = ?2 \
                   AND owner <> ?3)";
     let key = params![owner.kind.name(), owner.name, owner.id.0.as_bytes()];
     if connection.prepare_cached(linked)?.query_row(key, |row| row.get(0))? {
-        return Err(Fault::Refused(StoreError::Missing("the wallet spends an account's balance")));
+        return Err(WriteError::Refused(StoreError::Missing(
+            "the wallet spends an account's balance",
+        )));
     }
     let sql = "INSERT INTO owner (id, kind, name, tier, created_ms) VALUES (?1, ?2, ?3, ?4, ?5) \
                ON CONFLICT DO NOTHING";
@@ -54,7 +56,7 @@ pub(crate) fn unlink_wallet(
     connection: &Connection,
     (kind, address): (OwnerKind, &str),
     owner: OwnerId,
-) -> Result<(), Fault> {
+) -> Result<(), WriteError> {
     let sql = "DELETE FROM wallet_link WHERE kind = ?1 AND address = ?2 AND owner = ?3";
     let removed = connection.prepare_cached(sql)?.execute(params![
         kind.name(),
@@ -64,11 +66,11 @@ pub(crate) fn unlink_wallet(
     if removed == 1 {
         return Ok(());
     }
-    Err(Fault::Refused(StoreError::Missing("the wallet is not linked to this account")))
+    Err(WriteError::Refused(StoreError::Missing("the wallet is not linked to this account")))
 }
 
 /// A wallet with an owner of its own has, or had, money of its own: linking would hide it.
-pub(crate) fn link_wallet(connection: &Connection, link: &WalletLink) -> Result<(), Fault> {
+pub(crate) fn link_wallet(connection: &Connection, link: &WalletLink) -> Result<(), WriteError> {
     let sql = "INSERT INTO wallet_link (kind, address, owner, at_ms) SELECT ?1, ?2, ?3, ?4 \
                WHERE NOT EXISTS (SELECT 1 FROM owner WHERE kind = ?1 AND name = ?2)";
     let added = connection.prepare_cached(sql)?.execute(params![
@@ -81,7 +83,7 @@ pub(crate) fn link_wallet(connection: &Connection, link: &WalletLink) -> Result<
         return Ok(());
     }
     let duplicate = format!("the wallet {} has a balance of its own", link.address);
-    Err(Fault::Refused(StoreError::Duplicate(duplicate)))
+    Err(WriteError::Refused(StoreError::Duplicate(duplicate)))
 }
 
 pub(crate) fn links(

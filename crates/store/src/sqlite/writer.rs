@@ -1,13 +1,14 @@
 //! The one thread that writes: it drains the queue, commits everything in one transaction, and
-//! only then tells each waiter.
+//! only then completes the futures of those groups.
 //!
 //! The cost of a commit is its fsync and the pages it changes, so the more groups wait, the cheaper
-//! each becomes. A small batch of charges goes into the charge log, and into the tables later.
-//! The log is posted many charges at a time; those that come meanwhile are logged between two of
-//! them, so that none waits for the others. Everything else is posted to the tables at once, after
-//! what is in the log, so that the journal has the order in which groups were handed in. Groups run without savepoints, and sums such as
-//! balances are written once per batch. Only when some group of a batch fails does the batch run
-//! again, each group by itself, so that the one at fault fails alone.
+//! each becomes. A small batch of charges goes into the charge log, and into the tables later. The
+//! log is posted many charges at a time; charges that arrive meanwhile are logged in between, so
+//! that they do not wait for the posting. Everything else is posted to the tables at once, after
+//! what is in the log, so that the journal keeps the order in which groups were handed in. Groups
+//! run without savepoints, and sums such as balances are written once per batch. Only when some
+//! group of a batch fails does the batch run again, each group by itself, so that only the bad one
+//! fails.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 use crate::sqlite::charge_log::{ChargeLog, Leaving, encode};
-use crate::sqlite::fault::is_fatal;
+use crate::sqlite::errors::is_fatal;
 use crate::sqlite::posting::{Memory, Posting};
 use crate::sqlite::queue::{Queue, Taken, Waiting};
 use crate::sqlite::session::{Session, run_cached, stop_or_refuse};
@@ -35,7 +36,7 @@ const POSTED_TOGETHER: usize = 256;
 /// Groups in the log if it cannot be posted for lack of room; more are refused.
 const UNPOSTED_GROUPS_MAX: usize = 1024;
 
-/// The log is posted when nothing came for so long.
+/// The log is posted when no group arrived for this long.
 pub(crate) const QUIET: Duration = Duration::from_millis(100);
 
 /// How soon posting is tried again after there was no room.
@@ -59,19 +60,19 @@ type Arrivals<'a> = &'a mut dyn FnMut(&mut Vec<Waiting>);
 
 /// What stopped a group or a batch.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum WriteError {
     Sqlite(rusqlite::Error),
     Refused(StoreError),
-    /// A question for what came while the log was posted: says nothing about the log, but the
+    /// A query for what came while the log was posted: says nothing about the log, but the
     /// transaction may be undone already.
     Meanwhile(rusqlite::Error),
     /// The tables refuse a charge that was acknowledged.
     Unpostable(StoreError),
 }
 
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Fault {
-        Fault::Sqlite(error)
+impl From<rusqlite::Error> for WriteError {
+    fn from(error: rusqlite::Error) -> WriteError {
+        WriteError::Sqlite(error)
     }
 }
 
@@ -131,7 +132,7 @@ impl Writer {
         let outcomes = self.commit(batch);
         self.commit_seconds.record(started.elapsed().as_secs_f64());
         self.batch_groups.record(batch.len() as f64);
-        tell(batch, outcomes);
+        complete(batch, outcomes);
         if self.posted_at <= self.log.len() {
             self.post(arrivals);
         }
@@ -218,10 +219,10 @@ impl Writer {
                 if held.is_empty() {
                     return Ok(());
                 }
-                if log_charges(log, connection, held).map_err(Fault::Meanwhile)? {
+                if log_charges(log, connection, held).map_err(WriteError::Meanwhile)? {
                     batch_groups.record(held.len() as f64);
                     let outcomes = vec![Ok(()); held.len()];
-                    tell(held, outcomes);
+                    complete(held, outcomes);
                 }
                 Ok(())
             })
@@ -271,7 +272,7 @@ fn log_charges(
     is_sure.map(|_| is_logged)
 }
 
-fn tell(batch: &mut Vec<Waiting>, outcomes: Vec<Result<(), StoreError>>) {
+fn complete(batch: &mut Vec<Waiting>, outcomes: Vec<Result<(), StoreError>>) {
     for (waiting, outcome) in batch.drain(..).zip(outcomes) {
         // A waiter that went away does not undo what it asked for.
         let _ = waiting.done.send(outcome);
@@ -283,19 +284,19 @@ fn attempt(
     connection: &Connection,
     memory: &mut Memory,
     group: &Group,
-) -> Result<Result<(), StoreError>, Fault> {
+) -> Result<Result<(), StoreError>, WriteError> {
     run_cached(connection, "SAVEPOINT one_group")?;
     let mut posting = Posting::new(connection, memory)?;
     let worked = posting.add(group).and_then(|()| posting.finish());
     let outcome = match worked {
         Ok(()) => Ok(()),
-        Err(Fault::Sqlite(error)) if connection.is_autocommit() || is_fatal(&error) => {
-            return Err(Fault::Sqlite(error));
+        Err(WriteError::Sqlite(error)) if connection.is_autocommit() || is_fatal(&error) => {
+            return Err(WriteError::Sqlite(error));
         }
-        Err(fault) => {
+        Err(error) => {
             memory.forget();
             run_cached(connection, "ROLLBACK TO one_group")?;
-            Err(stop_or_refuse(fault))
+            Err(stop_or_refuse(error))
         }
     };
     run_cached(connection, "RELEASE one_group")?;

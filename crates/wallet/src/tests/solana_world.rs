@@ -13,13 +13,13 @@ use crate::solana::{COMPUTE_BUDGET, LIGHTHOUSE, MEMO, TOKEN, TOKEN_2022, token_a
 pub(super) struct Draft {
     pub(super) fee_payer: SolanaAddress,
     pub(super) blockhash: [u8; 32],
-    pub(super) instructions: Vec<Step>,
+    pub(super) instructions: Vec<TestInstruction>,
     /// Who else must sign, for those who would smuggle a signer in.
     pub(super) extra_signer: Option<SolanaAddress>,
     payer: SigningKey,
 }
 
-pub(super) struct Step {
+pub(super) struct TestInstruction {
     pub(super) program: SolanaAddress,
     pub(super) accounts: Vec<Account>,
     pub(super) data: Vec<u8>,
@@ -57,7 +57,7 @@ impl Draft {
         SolanaAddress::from_bytes(self.payer.verifying_key().to_bytes())
     }
 
-    pub(super) fn transfer(&self, program: SolanaAddress, units: u64) -> Step {
+    pub(super) fn transfer(&self, program: SolanaAddress, units: u64) -> TestInstruction {
         let terms = solana_terms();
         let source = token_account(self.payer_address(), program, terms.mint).unwrap();
         let destination = token_account(terms.pay_to, program, terms.mint).unwrap();
@@ -68,7 +68,7 @@ impl Draft {
             Account::Payer,
         ];
         let data = [&[12], &units.to_le_bytes()[..], &[6]].concat();
-        Step { program, accounts, data }
+        TestInstruction { program, accounts, data }
     }
 
     pub(super) fn set_compute_limit(&mut self, units: u32) {
@@ -89,18 +89,18 @@ impl Draft {
 
     pub(super) fn add_memo(&mut self, memo: &[u8], accounts: &[Account]) {
         let (accounts, data) = (accounts.to_vec(), memo.to_vec());
-        self.instructions.push(Step { program: MEMO, accounts, data });
+        self.instructions.push(TestInstruction { program: MEMO, accounts, data });
     }
 
     pub(super) fn add_lighthouse(&mut self) {
         let accounts = vec![Account::Payer];
-        self.instructions.push(Step { program: LIGHTHOUSE, accounts, data: vec![1] });
+        self.instructions.push(TestInstruction { program: LIGHTHOUSE, accounts, data: vec![1] });
     }
 
     pub(super) fn add_create_token_account(&mut self) {
         let program = solana("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
         let accounts = vec![Account::Payer, Account::At(ELSEWHERE)];
-        self.instructions.push(Step { program, accounts, data: vec![1] });
+        self.instructions.push(TestInstruction { program, accounts, data: vec![1] });
     }
 
     /// The bytes that a client sends: the payer has signed, the fee payer's place is empty.
@@ -176,8 +176,8 @@ impl Draft {
     }
 }
 
-fn budget(data: &[u8]) -> Step {
-    Step { program: COMPUTE_BUDGET, accounts: Vec::new(), data: data.to_vec() }
+fn budget(data: &[u8]) -> TestInstruction {
+    TestInstruction { program: COMPUTE_BUDGET, accounts: Vec::new(), data: data.to_vec() }
 }
 
 fn index(keys: &mut Vec<SolanaAddress>, key: SolanaAddress) -> u8 {

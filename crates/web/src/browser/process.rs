@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use tokio_util::task::TaskTracker;
 
 use super::wire::Wire;
-use super::{BrowserFault, BrowserSetup};
+use super::{BrowserError, BrowserSetup};
 
 const START_TIME_MAX: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -59,8 +59,8 @@ impl Running {
     pub(super) async fn start(
         setup: &BrowserSetup,
         tasks: &TaskTracker,
-    ) -> Result<Running, BrowserFault> {
-        let failed = |cause: String| BrowserFault::NotStarted(cause);
+    ) -> Result<Running, BrowserError> {
+        let failed = |cause: String| BrowserError::NotStarted(cause);
         let profile = tempfile::Builder::new().prefix("tollgate-browser").tempdir();
         let profile = profile.map_err(|error| failed(error.to_string()))?;
         let mut command = Command::new(&setup.program);
@@ -85,12 +85,12 @@ impl Running {
 }
 
 /// Where the browser says that it can be spoken to: a port, and a path that others cannot guess.
-async fn listening(child: &mut Child, profile: &Path) -> Result<(u16, String), BrowserFault> {
+async fn listening(child: &mut Child, profile: &Path) -> Result<(u16, String), BrowserError> {
     let deadline = Instant::now() + START_TIME_MAX;
     let file = profile.join("DevToolsActivePort");
     while Instant::now() < deadline {
         if let Ok(Some(status)) = child.try_wait() {
-            return Err(BrowserFault::NotStarted(format!(
+            return Err(BrowserError::NotStarted(format!(
                 "it ended with {status}; as root it only runs with `sandbox = false` in [scrape]"
             )));
         }
@@ -106,5 +106,5 @@ async fn listening(child: &mut Child, profile: &Path) -> Result<(u16, String), B
         }
         sleep(LOOK_AGAIN).await;
     }
-    Err(BrowserFault::NotStarted("it does not say where it listens".to_owned()))
+    Err(BrowserError::NotStarted("it does not say where it listens".to_owned()))
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
-use super::BrowserFault;
+use super::BrowserError;
 use super::wire::Wire;
 use crate::fetch::{Ask, Fetched, Fetcher, Method};
 
@@ -43,7 +43,7 @@ pub(super) async fn build(
     context: &str,
     fetcher: &Fetcher,
     address: &WebAddress,
-) -> Result<String, BrowserFault> {
+) -> Result<String, BrowserError> {
     let target = json!({"url": "about:blank", "browserContextId": context});
     let target = wire.call(None, "Target.createTarget", target).await?;
     let attach = json!({"targetId": target["targetId"], "flatten": true});
@@ -63,7 +63,7 @@ struct Tab<'a> {
 }
 
 impl Tab<'_> {
-    async fn call(&self, method: &str, parameters: Value) -> Result<Value, BrowserFault> {
+    async fn call(&self, method: &str, parameters: Value) -> Result<Value, BrowserError> {
         self.wire.call(Some(self.session), method, parameters).await
     }
 
@@ -71,14 +71,14 @@ impl Tab<'_> {
         &self,
         events: mpsc::Receiver<Value>,
         address: &WebAddress,
-    ) -> Result<String, BrowserFault> {
+    ) -> Result<String, BrowserError> {
         self.call("Page.enable", json!({})).await?;
         self.call("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]})).await?;
         // The answer to a navigation comes when its page does, which needs the events served.
         let navigating = self.call("Page.navigate", json!({"url": address.as_str()}));
         let (navigated, ()) = tokio::join!(navigating, self.serve(events));
         if let Some(error) = navigated?.get("errorText").and_then(Value::as_str) {
-            return Err(BrowserFault::Refused(format!("the page: {error}")));
+            return Err(BrowserError::Refused(format!("the page: {error}")));
         }
         let expression = format!(
             "(document.documentElement ? document.documentElement.outerHTML : '').slice(0, {HTML_CHARS_MAX})"

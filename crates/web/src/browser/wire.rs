@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use tokio_util::task::TaskTracker;
 
-use super::BrowserFault;
+use super::BrowserError;
 
 /// Calls that wait to be sent.
 const CALLS_WAITING_MAX: usize = 64;
@@ -42,12 +42,12 @@ impl Wire {
         stream: TcpStream,
         address: &str,
         tasks: &TaskTracker,
-    ) -> Result<Wire, BrowserFault> {
+    ) -> Result<Wire, BrowserError> {
         let config = WebSocketConfig::default()
             .max_message_size(Some(MESSAGE_BYTES_MAX))
             .max_frame_size(Some(MESSAGE_BYTES_MAX));
         let opened = client_async_with_config(address, stream, Some(config)).await;
-        let (socket, _) = opened.map_err(|error| BrowserFault::NotStarted(error.to_string()))?;
+        let (socket, _) = opened.map_err(|error| BrowserError::NotStarted(error.to_string()))?;
         let (outgoing, calls) = mpsc::channel(CALLS_WAITING_MAX);
         let shared = Arc::<Shared>::default();
         tasks.spawn(carry(socket, calls, Arc::clone(&shared)));
@@ -64,7 +64,7 @@ impl Wire {
         page: Option<&str>,
         method: &str,
         parameters: Value,
-    ) -> Result<Value, BrowserFault> {
+    ) -> Result<Value, BrowserError> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = oneshot::channel();
         lock(&self.shared.answers).insert(id, sender);
@@ -74,13 +74,13 @@ impl Wire {
         }
         let sent = self.outgoing.send(Message::text(call.to_string())).await;
         let answered = match sent {
-            Ok(()) => timeout(ANSWER_TIME_MAX, answer).await.map_err(|_| BrowserFault::TimedOut),
-            Err(_) => Err(BrowserFault::Gone),
+            Ok(()) => timeout(ANSWER_TIME_MAX, answer).await.map_err(|_| BrowserError::TimedOut),
+            Err(_) => Err(BrowserError::Gone),
         };
         lock(&self.shared.answers).remove(&id);
-        let mut answer = answered?.map_err(|_| BrowserFault::Gone)?;
+        let mut answer = answered?.map_err(|_| BrowserError::Gone)?;
         if let Some(error) = answer.get("error") {
-            return Err(BrowserFault::Refused(format!("{method}: {error}")));
+            return Err(BrowserError::Refused(format!("{method}: {error}")));
         }
         Ok(answer["result"].take())
     }
@@ -121,7 +121,7 @@ async fn carry(
             }
         }
     }
-    // Whoever waits is told by the end of their channels.
+    // Waiting tasks see that their channels closed.
     lock(&shared.answers).clear();
     lock(&shared.listeners).clear();
 }

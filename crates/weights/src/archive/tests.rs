@@ -12,7 +12,7 @@ fn check(name: &str, bytes: &[u8], path: &str, bytes_max: u64) -> Result<Vec<u8>
     let wanted = Wanted { path: path.to_owned(), to: to.clone(), bytes_max };
     match extract(&archive, name, &[wanted]) {
         Ok(()) => Ok(std::fs::read(to).unwrap()),
-        Err(Fault::Source(message)) => Err(message),
+        Err(SourceError::Source(message)) => Err(message),
         Err(other) => panic!("{other:?}"),
     }
 }

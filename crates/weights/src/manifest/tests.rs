@@ -64,18 +64,18 @@ fn the_default_set_is_small_and_complete() {
         let bytes: u64 = defaults.iter().map(|model| model.bytes()).sum();
         assert!(bytes <= DEFAULT_BYTES_MAX, "{bytes} bytes on {platform}");
         let kinds = [
-            Kind::Text,
-            Kind::Embedding,
-            Kind::Transcription,
-            Kind::Speech,
-            Kind::Image,
-            Kind::Video,
-            Kind::Edit,
-            Kind::Upscale,
-            Kind::CutOut,
-            Kind::Erase,
-            Kind::Safety,
-            Kind::Library,
+            EntryKind::Text,
+            EntryKind::Embedding,
+            EntryKind::Transcription,
+            EntryKind::Speech,
+            EntryKind::Image,
+            EntryKind::Video,
+            EntryKind::Edit,
+            EntryKind::Upscale,
+            EntryKind::CutOut,
+            EntryKind::Erase,
+            EntryKind::Safety,
+            EntryKind::Library,
         ];
         for kind in kinds {
             assert!(defaults.iter().any(|model| model.kind == kind), "no {kind:?} on {platform}");

@@ -82,7 +82,7 @@ async fn a_scoped_package_lies_where_npm_puts_it() {
     let expected = "https://npm.example/mirror/@lat.md/embed/-/embed-0.1.0.tgz";
     assert_eq!(located.unwrap().as_str(), expected);
     let python = Package { registry: Registry::Python, ..package };
-    let Err(Fault::Source(message)) = registries.locate(&client, &python).await else {
+    let Err(SourceError::Source(message)) = registries.locate(&client, &python).await else {
         panic!("there is no Python index");
     };
     assert_eq!(message, NO_PYTHON);

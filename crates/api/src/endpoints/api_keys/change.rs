@@ -13,7 +13,7 @@ use crate::endpoints::api_keys::terms::Limits;
 use crate::endpoints::api_keys::{find, refuse_write, terms};
 use crate::input::Json;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const UNKNOWN: &str = "API key not found or expired";
 
@@ -24,7 +24,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn update_api_key(
     app: Shared,
     call: Call<Admin, Json<ApiKeyChange>>,
-) -> Result<Answer<ApiKeyChanged>, Refusal> {
+) -> Result<WithHeaders<ApiKeyChanged>, Refusal> {
     let Admin(holder) = &call.caller;
     let Json(change) = call.input;
     let mut key = find(&app, holder, &change.id, UNKNOWN).await?;
@@ -51,5 +51,5 @@ async fn update_api_key(
     key.settings = changed;
     let usage = RecentUsage::read(&app, holder.owner.id, call.now).await?;
     let data = detail(&app, &key, &usage);
-    Ok(Answer::new(ApiKeyChanged { success: true, data }))
+    Ok(WithHeaders::new(ApiKeyChanged { success: true, data }))
 }

@@ -16,7 +16,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::api_keys::{detail, terms};
 use crate::input::Json;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/api_keys", create_api_key)
@@ -29,7 +29,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn create_api_key(
     app: Shared,
     call: Call<Admin, Json<NewApiKey>>,
-) -> Result<Answer<NewApiKeyReply>, Refusal> {
+) -> Result<WithHeaders<NewApiKeyReply>, Refusal> {
     let Admin(holder) = &call.caller;
     let Json(wanted) = call.input;
     make(&app, holder.owner.id, wanted, call.now).await
@@ -41,7 +41,7 @@ pub(super) async fn make(
     owner: OwnerId,
     wanted: NewApiKey,
     now: Timestamp,
-) -> Result<Answer<NewApiKeyReply>, Refusal> {
+) -> Result<WithHeaders<NewApiKeyReply>, Refusal> {
     let mut faults = Faults::default();
     let limits = terms::limits(&wanted.consumption_limit.unwrap_or_default(), &mut faults);
     let expires = terms::expiry(&wanted.expires_at.unwrap_or_default(), now, &mut faults);
@@ -70,7 +70,7 @@ pub(super) async fn make(
         model_privacy: detail::privacy(key.settings.model_privacy),
         description: key.settings.description,
     };
-    Ok(Answer::new(NewApiKeyReply { success: true, data }))
+    Ok(WithHeaders::new(NewApiKeyReply { success: true, data }))
 }
 
 fn refuse_creation(error: StoreError) -> Refusal {

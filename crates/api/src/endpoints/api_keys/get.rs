@@ -10,7 +10,7 @@ use crate::endpoints::api_keys::detail::{RecentUsage, detail};
 use crate::endpoints::api_keys::find;
 use crate::input::Path;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/api_keys/{id}", get_api_key)
@@ -23,11 +23,11 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_api_key(
     app: Shared,
     call: Call<Admin, Path<ApiKeyPath>>,
-) -> Result<Answer<ApiKeyReply>, Refusal> {
+) -> Result<WithHeaders<ApiKeyReply>, Refusal> {
     let Admin(holder) = &call.caller;
     let Path(path) = &call.input;
     app.keys.note_uses().await.map_err(Refusal::unavailable)?;
     let key = find(&app, holder, &path.id, "API key not found").await?;
     let usage = RecentUsage::read(&app, holder.owner.id, call.now).await?;
-    Ok(Answer::new(ApiKeyReply { data: detail(&app, &key, &usage) }))
+    Ok(WithHeaders::new(ApiKeyReply { data: detail(&app, &key, &usage) }))
 }

@@ -9,7 +9,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::api_keys::detail::{RecentUsage, detail};
 use crate::input::Nothing;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/api_keys", list_api_keys).tag("API keys").summary("List API keys").build()
@@ -18,11 +18,11 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn list_api_keys(
     app: Shared,
     call: Call<Admin, Nothing>,
-) -> Result<Answer<ApiKeyList>, Refusal> {
+) -> Result<WithHeaders<ApiKeyList>, Refusal> {
     let Admin(holder) = &call.caller;
     app.keys.note_uses().await.map_err(Refusal::unavailable)?;
     let keys = app.store.list_keys(holder.owner.id).await.map_err(Refusal::unavailable)?;
     let usage = RecentUsage::read(&app, holder.owner.id, call.now).await?;
     let data = keys.iter().map(|key| detail(&app, key, &usage)).collect();
-    Ok(Answer::new(ApiKeyList { object: "list", data }))
+    Ok(WithHeaders::new(ApiKeyList { object: "list", data }))
 }

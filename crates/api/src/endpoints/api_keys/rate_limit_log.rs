@@ -8,7 +8,7 @@ use crate::caller::Admin;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::Nothing;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/api_keys/rate_limit_logs", list_rate_limit_logs)
@@ -28,14 +28,14 @@ pub(crate) fn alias() -> Endpoint {
 async fn list_rate_limits_log(
     app: Shared,
     call: Call<Admin, Nothing>,
-) -> Result<Answer<RateLimitLog>, Refusal> {
+) -> Result<WithHeaders<RateLimitLog>, Refusal> {
     list_rate_limit_logs(app, call).await
 }
 
 async fn list_rate_limit_logs(
     app: Shared,
     call: Call<Admin, Nothing>,
-) -> Result<Answer<RateLimitLog>, Refusal> {
+) -> Result<WithHeaders<RateLimitLog>, Refusal> {
     let Admin(holder) = &call.caller;
     let hits = app.store.limit_hits(holder.owner.id).await.map_err(Refusal::unavailable)?;
     let entries = hits.into_iter().map(|hit| RateLimitLogEntry {
@@ -45,5 +45,5 @@ async fn list_rate_limit_logs(
         rate_limit_type: hit.kind,
         timestamp: hit.at.to_string(),
     });
-    Ok(Answer::new(RateLimitLog { object: "list", data: entries.collect() }))
+    Ok(WithHeaders::new(RateLimitLog { object: "list", data: entries.collect() }))
 }

@@ -12,10 +12,10 @@ use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::KeyHolder;
 use crate::endpoint::{Draft, Endpoint};
-use crate::endpoints::billing::balance::can_consume;
 use crate::input::Nothing;
+use crate::payment::can_consume;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/api_keys/rate_limits", get_rate_limits)
@@ -27,7 +27,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_rate_limits(
     app: Shared,
     call: Call<KeyHolder, Nothing>,
-) -> Result<Answer<RateLimitsReply>, Refusal> {
+) -> Result<WithHeaders<RateLimitsReply>, Refusal> {
     let KeyHolder(holder) = &call.caller;
     let tier = app.tier(Some(holder.as_ref()));
     let balances = app.ledger.balances(holder.owner.id);
@@ -45,7 +45,7 @@ async fn get_rate_limits(
         next_epoch_begins: Timestamp::start_of_day(call.now.day() + 1).to_string(),
         rate_limits: models.map(|model| model_limits(model, tier)).collect(),
     };
-    Ok(Answer::new(RateLimitsReply { data }))
+    Ok(WithHeaders::new(RateLimitsReply { data }))
 }
 
 fn expiry(key: &ApiKey) -> Option<String> {

@@ -9,7 +9,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::api_keys::{find, refuse_write};
 use crate::input::QueryOrJson;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const UNKNOWN: &str = "API key could not be found";
 
@@ -20,10 +20,10 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn delete_api_key(
     app: Shared,
     call: Call<Admin, QueryOrJson<ApiKeyChoice>>,
-) -> Result<Answer<Done>, Refusal> {
+) -> Result<WithHeaders<Done>, Refusal> {
     let Admin(holder) = &call.caller;
     let QueryOrJson(choice) = &call.input;
     let key = find(&app, holder, &choice.id, UNKNOWN).await?;
     app.keys.revoke(&key).await.map_err(|error| refuse_write(error, UNKNOWN))?;
-    Ok(Answer::new(Done { success: true }))
+    Ok(WithHeaders::new(Done { success: true }))
 }

@@ -1,4 +1,4 @@
-//! `/api_keys/generate_web3_key`: an API key for whoever can sign for a wallet.
+//! `/api_keys/generate_web3_key`: an API key for the holder of a wallet.
 
 use access::wallets::{self, NonceRefused};
 use domain::limits::tiers::LimitClass;
@@ -16,7 +16,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::api_keys::create;
 use crate::input::{Json, Query};
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::wallets::sign_in::is_confirmed;
 
 const PATH: &str = "/api_keys/generate_web3_key";
@@ -41,7 +41,7 @@ pub(crate) fn key_endpoint() -> Endpoint {
 async fn get_web3_token(
     app: Shared,
     call: Call<Anyone, Query<Web3TokenQuery>>,
-) -> Result<Answer<Web3TokenReply>, Refusal> {
+) -> Result<WithHeaders<Web3TokenReply>, Refusal> {
     let Query(query) = call.input;
     let wallet = match query.address.as_deref().map(EvmAddress::parse) {
         Some(None) => return Err(refuse(Web3KeyFault::InvalidWallet)),
@@ -53,13 +53,13 @@ async fn get_web3_token(
     let public_url = app.settings.public_url.as_str();
     let domain = public_url.split_once("://").map_or(public_url, |(_, rest)| rest);
     let token = mint_token(&app.wallets.token_secret, (domain, wallet), id, call.now);
-    Ok(Answer::new(Web3TokenReply { success: true, data: Web3Token { token } }))
+    Ok(WithHeaders::new(Web3TokenReply { success: true, data: Web3Token { token } }))
 }
 
 async fn create_web3_key(
     app: Shared,
     call: Call<Anyone, Json<NewWeb3Key>>,
-) -> Result<Answer<NewApiKeyReply>, Refusal> {
+) -> Result<WithHeaders<NewApiKeyReply>, Refusal> {
     let Json(wanted) = call.input;
     let secret = &app.wallets.token_secret;
     let verdict =

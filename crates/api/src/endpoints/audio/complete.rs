@@ -10,7 +10,7 @@ use crate::collect::{self, Named};
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::Json;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/audio/complete", complete_audio)
@@ -22,7 +22,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn complete_audio(
     app: Shared,
     call: Call<Collector, Json<CompleteRequest>>,
-) -> Result<Answer<Completed>, Refusal> {
+) -> Result<WithHeaders<Completed>, Refusal> {
     let (Collector(holder), Json(body)) = (call.caller, call.input);
     let named = Named { kind: JobKind::Music, model: &body.model, queue_id: &body.queue_id };
     let job = collect::find(&app, &holder, named, call.now).await?;

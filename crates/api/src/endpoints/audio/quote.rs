@@ -12,7 +12,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::input::Json;
 use crate::refusal::Refusal;
 use crate::refusal::model::refuse_model;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/audio/quote", quote_audio)
@@ -27,7 +27,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn quote_audio(
     app: Shared,
     call: Call<Anyone, Json<AudioQuoteRequest>>,
-) -> Result<Answer<Quote>, Refusal> {
+) -> Result<WithHeaders<Quote>, Refusal> {
     let Json(body) = call.input;
     let catalogue = app.catalogue.get();
     let resolved = catalogue.resolve(&body.model, ModelType::Music, call.now);
@@ -38,5 +38,5 @@ async fn quote_audio(
     let duration_s = music::quoted_duration(body.duration_seconds.as_ref(), spec)?;
     let line = music::line(spec, duration_s, body.character_count)?;
     let cost = Cost::of(&[(line.units, line.rate)]);
-    Ok(Answer::new(Quote { quote: cost.usd.as_f64() }))
+    Ok(WithHeaders::new(Quote { quote: cost.usd.as_f64() }))
 }

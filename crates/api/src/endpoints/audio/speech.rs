@@ -1,6 +1,6 @@
 //! `POST /audio/speech`: a text is spoken, as a whole file or sentence by sentence.
 
-mod job;
+mod paid_speech;
 mod request;
 mod stream;
 mod tail;
@@ -14,7 +14,7 @@ use domain::limits::tiers::LimitClass;
 use domain::voices::{self, Tie};
 use wire::audio::SpeechRequest;
 
-use self::job::Job;
+use self::paid_speech::PaidSpeech;
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
@@ -26,7 +26,7 @@ use crate::payment;
 use crate::refusal::Refusal;
 use crate::refusal::model::refuse_model;
 use crate::refusal::sound::refuse_speech;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::sound::{Sound, Spoken};
 
 /// What the specification names for requests that name none.
@@ -66,19 +66,19 @@ async fn create_speech(
     let want = Want::Exactly(spec.price.cost(characters).capped(AMOUNT_MAX));
     let funds = call.hold(&model, 0, want)?;
     let held = funds.balance_after_hold();
-    let charge = job::charge(&model, spec.price, characters);
-    let job = Job { funds, engine, charge };
+    let charge = paid_speech::charge(&model, spec.price, characters);
+    let speech = PaidSpeech { funds, engine, charge };
     let format = request.format;
     let spoken = if streams {
-        let flow = job.stream(request).await;
+        let flow = speech.stream(request).await;
         flow.map(|flow| (flow.into_body(), held))
     } else {
-        let whole = job.whole(request).await;
+        let whole = speech.whole(request).await;
         whole.map(|paid| (Body::from(paid.output), payment::balance_remaining(&paid.receipt)))
     };
     let (body, remaining) =
         spoken.map_err(|failure| refuse_speech(failure, streams, &call.request_id))?;
-    let answer = Answer::new(Sound { format, body });
+    let answer = WithHeaders::new(Sound { format, body });
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
     Ok(Spoken(model_headers::write(answer, &resolved)))
 }

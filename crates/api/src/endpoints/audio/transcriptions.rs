@@ -28,7 +28,7 @@ use crate::paid::{PaidCall, Produced};
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::refusal::sound::refuse_transcription;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::written::Written;
 
 /// What requests that name no model get: the operator's choice.
@@ -117,7 +117,7 @@ fn without_times(model: &str) -> Refusal {
     Refusal::bad_request("No timestamps", message)
 }
 
-fn with_balance<T>(answer: Answer<T>, remaining: &str) -> Answer<T> {
+fn with_balance<T>(answer: WithHeaders<T>, remaining: &str) -> WithHeaders<T> {
     answer.header(payment::BALANCE_REMAINING, remaining)
 }
 

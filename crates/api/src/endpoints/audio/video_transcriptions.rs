@@ -17,7 +17,7 @@ use crate::paid::{PaidCall, Produced};
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::refusal::sound::refuse_transcription;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::written::VideoWritten;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -65,10 +65,11 @@ async fn create_video_transcription(
     let transcript = paid.output;
     let is_bare = fields.response_format == Some(VideoTranscriptFormat::Text);
     if is_bare {
-        let answer = Answer::new(transcript.text).header(payment::BALANCE_REMAINING, remaining);
+        let answer =
+            WithHeaders::new(transcript.text).header(payment::BALANCE_REMAINING, remaining);
         return Ok(VideoWritten::Text(model_headers::write(answer, &resolved)));
     }
     let told = VideoTranscript { transcript: transcript.text, lang: transcript.language };
-    let answer = Answer::new(told).header(payment::BALANCE_REMAINING, remaining);
+    let answer = WithHeaders::new(told).header(payment::BALANCE_REMAINING, remaining);
     Ok(VideoWritten::Json(model_headers::write(answer, &resolved)))
 }

@@ -24,7 +24,7 @@ use crate::input::Form;
 use crate::model_headers;
 use crate::paid::{PaidCall, Produced};
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -40,7 +40,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn create_voice(
     app: Shared,
     call: Call<Customer, Form<VoiceRequest>>,
-) -> Result<Answer<ClonedVoice>, Refusal> {
+) -> Result<WithHeaders<ClonedVoice>, Refusal> {
     let (call, Form { fields, files }) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
     let asked = match &fields.model {
@@ -80,7 +80,7 @@ async fn create_voice(
     let expires = call.now.plus(DAY.saturating_mul(days));
     let handle = voices::handle(tie, &paid.output, expires, &|text| app.keys.seal(text));
     let id = handle.ok_or_else(|| Refusal::internal("a voice without a handle"))?;
-    let answer = Answer::new(ClonedVoice { id, model: model.id.clone() });
+    let answer = WithHeaders::new(ClonedVoice { id, model: model.id.clone() });
     Ok(model_headers::write(answer, &resolved))
 }
 

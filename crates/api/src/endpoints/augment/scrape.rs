@@ -15,7 +15,7 @@ use crate::input::Json;
 use crate::paid::{PaidCall, Produced};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::web::WebWork;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -31,7 +31,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn scrape_page(
     app: Shared,
     call: Call<Customer, Json<ScrapeRequest>>,
-) -> Result<Answer<ScrapeResult>, Refusal> {
+) -> Result<WithHeaders<ScrapeResult>, Refusal> {
     let (call, Json(body)) = PaidCall::of(&app, call);
     let address = app.web.scraper.parse(&body.url).map_err(refuse)?;
     call.room.take_more(PAGE_BYTES_MAX)?;
@@ -47,7 +47,7 @@ async fn scrape_page(
     let remaining = payment::balance_remaining(&paid.receipt);
     let result =
         ScrapeResult { url: body.url, content: paid.output, format: ScrapeFormat::Markdown };
-    Ok(Answer::new(result).header(payment::BALANCE_REMAINING, remaining))
+    Ok(WithHeaders::new(result).header(payment::BALANCE_REMAINING, remaining))
 }
 
 /// An address that is wrong is the caller's; a page that fails is nobody's here.

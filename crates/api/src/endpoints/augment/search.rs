@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::web::SearchFault;
+use ::web::SearchError;
 use domain::limits::tiers::LimitClass;
 use wire::augment::{SearchRequest, SearchResult, SearchResults};
 
@@ -15,7 +15,7 @@ use crate::input::Json;
 use crate::paid::{PaidCall, Produced};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::web::WebWork;
 
 const RESULTS_DEFAULT: u8 = 10;
@@ -32,7 +32,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn search_web(
     app: Shared,
     call: Call<Customer, Json<SearchRequest>>,
-) -> Result<Answer<SearchResults>, Refusal> {
+) -> Result<WithHeaders<SearchResults>, Refusal> {
     let (call, Json(body)) = PaidCall::of(&app, call);
     if app.web.searcher.is_none() {
         let message = "Web search is not set up on this server.";
@@ -43,7 +43,7 @@ async fn search_web(
     let (query, limit) = (body.query.clone(), body.limit.unwrap_or(RESULTS_DEFAULT));
     let paid = funds.run_or(async move {
         let Some(searcher) = &web.searcher else {
-            return Err(SearchFault::Unreachable("none is set up".to_owned()));
+            return Err(SearchError::Unreachable("none is set up".to_owned()));
         };
         let found = searcher.search(&query, usize::from(limit)).await?;
         Ok(Produced { output: found, tokens: 0, charge })
@@ -58,5 +58,5 @@ async fn search_web(
         date: found.date,
     });
     let results = SearchResults { query: body.query, results: results.collect() };
-    Ok(Answer::new(results).header(payment::BALANCE_REMAINING, remaining))
+    Ok(WithHeaders::new(results).header(payment::BALANCE_REMAINING, remaining))
 }

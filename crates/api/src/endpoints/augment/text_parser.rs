@@ -14,7 +14,7 @@ use crate::input::{Form, Upload};
 use crate::paid::{PaidCall, Produced};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::parsed::Parsed;
 use crate::web::WebWork;
 
@@ -52,13 +52,13 @@ async fn parse_document(
     let remaining = payment::balance_remaining(&paid.receipt);
     let tokens = (paid.output.chars().count() * 10).div_ceil(TENTHS_OF_CHARACTERS_PER_TOKEN);
     Ok(match fields.response_format.unwrap_or_default() {
-        TextFormat::Text => {
-            Parsed::Text(Answer::new(paid.output).header(payment::BALANCE_REMAINING, remaining))
-        }
+        TextFormat::Text => Parsed::Text(
+            WithHeaders::new(paid.output).header(payment::BALANCE_REMAINING, remaining),
+        ),
         TextFormat::Json => {
             let tokens = u64::try_from(tokens).unwrap_or(u64::MAX);
             let parsed = ParsedText { text: paid.output, tokens };
-            Parsed::Json(Answer::new(parsed).header(payment::BALANCE_REMAINING, remaining))
+            Parsed::Json(WithHeaders::new(parsed).header(payment::BALANCE_REMAINING, remaining))
         }
     })
 }

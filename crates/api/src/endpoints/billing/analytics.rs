@@ -13,7 +13,7 @@ use crate::caller::Admin;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::Query;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const DAYS_DEFAULT: i64 = 7;
 const DAYS_MAX: i64 = 90;
@@ -29,7 +29,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_usage_analytics(
     app: Shared,
     call: Call<Admin, Query<AnalyticsQuery>>,
-) -> Result<Answer<Analytics>, Refusal> {
+) -> Result<WithHeaders<Analytics>, Refusal> {
     let Admin(holder) = &call.caller;
     let Query(query) = &call.input;
     let days = days(query, call.now)?;
@@ -41,7 +41,7 @@ async fn get_usage_analytics(
         catalogue.find(id, call.now).ok().map(|found| found.model.model_type().to_string())
     });
     let by_keys = totals::by_key(&by_key);
-    Ok(Answer::new(Analytics {
+    Ok(WithHeaders::new(Analytics {
         lookback: format!("{}d", days.last - days.first + 1),
         by_date: totals::by_date(&by_model, days),
         by_model_daily: totals::model_days(&by_model, days),

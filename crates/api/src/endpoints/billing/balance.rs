@@ -1,7 +1,6 @@
 //! `GET /billing/balance`: what the account can spend.
 
 use credits::AllowanceKind;
-use money::Nano;
 use wire::billing as wire;
 
 use crate::app::Shared;
@@ -10,11 +9,9 @@ use crate::caller::Admin;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::billing::wire_currency;
 use crate::input::Nothing;
+use crate::payment::can_consume;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
-
-/// Ten cents: below it nothing worth asking for can be paid.
-pub(crate) const CONSUMABLE_MIN: Nano = Nano::from_nanos(100_000_000);
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/billing/balance", get_balance)
@@ -27,7 +24,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_balance(
     app: Shared,
     call: Call<Admin, Nothing>,
-) -> Result<Answer<wire::Balance>, Refusal> {
+) -> Result<WithHeaders<wire::Balance>, Refusal> {
     let Admin(holder) = &call.caller;
     let owner = holder.owner.id;
     let balances = app.ledger.balances(owner);
@@ -44,9 +41,5 @@ async fn get_balance(
         },
         diem_epoch_allocation: app.ledger.allocation(owner, AllowanceKind::DiemDaily).as_f64(),
     };
-    Ok(Answer::new(body))
-}
-
-pub(crate) fn can_consume(spendable: Nano) -> bool {
-    CONSUMABLE_MIN <= spendable
+    Ok(WithHeaders::new(body))
 }

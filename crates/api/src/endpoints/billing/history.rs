@@ -15,7 +15,7 @@ use crate::endpoints::billing::row::row;
 use crate::endpoints::billing::{currency, range};
 use crate::input::Query;
 use crate::refusal::Refusal;
-use crate::reply::{Answer, Csv, Table};
+use crate::reply::{Csv, Table, WithHeaders};
 use schema_check::Faults;
 
 const ROWS_DEFAULT: u32 = 1000;
@@ -49,11 +49,11 @@ async fn list_usage_history(
     let next_cursor = last.map(|place| Cursor { after: Some(place), ..start }.write());
     let rows: Vec<_> = found.iter().map(|(_, usage)| row(usage)).collect();
     if !call.accepts_csv {
-        return Ok(Table::Json(Answer::new(UsageHistory { data: rows, next_cursor })));
+        return Ok(Table::Json(WithHeaders::new(UsageHistory { data: rows, next_cursor })));
     }
     let digits: String = call.now.to_string().chars().filter(|it| !"-:.".contains(*it)).collect();
     let file_name = format!("billing-usage-history-{digits}.csv");
-    let answer = Answer::new(Csv { file_name, text: csv(&rows) });
+    let answer = WithHeaders::new(Csv { file_name, text: csv(&rows) });
     Ok(Table::Csv(match next_cursor {
         Some(cursor) => answer.header("x-next-cursor", cursor),
         None => answer,

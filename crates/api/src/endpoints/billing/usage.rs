@@ -12,7 +12,7 @@ use crate::endpoints::billing::row::row;
 use crate::endpoints::billing::{currency, range};
 use crate::input::Query;
 use crate::refusal::Refusal;
-use crate::reply::{Answer, Csv, Table};
+use crate::reply::{Csv, Table, WithHeaders};
 
 const ROWS_DEFAULT: u32 = 200;
 
@@ -58,13 +58,13 @@ async fn list_usage(
     };
     if call.accepts_csv {
         let file = Csv { file_name: "billing_usage.csv".to_owned(), text: csv(&rows) };
-        return Ok(Table::Csv(paged(Answer::new(file), &pagination)));
+        return Ok(Table::Csv(paged(WithHeaders::new(file), &pagination)));
     }
     let body = UsagePage { warning_message: None, data: rows, pagination: pagination.clone() };
-    Ok(Table::Json(paged(Answer::new(body), &pagination)))
+    Ok(Table::Json(paged(WithHeaders::new(body), &pagination)))
 }
 
-fn paged<T>(answer: Answer<T>, pagination: &Pagination) -> Answer<T> {
+fn paged<T>(answer: WithHeaders<T>, pagination: &Pagination) -> WithHeaders<T> {
     answer
         .header("x-pagination-limit", pagination.limit)
         .header("x-pagination-page", pagination.page)

@@ -9,7 +9,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::characters::{detail, find};
 use crate::input::Path;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/characters/{slug}", get_character)
@@ -22,8 +22,11 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_character(
     app: Shared,
     call: Call<KeyHolder, Path<CharacterPath>>,
-) -> Result<Answer<CharacterReply>, Refusal> {
+) -> Result<WithHeaders<CharacterReply>, Refusal> {
     let (KeyHolder(holder), Path(path)) = (call.caller, call.input);
     let line = find(&app, &path.slug, holder.owner.id).await?;
-    Ok(Answer::new(CharacterReply { data: detail::character(&app, line), object: "character" }))
+    Ok(WithHeaders::new(CharacterReply {
+        data: detail::character(&app, line),
+        object: "character",
+    }))
 }

@@ -13,7 +13,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::characters::detail;
 use crate::input::Query;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const LIMIT_DEFAULT: u32 = 50;
 /// Of each list, however it is written.
@@ -32,13 +32,13 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn list_characters(
     app: Shared,
     call: Call<KeyHolder, Query<CharacterListQuery>>,
-) -> Result<Answer<CharacterList>, Refusal> {
+) -> Result<WithHeaders<CharacterList>, Refusal> {
     let (KeyHolder(holder), Query(query)) = (call.caller, call.input);
     let query = read(query)?;
     let found = app.store.characters(query, Some(holder.owner.id)).await;
     let found = found.map_err(Refusal::unavailable)?;
     let data = found.into_iter().map(|line| detail::character(&app, line)).collect();
-    Ok(Answer::new(CharacterList { data, object: "list" }))
+    Ok(WithHeaders::new(CharacterList { data, object: "list" }))
 }
 
 pub(super) fn read(query: CharacterListQuery) -> Result<CharacterQuery, Refusal> {

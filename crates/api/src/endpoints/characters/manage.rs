@@ -22,7 +22,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::characters::{detail, find, list};
 use crate::input::{Json, Path, Query};
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const ALL: &str = "/admin/characters";
 const ONE: &str = "/admin/characters/{slug}";
@@ -53,19 +53,19 @@ endpoint!(remove_endpoint, Draft::delete(ONE, delete_character), "Remove a chara
 async fn list_managed_characters(
     app: Shared,
     call: Call<Admin, Query<CharacterListQuery>>,
-) -> Result<Answer<CharacterList>, Refusal> {
+) -> Result<WithHeaders<CharacterList>, Refusal> {
     let (Admin(holder), Query(query)) = (call.caller, call.input);
     require_operator(&holder)?;
     let found = app.store.characters(list::read(query)?, Some(holder.owner.id)).await;
     let found = found.map_err(Refusal::unavailable)?;
     let data = found.into_iter().map(|line| detail::character(&app, line)).collect();
-    Ok(Answer::new(CharacterList { data, object: "list" }))
+    Ok(WithHeaders::new(CharacterList { data, object: "list" }))
 }
 
 async fn create_character(
     app: Shared,
     call: Call<Admin, Json<NewCharacter>>,
-) -> Result<Answer<ManagedCharacter>, Refusal> {
+) -> Result<WithHeaders<ManagedCharacter>, Refusal> {
     let (Admin(holder), Json(new)) = (call.caller, call.input);
     require_operator(&holder)?;
     let card = card(new.card)?;
@@ -93,7 +93,7 @@ async fn create_character(
 async fn get_managed_character(
     app: Shared,
     call: Call<Admin, Path<CharacterPath>>,
-) -> Result<Answer<ManagedCharacter>, Refusal> {
+) -> Result<WithHeaders<ManagedCharacter>, Refusal> {
     let (Admin(holder), Path(path)) = (call.caller, call.input);
     require_operator(&holder)?;
     managed(&app, find(&app, &path.slug, holder.owner.id).await?).await
@@ -102,7 +102,7 @@ async fn get_managed_character(
 async fn update_character(
     app: Shared,
     call: Call<Admin, (Path<CharacterPath>, Json<CharacterChange>)>,
-) -> Result<Answer<ManagedCharacter>, Refusal> {
+) -> Result<WithHeaders<ManagedCharacter>, Refusal> {
     let (Admin(holder), (Path(path), Json(change))) = (call.caller, call.input);
     require_operator(&holder)?;
     let line = find(&app, &path.slug, holder.owner.id).await?;
@@ -131,14 +131,14 @@ async fn update_character(
 async fn delete_character(
     app: Shared,
     call: Call<Admin, Path<CharacterPath>>,
-) -> Result<Answer<CharacterRemoved>, Refusal> {
+) -> Result<WithHeaders<CharacterRemoved>, Refusal> {
     let (Admin(holder), Path(path)) = (call.caller, call.input);
     require_operator(&holder)?;
     let line = find(&app, &path.slug, holder.owner.id).await?;
     let write = CharacterWrite::Remove(line.character.id);
     let commit = app.store.commit(Group::of(write.into()));
     commit.await.map_err(Refusal::unavailable)?;
-    Ok(Answer::new(CharacterRemoved { success: true }))
+    Ok(WithHeaders::new(CharacterRemoved { success: true }))
 }
 
 fn require_operator(holder: &Holder) -> Result<(), Refusal> {
@@ -161,9 +161,9 @@ async fn content(app: &App, character: &Character) -> Result<CharacterContent, R
     found.ok_or_else(|| Refusal::internal("a character without its card"))
 }
 
-async fn managed(app: &App, line: CharacterLine) -> Result<Answer<ManagedCharacter>, Refusal> {
+async fn managed(app: &App, line: CharacterLine) -> Result<WithHeaders<ManagedCharacter>, Refusal> {
     let card = content(app, &line.character).await?.card;
     let card = serde_json::from_str(&card).map_err(Refusal::internal)?;
     let data = detail::character(app, line);
-    Ok(Answer::new(ManagedCharacter { data, card, object: "character" }))
+    Ok(WithHeaders::new(ManagedCharacter { data, card, object: "character" }))
 }

@@ -17,7 +17,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::characters::{detail, find};
 use crate::input::{Json, Path, Query};
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const PATH: &str = "/characters/{slug}/reviews";
 const SIZE_DEFAULT: u32 = 20;
@@ -43,7 +43,7 @@ pub(crate) fn create_endpoint() -> Endpoint {
 async fn list_character_reviews(
     app: Shared,
     call: Call<KeyHolder, (Path<CharacterPath>, Query<ReviewQuery>)>,
-) -> Result<Answer<ReviewList>, Refusal> {
+) -> Result<WithHeaders<ReviewList>, Refusal> {
     let (KeyHolder(holder), (Path(path), Query(query))) = (call.caller, call.input);
     let caller = holder.owner.id;
     let line = find(&app, &path.slug, caller).await?;
@@ -66,7 +66,7 @@ async fn list_character_reviews(
         },
         summary,
     };
-    Ok(Answer::new(list)
+    Ok(WithHeaders::new(list)
         .header("x-pagination-limit", size)
         .header("x-pagination-page", page)
         .header("x-pagination-total", found.total)
@@ -76,7 +76,7 @@ async fn list_character_reviews(
 async fn create_character_review(
     app: Shared,
     call: Call<KeyHolder, (Path<CharacterPath>, Json<NewReview>)>,
-) -> Result<Answer<ReviewReply>, Refusal> {
+) -> Result<WithHeaders<ReviewReply>, Refusal> {
     let (KeyHolder(holder), (Path(path), Json(new))) = (call.caller, call.input);
     let owner = holder.owner.id;
     let line = find(&app, &path.slug, owner).await?;
@@ -94,7 +94,7 @@ async fn create_character_review(
     let write = CharacterWrite::PutReview(written.clone());
     let commit = app.store.commit(Group::of(write.into()));
     commit.await.map_err(Refusal::unavailable)?;
-    Ok(Answer::new(ReviewReply { data: review(written, owner), object: "review" }))
+    Ok(WithHeaders::new(ReviewReply { data: review(written, owner), object: "review" }))
 }
 
 fn review(review: stored::Review, caller: OwnerId) -> Review {

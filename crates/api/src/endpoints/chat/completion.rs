@@ -9,15 +9,22 @@ use wire::chat::{
     WebSearchCitation,
 };
 
-use super::sse_encoder::Frame;
 use super::{encrypted, thoughts};
 use crate::endpoints::citations;
-use crate::paid_chat::Answered;
+use crate::paid_chat::PaidAnswer;
 use crate::payment;
+
+/// What all chunks of one answer have in common.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub(super) id: String,
+    pub(super) created: i64,
+    pub(super) model: String,
+}
 
 pub(super) fn completion(
     frame: Frame,
-    answered: Answered,
+    answered: PaidAnswer,
     parameters: EffectiveParameters,
 ) -> ChatCompletion {
     let strips = parameters.strip_thinking_response || parameters.disable_thinking;

@@ -1,7 +1,7 @@
 //! What a model must be able to do for a request: every fault at once, each at its field.
 
 use domain::catalogue::{Capability, TextSpec};
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use wire::chat::{ChatCompletionRequest, ContentPart, Message, MessageContent, ResponseFormat};
 
 /// Of one message.
@@ -37,10 +37,10 @@ impl Gate<'_> {
         for (part_index, part) in parts.iter().enumerate() {
             let Some(kind) = Kind::of(part) else { continue };
             let place = [
-                Step::from("messages"),
-                Step::from(index),
-                Step::from("content"),
-                Step::from(part_index),
+                PathStep::from("messages"),
+                PathStep::from(index),
+                PathStep::from("content"),
+                PathStep::from(part_index),
             ];
             counts[kind.position()] += 1;
             if !is_user {

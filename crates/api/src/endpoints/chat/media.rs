@@ -2,13 +2,11 @@
 //!
 //! They are checked once, whichever models may get them: the largest are decoded for it.
 
-use std::fmt::Display;
-
 use domain::media;
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use wire::chat::{ContentPart, Message, MessageContent};
 
-use crate::endpoints::document::File;
+use crate::endpoints::document::{File, not_passed};
 use crate::hosts::Judged;
 
 /// Every fault at once, each at its part.
@@ -18,7 +16,7 @@ pub(super) fn faults(messages: &[Message], hosts: &Judged) -> Faults {
         let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
         for (position, part) in parts.iter().enumerate() {
             let Some(told) = fault(part, hosts) else { continue };
-            let (messages, content) = (Step::from("messages"), Step::from("content"));
+            let (messages, content) = (PathStep::from("messages"), PathStep::from("content"));
             let place = [messages, index.into(), content, position.into()];
             faults.at(place).push(told);
         }
@@ -26,7 +24,8 @@ pub(super) fn faults(messages: &[Message], hosts: &Judged) -> Faults {
     faults
 }
 
-/// Writes every address as it was judged, so that whoever fetches it reads the same.
+/// Writes every address as it was parsed for the check, so that the engine fetches what was
+/// checked.
 pub(super) fn normalise(messages: &mut [Message]) {
     for message in messages {
         let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
@@ -63,11 +62,6 @@ pub(super) fn taken(messages: &mut [Message]) -> Vec<File> {
     files
 }
 
-/// What a caller is told of something that does not pass.
-pub(in crate::endpoints) fn told(what: &str, fault: impl Display) -> String {
-    format!("Supplied {what} did not pass validation checks. {fault}")
-}
-
 fn fault(part: &ContentPart, hosts: &Judged) -> Option<String> {
     let (what, checked) = match part {
         ContentPart::ImageUrl { image_url, .. } => ("image", media::check_picture(&image_url.url)),
@@ -80,9 +74,9 @@ fn fault(part: &ContentPart, hosts: &Judged) -> Option<String> {
         ContentPart::Text(_) => return None,
     };
     if let Err(fault) = checked {
-        return Some(told(what, fault));
+        return Some(not_passed(what, fault));
     }
-    address(part).and_then(|address| hosts.fault(address)).map(|fault| told(what, fault))
+    address(part).and_then(|address| hosts.fault(address)).map(|fault| not_passed(what, fault))
 }
 
 fn address(part: &ContentPart) -> Option<&str> {

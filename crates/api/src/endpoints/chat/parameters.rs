@@ -49,7 +49,7 @@ pub(super) fn effective(
         let message = "End-to-end encryption is not supported by this model; send `false`";
         faults.at([FIELD, "enable_e2ee"]).push(message);
     } else if wants_encryption && !encryption.is_asked {
-        // Whoever asks for encryption is never served in plain text.
+        // A request that asks for encryption is never answered in plain text.
         let message = "Encryption needs the headers X-Service-TEE-Client-Pub-Key, \
                        X-Service-TEE-Model-Pub-Key and X-Service-TEE-Signing-Algo; send them, or \
                        `false`";

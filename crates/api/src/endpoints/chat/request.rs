@@ -1,6 +1,6 @@
 //! From what a caller sent to what an engine is asked.
 
-mod options;
+pub(in crate::endpoints) mod options;
 mod turns;
 
 use domain::catalogue::{Capability, TextSpec};

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use engine::{SEAL_BYTES, Seal};
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use schemars::SchemaGenerator;
 use serde_json::json;
 use wire::chat::{ChatCompletionRequest, Message, MessageContent, SealError};
@@ -91,7 +91,7 @@ pub(super) fn faults(body: &ChatCompletionRequest, faults: &mut Faults) {
             | Message::Developer { content, .. } => content,
             Message::Assistant { .. } | Message::Tool { .. } => continue,
         };
-        let place = [Step::from("messages"), Step::from(index), Step::from("content")];
+        let place = [PathStep::from("messages"), PathStep::from(index), PathStep::from("content")];
         match content {
             MessageContent::Text(text) if is_sealed(text) => {}
             MessageContent::Text(_) => faults.at(place).push("Encrypted field is not valid hex"),

@@ -1,8 +1,9 @@
 //! A streamed answer as chunks that OpenAI's clients read.
 //!
-//! Usage and cost ride on the last chunk that has a choice, because much code reads
-//! `chunk.choices[0]` blindly; whoever asks for `include_usage` gets OpenAI's own chunk without
-//! choices instead. So a chunk that ends a choice waits until it is known not to be the last.
+//! Usage and cost are in the last chunk that has a choice, because much code reads
+//! `chunk.choices[0]` unchecked; a caller that asks for `include_usage` gets OpenAI's own chunk
+//! without choices instead. So a chunk that ends a choice waits until it is known not to be the
+//! last.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +13,15 @@ use wire::chat::{
     EffectiveParameters, TokenUsage, ToolKind,
 };
 
-use super::completion::finish_reason;
+use super::completion::{Frame, finish_reason};
 use super::encrypted::EncryptedHints;
 use super::thoughts::ThoughtFilter;
 use crate::endpoints::citations;
-use crate::paid_chat::{Settled, Step};
+use crate::paid_chat::{AnswerPart, Settled};
 use crate::payment;
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json, push_parts};
-use crate::transport::RequestId;
-
-/// What all chunks of one answer have in common.
-#[derive(Debug, Clone)]
-pub(super) struct Frame {
-    pub(super) id: String,
-    pub(super) created: i64,
-    pub(super) model: String,
-}
+use crate::request_id::RequestId;
 
 pub(super) struct ChatSseEncoder {
     frame: Frame,
@@ -43,7 +36,7 @@ pub(super) struct ChatSseEncoder {
     /// A chunk that ends a choice, and may be the last.
     held: Option<ChatChunk>,
     parameters: EffectiveParameters,
-    /// Whether what was found on the web is told in the stream.
+    /// Whether the results of a web search are sent in the stream.
     tells_sources: bool,
     /// Whether anything was told yet.
     has_begun: bool,
@@ -193,23 +186,23 @@ impl ChatSseEncoder {
 }
 
 impl SseEncoder for ChatSseEncoder {
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
-        match step {
-            Step::Opened(model, _) => {
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+        match part {
+            AnswerPart::Opened(model, _) => {
                 self.frame.model.clone_from(&model.id);
                 self.beginning = beginning(&self.frame);
                 self.begin(events);
             }
-            // Whoever was waited for before the headers were sent is not told as a step.
-            Step::Chunk(chunk) => {
+            // No `Opened` came if the model was known before the headers were sent.
+            AnswerPart::Chunk(chunk) => {
                 self.begin(events);
                 self.chunk(chunk, events);
             }
-            Step::Done(settled) => {
+            AnswerPart::Done(settled) => {
                 self.begin(events);
                 self.end(&settled, events);
             }
-            Step::Failed(failure) => self.fail(failure, events),
+            AnswerPart::Failed(failure) => self.fail(failure, events),
         }
     }
 }
@@ -246,14 +239,14 @@ fn says_something(delta: &ChoiceDelta) -> bool {
 
 fn choice(delta: &ChoiceDelta) -> ChunkChoice<'_> {
     // The first delta names the role and, as clients expect, says nothing yet if need be.
-    let content = told(&delta.content).or(delta.opens.then_some(""));
+    let content = not_empty(&delta.content).or(delta.opens.then_some(""));
     ChunkChoice {
         index: delta.index,
         delta: ChunkDelta {
             role: delta.opens.then_some(CompletionRole::Assistant),
             content,
-            reasoning_content: told(&delta.reasoning),
-            refusal: told(&delta.refusal),
+            reasoning_content: not_empty(&delta.reasoning),
+            refusal: not_empty(&delta.refusal),
             tool_calls: delta.tool_calls.iter().map(tool_call).collect(),
             reasoning_details: delta.reasoning_details.as_deref(),
             thought_signature: delta.thought_signature.as_deref(),
@@ -268,12 +261,12 @@ fn tool_call(call: &ToolCallDelta) -> ChunkToolCall<'_> {
         index: call.index,
         id: call.id.as_deref(),
         kind: call.id.is_some().then_some(ToolKind::Function),
-        function: ChunkFunction { name: told(&call.name), arguments: &call.arguments },
+        function: ChunkFunction { name: not_empty(&call.name), arguments: &call.arguments },
         extra: &call.extra,
     }
 }
 
 /// What did not grow is left out.
-fn told(text: &str) -> Option<&str> {
+fn not_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }

@@ -4,9 +4,9 @@ use engine::FinishReason;
 use wire::completions::{Completion, CompletionChoice};
 
 use super::echo::Echo;
-use crate::paid_chat::{Answered, Settled};
+use crate::paid_chat::{PaidAnswer, Settled};
 use crate::payment;
-use crate::transport::RequestId;
+use crate::request_id::RequestId;
 
 /// What all chunks of one answer have in common.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl Frame {
     }
 }
 
-pub(super) fn whole(frame: &Frame, answered: Answered) -> Completion {
+pub(super) fn whole(frame: &Frame, answered: PaidAnswer) -> Completion {
     let choices = answered.answer.choices.into_iter().map(|choice| CompletionChoice {
         index: choice.index,
         text: frame.echo.before(choice.index).to_owned() + choice.content.as_deref().unwrap_or(""),

@@ -1,13 +1,13 @@
 //! A continuation as it is made.
 //!
-//! As in chats, usage and cost ride on the last chunk that has a choice unless the caller asks for
+//! As in chats, usage and cost are in the last chunk that has a choice unless the caller asks for
 //! a chunk of their own, so a chunk that ends a choice waits until it is known not to be the last.
 
 use engine::ChatChunk;
 use wire::completions::CompletionChoice;
 
 use super::reply::{Frame, finish_word};
-use crate::paid_chat::{Settled, Step};
+use crate::paid_chat::{AnswerPart, Settled};
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json};
 
@@ -71,13 +71,13 @@ impl CompletionSseEncoder {
 }
 
 impl SseEncoder for CompletionSseEncoder {
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
-        match step {
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+        match part {
             // There is one model that can answer, and it is named already.
-            Step::Opened(..) => {}
-            Step::Chunk(chunk) => self.chunk(chunk, events),
-            Step::Done(settled) => self.end(&settled, events),
-            Step::Failed(failure) => self.fail(failure, events),
+            AnswerPart::Opened(..) => {}
+            AnswerPart::Chunk(chunk) => self.chunk(chunk, events),
+            AnswerPart::Done(settled) => self.end(&settled, events),
+            AnswerPart::Failed(failure) => self.fail(failure, events),
         }
     }
 }

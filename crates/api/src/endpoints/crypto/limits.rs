@@ -24,7 +24,7 @@ pub(super) fn admit(call: &PaidCall) -> Result<(), Refusal> {
         Err(exceeded) => *exceeded.standing(),
     });
     admitted.map(|_| ()).map_err(|exceeded| {
-        app.log_limit_hit(holder, tier, counted(super::relay::PATH), exceeded.kind(), *now);
+        app.log_limit_hit(holder, tier, counted(super::PATH), exceeded.kind(), *now);
         let standing = exceeded.standing();
         let (limit, resets_in) = (standing.allowed.requests, standing.until_reset());
         let wait_s = resets_in.as_millis().div_ceil(1000);

@@ -9,7 +9,7 @@ use crate::caller::Anyone;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::Nothing;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/crypto/rpc/networks", list_rpc_networks)
@@ -22,8 +22,8 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn list_rpc_networks(
     app: Shared,
     _: Call<Anyone, Nothing>,
-) -> Result<Answer<NetworkList>, Refusal> {
+) -> Result<WithHeaders<NetworkList>, Refusal> {
     let chains = app.proxy.chains.get();
     let networks = chains.nodes.networks().map(Network::slug).collect();
-    Ok(Answer::new(NetworkList { networks }))
+    Ok(WithHeaders::new(NetworkList { networks }))
 }

@@ -4,7 +4,7 @@ use domain::limits::tiers::LimitClass;
 use rpc::batch::{Batch, BatchRefusal};
 use rpc::idempotency::Fingerprint;
 use rpc::networks::Network;
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use wire::crypto::{RpcBody, RpcPath};
 
 use crate::app::Shared;
@@ -19,10 +19,8 @@ use crate::keyed;
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 
-pub(super) const PATH: &str = "/crypto/rpc/{network}";
-
 pub(crate) fn endpoint() -> Endpoint {
-    Draft::post(PATH, call_rpc)
+    Draft::post(super::PATH, call_rpc)
         .tag("Crypto")
         .summary("Call a chain's nodes by JSON-RPC, one call or a batch of up to 100")
         .limited_by_itself()
@@ -58,8 +56,8 @@ fn refuse(refusal: BatchRefusal) -> Refusal {
     };
     let mut faults = Faults::default();
     for fault in found {
-        let item = fault.item.map(Step::from);
-        let path = item.into_iter().chain(fault.field.map(Step::from));
+        let item = fault.item.map(PathStep::from);
+        let path = item.into_iter().chain(fault.field.map(PathStep::from));
         faults.at(path).push(fault.message);
     }
     Refusal::invalid(&faults)

@@ -1,4 +1,4 @@
-//! A node's answer on its way to the caller.
+//! A node's answer, as it is sent to the caller.
 
 use axum::response::Response;
 use schemars::SchemaGenerator;

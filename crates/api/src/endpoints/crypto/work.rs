@@ -20,11 +20,12 @@ use store::write::{Group, Write};
 
 use crate::app::App;
 use crate::endpoints::crypto::limits;
-use crate::keyed::{self, Also, Answered, KeyedWork};
+use crate::keyed::{self, Also, KeyedAnswer, KeyedWork};
 use crate::paid::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::HEADERS_USUAL;
+use crate::settings::Settings;
 
 // Names that are checked once and not for every answer.
 static CREDITS: HeaderName = HeaderName::from_static("x-service-rpc-credits");
@@ -38,7 +39,7 @@ pub(crate) struct Work {
     pub(super) batch: Batch,
 }
 
-/// Why there is no answer. Nothing was charged. Whoever waits for the same request is told the same.
+/// Why there is no answer. Nothing was charged. All callers that wait for this request get it.
 #[derive(Debug, Clone)]
 pub(crate) enum Failed {
     /// The owner has as many requests under way as are allowed.
@@ -58,14 +59,16 @@ impl KeyedWork for Work {
         self.call.holder.owner.id
     }
 
-    async fn run(self, app: &App, also: Also) -> Result<Arc<Answered>, keyed::Failed> {
+    async fn run(self, app: &App, also: Also) -> Result<Arc<KeyedAnswer>, keyed::Failed> {
         let done = self.work(app, also).await;
-        done.map_err(|failed| keyed::Failed::new(move |app| failed.clone().into_refusal(app)))
+        done.map_err(|failed| {
+            keyed::Failed::new(move |settings, now| failed.clone().into_refusal(settings, now))
+        })
     }
 }
 
 impl Work {
-    async fn work(self, app: &App, also: Also) -> Result<Arc<Answered>, Failed> {
+    async fn work(self, app: &App, also: Also) -> Result<Arc<KeyedAnswer>, Failed> {
         let chains = app.proxy.chains.get();
         let network = self.batch.network();
         if !chains.nodes.serves(network) {
@@ -96,7 +99,7 @@ impl Work {
                 .increment(reply.cached as u64);
         }
         let balance_remaining = Some(payment::balance_remaining(&receipt));
-        Ok(Arc::new(Answered { body, headers, balance_remaining }))
+        Ok(Arc::new(KeyedAnswer { body, headers, balance_remaining }))
     }
 
     /// Writes down what is about to be sent, before it is: who, when and the hash, never the
@@ -161,11 +164,11 @@ impl Work {
 }
 
 impl Failed {
-    fn into_refusal(self, app: &App) -> Refusal {
+    fn into_refusal(self, settings: &Settings, now: Timestamp) -> Refusal {
         match self {
             Failed::Crowded => limits::refuse_crowd(),
-            Failed::Capped(reached) => limits::refuse_credits(reached, app.clock.now()),
-            Failed::Unpaid(refused) => payment::refuse_hold(app, refused),
+            Failed::Capped(reached) => limits::refuse_credits(reached, now),
+            Failed::Unpaid(refused) => payment::refuse_hold(settings, refused),
             Failed::Node(error) => match error {
                 NodeError::NotConfigured(_) | NodeError::Unavailable(_) => {
                     Refusal::nodes_unavailable(error.to_string())

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::catalogue::EmbeddingSpec;
 use engine::{EmbeddingInput, EmbeddingRequest, Usage};
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use wire::embeddings as wire_embeddings;
 use wire_embeddings::{Embedding, EmbeddingList, EmbeddingUsage, EncodingFormat, Vector};
 
@@ -70,7 +70,7 @@ pub(super) fn reply(
 fn check_lengths(input: &wire_embeddings::EmbeddingInput, tokens_max: u64, faults: &mut Faults) {
     let mut check = |place: Option<usize>, tokens: u64| {
         if tokens_max < tokens {
-            let path = [Step::from("input")].into_iter().chain(place.map(Step::from));
+            let path = [PathStep::from("input")].into_iter().chain(place.map(PathStep::from));
             faults
                 .at(path)
                 .push(format!("Input text exceeds the maximum token limit of {tokens_max} tokens"));

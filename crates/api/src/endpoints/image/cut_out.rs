@@ -26,7 +26,7 @@ use crate::payment;
 use crate::picture_work::Studio;
 use crate::refusal::Refusal;
 use crate::refusal::picture::refuse_picture;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::picture::{PictureFile, PngPictured};
 
 /// The role of the model that removes backgrounds, among those that edit.
@@ -76,7 +76,7 @@ async fn remove_image_background(
 
     let remaining = payment::balance_remaining(&paid.receipt);
     let (bytes, format) = (paid.output.file, paid.output.format);
-    let file = Answer::new(PictureFile { bytes, format, name: "cut-out" });
+    let file = WithHeaders::new(PictureFile { bytes, format, name: "cut-out" });
     let file = file.header(payment::BALANCE_REMAINING, remaining);
     Ok(PngPictured(model_headers::write(file, &resolved)))
 }

@@ -28,7 +28,7 @@ use crate::payment;
 use crate::picture_work::Studio;
 use crate::refusal::Refusal;
 use crate::refusal::picture::refuse_picture;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::picture::{PictureFile, Pictured};
 
 /// What the specification takes for the ratio of the picture itself.
@@ -74,7 +74,7 @@ pub(super) fn reply(paid: Paid<Finished>, resolved: &Resolved<'_>) -> Pictured {
     let remaining = payment::balance_remaining(&paid.receipt);
     let picture = paid.output;
     let (bytes, format) = (picture.file.clone(), picture.format);
-    let file = Answer::new(PictureFile { bytes, format, name: "edited" });
+    let file = WithHeaders::new(PictureFile { bytes, format, name: "edited" });
     let file = with_verdicts(file, &[picture]).header(payment::BALANCE_REMAINING, remaining);
     Pictured(model_headers::write(file, resolved))
 }

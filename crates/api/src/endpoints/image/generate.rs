@@ -23,7 +23,7 @@ use crate::payment;
 use crate::picture_work::Studio;
 use crate::refusal::Refusal;
 use crate::refusal::picture::refuse_picture;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::picture::{Generation, PictureFile, Pictured};
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -111,11 +111,11 @@ fn reply(
     if returns_file {
         let first = pictures.first().ok_or_else(|| Refusal::internal("no picture was made"))?;
         let (bytes, format) = (first.file.clone(), first.format);
-        let file = Answer::new(PictureFile { bytes, format, name: "image" });
+        let file = WithHeaders::new(PictureFile { bytes, format, name: "image" });
         let file = with_verdicts(file, &pictures).header(payment::BALANCE_REMAINING, remaining);
         return Ok(Generation::File(Pictured(model_headers::write(file, resolved))));
     }
-    let answer = Answer::new(Generated {
+    let answer = WithHeaders::new(Generated {
         id: format!("generate-image-{}", call.request_id.as_str()),
         images: pictures.iter().map(|it| BASE64_STANDARD.encode(&it.file)).collect(),
         timing,

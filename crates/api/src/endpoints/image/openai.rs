@@ -16,10 +16,10 @@ use crate::model_headers;
 use crate::paid::{Paid, PaidCall};
 use crate::payment;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
-/// The model of this name, or the default one where nobody knows the name: clients send the names of
-/// OpenAI's own models.
+/// The model of this name, or the default one where nobody knows the name: clients send the names
+/// of OpenAI's own models.
 fn resolve<'a>(
     call: &PaidCall,
     catalogue: &'a Catalogue,
@@ -68,15 +68,15 @@ const fn quality(quality: Option<OpenAiQuality>) -> Option<Quality> {
     }
 }
 
-/// The pictures as OpenAI's clients read them, with what is told in headers.
+/// The pictures as OpenAI's clients read them, with the headers about them.
 fn answer(
     call: &PaidCall,
     resolved: &Resolved<'_>,
     paid: &Paid<Vec<Finished>>,
     form: ResponseFormat,
-) -> Answer<OpenAiImages> {
+) -> WithHeaders<OpenAiImages> {
     let remaining = payment::balance_remaining(&paid.receipt);
-    let answer = Answer::new(reply(&paid.output, form, call.now.seconds()));
+    let answer = WithHeaders::new(reply(&paid.output, form, call.now.seconds()));
     let answer = with_verdicts(answer, &paid.output).header(payment::BALANCE_REMAINING, remaining);
     model_headers::write(answer, resolved)
 }

@@ -17,10 +17,10 @@ use super::finish::{Finish, Finished, SafeMode};
 use crate::paid::Produced;
 use crate::payment;
 use crate::picture_work::Studio;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
-/// Ends the engine's work when its caller goes away, where that costs nobody anything. Whoever waits
-/// keeps the guard.
+/// Cancels the engine's work when it is dropped, where that costs nothing. Kept while the caller
+/// waits.
 pub(super) struct Watch {
     gone: CancellationToken,
     stops: bool,
@@ -118,8 +118,8 @@ fn charge(model: &Model, pictures: u64, rate: Rate) -> Charge {
     payment::unit_charge(model, ChargeLine { sku, units: pictures, rate, per: Per::One })
 }
 
-/// What is told about a picture beside it.
-pub(super) fn with_verdicts<T>(answer: Answer<T>, pictures: &[Finished]) -> Answer<T> {
+/// Adds the headers about pictures.
+pub(super) fn with_verdicts<T>(answer: WithHeaders<T>, pictures: &[Finished]) -> WithHeaders<T> {
     let is_blurred = pictures.iter().any(|it| it.is_blurred);
     let is_violation = pictures.iter().any(|it| it.is_violation);
     let modes = [SafeMode::Unavailable, SafeMode::Off];

@@ -9,7 +9,7 @@ use crate::caller::Anyone;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::Nothing;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/image/styles", list_image_styles)
@@ -21,6 +21,6 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn list_image_styles(
     _: Shared,
     _: Call<Anyone, Nothing>,
-) -> Result<Answer<StyleList>, Refusal> {
-    Ok(Answer::new(StyleList { object: "list", data: styles::names().collect() }))
+) -> Result<WithHeaders<StyleList>, Refusal> {
+    Ok(WithHeaders::new(StyleList { object: "list", data: styles::names().collect() }))
 }

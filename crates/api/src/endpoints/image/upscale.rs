@@ -26,7 +26,7 @@ use crate::payment;
 use crate::picture_work::Studio;
 use crate::refusal::Refusal;
 use crate::refusal::picture::refuse_picture;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::picture::{PictureFile, PngPictured};
 
 const SCALE_DEFAULT: f64 = 2.0;
@@ -79,7 +79,7 @@ async fn upscale_image(
 
     let remaining = payment::balance_remaining(&paid.receipt);
     let (bytes, format) = (paid.output.file, paid.output.format);
-    let file = Answer::new(PictureFile { bytes, format, name: "upscaled" });
+    let file = WithHeaders::new(PictureFile { bytes, format, name: "upscaled" });
     let file = file.header(payment::BALANCE_REMAINING, remaining);
     Ok(PngPictured(model_headers::write(file, &resolved)))
 }

@@ -9,7 +9,7 @@ use crate::caller::Anyone;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::Query;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/models/compatibility_mapping", list_compatibility_mapping)
@@ -21,13 +21,13 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn list_compatibility_mapping(
     app: Shared,
     call: Call<Anyone, Query<CompatibilityQuery>>,
-) -> Result<Answer<CompatibilityMapping>, Refusal> {
+) -> Result<WithHeaders<CompatibilityMapping>, Refusal> {
     let Query(query) = call.input;
     let catalogue = app.catalogue.get();
     let mapping = catalogue.compatibility(model_type(query.model_type), call.now);
     let data = mapping.into_iter().map(|(name, id)| (name.to_owned(), id.to_owned())).collect();
     let model_type = query.model_type;
-    Ok(Answer::new(CompatibilityMapping { data, object: ListObject::List, model_type }))
+    Ok(WithHeaders::new(CompatibilityMapping { data, object: ListObject::List, model_type }))
 }
 
 fn model_type(wanted: WireType) -> ModelType {

@@ -13,7 +13,7 @@ use crate::input::Path;
 use crate::model_headers;
 use crate::refusal::Refusal;
 use crate::refusal::model::refuse_model;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 /// The path of one model.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -35,10 +35,10 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_model(
     app: Shared,
     call: Call<Anyone, Path<ModelPath>>,
-) -> Result<Answer<Model>, Refusal> {
+) -> Result<WithHeaders<Model>, Refusal> {
     let Path(path) = &call.input;
     let catalogue = app.catalogue.get();
     let resolved = catalogue.find(&path.id, call.now).map_err(refuse_model)?;
-    let answer = Answer::new(record(resolved.model, call.now));
+    let answer = WithHeaders::new(record(resolved.model, call.now));
     Ok(model_headers::write(answer, &resolved))
 }

@@ -10,7 +10,7 @@ use crate::endpoints::models::record::record;
 use crate::endpoints::models::selection;
 use crate::input::Query;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/models", list_models).tag("Models").summary("List models").build()
@@ -19,10 +19,10 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn list_models(
     app: Shared,
     call: Call<Anyone, Query<ModelsQuery>>,
-) -> Result<Answer<ModelList>, Refusal> {
+) -> Result<WithHeaders<ModelList>, Refusal> {
     let Query(query) = call.input;
     let catalogue = app.catalogue.get();
     let models = catalogue.list(selection(query.filter), call.now);
     let data = models.map(|model| record(model, call.now)).collect();
-    Ok(Answer::new(ModelList { object: ListObject::List, filter: query.filter, data }))
+    Ok(WithHeaders::new(ModelList { object: ListObject::List, filter: query.filter, data }))
 }

@@ -9,7 +9,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::models::selection;
 use crate::input::Query;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/models/traits", list_model_traits)
@@ -21,10 +21,10 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn list_model_traits(
     app: Shared,
     call: Call<Anyone, Query<ModelsQuery>>,
-) -> Result<Answer<ModelTraits>, Refusal> {
+) -> Result<WithHeaders<ModelTraits>, Refusal> {
     let Query(query) = call.input;
     let catalogue = app.catalogue.get();
     let traits = catalogue.traits(selection(query.filter), call.now);
     let data = traits.into_iter().map(|(name, id)| (name.to_owned(), id.to_owned())).collect();
-    Ok(Answer::new(ModelTraits { data, object: ListObject::List, filter: query.filter }))
+    Ok(WithHeaders::new(ModelTraits { data, object: ListObject::List, filter: query.filter }))
 }

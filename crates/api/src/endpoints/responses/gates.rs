@@ -2,7 +2,7 @@
 
 use domain::catalogue::{Capability, TextSpec};
 use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, ResponseFormat};
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 
 use super::turns::StandIn;
 
@@ -61,7 +61,7 @@ fn faults(chat: &ChatRequest, text: &TextSpec) -> Faults {
     }
     let is_text = matches!(chat.response_format, ResponseFormat::Text);
     if !is_text && !text.has(Capability::JsonSchema) {
-        let place = [Step::from("text"), Step::from("format")];
+        let place = [PathStep::from("text"), PathStep::from("format")];
         faults.at(place).push("This model does not support structured answers");
     }
     if let (Some(asked), Some(max)) = (chat.completion_tokens_max, text.max_completion_tokens)

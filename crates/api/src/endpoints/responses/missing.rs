@@ -1,6 +1,6 @@
 //! What this service cannot do is refused, not quietly dropped.
 
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use wire::chat::SearchMode;
 use wire::responses::{ResponseRequest, ResponseTool};
 
@@ -38,7 +38,7 @@ pub(super) fn check(body: &ResponseRequest, searchable: Searchable, faults: &mut
         faults.at(["web_search"]).push(NO_SEARCH);
     }
     for (index, tool) in body.tools.iter().flatten().enumerate() {
-        let place = [Step::from("tools"), Step::from(index), Step::from("type")];
+        let place = [PathStep::from("tools"), PathStep::from(index), PathStep::from("type")];
         match tool.kind.as_str() {
             _ if is_search(tool) && !searches => faults.at(place).push(NO_SEARCH),
             X_SEARCH if !searchable.x => faults.at(place).push(NO_X_SEARCH),

@@ -12,8 +12,8 @@ use wire::responses::{
 use super::item::{Item, Kind};
 use super::tools::Echo;
 use crate::endpoints::chat::thoughts;
-use crate::paid_chat::Answered;
-use crate::transport::RequestId;
+use crate::paid_chat::PaidAnswer;
+use crate::request_id::RequestId;
 
 /// What is known of a response before it begins.
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ impl Frame {
     }
 }
 
-pub(super) fn whole(frame: Frame, answered: Answered) -> Response {
+pub(super) fn whole(frame: Frame, answered: PaidAnswer) -> Response {
     let frame = Frame { model: answered.model.id.clone(), ..frame };
     let mut choice = answered.answer.choices.into_iter().next();
     if let Some(choice) = &mut choice

@@ -1,15 +1,16 @@
 //! From what a caller sent to what an engine is asked, and what the answer repeats of it.
 
-use engine::{ChatRequest, Content, Effort, Message, Reasoning, ResponseFormat, Sampling};
+use engine::{ChatRequest, Content, Message, Reasoning, ResponseFormat, Sampling};
 use schema_check::Faults;
 use serde_json::value::to_raw_value;
-use wire::chat::{self, ReasoningOptions};
+use wire::chat::ReasoningOptions;
 use wire::responses::{ResponseRequest, ResponseTextFormat};
 
 use super::missing::{self, Searchable};
 use super::tools::{self, Echo};
 use super::turns::{self, Sent, StandIn};
 use super::web::{is_search, x_search};
+use crate::endpoints::chat::request::options::effort;
 use crate::endpoints::persona::Preamble;
 use crate::refusal::Refusal;
 
@@ -90,15 +91,7 @@ fn response_format(format: Option<ResponseTextFormat>) -> Result<ResponseFormat,
 }
 
 fn reasoning(options: ReasoningOptions) -> Reasoning {
-    let effort = options.effort.map(|effort| match effort {
-        chat::Effort::None => Effort::None,
-        chat::Effort::Minimal => Effort::Minimal,
-        chat::Effort::Low => Effort::Low,
-        chat::Effort::Medium => Effort::Medium,
-        chat::Effort::High => Effort::High,
-        chat::Effort::Xhigh => Effort::ExtraHigh,
-        chat::Effort::Max => Effort::Max,
-    });
+    let effort = options.effort.map(effort);
     let summary = options.summary.map(|it| it.word().to_owned());
     Reasoning { effort, summary, enabled: options.enabled }
 }

@@ -10,7 +10,7 @@ use wire::responses::{
 use super::item::{Item, Kind};
 use super::reply::{Frame, last_status};
 use crate::endpoints::chat::thoughts::ThoughtFilter;
-use crate::paid_chat::{Settled, Step};
+use crate::paid_chat::{AnswerPart, Settled};
 use crate::refusal::inference::Failure;
 use crate::reply::sse::{SseEncoder, push_json};
 
@@ -48,7 +48,7 @@ impl ResponseSseEncoder {
         let response = self.frame.response(ResponseStatus::InProgress, Vec::new());
         self.script.tell_response("response.created", &response, events);
         self.script.tell_response("response.in_progress", &response, events);
-        // The search was made before the model was asked, and is over when it is told.
+        // The search was made before the model was asked, so it is over when its events are sent.
         if let Some(query) = self.frame.query.clone() {
             let index = self.open(Kind::Search, events);
             self.items[index].text = query;
@@ -160,16 +160,16 @@ impl ResponseSseEncoder {
 }
 
 impl SseEncoder for ResponseSseEncoder {
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
-        if let Step::Opened(model, _) = &step {
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+        if let AnswerPart::Opened(model, _) = &part {
             self.frame.model.clone_from(&model.id);
         }
         self.begin(events);
-        match step {
-            Step::Opened(..) => {}
-            Step::Chunk(chunk) => self.chunk(chunk, events),
-            Step::Done(settled) => self.end(&settled, events),
-            Step::Failed(failure) => self.fail(failure, events),
+        match part {
+            AnswerPart::Opened(..) => {}
+            AnswerPart::Chunk(chunk) => self.chunk(chunk, events),
+            AnswerPart::Done(settled) => self.end(&settled, events),
+            AnswerPart::Failed(failure) => self.fail(failure, events),
         }
     }
 }
@@ -180,7 +180,7 @@ struct Script {
     next: u64,
 }
 
-/// What is told of a search, in order.
+/// The events of a search, in order.
 const SEARCHED: [&str; 3] = [
     "response.web_search_call.in_progress",
     "response.web_search_call.searching",
@@ -191,12 +191,12 @@ const CONTENT_INDEX: usize = 0;
 
 impl Script {
     fn tell_response(&mut self, kind: &'static str, response: &Response, events: &mut Vec<u8>) {
-        self.tell(kind, EventBody::Response { response }, events);
+        self.push_event(kind, EventBody::Response { response }, events);
     }
 
     fn tell_opened(&mut self, item: &Item, output_index: usize, events: &mut Vec<u8>) {
         let body = EventBody::Item { output_index, item: &item.output() };
-        self.tell("response.output_item.added", body, events);
+        self.push_event("response.output_item.added", body, events);
         self.tell_part("response.content_part.added", item, output_index, events);
     }
 
@@ -207,12 +207,12 @@ impl Script {
         let alone = EventBody::Delta { item_id, output_index, delta };
         match &item.kind {
             Kind::Search => {}
-            Kind::Reasoning => self.tell("response.reasoning.delta", alone, events),
+            Kind::Reasoning => self.push_event("response.reasoning.delta", alone, events),
             Kind::Call { .. } => {
-                self.tell("response.function_call_arguments.delta", alone, events);
+                self.push_event("response.function_call_arguments.delta", alone, events);
             }
-            Kind::Text => self.tell("response.output_text.delta", in_message, events),
-            Kind::Refusal => self.tell("response.refusal.delta", in_message, events),
+            Kind::Text => self.push_event("response.output_text.delta", in_message, events),
+            Kind::Refusal => self.push_event("response.refusal.delta", in_message, events),
         }
     }
 
@@ -222,27 +222,27 @@ impl Script {
             Kind::Reasoning => {}
             Kind::Search => {
                 for kind in SEARCHED {
-                    self.tell(kind, EventBody::Search { item_id, output_index }, events);
+                    self.push_event(kind, EventBody::Search { item_id, output_index }, events);
                 }
             }
             Kind::Call { name, .. } => {
                 let body =
                     EventBody::ArgumentsDone { item_id, output_index, name, arguments: text };
-                self.tell("response.function_call_arguments.done", body, events);
+                self.push_event("response.function_call_arguments.done", body, events);
             }
             Kind::Text => {
                 let body = EventBody::TextDone { item_id, output_index, content_index, text };
-                self.tell("response.output_text.done", body, events);
+                self.push_event("response.output_text.done", body, events);
             }
             Kind::Refusal => {
                 let body =
                     EventBody::RefusalDone { item_id, output_index, content_index, refusal: text };
-                self.tell("response.refusal.done", body, events);
+                self.push_event("response.refusal.done", body, events);
             }
         }
         self.tell_part("response.content_part.done", item, output_index, events);
         let body = EventBody::Item { output_index, item: &item.output() };
-        self.tell("response.output_item.done", body, events);
+        self.push_event("response.output_item.done", body, events);
     }
 
     fn tell_part(
@@ -255,10 +255,10 @@ impl Script {
         let Some(part) = &item.part() else { return };
         let item_id = &item.id;
         let body = EventBody::Part { item_id, output_index, content_index: CONTENT_INDEX, part };
-        self.tell(kind, body, events);
+        self.push_event(kind, body, events);
     }
 
-    fn tell(&mut self, kind: &'static str, body: EventBody<'_>, events: &mut Vec<u8>) {
+    fn push_event(&mut self, kind: &'static str, body: EventBody<'_>, events: &mut Vec<u8>) {
         let event = ResponseEvent { kind, sequence_number: self.next, body };
         self.next += 1;
         events.extend_from_slice(format!("event: {kind}\n").as_bytes());

@@ -1,7 +1,7 @@
 //! The functions that a model may call.
 
 use engine::ToolChoice;
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use serde_json::value::to_raw_value;
 use wire::chat::{Function, ToolChoiceMode, ToolKind};
 use wire::responses::{EchoedTool, EchoedToolChoice, ResponseTool, ResponseToolChoice};
@@ -54,7 +54,8 @@ pub(super) fn offered(tools: Vec<ResponseTool>, faults: &mut Faults) -> Vec<Func
         match function.or(flat) {
             Some(function) => offered.push(function),
             None => {
-                let place = [Step::from("tools"), Step::from(index), Step::from("name")];
+                let place =
+                    [PathStep::from("tools"), PathStep::from(index), PathStep::from("name")];
                 faults.at(place).push("Required");
             }
         }

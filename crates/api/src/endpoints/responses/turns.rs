@@ -2,7 +2,7 @@
 
 use domain::media::{self, check_picture};
 use engine::{AssistantTurn, Content, Message, Part, PartKind, ToolCall};
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use serde_json::{Map, Value};
 use wire::chat::FileData;
 use wire::responses::{
@@ -10,8 +10,7 @@ use wire::responses::{
     InputRole,
 };
 
-use crate::endpoints::chat::media::told;
-use crate::endpoints::document::{Documents, File};
+use crate::endpoints::document::{Documents, File, not_passed};
 use crate::hosts::Judged;
 
 /// Of one message.
@@ -68,7 +67,8 @@ pub(super) fn taken(input: &mut Input) -> Vec<File> {
     files
 }
 
-/// Writes every address as it was judged, so that whoever fetches it reads the same.
+/// Writes every address as it was parsed for the check, so that the engine fetches what was
+/// checked.
 pub(super) fn normalise(input: &mut Input) {
     let Input::Items(items) = input else { return };
     for item in items {
@@ -132,15 +132,15 @@ fn under(system: [Option<&str>; 2], mut turns: Vec<Message>) -> Vec<Message> {
     turns
 }
 
-/// Tells the model something more before the conversation.
-pub(super) fn tell(turns: &mut Vec<Message>, told: &str) {
+/// Adds to the instructions before the conversation.
+pub(super) fn add_instructions(turns: &mut Vec<Message>, added: &str) {
     match turns.first_mut() {
         Some(Message::System { content: Content::Text(text), .. }) => {
             text.push_str("\n\n");
-            text.push_str(told);
+            text.push_str(added);
         }
         _ => {
-            let content = Content::Text(told.to_owned());
+            let content = Content::Text(added.to_owned());
             turns.insert(0, Message::System { content, name: None });
         }
     }
@@ -242,9 +242,9 @@ impl Reader<'_> {
         };
         self.images += 1;
         if let Err(fault) = check_picture(&url) {
-            self.fault(position, &told("image", fault));
+            self.fault(position, &not_passed("image", fault));
         } else if let Some(fault) = self.sent.hosts.fault(&url) {
-            self.fault(position, &told("image", fault));
+            self.fault(position, &not_passed("image", fault));
         } else if IMAGES_MAX < self.images {
             self.fault(position, &format!("A message may have at most {IMAGES_MAX} images"));
         }
@@ -262,7 +262,7 @@ impl Reader<'_> {
             return None;
         };
         if let Some(fault) = self.sent.hosts.fault(&file_data) {
-            self.fault(position, &told("file", fault));
+            self.fault(position, &not_passed("file", fault));
             return None;
         }
         let file = FileData { file_data, filename };
@@ -285,7 +285,7 @@ impl Reader<'_> {
     }
 
     fn fault(&mut self, position: usize, message: &str) {
-        let (input, content) = (Step::from("input"), Step::from("content"));
+        let (input, content) = (PathStep::from("input"), PathStep::from("content"));
         self.faults.at([input, self.index.into(), content, position.into()]).push(message);
     }
 }

@@ -69,7 +69,8 @@ impl Asked {
     }
 }
 
-/// Whoever offers a search leaves it to us whether it helps; whoever requires a tool does not.
+/// A request that offers the search tool leaves it to us whether to search; one that requires a
+/// tool does not.
 fn by_tool(choice: Option<&ResponseToolChoice>) -> SearchMode {
     match choice {
         Some(ResponseToolChoice::Mode(ToolChoiceMode::None)) => SearchMode::Off,

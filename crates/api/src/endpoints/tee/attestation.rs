@@ -15,7 +15,7 @@ use crate::input::Query;
 use crate::model_headers;
 use crate::refusal::Refusal;
 use crate::refusal::model::refuse_model;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/tee/attestation", get_attestation)
@@ -31,7 +31,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_attestation(
     app: Shared,
     call: Call<Anyone, Query<AttestationQuery>>,
-) -> Result<Answer<AttestationReport>, Refusal> {
+) -> Result<WithHeaders<AttestationReport>, Refusal> {
     let Query(query) = call.input;
     let catalogue = app.catalogue.get();
     let resolved = catalogue.resolve(&query.model, ModelType::Text, call.now);
@@ -48,7 +48,7 @@ async fn get_attestation(
             }
         };
         let asked = Asked { model: &resolved.model.id, nonce: &query.nonce, routes: index + 1 };
-        let answer = Answer::new(report(attestation, &asked, app.clock.as_ref()));
+        let answer = WithHeaders::new(report(attestation, &asked, app.clock.as_ref()));
         return Ok(model_headers::write(answer, &resolved));
     }
     Err(Refusal::attestation_failed(failure))

@@ -1,8 +1,8 @@
 //! What an Intel TDX quote says about the key and the nonce it was made for.
 //!
 //! The quote carries 64 bytes of the enclave's choosing: the address of its signing key, padded
-//! with zeros, and the caller's nonce. That Intel signed the quote is not checked here: it takes
-//! certificates and lists of what was revoked that change from day to day. So a proof is never
+//! with zeros, and the caller's nonce. Intel's signature is not checked here: that takes
+//! certificates and revocation lists that change from day to day. So a proof is never
 //! called verified, and the caller checks it with tools that it trusts.
 
 use engine::Attestation;

@@ -14,7 +14,7 @@ use crate::input::Query;
 use crate::model_headers;
 use crate::refusal::Refusal;
 use crate::refusal::model::refuse_model;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const HOW_TO_CHECK: &str = "Recover the signer of `text` (EIP-191) and compare it with the \
      signing_address of a fresh attestation.";
@@ -33,7 +33,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_signature(
     app: Shared,
     call: Call<Anyone, Query<SignatureQuery>>,
-) -> Result<Answer<ExchangeSignature>, Refusal> {
+) -> Result<WithHeaders<ExchangeSignature>, Refusal> {
     let Query(query) = call.input;
     let catalogue = app.catalogue.get();
     let resolved = catalogue.resolve(&query.model, ModelType::Text, call.now);
@@ -47,7 +47,7 @@ async fn get_signature(
     for engine in app.engines.attested(resolved.model) {
         match engine.signature(&upstream_id).await {
             Ok(signed) => {
-                let answer = Answer::new(ExchangeSignature {
+                let answer = WithHeaders::new(ExchangeSignature {
                     text: signed.text,
                     signature: signed.signature,
                     signing_address: signed.signing_address,

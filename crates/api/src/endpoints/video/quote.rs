@@ -14,7 +14,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::input::Json;
 use crate::refusal::Refusal;
 use crate::refusal::model::refuse_model;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/video/quote", quote_video)
@@ -29,7 +29,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn quote_video(
     app: Shared,
     call: Call<Anyone, Json<VideoQuoteRequest>>,
-) -> Result<Answer<Quote>, Refusal> {
+) -> Result<WithHeaders<Quote>, Refusal> {
     let Json(body) = call.input;
     let catalogue = app.catalogue.get();
     let resolved = catalogue.resolve(&body.model, ModelType::Video, call.now);
@@ -46,5 +46,5 @@ async fn quote_video(
     let has_audio = request::has_audio(body.audio.filter(|_| spec.audio_configurable), spec);
     let lines = spec.price.lines(body.duration.seconds(), resolution.as_deref(), has_audio);
     let lines: Vec<_> = lines.iter().map(|line| (line.units, line.rate)).collect();
-    Ok(Answer::new(Quote { quote: Cost::of(&lines).usd.as_f64() }))
+    Ok(WithHeaders::new(Quote { quote: Cost::of(&lines).usd.as_f64() }))
 }

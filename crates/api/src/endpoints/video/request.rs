@@ -3,7 +3,7 @@
 use domain::catalogue::{VideoKind, VideoSpec};
 use domain::media;
 use engine::{VideoElement, VideoRequest};
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use wire::video::{self as wire_video, Resolution, VideoDuration, VideoQueueRequest};
 
 use crate::hosts::Judged;
@@ -23,7 +23,7 @@ enum FileKind {
 
 /// A file of the caller's: where it stands in the request, and what it is.
 struct Given<'a> {
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     kind: FileKind,
     file: &'a str,
 }
@@ -195,7 +195,7 @@ fn files(body: &VideoQueueRequest) -> Vec<Given<'_>> {
         }
     }
     for (index, element) in body.elements.iter().flatten().enumerate() {
-        let at = |field: &'static str| vec![Step::from("elements"), index.into(), field.into()];
+        let at = |field: &'static str| vec![PathStep::from("elements"), index.into(), field.into()];
         let picture = element.frontal_image_url.as_deref();
         let path = at("frontal_image_url");
         found.extend(picture.map(|file| Given { path, kind: FileKind::Picture, file }));

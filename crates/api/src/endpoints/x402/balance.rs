@@ -11,10 +11,10 @@ use crate::call::Call;
 use crate::caller::SignedIn;
 use crate::discovery::suggested_top_up;
 use crate::endpoint::{Draft, Endpoint};
-use crate::endpoints::billing::balance::can_consume;
 use crate::input::Path;
+use crate::payment::can_consume;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::get("/x402/balance/{walletAddress}", get_wallet_balance)
@@ -28,7 +28,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn get_wallet_balance(
     app: Shared,
     call: Call<SignedIn, Path<WalletPath>>,
-) -> Result<Answer<WalletBalanceReply>, Refusal> {
+) -> Result<WithHeaders<WalletBalanceReply>, Refusal> {
     let Path(path) = &call.input;
     let wallet = own_wallet(&call.caller, path)?;
     let owner = &call.caller.0.owner;
@@ -44,5 +44,5 @@ async fn get_wallet_balance(
         suggested_top_up_usd: terms.map_or(Nano::ZERO, suggested_top_up).as_f64(),
         diem_balance_usd: is_linked.then(|| balances.diem.as_f64()),
     };
-    Ok(Answer::new(WalletBalanceReply { success: true, data }))
+    Ok(WithHeaders::new(WalletBalanceReply { success: true, data }))
 }

@@ -20,7 +20,7 @@ use crate::input::{Host, PaymentHeader};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 use crate::refusal::x402::X402Refusal;
-use crate::reply::{Answer, Reply};
+use crate::reply::{Reply, WithHeaders};
 use crate::wallets::challenge::CalledResource;
 
 const PATH: &str = "/x402/top-up";
@@ -95,7 +95,7 @@ fn refuse(payment: &[u8], refused: &TopUpRefused) -> X402Refusal {
 }
 
 /// A top-up that was credited, with the protocol's own result in a header.
-struct Credited(Answer<TopUpReply>);
+struct Credited(WithHeaders<TopUpReply>);
 
 impl Credited {
     fn of(settled: &Settled) -> Credited {
@@ -107,7 +107,7 @@ impl Credited {
         };
         let result = base64(&result(settled));
         // The second name is that of the protocol's first version.
-        let answer = Answer::new(TopUpReply { success: true, data })
+        let answer = WithHeaders::new(TopUpReply { success: true, data })
             .header("payment-response", &result)
             .header("x-payment-response", &result);
         Credited(answer)
@@ -129,7 +129,7 @@ impl Reply for Credited {
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
-        Answer::<TopUpReply>::describe(operation, generator);
+        WithHeaders::<TopUpReply>::describe(operation, generator);
         operation.refusal::<TopUpRequired>(402, "How to pay", generator);
         let refusals = [
             (400, "The payment is not valid, or its chain will not carry it out"),

@@ -14,7 +14,7 @@ use crate::caller::SignedIn;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::{Path, Query};
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const LIMIT_UNSAID: usize = 50;
 
@@ -32,7 +32,7 @@ type Asked = (Path<WalletPath>, Query<WalletTransactionsQuery>);
 async fn list_wallet_transactions(
     app: Shared,
     call: Call<SignedIn, Asked>,
-) -> Result<Answer<WalletTransactionsReply>, Refusal> {
+) -> Result<WithHeaders<WalletTransactionsReply>, Refusal> {
     let (Path(path), Query(query)) = &call.input;
     let wallet = own_wallet(&call.caller, path)?;
     let (limit, offset) = (query.limit.unwrap_or(LIMIT_UNSAID), query.offset.unwrap_or(0));
@@ -45,7 +45,7 @@ async fn list_wallet_transactions(
         transactions: statement.lines.into_iter().map(transaction).collect(),
         pagination: WalletPagination { limit, offset, has_more: statement.has_more },
     };
-    Ok(Answer::new(WalletTransactionsReply { success: true, data }))
+    Ok(WithHeaders::new(WalletTransactionsReply { success: true, data }))
 }
 
 fn transaction(line: StatementLine) -> WalletTransaction {

@@ -7,22 +7,22 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::refusal::inference::Failure;
 
-/// Writes a word for each step.
+/// Writes a word for each part.
 struct Words;
 
 impl SseEncoder for Words {
-    fn tell(&mut self, step: Step, events: &mut Vec<u8>) {
-        let word = match step {
-            Step::Opened(..) => "",
-            Step::Chunk(_) => "chunk ",
-            Step::Done(_) => "done ",
-            Step::Failed(_) => "failed ",
+    fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
+        let word = match part {
+            AnswerPart::Opened(..) => "",
+            AnswerPart::Chunk(_) => "chunk ",
+            AnswerPart::Done(_) => "done ",
+            AnswerPart::Failed(_) => "failed ",
         };
         events.extend_from_slice(word.as_bytes());
     }
 }
 
-fn start() -> (mpsc::Sender<Step>, Body) {
+fn start() -> (mpsc::Sender<AnswerPart>, Body) {
     let (sender, flow) = Flow::scripted();
     (sender, Events::of(flow, Words).0)
 }
@@ -37,7 +37,7 @@ async fn silence_is_filled_with_comments() {
     let (sender, mut body) = start();
     assert_eq!(next(&mut body).await.unwrap(), ": keep-alive\n\n");
     assert_eq!(next(&mut body).await.unwrap(), ": keep-alive\n\n");
-    sender.send(Step::Chunk(ChatChunk::default())).await.unwrap();
+    sender.send(AnswerPart::Chunk(ChatChunk::default())).await.unwrap();
     assert_eq!(next(&mut body).await.unwrap(), "chunk ");
 }
 
@@ -45,10 +45,10 @@ async fn silence_is_filled_with_comments() {
 async fn what_is_there_goes_out_at_once_and_the_last_step_ends_it() {
     let (sender, mut body) = start();
     for _ in 0..3 {
-        sender.send(Step::Chunk(ChatChunk::default())).await.unwrap();
+        sender.send(AnswerPart::Chunk(ChatChunk::default())).await.unwrap();
     }
     assert_eq!(next(&mut body).await.unwrap(), "chunk chunk chunk ");
-    sender.send(Step::Failed(Failure::Lost)).await.unwrap();
+    sender.send(AnswerPart::Failed(Failure::Lost)).await.unwrap();
     assert_eq!(next(&mut body).await.unwrap(), "failed ");
     assert_eq!(next(&mut body).await, None);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use control::operation::Operation;
-use weights::{Kind, Puller, State, manifest};
+use weights::{EntryKind, Puller, State, manifest};
 
 use crate::bar::{Bar, DRAW_EVERY};
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ use crate::output::print_line;
 pub(crate) async fn run(operator: &mut Operator<'_>, ids: &[String]) -> Result<(), Failure> {
     let config = operator.surroundings.sources(Vec::new()).read()?;
     let puller = local::puller(operator.surroundings, &config.engine)?;
-    let defaults = manifest().models().filter(|it| it.default && it.kind != Kind::Library);
+    let defaults = manifest().models().filter(|it| it.default && it.kind != EntryKind::Library);
     let defaults: Vec<String> = defaults.map(|it| it.id.clone()).collect();
     for id in if ids.is_empty() { &defaults } else { ids } {
         fetch(&puller, id).await?;

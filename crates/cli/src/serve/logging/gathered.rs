@@ -15,12 +15,12 @@ use tracing_subscriber::fmt::MakeWriter;
 
 /// How long a line may wait for others.
 const GATHERED_MAX: Duration = Duration::from_millis(50);
-/// Whoever brings more than this writes it, and waits until whoever reads the log has taken it.
+/// A thread that adds more than this writes the lines itself, and waits until the output took them.
 const GATHERED_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) type Output = Box<dyn Write + Send>;
 
-/// The lines on their way to an output.
+/// Lines that wait to be written to an output.
 pub(super) struct Gathered {
     waiting: Mutex<Waiting>,
     begun: Condvar,
@@ -81,7 +81,7 @@ impl Gathered {
             }
             drop(waiting);
             thread::sleep(GATHERED_MAX);
-            // Whoever should read that the log cannot be written reads the log.
+            // The failure cannot be logged: it is the log that failed.
             let _ = self.write();
         }
     }

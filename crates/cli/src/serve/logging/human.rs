@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use api::transport::with_current_request;
+use api::request_id::with_current_request;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::{Format, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write};
 
-use api::transport::with_current_request;
+use api::request_id::with_current_request;
 use moment::{Clock, SystemClock};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};

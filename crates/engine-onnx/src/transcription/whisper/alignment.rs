@@ -76,16 +76,17 @@ fn median(row: &[f32]) -> Vec<f32> {
 /// row, the next frame or both at each step; for each row, the frame at which it enters it.
 fn path_starts(gains: &[f32], rows: usize, frames: usize) -> Vec<usize> {
     let mut best = vec![f32::NEG_INFINITY; (rows + 1) * (frames + 1)];
-    let mut came_from = vec![Step::Both; (rows + 1) * (frames + 1)];
+    let mut came_from = vec![AlignmentMove::Both; (rows + 1) * (frames + 1)];
     let at = |row: usize, frame: usize| row * (frames + 1) + frame;
     best[0] = 0.0;
     for row in 1..=rows {
         for frame in 1..=frames {
-            let both = (best[at(row - 1, frame - 1)], Step::Both);
-            let next_row = (best[at(row - 1, frame)], Step::Row);
-            let next_frame = (best[at(row, frame - 1)], Step::Frame);
-            let better =
-                |one: (f32, Step), other: (f32, Step)| if one.0 < other.0 { other } else { one };
+            let both = (best[at(row - 1, frame - 1)], AlignmentMove::Both);
+            let next_row = (best[at(row - 1, frame)], AlignmentMove::Row);
+            let next_frame = (best[at(row, frame - 1)], AlignmentMove::Frame);
+            let better = |one: (f32, AlignmentMove), other: (f32, AlignmentMove)| {
+                if one.0 < other.0 { other } else { one }
+            };
             let (gain, step) = better(better(both, next_row), next_frame);
             best[at(row, frame)] = gain + gains[(row - 1) * frames + frame - 1];
             came_from[at(row, frame)] = step;
@@ -96,19 +97,19 @@ fn path_starts(gains: &[f32], rows: usize, frames: usize) -> Vec<usize> {
     while 0 < row && 0 < frame {
         starts[row - 1] = frame - 1;
         match came_from[at(row, frame)] {
-            Step::Both => {
+            AlignmentMove::Both => {
                 row -= 1;
                 frame -= 1;
             }
-            Step::Row => row -= 1,
-            Step::Frame => frame -= 1,
+            AlignmentMove::Row => row -= 1,
+            AlignmentMove::Frame => frame -= 1,
         }
     }
     starts
 }
 
 #[derive(Clone, Copy)]
-enum Step {
+enum AlignmentMove {
     Both,
     Row,
     Frame,

@@ -35,15 +35,15 @@ impl Story {
     }
 
     #[track_caller]
-    fn stands(self, expected: Standing) -> Story {
-        assert_eq!(self.breaker.standing(self.now), expected);
+    fn stands(self, expected: RouteHealth) -> Story {
+        assert_eq!(self.breaker.health(self.now), expected);
         self
     }
 
     #[track_caller]
     fn stays_out_s(self, seconds: u64) -> Story {
         let until = self.now.plus(Duration::from_secs(seconds));
-        self.stands(Standing::Out { until })
+        self.stands(RouteHealth::Out { until })
     }
 }
 
@@ -51,10 +51,10 @@ impl Story {
 fn a_few_failures_are_forgiven() {
     Story::begin()
         .fail_times(4)
-        .stands(Standing::Healthy)
+        .stands(RouteHealth::Healthy)
         .succeed()
         .fail_times(4)
-        .stands(Standing::Healthy);
+        .stands(RouteHealth::Healthy);
 }
 
 #[test]
@@ -64,15 +64,15 @@ fn repeated_failures_put_a_route_out_for_a_while() {
 
 #[test]
 fn after_the_pause_one_request_may_try() {
-    let mut story = Story::begin().fail_times(5).after_s(5).stands(Standing::Healthy);
+    let mut story = Story::begin().fail_times(5).after_s(5).stands(RouteHealth::Healthy);
     assert!(story.breaker.set_out(story.now), "the first is a probe");
     story.stays_out_s(5);
 }
 
 #[test]
 fn a_probe_that_works_brings_the_route_back() {
-    let story = Story::begin().fail_times(5).after_s(5).succeed().stands(Standing::Healthy);
-    story.fail_times(4).stands(Standing::Healthy).fail_times(1).stays_out_s(5);
+    let story = Story::begin().fail_times(5).after_s(5).succeed().stands(RouteHealth::Healthy);
+    story.fail_times(4).stands(RouteHealth::Healthy).fail_times(1).stays_out_s(5);
 }
 
 #[test]
@@ -88,14 +88,14 @@ fn a_probe_whose_caller_went_away_leaves_the_next_to_try() {
     let mut story = Story::begin().fail_times(5).after_s(5);
     let is_probe = story.breaker.set_out(story.now);
     story.breaker.abandon(story.now, is_probe);
-    story.stands(Standing::Healthy);
+    story.stands(RouteHealth::Healthy);
 }
 
 #[test]
 fn a_probe_that_never_ends_does_not_block_the_route_for_ever() {
     let mut story = Story::begin().fail_times(5).after_s(5);
     story.breaker.set_out(story.now);
-    story.stays_out_s(5).after_s(5).stands(Standing::Healthy);
+    story.stays_out_s(5).after_s(5).stands(RouteHealth::Healthy);
 }
 
 #[test]
@@ -114,7 +114,8 @@ fn a_rest_is_kept_but_bounded() {
     let mut story = Story::begin();
     story.breaker.rest(story.now, Duration::from_secs(7));
     story.breaker.rest(story.now, Duration::from_secs(2));
-    let mut story = story.after_s(6).stands(Standing::Resting).after_s(1).stands(Standing::Healthy);
+    let mut story =
+        story.after_s(6).stands(RouteHealth::Resting).after_s(1).stands(RouteHealth::Healthy);
     story.breaker.rest(story.now, Duration::from_secs(3600));
-    story.after_s(59).stands(Standing::Resting).after_s(1).stands(Standing::Healthy);
+    story.after_s(59).stands(RouteHealth::Resting).after_s(1).stands(RouteHealth::Healthy);
 }

@@ -8,14 +8,14 @@ use super::*;
 const FIT: Candidate = Candidate {
     weight: 1,
     outstanding: 0,
-    standing: Standing::Healthy,
+    health: RouteHealth::Healthy,
     has_room: true,
     tries: 0,
     is_spent: false,
 };
 
-const OUT: Candidate = Candidate { standing: Standing::Out { until: Timestamp::MAX }, ..FIT };
-const RESTING: Candidate = Candidate { standing: Standing::Resting, ..FIT };
+const OUT: Candidate = Candidate { health: RouteHealth::Out { until: Timestamp::MAX }, ..FIT };
+const RESTING: Candidate = Candidate { health: RouteHealth::Resting, ..FIT };
 const BUSY: Candidate = Candidate { outstanding: 100, ..FIT };
 
 #[track_caller]

@@ -63,11 +63,11 @@ async fn what_a_server_may_have_seen_is_not_sent_again() {
     };
     let asking = async {
         ask(&client, &target).await;
-        let fault = client.get(&target, "").await.err().unwrap();
+        let error = client.get(&target, "").await.err().unwrap();
         expect![[
             r#"Broken("client error (SendRequest): connection closed before message completed")"#
         ]]
-        .assert_eq(&format!("{fault:?}"));
+        .assert_eq(&format!("{error:?}"));
     };
     beside(serve, asking).await;
     assert!(held.is_left_alone());

@@ -1,8 +1,9 @@
-//! Which charges are sure to be posted: only those may be acknowledged before they are.
+//! Decides which charges may be acknowledged before they are posted: those that posting cannot
+//! refuse.
 //!
-//! Whatever the tables could refuse is asked here first, against the tables and the log together:
-//! that a lot has the money, that an entry is new, that a key is there, that no sum overflows.
-//! Anything else than a sure charge is posted at once, and refused there if it must be.
+//! Every condition that the tables enforce is checked here first, against the tables and the log
+//! together: the lot has the money, the entry is new, the key exists, no sum overflows. All other
+//! charges are posted at once, and refused by the tables if they must be.
 
 use credits::{Account, EntryId, KeyId, Record, Transfer};
 use hashbrown::hash_map::Entry;

@@ -1,4 +1,4 @@
-//! Numbers, ids and texts as bytes, without gaps and read back with distrust.
+//! Compact encoding of numbers, ids and texts. Decoding rejects bytes that no encoder writes.
 //!
 //! Whole numbers take seven bits a byte, the lowest first; signed ones fold their sign into the
 //! lowest bit. Small numbers are most of what a charge consists of.
@@ -110,7 +110,7 @@ impl<'a> Decoder<'a> {
         Some(std::str::from_utf8(text).ok()?.to_owned())
     }
 
-    /// So many things, one after the other. A count that the bytes cannot hold takes no memory.
+    /// A count and that many items. A count larger than the remaining bytes allocates nothing.
     pub(crate) fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Decoder<'a>) -> Option<T>,

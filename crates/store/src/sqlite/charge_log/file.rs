@@ -1,9 +1,9 @@
 //! The file that charges are made durable in: two areas of a fixed size, which generations of
 //! charges take in turns. While those of one are posted, those that come are written to the other.
 //!
-//! All of its room is taken when it is made, so that a write changes nothing but data: one write
-//! that is on disk when it returns, where a commit of SQLite takes a dozen calls. It goes round the
-//! page cache where the file system can, which halves what it costs.
+//! The file is allocated in full when it is created, so that a write changes data and no metadata:
+//! one synchronous write, where a commit of SQLite takes a dozen calls. It bypasses the page cache
+//! where the file system supports that, which halves the cost.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::sqlite::Durability;
-use crate::sqlite::charge_log::record::{self, BLOCK_BYTES, Place};
+use crate::sqlite::charge_log::record::{self, BLOCK_BYTES, RecordPosition};
 
 /// Room for the charges that may be waiting to be posted, if each was a commit of its own.
 pub(crate) const AREA_BYTES: usize = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ const ROUND_THE_CACHE: i32 = 0;
 #[derive(Debug)]
 pub(crate) struct LogFile {
     file: File,
-    next: Place,
+    next: RecordPosition,
     /// Counted from the start of the generation's area.
     next_at: usize,
     /// Where a record is put together; a part of it begins at a multiple of a block.
@@ -71,7 +71,7 @@ impl LogFile {
             }
             Durability::Off => open_with(path, 0)?,
         };
-        let next = Place { generation, number: 0 };
+        let next = RecordPosition { generation, number: 0 };
         Ok(LogFile { file, next, next_at: 0, buffer: Vec::new() })
     }
 
@@ -102,12 +102,12 @@ impl LogFile {
     /// Begins the next generation, in the other area: what was there is in the tables, and the
     /// database says so.
     pub(crate) fn turn(&mut self) {
-        self.next = Place { generation: self.next.generation + 1, number: 0 };
+        self.next = RecordPosition { generation: self.next.generation + 1, number: 0 };
         self.next_at = 0;
     }
 }
 
-/// So many bytes whose address is a multiple of a block's size, as the kernel wants them.
+/// A buffer aligned to a block's size, as direct I/O needs it.
 fn aligned(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
     buffer.resize(buffer.len().max(size + BLOCK_BYTES), 0);
     let start = buffer.as_ptr().align_offset(BLOCK_BYTES);
@@ -128,8 +128,8 @@ fn write_at_once(file: &File, bytes: &[u8], at: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills the file up with zeros, and has its name and length on disk. Both are made sure of at every
-/// start: the process that took the room may have ended before it did.
+/// Fills the file up with zeros, and has its name and length on disk. Both are made sure of at
+/// every start: the process that took the room may have ended before it did.
 fn take_room(path: &Path, sync: &mut dyn FnMut(&File) -> io::Result<()>) -> io::Result<()> {
     let mut file = open_with(path, libc::O_APPEND)?;
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);

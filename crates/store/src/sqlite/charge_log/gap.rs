@@ -1,9 +1,8 @@
-//! Which entries the journal has, mostly without asking it.
+//! Answers whether the journal has an entry, mostly without a query.
 //!
 //! Ids of charges grow with time, so nearly every new one falls between the same two neighbours in
-//! the journal: the newest charge that was posted and whatever happens to come next, if anything.
-//! Nobody writes the journal but the one who asks here, so that gap stays empty until the log is
-//! posted into it.
+//! the journal: the newest posted charge and the next entry after it, if any. Only the writer adds
+//! to the journal, and only the writer asks here, so that gap stays empty until the log is posted.
 
 use credits::{EntryId, Transfer};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -85,18 +84,18 @@ mod tests {
     }
 
     #[derive(Debug, Clone)]
-    enum Step {
+    enum GapAction {
         Ask(u128),
         Fill(Vec<u128>),
         Forget(u128),
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    fn step() -> impl Strategy<Value = GapAction> {
         let entry = 1..40_u128;
         prop_oneof![
-            8 => entry.clone().prop_map(Step::Ask),
-            3 => prop::collection::vec(entry.clone(), 0..5).prop_map(Step::Fill),
-            1 => entry.prop_map(Step::Forget),
+            8 => entry.clone().prop_map(GapAction::Ask),
+            3 => prop::collection::vec(entry.clone(), 0..5).prop_map(GapAction::Fill),
+            1 => entry.prop_map(GapAction::Forget),
         ]
     }
 
@@ -107,17 +106,17 @@ mod tests {
             let mut posted = std::collections::BTreeSet::new();
             for step in steps {
                 match step {
-                    Step::Ask(entry) => {
+                    GapAction::Ask(entry) => {
                         let asked = charge(entry, lot(1), 1);
                         let told = gap.is_posted(&journal, &asked).unwrap();
                         prop_assert_eq!(told, posted.contains(&entry));
                     }
-                    Step::Fill(entries) => {
+                    GapAction::Fill(entries) => {
                         entries.iter().for_each(|entry| post(&journal, *entry));
                         gap.fill(entries.iter().map(|entry| entry_id(*entry)));
                         posted.extend(entries);
                     }
-                    Step::Forget(entry) => {
+                    GapAction::Forget(entry) => {
                         post(&journal, entry);
                         posted.insert(entry);
                         gap = Gap::default();

@@ -12,9 +12,9 @@ use crate::sqlite::charge_log::codec::{decode, readable};
 use crate::sqlite::charge_log::file::{LogFile, area_of, path_beside, read_all};
 use crate::sqlite::charge_log::record::{Torn, Unusable};
 use crate::sqlite::charge_log::{is_no_room, raise_generation, record};
-use crate::sqlite::fault::refusal;
+use crate::sqlite::errors::refusal;
 use crate::sqlite::posting::{Memory, Posting};
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 use crate::write::Group;
 
 /// Posts what is in the log's file, and opens it to be written from its start.
@@ -38,13 +38,17 @@ fn post_left_over(connection: &mut Connection, path: &Path) -> Result<i64, Store
         return Ok(generation);
     }
     let charges = groups.len();
-    post(&transaction, (generation, next), &groups).map_err(|fault| match fault {
-        Fault::Sqlite(error) | Fault::Meanwhile(error) => unposted(path, charges, &refusal(error)),
-        Fault::Refused(error) | Fault::Unpostable(error) => unposted(path, charges, &error),
+    post(&transaction, (generation, next), &groups).map_err(|error| match error {
+        WriteError::Sqlite(error) | WriteError::Meanwhile(error) => {
+            unposted(path, charges, &refusal(error))
+        }
+        WriteError::Refused(error) | WriteError::Unpostable(error) => {
+            unposted(path, charges, &error)
+        }
     })?;
     if let Some(told) = &torn {
         let subject = path.display().to_string();
-        audit::tell(&transaction, "charge log torn", &subject, told).map_err(refusal)?;
+        audit::record(&transaction, "charge log torn", &subject, told).map_err(refusal)?;
         tracing::warn!("{told}");
     }
     transaction.commit().map_err(refusal)?;
@@ -83,7 +87,7 @@ fn read(path: &Path, generation: i64) -> Result<LeftOver, StoreError> {
     }
     let torn = [generation, generation + 1]
         .into_iter()
-        .find_map(|it| record::torn(area_of(&file, it), it).map(|torn| tell(it, &torn)));
+        .find_map(|it| record::torn(area_of(&file, it), it).map(|torn| describe(it, &torn)));
     let next = generation + if second.is_empty() && torn.is_none() { 1 } else { 2 };
     let mut groups = Vec::new();
     for (number, charges) in first.into_iter().chain(second).enumerate() {
@@ -95,7 +99,7 @@ fn read(path: &Path, generation: i64) -> Result<LeftOver, StoreError> {
 }
 
 /// What can be known of a record that is not whole.
-fn tell(generation: i64, torn: &Torn<'_>) -> String {
+fn describe(generation: i64, torn: &Torn<'_>) -> String {
     let Torn { number, charges } = torn;
     let entries: Vec<String> = readable(charges).iter().map(|entry| entry.0.to_string()).collect();
     let which = match entries.len() {
@@ -109,7 +113,11 @@ fn tell(generation: i64, torn: &Torn<'_>) -> String {
     )
 }
 
-fn post(connection: &Connection, (first, next): (i64, i64), groups: &[Group]) -> Result<(), Fault> {
+fn post(
+    connection: &Connection,
+    (first, next): (i64, i64),
+    groups: &[Group],
+) -> Result<(), WriteError> {
     let mut memory = Memory::default();
     let mut posting = Posting::new(connection, &mut memory)?;
     raise_generation(connection, first, next)?;

@@ -1,4 +1,4 @@
-//! Charges that are durable in one small record, and go into their tables many at a time.
+//! Charges are made durable by one small record each, and posted to their tables many at a time.
 //!
 //! A charge changes eight pages of the database: its transfers and their index, balances, counters,
 //! usage and its sums. Writing those for every commit is most of what a charge costs, and charges
@@ -15,10 +15,10 @@ use rusqlite::{Connection, ErrorCode};
 use crate::error::StoreError;
 use crate::sqlite::charge_log::admission::Admission;
 use crate::sqlite::charge_log::file::LogFile;
-use crate::sqlite::fault::{is_fatal, refusal};
+use crate::sqlite::errors::{is_fatal, refusal};
 use crate::sqlite::posting::{Memory, Posting};
 use crate::sqlite::queue::Waiting;
-use crate::sqlite::writer::Fault;
+use crate::sqlite::writer::WriteError;
 use crate::write::Group;
 
 mod admission;
@@ -31,27 +31,27 @@ pub(crate) mod record;
 
 pub(crate) use codec::encode;
 
-/// After so many groups, about a third of a millisecond, it is seen who waits.
+/// Groups posted before the queue is checked for new charges (about 0.3 ms of work).
 const POSTED_IN_ONE_GO: usize = 16;
 
 #[derive(Debug)]
 pub(crate) struct ChargeLog {
     file: LogFile,
-    /// Acknowledged and in the file, in their order, and neither in their tables nor on their way.
+    /// Acknowledged and in the file, in order; posting them to their tables has not begun.
     groups: Vec<Group>,
-    /// How many are on their way.
+    /// How many are being posted.
     leaving: usize,
     /// The first generation that is not posted, as the database says: the file's or the one before.
     oldest: i64,
     admission: Admission,
     is_admission_current: bool,
-    /// A record was begun and refused: it may be whole on disk all the same. Its generation ends with
-    /// the next posting, so that nothing posts it once more.
+    /// A record was begun and refused: it may be whole on disk all the same. Its generation ends
+    /// with the next posting, so that nothing posts it once more.
     is_soiled: bool,
     pending: Arc<Pending>,
 }
 
-/// Groups of the log on their way into the tables.
+/// Groups of the log that are being posted to their tables.
 #[derive(Debug)]
 pub(crate) struct Leaving {
     groups: Vec<Group>,
@@ -147,8 +147,8 @@ impl ChargeLog {
         true
     }
 
-    /// Hands all groups out to be posted. What comes meanwhile belongs to the next generation, which
-    /// has the other area of the file, unless that is not posted either.
+    /// Hands all groups out to be posted. What comes meanwhile belongs to the next generation,
+    /// which has the other area of the file, unless that is not posted either.
     pub(crate) fn begin_posting(&mut self) -> Leaving {
         let (first, last) = (self.oldest, self.file.generation());
         let groups = std::mem::take(&mut self.groups);
@@ -211,8 +211,8 @@ impl Leaving {
         &'batch self,
         connection: &Connection,
         posting: &mut Posting<'batch>,
-        between: &mut dyn FnMut() -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        between: &mut dyn FnMut() -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
         if !self.ends {
             return Ok(());
         }
@@ -231,17 +231,21 @@ impl Leaving {
         &self,
         connection: &Connection,
         memory: &mut Memory,
-        between: &mut dyn FnMut() -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        between: &mut dyn FnMut() -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
         let mut posting = Posting::new(connection, memory)?;
         let posted = self
             .post(connection, &mut posting, between)
             .and_then(|()| posting.finish_with(between));
-        posted.map_err(|fault| match fault {
-            Fault::Sqlite(error) if is_full(&error) || is_fatal(&error) => Fault::Sqlite(error),
-            Fault::Sqlite(error) => Fault::Unpostable(refusal(error)),
-            Fault::Refused(error) | Fault::Unpostable(error) => Fault::Unpostable(error),
-            Fault::Meanwhile(error) => Fault::Meanwhile(error),
+        posted.map_err(|error| match error {
+            WriteError::Sqlite(error) if is_full(&error) || is_fatal(&error) => {
+                WriteError::Sqlite(error)
+            }
+            WriteError::Sqlite(error) => WriteError::Unpostable(refusal(error)),
+            WriteError::Refused(error) | WriteError::Unpostable(error) => {
+                WriteError::Unpostable(error)
+            }
+            WriteError::Meanwhile(error) => WriteError::Meanwhile(error),
         })
     }
 }
@@ -252,13 +256,13 @@ fn is_full(error: &rusqlite::Error) -> bool {
 
 /// Says in the database that the records of the generations before `next` are posted. If it says so
 /// already, or knows nothing of the first, somebody else has written, and then nothing is posted.
-fn raise_generation(connection: &Connection, first: i64, next: i64) -> Result<(), Fault> {
+fn raise_generation(connection: &Connection, first: i64, next: i64) -> Result<(), WriteError> {
     let sql = "UPDATE charge_log_generation SET generation = ?2 WHERE generation = ?1";
     if connection.prepare_cached(sql)?.execute([first, next])? == 1 {
         return Ok(());
     }
     let found = "the charge log was posted by somebody else";
-    Err(Fault::Refused(StoreError::Unsuitable(found.into())))
+    Err(WriteError::Refused(StoreError::Unsuitable(found.into())))
 }
 
 fn is_no_room(error: &io::Error) -> bool {

@@ -2,8 +2,8 @@
 //!
 //! A record is only written once the one before it is on disk. So the records of a generation are
 //! those from the start of its area up to the first that is not whole: that one was being written
-//! when the process ended, and nobody was told of it. A whole record behind one that is not means
-//! that the disk has lost what it had.
+//! when the process ended, and was never acknowledged. A whole record behind a broken one means
+//! that the disk lost data.
 
 /// Writes are whole blocks at whole blocks, which lets them go round the page cache. No disk of
 /// today has larger sectors.
@@ -18,7 +18,7 @@ const HEADER_BYTES: usize = 24;
 
 /// The place of a record among all that were ever written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RecordPosition {
     /// Raised by every posting, so it tells what was posted from what was not.
     pub(crate) generation: i64,
     /// Counts from zero in each generation.
@@ -48,12 +48,12 @@ pub(crate) fn size(charges: usize) -> usize {
 }
 
 /// Fills `record`, which is as long as [`size`] says.
-pub(crate) fn write(record: &mut [u8], place: Place, charges: &[u8]) {
+pub(crate) fn write(record: &mut [u8], position: RecordPosition, charges: &[u8]) {
     let length = u32::try_from(charges.len()).unwrap_or(u32::MAX);
     let end = HEADER_BYTES + charges.len();
     record[..MARK.len()].copy_from_slice(&MARK);
-    record[GENERATION].copy_from_slice(&place.generation.to_le_bytes());
-    record[NUMBER].copy_from_slice(&place.number.to_le_bytes());
+    record[GENERATION].copy_from_slice(&position.generation.to_le_bytes());
+    record[NUMBER].copy_from_slice(&position.number.to_le_bytes());
     record[LENGTH].copy_from_slice(&length.to_le_bytes());
     record[HEADER_BYTES..end].copy_from_slice(charges);
     record[end..].fill(0);
@@ -65,19 +65,19 @@ pub(crate) fn write(record: &mut [u8], place: Place, charges: &[u8]) {
 pub(crate) fn read(area: &[u8], generation: i64) -> Result<Vec<&[u8]>, Unusable> {
     let mut records = Vec::new();
     let mut rest = area;
-    while let Some((place, charges)) = first(rest) {
+    while let Some((position, charges)) = first(rest) {
         let number = u32::try_from(records.len()).unwrap_or(u32::MAX);
-        if place != (Place { generation, number }) {
+        if position != (RecordPosition { generation, number }) {
             break;
         }
         records.push(charges);
         rest = rest.get(size(charges.len())..).unwrap_or_default();
     }
-    for place in whole(rest) {
-        if place.generation == generation {
+    for position in whole(rest) {
+        if position.generation == generation {
             return Err(Unusable::Damaged(u32::try_from(records.len()).unwrap_or(u32::MAX)));
         }
-        if generation < place.generation {
+        if generation < position.generation {
             return Err(Unusable::Later);
         }
     }
@@ -97,8 +97,8 @@ pub(crate) struct Torn<'a> {
 /// disk has damaged it since. Both look alike.
 pub(crate) fn torn(area: &[u8], generation: i64) -> Option<Torn<'_>> {
     let (mut rest, mut number) = (area, 0);
-    while let Some((place, charges)) = first(rest) {
-        if place != (Place { generation, number }) {
+    while let Some((position, charges)) = first(rest) {
+        if position != (RecordPosition { generation, number }) {
             return None;
         }
         number += 1;
@@ -123,17 +123,17 @@ pub(crate) fn has_records(file: &[u8]) -> bool {
 
 /// Whether a record of a generation is anywhere in an area.
 pub(crate) fn has_any(area: &[u8], generation: i64) -> bool {
-    whole(area).any(|place| place.generation == generation)
+    whole(area).any(|position| position.generation == generation)
 }
 
 /// The places of all records that are whole, wherever they begin.
-fn whole(bytes: &[u8]) -> impl Iterator<Item = Place> {
+fn whole(bytes: &[u8]) -> impl Iterator<Item = RecordPosition> {
     let blocks = (0..bytes.len()).step_by(BLOCK_BYTES).map(|start| &bytes[start..]);
-    blocks.filter_map(|block| first(block).map(|(place, _)| place))
+    blocks.filter_map(|block| first(block).map(|(position, _)| position))
 }
 
 /// The record at the start of these bytes, if it is whole.
-fn first(bytes: &[u8]) -> Option<(Place, &[u8])> {
+fn first(bytes: &[u8]) -> Option<(RecordPosition, &[u8])> {
     let header = bytes.get(..HEADER_BYTES)?;
     if !header.starts_with(&MARK) {
         return None;
@@ -147,7 +147,7 @@ fn first(bytes: &[u8]) -> Option<(Place, &[u8])> {
     }
     let generation = i64::from_le_bytes(header[GENERATION].try_into().ok()?);
     let number = u32::from_le_bytes(header[NUMBER].try_into().ok()?);
-    Some((Place { generation, number }, &bytes[HEADER_BYTES..end]))
+    Some((RecordPosition { generation, number }, &bytes[HEADER_BYTES..end]))
 }
 
 #[cfg(test)]
@@ -161,9 +161,9 @@ mod tests {
     fn file(records: &[(i64, u32, &[u8])]) -> Vec<u8> {
         let mut file = Vec::new();
         for (generation, number, charges) in records {
-            let place = Place { generation: *generation, number: *number };
+            let position = RecordPosition { generation: *generation, number: *number };
             let mut record = vec![0xFF; size(charges.len())];
-            write(&mut record, place, charges);
+            write(&mut record, position, charges);
             file.extend(record);
         }
         file

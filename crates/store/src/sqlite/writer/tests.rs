@@ -14,7 +14,7 @@ use crate::conformance::fixture::{
     add_key, at, charge, entry_id, key, key_id, lot, lot_opened, owner, owner_id, top_up, transfer,
     usage,
 };
-use crate::questions::*;
+use crate::queries::*;
 use crate::sqlite::charge_log::Pending;
 use crate::sqlite::charge_log::file::{AREA_BYTES, area_of, path_beside, read_all};
 use crate::sqlite::charge_log::left_over::open_posted;
@@ -252,18 +252,18 @@ fn a_log_that_somebody_else_has_posted_is_not_posted_again() {
     let leaving = writer.log.begin_posting();
     let posted = writer.session.transact(|connection, memory| {
         connection.execute("UPDATE charge_log_generation SET generation = 1", [])?;
-        let fault = leaving.post_alone(connection, memory, &mut || Ok(())).unwrap_err();
-        assert!(matches!(fault, Fault::Unpostable(StoreError::Unsuitable(_))), "{fault:?}");
-        Err::<(), _>(Fault::Refused(StoreError::Closed))
+        let error = leaving.post_alone(connection, memory, &mut || Ok(())).unwrap_err();
+        assert!(matches!(error, WriteError::Unpostable(StoreError::Unsuitable(_))), "{error:?}");
+        Err::<(), _>(WriteError::Refused(StoreError::Closed))
     });
     assert!(posted.is_err());
     // A charge that the tables have got in another way is the same: nobody can be told any more.
     let posted = writer.session.transact(|connection, memory| {
         leaving.post_alone(connection, memory, &mut || Ok(()))?;
         connection.execute("UPDATE charge_log_generation SET generation = generation - 1", [])?;
-        let fault = leaving.post_alone(connection, memory, &mut || Ok(())).unwrap_err();
-        assert!(matches!(fault, Fault::Unpostable(StoreError::Duplicate(_))), "{fault:?}");
-        Err::<(), _>(Fault::Refused(StoreError::Closed))
+        let error = leaving.post_alone(connection, memory, &mut || Ok(())).unwrap_err();
+        assert!(matches!(error, WriteError::Unpostable(StoreError::Duplicate(_))), "{error:?}");
+        Err::<(), _>(WriteError::Refused(StoreError::Closed))
     });
     assert!(posted.is_err());
     writer.log.take_back(leaving);

@@ -1,4 +1,4 @@
-//! Speech as it is made: a task owns the engine and the money, and tells whoever listens.
+//! Speech as it is made: a task owns the engine and the money, and sends sound to the connection.
 
 use std::io;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use super::job::Job;
+use super::paid_speech::PaidSpeech;
 use super::tail::Tail;
 use crate::refusal::inference::Failure;
-use crate::transport::{RequestId, for_same_request};
+use crate::request_id::{RequestId, for_same_request};
 
 /// Pieces that may wait for a slow listener before the engine is slowed down too.
 const PIECES_WAITING_MAX: usize = 16;
@@ -30,14 +30,14 @@ enum Piece {
     Failed(Failure),
 }
 
-/// Sound on its way, of which the first bytes are there. Dropping it is hanging up.
+/// A stream of sound whose first bytes are there. Dropping it cancels the speech.
 pub(super) struct Flow {
     request_id: RequestId,
     first: Bytes,
     pieces: Receiver<Piece>,
 }
 
-impl Job {
+impl PaidSpeech {
     /// Waits for the first bytes, so that a failure before them still has a status of its own.
     pub(super) async fn stream(self, request: Arc<SpeechRequest>) -> Result<Flow, Failure> {
         let (sender, mut pieces) = mpsc::channel(PIECES_WAITING_MAX);
@@ -91,32 +91,32 @@ enum End {
     Unheard,
 }
 
-async fn run(job: Job, request: Arc<SpeechRequest>, sender: Sender<Piece>) {
-    let engine = Arc::clone(&job.engine);
+async fn run(speech: PaidSpeech, request: Arc<SpeechRequest>, sender: Sender<Piece>) {
+    let engine = Arc::clone(&speech.engine);
     let opened = tokio::select! {
         opened = engine.speak(request) => opened,
-        () = sender.closed() => return job.funds.release(),
+        () = sender.closed() => return speech.funds.release(),
     };
     let end = match opened {
         Ok(sound) => pass_on(sound, &sender).await,
         Err(error) => End::Broken(error),
     };
     match end {
-        End::Whole(last) => match job.pay().await {
+        End::Whole(last) => match speech.pay().await {
             Ok(_) => {
-                tell(&sender, Piece::Sound(last)).await;
-                tell(&sender, Piece::End).await;
+                send(&sender, Piece::Sound(last)).await;
+                send(&sender, Piece::End).await;
             }
             Err(failure) => {
-                tell(&sender, Piece::Failed(failure)).await;
+                send(&sender, Piece::Failed(failure)).await;
             }
         },
         End::Broken(error) => {
-            job.funds.release();
-            tell(&sender, Piece::Failed(Failure::Engine(error))).await;
+            speech.funds.release();
+            send(&sender, Piece::Failed(Failure::Engine(error))).await;
         }
         End::Unheard => {
-            if let Err(failure) = job.pay().await {
+            if let Err(failure) = speech.pay().await {
                 tracing::error!(error = %failure, "speech nobody waited for was not charged: {failure}");
             }
         }
@@ -138,7 +138,7 @@ async fn pass_on(mut sound: SoundStream, sender: &Sender<Piece>) -> End {
             None => return End::Whole(tail.end()),
         };
         if let Some(ready) = tail.push(&bytes)
-            && !tell(sender, Piece::Sound(ready)).await
+            && !send(sender, Piece::Sound(ready)).await
         {
             return End::Unheard;
         }
@@ -146,7 +146,7 @@ async fn pass_on(mut sound: SoundStream, sender: &Sender<Piece>) -> End {
 }
 
 /// Whether it was taken.
-async fn tell(sender: &Sender<Piece>, piece: Piece) -> bool {
+async fn send(sender: &Sender<Piece>, piece: Piece) -> bool {
     matches!(timeout(STALL_MAX, sender.send(piece)).await, Ok(Ok(())))
 }
 
@@ -168,7 +168,7 @@ mod tests {
     async fn a_failure_right_behind_the_first_bytes_leaves_them_and_the_status() {
         let (sender, pieces) = mpsc::channel(1);
         let failure = Failure::Engine(EngineError::BadAnswer { cause: "cut".to_owned() });
-        assert!(tell(&sender, Piece::Failed(failure)).await);
+        assert!(send(&sender, Piece::Failed(failure)).await);
         let first = Bytes::from_static(b"first");
         let flow = Flow { request_id: RequestId::default(), first, pieces };
         let body = Cell::new(Some(flow.into_body()));

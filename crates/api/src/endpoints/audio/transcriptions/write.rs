@@ -8,19 +8,21 @@ use wire::audio::{
 
 use super::request::Wish;
 use super::subtitles;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 use crate::reply::written::Written;
 
 /// `length_s` is how long the recording lasts, in seconds.
 pub(super) fn out(transcript: Transcript, length_s: f64, wish: Wish) -> Written {
-    let text = |text: String| Written::Text(Answer::new(text));
+    let text = |text: String| Written::Text(WithHeaders::new(text));
     match wish.format {
         TranscriptionFormat::Text => text(transcript.text),
         TranscriptionFormat::Srt => text(subtitles::srt(&transcript, length_s)),
         TranscriptionFormat::Vtt => text(subtitles::vtt(&transcript, length_s)),
-        TranscriptionFormat::Json => Written::Json(Answer::new(short(transcript, length_s, wish))),
+        TranscriptionFormat::Json => {
+            Written::Json(WithHeaders::new(short(transcript, length_s, wish)))
+        }
         TranscriptionFormat::VerboseJson => {
-            Written::Verbose(Answer::new(long(transcript, length_s, wish.times)))
+            Written::Verbose(WithHeaders::new(long(transcript, length_s, wish.times)))
         }
     }
 }
@@ -31,9 +33,9 @@ fn short(transcript: Transcript, length_s: f64, wish: Wish) -> Transcription {
     let Transcript { text, segments, words, .. } = transcript;
     let segment = |it: Segment| SegmentTime { text: it.text, start: it.start_s, end: it.end_s };
     let timestamps = times.any().then(|| Timestamps {
-        word: told(words, times.words, word),
-        segment: told(segments, times.segments, segment),
-        char: told(spread, chars, |it| it),
+        word: if_wanted(words, times.words, word),
+        segment: if_wanted(segments, times.segments, segment),
+        char: if_wanted(spread, chars, |it| it),
     });
     Transcription { text, duration: length_s, timestamps }
 }
@@ -56,8 +58,8 @@ fn long(transcript: Transcript, length_s: f64, times: Times) -> VerboseTranscrip
         language,
         duration: length_s,
         text,
-        segments: told(numbered, times.segments, segment),
-        words: told(words, times.words, word),
+        segments: if_wanted(numbered, times.segments, segment),
+        words: if_wanted(words, times.words, word),
     }
 }
 
@@ -79,7 +81,7 @@ fn characters(word: &Word) -> Vec<CharTime> {
 }
 
 /// What was asked for, if the model told any of it.
-fn told<T, U>(items: Vec<T>, is_wanted: bool, write: impl Fn(T) -> U) -> Option<Vec<U>> {
+fn if_wanted<T, U>(items: Vec<T>, is_wanted: bool, write: impl Fn(T) -> U) -> Option<Vec<U>> {
     let is_told = is_wanted && !items.is_empty();
     is_told.then(|| items.into_iter().map(write).collect())
 }

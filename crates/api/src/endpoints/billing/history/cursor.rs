@@ -2,7 +2,7 @@
 
 use moment::Timestamp;
 use money::Currency;
-use store::usage::UsagePlace;
+use store::usage::UsageCursor;
 
 /// Everything needed to read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) struct Cursor {
     pub(super) from: Timestamp,
     pub(super) until: Timestamp,
     pub(super) page_size: u32,
-    pub(super) after: Option<UsagePlace>,
+    pub(super) after: Option<UsageCursor>,
 }
 
 impl Cursor {
@@ -19,7 +19,7 @@ impl Cursor {
     /// question about the caller's own account.
     pub(super) fn write(&self) -> String {
         let currency = self.currency.map_or("all", Currency::name).replace('_', "-");
-        let place = self.after.unwrap_or(UsagePlace { at: Timestamp::from_ms(0), seq: 0 });
+        let place = self.after.unwrap_or(UsageCursor { at: Timestamp::from_ms(0), seq: 0 });
         let Cursor { from, until, page_size, .. } = self;
         let (from, until, at) = (from.ms(), until.ms(), place.at.ms());
         format!("1_{currency}_{from}_{until}_{page_size}_{at}_{}", place.seq)
@@ -36,7 +36,7 @@ impl Cursor {
         };
         let moment = |text: &str| text.parse().ok().map(Timestamp::from_ms);
         let page_size = page_size.parse().ok().filter(|size| (10..=1000).contains(size))?;
-        let after = Some(UsagePlace { at: moment(at)?, seq: seq.parse().ok()? });
+        let after = Some(UsageCursor { at: moment(at)?, seq: seq.parse().ok()? });
         Some(Cursor { currency, from: moment(from)?, until: moment(until)?, page_size, after })
     }
 }
@@ -53,7 +53,7 @@ mod tests {
                 from: Timestamp::from_ms(0),
                 until: Timestamp::MAX,
                 page_size: 10,
-                after: Some(UsagePlace { at: Timestamp::from_ms(1_800_000_000_000), seq: 42 }),
+                after: Some(UsageCursor { at: Timestamp::from_ms(1_800_000_000_000), seq: 42 }),
             };
             let text = cursor.write();
             assert!(

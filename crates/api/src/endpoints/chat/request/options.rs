@@ -71,7 +71,7 @@ pub(super) fn response_format(body: &ChatCompletionRequest, faults: &mut Faults)
     ResponseFormat::JsonSchema { name, schema, strict: format.strict }
 }
 
-pub(super) fn effort(effort: chat::Effort) -> Effort {
+pub(in crate::endpoints) fn effort(effort: chat::Effort) -> Effort {
     match effort {
         chat::Effort::None => Effort::None,
         chat::Effort::Minimal => Effort::Minimal,

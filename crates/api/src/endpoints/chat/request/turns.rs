@@ -2,7 +2,7 @@
 
 use domain::catalogue::{Capability, TextSpec};
 use engine::{AssistantTurn, CacheControl, Content, Message, Part, PartKind, ToolCall};
-use schema_check::{Faults, Step};
+use schema_check::{Faults, PathStep};
 use serde_json::value::to_raw_value;
 use wire::chat::{self, AudioFormat, ChatCompletionRequest, ContentPart, FileData, MessageContent};
 
@@ -130,10 +130,10 @@ impl TurnReader<'_> {
 
     fn fault(&mut self, index: usize, message: String) {
         let place = [
-            Step::from("messages"),
-            Step::from(self.index),
-            Step::from("content"),
-            Step::from(index),
+            PathStep::from("messages"),
+            PathStep::from(self.index),
+            PathStep::from("content"),
+            PathStep::from(index),
         ];
         self.faults.at(place).push(message);
     }

@@ -14,7 +14,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::inference_body::InferenceBody;
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/images/generations", create_image)
@@ -27,7 +27,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn create_image(
     app: Shared,
     call: Call<Customer, InferenceBody<OpenAiRequest>>,
-) -> Result<Answer<OpenAiImages>, Refusal> {
+) -> Result<WithHeaders<OpenAiImages>, Refusal> {
     let (call, InferenceBody(body)) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
     let resolved = resolve(&call, &catalogue, body.model.as_deref(), ModelType::Image)?;

@@ -14,7 +14,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::input::{Form, FormOrJson};
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
-use crate::reply::Answer;
+use crate::reply::WithHeaders;
 
 const PROMPT: &str = "Make a variation of this picture: the same subject and style, with other \
      details.";
@@ -30,7 +30,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn create_image_variation(
     app: Shared,
     call: Call<Customer, FormOrJson<VariationRequest>>,
-) -> Result<Answer<OpenAiImages>, Refusal> {
+) -> Result<WithHeaders<OpenAiImages>, Refusal> {
     let (call, FormOrJson(Form { fields, files })) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
     let resolved = resolve(&call, &catalogue, fields.model.as_deref(), ModelType::Inpaint)?;

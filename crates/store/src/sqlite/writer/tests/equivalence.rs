@@ -6,7 +6,7 @@ use super::*;
 use crate::sqlite::journal::entries_after;
 
 #[derive(Debug, Clone)]
-enum Step {
+enum WriterAction {
     Batch(Vec<Group>),
     Post,
     /// The log is posted, and this comes meanwhile.
@@ -31,12 +31,12 @@ fn group() -> impl Strategy<Value = Group> {
     prop_oneof![8 => settles, 2 => two_legs, 1 => pays_in, 1 => counts, 1 => Just(Group::default())]
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<WriterAction>> {
     let batch = || prop::collection::vec(group(), 1..5);
     let step = prop_oneof![
-        8 => batch().prop_map(Step::Batch),
-        1 => Just(Step::Post),
-        2 => batch().prop_map(Step::PostWhile),
+        8 => batch().prop_map(WriterAction::Batch),
+        1 => Just(WriterAction::Post),
+        2 => batch().prop_map(WriterAction::PostWhile),
     ];
     prop::collection::vec(step, 1..40)
 }
@@ -69,13 +69,13 @@ proptest! {
         let (mut logging, mut plain) = (furnished(&options(&one)), furnished(&options(&other)));
         for step in steps {
             match step {
-                Step::Post => post(&mut logging),
-                Step::PostWhile(groups) => {
+                WriterAction::Post => post(&mut logging),
+                WriterAction::PostWhile(groups) => {
                     let outcomes = meanwhile::commit_while_posting(&mut logging, groups.clone());
                     let expected = plain.post_with(&waiting(groups));
                     prop_assert_eq!(told(outcomes), told(expected));
                 }
-                Step::Batch(groups) => {
+                WriterAction::Batch(groups) => {
                     let outcomes = commit(&mut logging, groups.clone());
                     let expected = plain.post_with(&waiting(groups));
                     prop_assert_eq!(told(outcomes), told(expected));

@@ -43,7 +43,7 @@ async fn a_crash_at_any_step_leaves_each_acknowledged_charge_once_and_in_order()
         leaving.post_alone(connection, memory, &mut || Ok(()))?;
         connection.cache_flush()?;
         amid.push(image(path));
-        Err::<(), _>(Fault::Refused(StoreError::Closed))
+        Err::<(), _>(WriteError::Refused(StoreError::Closed))
     });
     assert!(undone.is_err());
     writer.log.take_back(leaving);
@@ -123,7 +123,7 @@ fn write_anew(file: &mut [u8], change: impl FnOnce(&mut Vec<u8>)) {
     let generation = i64::from_le_bytes(file[8..16].try_into().unwrap());
     let mut charges = record::read(file, generation).unwrap()[0].to_vec();
     change(&mut charges);
-    let place = record::Place { generation, number: 0 };
+    let place = record::RecordPosition { generation, number: 0 };
     record::write(&mut file[..record::BLOCK_BYTES], place, &charges);
 }
 

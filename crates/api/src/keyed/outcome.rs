@@ -1,0 +1,116 @@
+//! How a request with an idempotency key ended, for everyone who sent it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::Response;
+use bytes::Bytes;
+use moment::Timestamp;
+use rpc::idempotency::{ANSWERS_PER_OWNER_MAX, Fingerprint, LIFETIME};
+use store::error::StoreError;
+
+use crate::payment::BALANCE_REMAINING;
+use crate::refusal::Refusal;
+use crate::refusal::proxy::Cap;
+use crate::settings::Settings;
+
+// Names that are checked once and not for every answer.
+static REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+static REMAINING: HeaderName = HeaderName::from_static(BALANCE_REMAINING);
+
+type Refuse = dyn Fn(&Settings, Timestamp) -> Refusal + Send + Sync;
+
+/// Why there is no answer, for each who waits for it. Nothing was charged.
+#[derive(Clone)]
+pub(crate) struct Failed(Arc<Refuse>);
+
+impl Failed {
+    pub(crate) fn new(
+        refuse: impl Fn(&Settings, Timestamp) -> Refusal + Send + Sync + 'static,
+    ) -> Failed {
+        Failed(Arc::new(refuse))
+    }
+
+    pub(crate) fn into_refusal(self, settings: &Settings, now: Timestamp) -> Refusal {
+        (self.0)(settings, now)
+    }
+}
+
+/// An answer, and whether it is a replay.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    pub(crate) answer: Arc<KeyedAnswer>,
+    /// Given before, and not charged for again.
+    pub(crate) is_replay: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct KeyedAnswer {
+    pub(crate) body: Bytes,
+    /// Those that belong to the answer whenever it is given.
+    pub(crate) headers: HeaderMap,
+    /// Known only when the answer was charged for just now.
+    pub(crate) balance_remaining: Option<String>,
+}
+
+impl Given {
+    /// Always JSON, whatever a server behind us called it.
+    pub(crate) fn into_response(self) -> Response {
+        let answer = Arc::unwrap_or_clone(self.answer);
+        let mut response = Response::new(Body::from(answer.body));
+        *response.headers_mut() = answer.headers;
+        let headers = response.headers_mut();
+        let remaining = answer.balance_remaining.map(HeaderValue::try_from);
+        match remaining {
+            _ if self.is_replay => {
+                headers.insert(&REPLAYED, HeaderValue::from_static("true"));
+            }
+            Some(Ok(remaining)) => {
+                headers.insert(&REMAINING, remaining);
+            }
+            _ => {}
+        }
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    }
+}
+
+/// How a request under way ended, for all who sent it.
+#[derive(Clone)]
+pub(crate) struct Ended {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) outcome: Result<Given, Unanswered>,
+}
+
+#[derive(Clone)]
+pub(super) enum Unanswered {
+    /// The key was used for another request.
+    Clash,
+    /// The owner has as many answers kept as are allowed.
+    Full,
+    Unreadable(StoreError),
+    Failed(Failed),
+}
+
+impl Unanswered {
+    pub(super) fn into_refusal(self, settings: &Settings, now: Timestamp) -> Refusal {
+        match self {
+            Unanswered::Clash => Refusal::bad_request(
+                "Idempotency-Key reused",
+                "This Idempotency-Key was used for another request within the last 24 hours. Use a \
+                 new key, or send the same body to the same path.",
+            ),
+            Unanswered::Full => {
+                let limit = ANSWERS_PER_OWNER_MAX;
+                let message = format!(
+                    "Idempotency limit exceeded: {limit} answers, or 1 GiB of them, are kept per 24 \
+                     hours. Leave out the Idempotency-Key, or wait."
+                );
+                Refusal::cap_reached(&message, Cap { limit, remaining: 0, resets_in: LIFETIME })
+            }
+            Unanswered::Unreadable(error) => Refusal::unavailable(error),
+            Unanswered::Failed(failed) => failed.into_refusal(settings, now),
+        }
+    }
+}

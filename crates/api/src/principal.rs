@@ -1,0 +1,13 @@
+//! Whom failures and limits are counted for.
+
+use std::net::IpAddr;
+
+use credits::KeyId;
+use wallet::WalletAddress;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Principal {
+    Key(KeyId),
+    Wallet(WalletAddress),
+    Address(IpAddr),
+}

@@ -1,0 +1,54 @@
+//! Why a request got no answer.
+
+use std::error::Error;
+
+use hyper_util::client::legacy;
+
+/// A request that reached nobody was never seen; one that broke later may have been. The causes
+/// stand in one line, because the outermost alone says little; none of them names a URL.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OutboundError {
+    #[error("{0}")]
+    Unreached(String),
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl OutboundError {
+    pub(crate) fn of_request(error: &legacy::Error) -> OutboundError {
+        let causes = causes(error);
+        if error.is_connect() {
+            OutboundError::Unreached(causes)
+        } else {
+            OutboundError::Broken(causes)
+        }
+    }
+
+    pub(crate) fn of_connecting(error: &(dyn Error + 'static)) -> OutboundError {
+        OutboundError::Unreached(format!("client error (Connect): {}", causes(error)))
+    }
+
+    /// No head of an answer has come.
+    pub(crate) fn of_sending(error: &(dyn Error + 'static)) -> OutboundError {
+        OutboundError::Broken(format!("client error (SendRequest): {}", causes(error)))
+    }
+
+    /// A body broke off.
+    pub(crate) fn of_reading(error: &(dyn Error + 'static)) -> OutboundError {
+        OutboundError::Broken(format!("error reading a body from connection: {}", causes(error)))
+    }
+
+    pub(crate) fn of_body(error: &hyper::Error) -> OutboundError {
+        OutboundError::Broken(causes(error))
+    }
+}
+
+fn causes(error: &dyn Error) -> String {
+    let mut told = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        told = format!("{told}: {inner}");
+        cause = inner.source();
+    }
+    told
+}

@@ -1,0 +1,239 @@
+//! The stored sums that verification compares with the journal.
+
+use credits::{EntryId, KeyId, KeyTerms, LimitPeriod, OwnerId};
+use money::Currency;
+use store::audit::{AUDIT_ROWS_MAX, AuditEntry, AuditRow};
+use store::claim::ClaimId;
+use store::evidence::{
+    AllowanceSet, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim, ReceivedClaim,
+    USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
+};
+use store::names::allowance;
+use store::{EvidenceStore, StoreFuture};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::Postgres;
+use crate::columns::{bytes, get, limit, nano, nano_or_none, parsed, time};
+use crate::error::PgError;
+use crate::queries::books::trial_balance;
+use crate::queries::recount::miscounts;
+use crate::queries::usage::pruned_before_day;
+use crate::session::Session;
+
+impl EvidenceStore for Postgres {
+    fn evidence(&self) -> StoreFuture<'_, Evidence> {
+        self.ask_settled(async |db| evidence(&db).await)
+    }
+
+    fn audit_after(&self, after_seq: i64, limit: usize) -> StoreFuture<'_, Vec<AuditRow>> {
+        self.ask_settled(async move |db| audit_after(&db, after_seq, limit).await)
+    }
+
+    fn usage_marks(&self, after_seq: i64, limit: usize) -> StoreFuture<'_, Vec<UsageMark>> {
+        let full = limit.min(USAGE_MARKS_MAX);
+        Box::pin(async move {
+            let page = self.ask(async move |db| usage_marks(&db, after_seq, limit).await).await?;
+            let last = page.last().map_or(0, |mark| mark.seq);
+            if page.len() == full && self.settled_usage.covers(last) {
+                return Ok(page);
+            }
+            let page =
+                self.ask_settled(async move |db| usage_marks(&db, after_seq, limit).await).await?;
+            self.settled_usage.note(page.last().map_or(0, |mark| mark.seq));
+            Ok(page)
+        })
+    }
+}
+
+async fn evidence(db: &Session) -> Result<Evidence, PgError> {
+    let last_seq = db.one("SELECT coalesce(max(seq), 0) FROM usage", &[]).await?;
+    Ok(Evidence {
+        books: trial_balance(db).await?,
+        usage_last_seq: get(&last_seq, 0)?,
+        usage_from_day: pruned_before_day(db).await?.unwrap_or(i64::MIN),
+        usage_sums: usage_sums(db).await?,
+        allowances: allowances(db).await?,
+        limited_keys: limited_keys(db).await?,
+        credited: credited(db).await?,
+        missing: missing(db).await?,
+        received: received(db).await?,
+        miscounts: miscounts(db).await?,
+        faults: faults(db).await?,
+    })
+}
+
+async fn audit_after(
+    db: &Session,
+    after_seq: i64,
+    rows_max: usize,
+) -> Result<Vec<AuditRow>, PgError> {
+    let sql = "SELECT seq, at_ms, actor, action, subject, detail FROM audit \
+               WHERE $1 < seq ORDER BY seq LIMIT $2";
+    let rows = db.rows(sql, &[&after_seq, &limit(rows_max.min(AUDIT_ROWS_MAX))]).await?;
+    let entry = |row| {
+        let entry = AuditEntry {
+            at: time(row, 1)?,
+            actor: get(row, 2)?,
+            action: get(row, 3)?,
+            subject: get(row, 4)?,
+            detail: get(row, 5)?,
+        };
+        Ok(AuditRow { seq: get(row, 0)?, entry })
+    };
+    rows.iter().map(entry).collect()
+}
+
+async fn usage_marks(
+    db: &Session,
+    after_seq: i64,
+    rows_max: usize,
+) -> Result<Vec<UsageMark>, PgError> {
+    let sql = "SELECT seq, charge, owner, currency, amount, at_ms FROM usage \
+               WHERE $1 < seq ORDER BY seq LIMIT $2";
+    let rows = db.rows(sql, &[&after_seq, &limit(rows_max.min(USAGE_MARKS_MAX))]).await?;
+    let mark = |row| {
+        Ok(UsageMark {
+            seq: get(row, 0)?,
+            charge: EntryId(get(row, 1)?),
+            owner: OwnerId(get(row, 2)?),
+            currency: parsed(row, 3, Currency::from_name)?,
+            amount: nano(row, 4)?,
+            at: time(row, 5)?,
+        })
+    };
+    rows.iter().map(mark).collect()
+}
+
+async fn usage_sums(db: &Session) -> Result<Vec<UsageSum>, PgError> {
+    let sum = |row: &Row, part| -> Result<UsageSum, PgError> {
+        Ok(UsageSum { part, currency: parsed(row, 1, Currency::from_name)?, amount: nano(row, 2)? })
+    };
+    let by_owner = "SELECT owner, currency, sum(amount)::int8 FROM usage_daily \
+                    GROUP BY owner, currency ORDER BY owner, currency";
+    let by_day = "SELECT day, currency, sum(amount)::int8 FROM usage_daily \
+                  GROUP BY day, currency ORDER BY day, currency";
+    let mut sums = Vec::new();
+    for row in db.rows(by_owner, &[]).await? {
+        sums.push(sum(&row, UsagePart::Owner(OwnerId(get(&row, 0)?)))?);
+    }
+    for row in db.rows(by_day, &[]).await? {
+        sums.push(sum(&row, UsagePart::Day(get(&row, 0)?))?);
+    }
+    Ok(sums)
+}
+
+async fn allowances(db: &Session) -> Result<Vec<AllowanceSet>, PgError> {
+    let sql = "SELECT owner, kind, amount FROM allowance_change ORDER BY at_ms, entry";
+    let set = |row| {
+        let (owner, kind) = (OwnerId(get(row, 0)?), parsed(row, 1, allowance)?);
+        Ok(AllowanceSet { owner, kind, amount: nano(row, 2)? })
+    };
+    db.rows(sql, &[]).await?.iter().map(set).collect()
+}
+
+async fn limited_keys(db: &Session) -> Result<Vec<LimitedKey>, PgError> {
+    let sql = "SELECT id, limit_usd, limit_diem, limit_period, created_ms, limits_since_ms \
+               FROM api_key WHERE limit_usd IS NOT NULL OR limit_diem IS NOT NULL ORDER BY id";
+    let limited = |row| {
+        let terms = KeyTerms {
+            key: KeyId(get(row, 0)?),
+            limit_usd: nano_or_none(row, 1)?,
+            limit_diem: nano_or_none(row, 2)?,
+            period: parsed(row, 3, LimitPeriod::from_name)?,
+        };
+        Ok(LimitedKey { terms, created: time(row, 4)?, since: time(row, 5)? })
+    };
+    db.rows(sql, &[]).await?.iter().map(limited).collect()
+}
+
+async fn credited(db: &Session) -> Result<Vec<CreditedClaim>, PgError> {
+    let sql = "SELECT network, entry, credited_nano FROM claim WHERE state = 'CREDITED' \
+               ORDER BY id";
+    let claim = |row| {
+        let (network, entry) = (get(row, 0)?, EntryId(get(row, 1)?));
+        Ok(CreditedClaim { network, entry, amount: nano(row, 2)? })
+    };
+    db.rows(sql, &[]).await?.iter().map(claim).collect()
+}
+
+async fn missing(db: &Session) -> Result<Vec<MissingClaim>, PgError> {
+    let sql = "SELECT network, transaction_id, entry, credited_nano, since_ms FROM claim \
+               JOIN missing_claim ON claim.id = missing_claim.claim ORDER BY since_ms, id";
+    let claim = |row| {
+        Ok(MissingClaim {
+            network: get(row, 0)?,
+            transaction: get(row, 1)?,
+            entry: EntryId(get(row, 2)?),
+            amount: nano(row, 3)?,
+            since: time(row, 4)?,
+        })
+    };
+    db.rows(sql, &[]).await?.iter().map(claim).collect()
+}
+
+async fn received(db: &Session) -> Result<Vec<ReceivedClaim>, PgError> {
+    let sql = "SELECT claim.id, network, received_claim.transaction_id, amount_nano, since_ms \
+               FROM claim JOIN received_claim ON claim.id = received_claim.claim \
+               ORDER BY since_ms, id";
+    let claim = |row| {
+        Ok(ReceivedClaim {
+            claim: ClaimId(bytes(row, 0)?),
+            network: get(row, 1)?,
+            transaction: get(row, 2)?,
+            amount: nano(row, 3)?,
+            since: time(row, 4)?,
+        })
+    };
+    db.rows(sql, &[]).await?.iter().map(claim).collect()
+}
+
+/// The constraints, indexes and triggers of the schema hold the rest; so what is looked for is one
+/// that somebody switched off, and what it should have refused.
+async fn faults(db: &Session) -> Result<Vec<String>, PgError> {
+    let mut faults = Vec::new();
+    for trigger in TRIGGERS {
+        let sql = "SELECT EXISTS (SELECT 1 FROM pg_trigger WHERE tgname = $1::text \
+                   AND tgenabled = 'O' AND tgrelid IN (SELECT oid FROM pg_class \
+                   WHERE relnamespace = (SELECT oid FROM pg_namespace \
+                   WHERE nspname = current_schema())))";
+        if !get::<bool>(&db.one(sql, &[trigger]).await?, 0)? {
+            faults.push(format!("the trigger {trigger} is missing or switched off"));
+        }
+    }
+    let unchecked = "SELECT conname::text, conrelid::regclass::text FROM pg_constraint \
+                     WHERE NOT convalidated AND connamespace = (SELECT oid FROM pg_namespace \
+                     WHERE nspname = current_schema()) ORDER BY 1 LIMIT $1";
+    for row in db.rows(unchecked, &[&limit(FAULTS_MAX)]).await? {
+        let (constraint, table): (String, String) = (get(&row, 0)?, get(&row, 1)?);
+        faults.push(format!("the constraint {constraint} of {table} was never checked"));
+    }
+    let broken = "SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class \
+                  ON pg_class.oid = indrelid WHERE NOT (indisvalid AND indisready) \
+                  AND relnamespace = (SELECT oid FROM pg_namespace \
+                  WHERE nspname = current_schema()) ORDER BY 1 LIMIT $1";
+    for row in db.rows(broken, &[&limit(FAULTS_MAX)]).await? {
+        let index: String = get(&row, 0)?;
+        faults.push(format!("the index {index} is not usable"));
+    }
+    let repeated = "SELECT entry, leg, count(*) FROM transfer \
+                    GROUP BY entry, leg HAVING 1 < count(*) LIMIT $1";
+    for row in db.rows(repeated, &[&limit(FAULTS_MAX)]).await? {
+        let (entry, leg, times): (Uuid, i32, i64) = (get(&row, 0)?, get(&row, 1)?, get(&row, 2)?);
+        let entry = entry.simple();
+        faults.push(format!("entry {entry} leg {leg} is in the journal {times} times"));
+    }
+    Ok(faults)
+}
+
+/// Those that keep what must not change, and those that count.
+const TRIGGERS: &[&str] = &[
+    "transfer_never_changes",
+    "audit_never_changes",
+    "claim_credited_never_changes",
+    "claim_never_goes",
+    "job_ends_once",
+    "idempotency_counted",
+    "character_review_counted",
+    "character_use_counted",
+];

@@ -1,0 +1,79 @@
+//! Reads the journal back.
+
+use credits::{
+    Account, EntryId, KeyId, KeyStamp, LotKey, LotTag, OwnerId, SystemAccount, SystemKind,
+    Transfer, TransferCode,
+};
+use money::Currency;
+use store::journal::{ENTRIES_MAX, Entry};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::columns::{get, limit, nano, parsed, time, unknown};
+use crate::error::PgError;
+use crate::session::Session;
+
+const SELECT: &str = "SELECT transfer.seq, transfer.entry, transfer.leg, transfer.amount, \
+     transfer.code, transfer.at_ms, transfer.key, transfer.key_day, transfer.key_month, \
+     debit.owner, debit.currency, debit.name, credit.owner, credit.currency, credit.name \
+     FROM transfer JOIN account AS debit ON debit.id = transfer.debit \
+     JOIN account AS credit ON credit.id = transfer.credit";
+
+pub(crate) async fn entries_after(
+    db: &Session,
+    after_seq: i64,
+    rows_max: usize,
+) -> Result<Vec<Entry>, PgError> {
+    let sql = format!("{SELECT} WHERE $1 < transfer.seq ORDER BY transfer.seq LIMIT $2");
+    let rows = db.rows(&sql, &[&after_seq, &limit(rows_max.min(ENTRIES_MAX))]).await?;
+    rows.iter().map(entry_at).collect()
+}
+
+pub(crate) async fn entries_of(db: &Session, entry: EntryId) -> Result<Vec<Entry>, PgError> {
+    let sql = format!("{SELECT} WHERE transfer.entry = $1 ORDER BY transfer.leg");
+    db.rows(&sql, &[&entry.0]).await?.iter().map(entry_at).collect()
+}
+
+pub(crate) async fn is_recorded(db: &Session, entry: EntryId) -> Result<bool, PgError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM transfer WHERE entry = $1) \
+               OR EXISTS (SELECT 1 FROM allowance_change WHERE entry = $1)";
+    get(&db.one(sql, &[&entry.0]).await?, 0)
+}
+
+/// An account from its owner, currency and name, which stand in three neighbouring columns.
+pub(crate) fn account_at(row: &Row, first: usize) -> Result<Account, PgError> {
+    let owner: Option<Uuid> = get(row, first)?;
+    let currency = parsed(row, first + 1, Currency::from_name)?;
+    Ok(match owner.map(OwnerId) {
+        Some(owner) => {
+            Account::Lot(LotKey { owner, currency, tag: parsed(row, first + 2, LotTag::parse)? })
+        }
+        None => {
+            let kind = parsed(row, first + 2, SystemKind::parse)?;
+            Account::System(SystemAccount { currency, kind })
+        }
+    })
+}
+
+fn entry_at(row: &Row) -> Result<Entry, PgError> {
+    let (leg, code): (i32, i16) = (get(row, 2)?, get(row, 4)?);
+    let known = u8::try_from(code).ok().and_then(TransferCode::from_number);
+    let key: Option<Uuid> = get(row, 6)?;
+    let key = match key.map(KeyId) {
+        Some(key) => Some(KeyStamp { key, day: get(row, 7)?, month: get(row, 8)? }),
+        None => None,
+    };
+    Ok(Entry {
+        seq: get(row, 0)?,
+        transfer: Transfer {
+            entry: EntryId(get(row, 1)?),
+            leg: u16::try_from(leg).map_err(|_| unknown(leg))?,
+            debit: account_at(row, 9)?,
+            credit: account_at(row, 12)?,
+            amount: nano(row, 3)?,
+            code: known.ok_or_else(|| unknown(code))?,
+            at: time(row, 5)?,
+            key,
+        },
+    })
+}

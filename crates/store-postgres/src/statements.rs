@@ -1,0 +1,73 @@
+//! Statements that a batch is made of: put together without asking the database anything, so that
+//! all of them can be sent at once.
+
+use std::collections::BTreeSet;
+
+use store::error::StoreError;
+use tokio_postgres::types::ToSql;
+
+use crate::changes::Change;
+
+pub(crate) type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
+
+/// The values of a statement, in the order of their numbers.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        vec![$(Box::new($value) as $crate::statements::Value<'_>),*]
+    };
+}
+pub(crate) use values;
+
+/// One statement, whose it is, and how many rows it must change.
+pub(crate) struct SqlStatement<'a> {
+    /// The group's place in its batch; none for what all groups share.
+    pub(crate) group: Option<usize>,
+    pub(crate) sql: &'static str,
+    pub(crate) values: Vec<Value<'a>>,
+    pub(crate) expected: Option<Expected>,
+}
+
+pub(crate) struct Expected {
+    pub(crate) rows: u64,
+    /// What it means if there are more or fewer.
+    pub(crate) otherwise: StoreError,
+}
+
+#[derive(Default)]
+pub(crate) struct SqlStatements<'a> {
+    pub(crate) statements: Vec<SqlStatement<'a>>,
+    pub(crate) group: Option<usize>,
+    /// What other nodes are told of.
+    pub(crate) changes: BTreeSet<Change>,
+}
+
+impl<'a> SqlStatements<'a> {
+    pub(crate) fn add(&mut self, sql: &'static str, values: Vec<Value<'a>>) {
+        self.statements.push(SqlStatement { group: self.group, sql, values, expected: None });
+    }
+
+    /// The statement must change one row, or return one.
+    pub(crate) fn add_one(
+        &mut self,
+        sql: &'static str,
+        values: Vec<Value<'a>>,
+        otherwise: StoreError,
+    ) {
+        self.add_exactly(1, sql, values, otherwise);
+    }
+
+    pub(crate) fn add_exactly(
+        &mut self,
+        rows: u64,
+        sql: &'static str,
+        values: Vec<Value<'a>>,
+        otherwise: StoreError,
+    ) {
+        let expected = Some(Expected { rows, otherwise });
+        self.statements.push(SqlStatement { group: self.group, sql, values, expected });
+    }
+
+    pub(crate) fn notify(&mut self, change: Change) {
+        self.changes.insert(change);
+    }
+}

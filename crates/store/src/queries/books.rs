@@ -1,0 +1,32 @@
+//! Queries about money: balances, the journal, and what an owner reads of both.
+
+use credits::{EntryId, OwnerId};
+
+use crate::StoreFuture;
+use crate::journal::{Books, Entry};
+use crate::statement::Statement;
+
+pub trait BookStore: Send + Sync {
+    /// Everything that the ledger needs to start, from balances rather than from history: closed
+    /// lots are left out.
+    fn load(&self) -> StoreFuture<'_, Books>;
+
+    /// The owner's money, newest first, after the first `skip` lines.
+    fn statement(&self, owner: OwnerId, skip: usize, size: usize) -> StoreFuture<'_, Statement>;
+
+    /// The journal after a sequence number, oldest first: for export and for verification.
+    fn journal(&self, after_seq: i64, limit: usize) -> StoreFuture<'_, Vec<Entry>>;
+
+    /// The transfers of one command, empty if it never happened.
+    fn transfers(&self, entry: EntryId) -> StoreFuture<'_, Vec<Entry>>;
+
+    /// Whether a command is in the journal, with or without transfers.
+    fn is_recorded(&self, entry: EntryId) -> StoreFuture<'_, bool>;
+
+    /// The accounts that are open, and those that a transfer after a sequence number touched: what
+    /// a look at the books from time to time compares. It does not grow with history.
+    fn changed_books(&self, after_seq: i64) -> StoreFuture<'_, Books>;
+
+    /// Every sum that the journal was folded into, with closed lots: for verification.
+    fn trial_balance(&self) -> StoreFuture<'_, Books>;
+}

@@ -1,0 +1,31 @@
+//! Queries about claims of wallet payments.
+
+use crate::StoreFuture;
+use crate::claim::{Claim, ClaimCursor, ClaimId, ClaimSpan, ClaimState, CreditedSum};
+
+pub trait ClaimStore: Send + Sync {
+    fn claim(&self, id: ClaimId) -> StoreFuture<'_, Option<Claim>>;
+
+    /// Claims that are neither credited nor failed, the oldest first.
+    fn unfinished_claims(&self) -> StoreFuture<'_, Vec<Claim>>;
+
+    /// Claims of one state by the time of their last step, after a place: a page of them, which is
+    /// the last one if it is empty.
+    fn claims_changed(
+        &self,
+        span: ClaimSpan,
+        beyond: Option<ClaimCursor>,
+    ) -> StoreFuture<'_, Vec<Claim>>;
+
+    /// Claims in any state, or in one, the newest first.
+    fn list_claims(&self, state: Option<ClaimState>, limit: usize) -> StoreFuture<'_, Vec<Claim>>;
+
+    /// Failed claims that money came for, the oldest first.
+    fn received_claims(&self) -> StoreFuture<'_, Vec<Claim>>;
+
+    /// Credited claims that their chain does not show any more, the oldest first.
+    fn missing_claims(&self) -> StoreFuture<'_, Vec<Claim>>;
+
+    /// What was credited for claims, by network.
+    fn credited_claims(&self) -> StoreFuture<'_, Vec<CreditedSum>>;
+}

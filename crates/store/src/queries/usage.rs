@@ -1,0 +1,24 @@
+//! Queries about usage, row by row and summed.
+
+use credits::OwnerId;
+
+use crate::StoreFuture;
+use crate::usage::{
+    Days, KeyUsage, ModelUsage, PageRequest, UsageCursor, UsageFilter, UsagePage, UsageRow,
+};
+
+pub trait UsageStore: Send + Sync {
+    fn usage_page(&self, filter: UsageFilter, page: PageRequest) -> StoreFuture<'_, UsagePage>;
+
+    /// The rows after a place, oldest first, each with its own place.
+    fn usage_after(
+        &self,
+        filter: UsageFilter,
+        after: Option<UsageCursor>,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<(UsageCursor, UsageRow)>>;
+
+    fn usage_by_model(&self, owner: OwnerId, days: Days) -> StoreFuture<'_, Vec<ModelUsage>>;
+
+    fn usage_by_key(&self, owner: OwnerId, days: Days) -> StoreFuture<'_, Vec<KeyUsage>>;
+}

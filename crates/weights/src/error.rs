@@ -1,0 +1,63 @@
+//! How fetching fails.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Why a model was not fetched. The message says what to do.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum PullError {
+    #[error("there is no built-in model {id}; `tollgate models list` shows those there are")]
+    Unknown { id: String },
+    #[error("{id} is not published for this platform")]
+    Platform { id: String },
+    /// Every source was tried.
+    #[error("{id} could not be fetched: no source has {file}\n{}", lines(.tried))]
+    NoSource { id: String, file: String, tried: Vec<String> },
+    /// Trying elsewhere would not help.
+    #[error("{id} could not be fetched: {}", in_words(.path, .error))]
+    Disk { id: String, path: PathBuf, error: Arc<io::Error> },
+    #[error("fetching {id} was cut short; try again")]
+    CutShort { id: String },
+}
+
+/// Why one source did not give a file.
+#[derive(Debug)]
+pub(crate) enum SourceError {
+    /// The source is at fault; another one may do.
+    Source(String),
+    /// Nobody answers there, so that asking for the next file is no use either.
+    Unreachable(String),
+    Disk {
+        path: PathBuf,
+        error: io::Error,
+    },
+}
+
+impl SourceError {
+    pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> SourceError {
+        let path = path.to_owned();
+        move |error| SourceError::Disk { path, error }
+    }
+
+    /// A task of ours that was lost, as happens when the process stops.
+    pub(crate) fn lost(error: tokio::task::JoinError) -> SourceError {
+        SourceError::Source(format!("the work was cut short: {error}"))
+    }
+}
+
+fn lines(tried: &[String]) -> String {
+    let lines: Vec<String> = tried.iter().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
+}
+
+fn in_words(path: &Path, error: &io::Error) -> String {
+    let path = path.display();
+    if error.kind() == ErrorKind::StorageFull {
+        return format!(
+            "the disk is full at {path}; make room, or set `models_dir` in [engine] to a larger \
+             disk, and try again: what was fetched is kept"
+        );
+    }
+    format!("cannot write {path}: {error}")
+}
