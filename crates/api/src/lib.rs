@@ -15,6 +15,7 @@ pub mod version;
 mod answer_names;
 pub mod call;
 pub mod caller;
+mod caller_files;
 mod collect;
 pub mod console;
 pub mod discovery;
