@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes what callers send, one target after the other: scripts/fuzz.sh [SECONDS] [TARGET...]
+# Fuzzes what callers and providers send, one target after the other: scripts/fuzz.sh [SECONDS] [TARGET...]
 # It starts from fuzz/seeds and what earlier runs found; an input that breaks a property is left in
 # fuzz/artifacts. Copy it into fuzz/seeds/TARGET once it is understood: the tests then replay it.
 set -euo pipefail
@@ -28,7 +28,7 @@ for target in "${targets[@]}"; do
   # HEADER_BYTES_MAX of the wallet crate and a little more: the bound itself is to be tried. Whole
   # documents are larger.
   bytes_max=17000
-  if [[ $target == document_* ]]; then bytes_max=40000; fi
+  if [[ $target == document_* || $target == *_file ]]; then bytes_max=40000; fi
   mkdir -p "fuzz/corpus/$target"
   # Noting every comparison makes the arithmetic of signatures many times slower, and the seeds have
   # the words of the formats already.

@@ -104,11 +104,30 @@ class Videos(EngineCase):
 
     def test_what_it_cannot_do_is_told_before_anything_is_paid(self):
         picture = "data:image/png;base64," + base64.b64encode(ROCKET).decode()
-        wrong = {"duration": "30s", "resolution": "1080p", "aspect_ratio": "21:9", "image_url": picture}
+        wrong = {"duration": "30s", "resolution": "1080p", "aspect_ratio": "21:9", "end_image_url": picture}
         status, answer = self.post("/video/queue", {**CLIP, **wrong})
         self.assertEqual(status, 400, answer)
         details = json.loads(answer)["details"]
         self.assertEqual({it for it in details if it != "_errors"}, set(wrong))
+        broken = {"image_url": "data:image/png;base64," + base64.b64encode(ROCKET[:300]).decode()}
+        status, answer = self.post("/video/queue", {**CLIP, **broken})
+        self.assertEqual(status, 400, answer)
+        status, answer = self.post("/video/queue", {**CLIP, "reference_image_urls": [picture]})
+        self.assertEqual(status, 400, answer)
+
+    def test_a_video_starts_from_a_picture_at_the_same_price(self):
+        picture = "data:image/png;base64," + base64.b64encode(ROCKET).decode()
+        models = json.loads(urllib.request.urlopen(self.server.api + "/models?type=video").read())
+        limits = {it["id"]: it["model_spec"]["constraints"] for it in models["data"]}
+        self.assertTrue(limits[MODEL]["image_input"])
+        self.assertEqual(limits[MODEL]["model_type"], "text-to-video")
+        queued = self.queue(image_url=picture, aspect_ratio="1:1", prompt="a rocket in space")
+        status, told = self.until_ended(queued)
+        self.assertEqual((status, told["status"]), (200, "COMPLETED"), told)
+        with urllib.request.urlopen(queued["download_url"]) as answer:
+            film = boxes(answer.read())
+        width, height = struct.unpack(">II", film["moov/trak/tkhd"][-8:])
+        self.assertEqual((width >> 16, height >> 16), (256, 256))
 
     def test_a_picture_is_drawn_anew(self):
         image = base64.b64encode(ROCKET).decode()

@@ -16,6 +16,7 @@ mod answer_names;
 pub mod arrival;
 pub mod call;
 pub mod caller;
+mod caller_files;
 mod collect;
 pub mod console;
 pub mod discovery;

@@ -5,17 +5,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{EngineError, FileKind, Phase, Picture, PictureSize};
-use pictures::{Bounds, Fault, Format, Order, Outcome, Size, Writing};
+use pictures::{Bounds, Fault, Format, Order, Outcome, Resize, Size, Writing};
 use reader::CallerId;
 use reader::tasks::picture::Request;
-use web::Ask;
 
 use crate::app::Shared;
-use crate::input::{FILE_BYTES_MAX, Room};
+use crate::caller_files;
+use crate::input::Room;
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 
-const FETCH_TIME_MAX: Duration = Duration::from_secs(20);
 const ACCEPTED: &str = "image/png, image/jpeg, image/webp";
 const TOO_MUCH: &str = "Reading the picture takes too much memory or time. Send a smaller one.";
 /// A classifier that takes longer is not waited for.
@@ -41,25 +40,9 @@ impl Studio {
         Studio { app, caller: call.reads_for(), room }
     }
 
-    /// What lies at an address, or why it cannot be had. It takes its room before it comes, as what
-    /// callers send does.
+    /// What lies at an address, or why it cannot be had.
     pub(crate) async fn fetch(&self, address: &str) -> Result<Result<Bytes, String>, Refusal> {
-        let fetcher = &self.app.web.scraper.fetcher;
-        let address = match fetcher.parse(address) {
-            Ok(address) => address,
-            Err(fault) => return Ok(Err(fault.to_string())),
-        };
-        self.room.take_more(FILE_BYTES_MAX)?;
-        let ask = Ask::get(ACCEPTED, FILE_BYTES_MAX, FETCH_TIME_MAX);
-        let fetched = fetcher.fetch(&address, &ask).await;
-        let bytes = match fetched {
-            Ok(fetched) if fetched.is_success() => Ok(fetched.body),
-            Ok(fetched) => Err(format!("Its host answered with the status {}.", fetched.status)),
-            Err(fault) => Err(fault.to_string()),
-        };
-        let kept = bytes.as_ref().map_or(0, Bytes::len);
-        self.room.give_back(FILE_BYTES_MAX.saturating_sub(kept));
-        Ok(bytes)
+        caller_files::fetch(&self.app, &self.room, address, ACCEPTED).await
     }
 
     /// Has an order carried out: what came of it, or what is wrong with the picture.
@@ -86,7 +69,7 @@ impl Studio {
         let order = Order {
             bounds,
             is_strict: false,
-            resize: Some(JUDGED_SIZE),
+            resize: Some(Resize::To(JUDGED_SIZE)),
             blur: false,
             mark: None,
             write: Writing::As(Format::Png),

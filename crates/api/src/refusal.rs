@@ -31,6 +31,11 @@ use crate::refusal::render::{BoxError, Rendered, Shortfall};
 pub struct Refusal(Box<Rendered>);
 
 impl Refusal {
+    /// The same again, for another who waits for the same work.
+    pub(crate) fn again(&self) -> Refusal {
+        Refusal(Box::new(self.0.again()))
+    }
+
     /// 400 with every fault of the request, each at its place.
     pub fn invalid(faults: &Faults) -> Refusal {
         let body = serde_json::json!({

@@ -82,6 +82,7 @@ pub(crate) async fn service(
         api_url: front.api_url,
         weights: front.weights,
         payments: OnceLock::new(),
+        progress_of: OnceLock::new(),
         elsewhere: OnceLock::new(),
     })
 }

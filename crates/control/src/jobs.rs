@@ -67,6 +67,7 @@ impl Service {
             ticket: job.ticket,
             failure: job.failure,
             wants_cancel: job.wants_cancel,
+            progress: self.progress_of.get().and_then(|progress_of| progress_of(job.id)),
         })
     }
 }

@@ -156,6 +156,20 @@ pub struct JobLine {
     /// Why it ended without a result, as JSON.
     pub failure: Option<String>,
     pub wants_cancel: bool,
+    /// While this node works on it and its provider says anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<JobProgress>,
+}
+
+/// How far a job has come, as its provider said last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobProgress {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<u8>,
+    /// How many others its provider does first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

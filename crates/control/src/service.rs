@@ -11,13 +11,14 @@ use ledger::Ledger;
 use moment::{Clock, Timestamp};
 use store::Store;
 use store::error::StoreError;
+use store::job::JobId;
 
 use crate::actor::Actor;
 use crate::books::verify;
 use crate::elsewhere::Elsewhere;
 use crate::operation::{Operation, OperationError};
 use crate::payments::PaymentDesk;
-use crate::reply::{ModelLine, Reloaded, Reply, Status};
+use crate::reply::{JobProgress, ModelLine, Reloaded, Reply, Status};
 
 /// Reads the catalogue's files again and puts the new catalogue in force. Answers with the number
 /// of models, or with what is wrong with the files; then the old catalogue stays.
@@ -40,12 +41,17 @@ pub struct Service {
     pub weights: WeightsOf,
     /// Set once payments are taken; empty while nothing runs.
     pub payments: OnceLock<Arc<dyn PaymentDesk>>,
+    /// Set where jobs are worked on.
+    pub progress_of: OnceLock<ProgressOf>,
     /// Set where there are other nodes.
     pub elsewhere: OnceLock<Arc<dyn Elsewhere>>,
 }
 
 /// `ready`, or how far its files are; none for a model that runs elsewhere.
 pub type WeightsOf = Arc<dyn Fn(&Model) -> Option<String> + Send + Sync>;
+
+/// How far a job has come; none for one that nobody works on here, or whose provider does not say.
+pub type ProgressOf = Arc<dyn Fn(JobId) -> Option<JobProgress> + Send + Sync>;
 
 impl Service {
     pub(crate) async fn perform_here(

@@ -112,6 +112,7 @@ async fn open(folder: &TempDir) -> Service {
         api_url: None,
         weights: Arc::new(|_| None),
         payments: std::sync::OnceLock::new(),
+        progress_of: std::sync::OnceLock::new(),
         elsewhere: std::sync::OnceLock::new(),
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod embeddings;
 pub(crate) mod health;
 pub(crate) mod images;
 pub(crate) mod models;
+mod picture_cut;
 mod picture_file;
 mod picture_form;
 mod repaint;

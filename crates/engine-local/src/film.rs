@@ -2,10 +2,13 @@
 //!
 //! The model draws a few pictures for each second. Between them their latents are mixed and decoded
 //! some times a second, and between those their pixels are mixed; the camera moves with every frame.
-//! What is kept is the latents, two decoded pictures and the encoded file.
+//! What is kept is the latents, two decoded pictures and the encoded file. A video that starts from
+//! a picture begins with that picture itself, which fades into what the model makes of it.
 
 use engine_onnx::pictor::{Latent, PIXELS_SIDE, PROMPTS_MAX, Painter, PictorError, Walk};
-use video::{Canvas, Format, Frame, VideoError, VideoWriter, View};
+use image::RgbImage;
+use image::imageops::{self, FilterType};
+use video::{Canvas, Fit, Format, Frame, Pixels, VideoError, VideoWriter, View};
 
 use crate::style::with_style;
 
@@ -20,6 +23,8 @@ const DECODED_PER_SECOND: usize = 8;
 const ZOOM_PER_SECOND: f32 = 0.03;
 /// How far it goes to a side in a second, in parts of the picture.
 const DRIFT_PER_SECOND: f32 = 0.008;
+/// For so long a picture to start from is seen itself, ever less.
+const START_SECONDS: f32 = 1.0;
 /// Begins the next scene of a prompt.
 const NEXT_SCENE: &str = "then";
 
@@ -32,6 +37,8 @@ pub(crate) struct Order {
     pub(crate) seconds: u32,
     pub(crate) width: usize,
     pub(crate) height: usize,
+    /// A picture to start from, of the same width and height.
+    pub(crate) start: Option<RgbImage>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -60,11 +67,15 @@ pub(crate) fn make(
 ) -> Result<Vec<u8>, FilmError> {
     let seconds = order.seconds as usize;
     let prompts = scenes(&order.prompt);
+    let side = PIXELS_SIDE as u32;
+    let start = order.start.as_ref();
+    let start = start.map(|it| imageops::resize(it, side, side, FilterType::Triangle));
     let walk = Walk {
         prompts: &prompts,
         negative_prompt: &order.negative_prompt,
         seed: order.seed,
         pictures: seconds * DRAWN_PER_SECOND + 1,
+        start: start.as_ref().map(|it| it.as_raw().as_slice()),
     };
     let format = Format {
         width: order.width,
@@ -84,7 +95,7 @@ pub(crate) fn make(
         }
         let next = decode(number + 1)?;
         for step in 0..FRAMES_BETWEEN {
-            let pixels = between(&here, &next, step);
+            let pixels = mixed(&here, &next, step, FRAMES_BETWEEN);
             writer.add(&camera.frame(&pixels, number * FRAMES_BETWEEN + step)?)?;
         }
         here = next;
@@ -93,6 +104,7 @@ pub(crate) fn make(
     Ok(writer.finish()?)
 }
 
+const START_FRAMES: usize = (START_SECONDS * FRAMES_PER_SECOND as f32) as usize;
 /// Frames from one decoded picture to the next.
 const FRAMES_BETWEEN: usize = FRAMES_PER_SECOND / DECODED_PER_SECOND;
 /// Drawing one picture takes about as long as decoding so many.
@@ -144,10 +156,11 @@ fn latent(latents: &[Latent], number: usize) -> Latent {
     }
 }
 
-fn between(here: &[u8], next: &[u8], step: usize) -> Vec<u8> {
-    let (step, of) = (step as u16, FRAMES_BETWEEN as u16);
+/// From one picture, at no step, to the other.
+fn mixed(here: &[u8], next: &[u8], step: usize, of: usize) -> Vec<u8> {
+    let (step, of) = (step as u32, of as u32);
     let mixed = |(here, next): (&u8, &u8)| {
-        let sum = u16::from(*here) * (of - step) + u16::from(*next) * step;
+        let sum = u32::from(*here) * (of - step) + u32::from(*next) * step;
         ((sum + of / 2) / of) as u8
     };
     here.iter().zip(next).map(mixed).collect()
@@ -164,12 +177,20 @@ impl Camera<'_> {
         // Four ways to go, as the seed says.
         let side = |bit: u32| if self.order.seed >> bit & 1 == 0 { 1.0 } else { -1.0 };
         let view = View {
+            // A caller's picture has the form of the frame already.
+            fit: if self.order.start.is_some() { Fit::Fill } else { Fit::Square },
             zoom: 1.0 + ZOOM_PER_SECOND * seconds,
             right: side(0) * DRIFT_PER_SECOND * seconds,
             down: side(1) * DRIFT_PER_SECOND * seconds,
         };
-        let drawn = self.canvas.draw(rgb, PIXELS_SIDE, view);
-        Frame::of_rgb(self.canvas.width, self.canvas.height, &drawn).ok_or(FilmError::Frame)
+        let Canvas { width, height } = self.canvas;
+        let pixels = Pixels { rgb, width: PIXELS_SIDE, height: PIXELS_SIDE };
+        let mut drawn = self.canvas.draw(pixels, view);
+        if let Some(start) = self.order.start.as_ref().filter(|_| number < START_FRAMES) {
+            let start = self.canvas.draw(Pixels { rgb: start, width, height }, view);
+            drawn = mixed(&start, &drawn, number, START_FRAMES);
+        }
+        Frame::of_rgb(width, height, &drawn).ok_or(FilmError::Frame)
     }
 }
 
@@ -193,8 +214,29 @@ mod tests {
 
     #[test]
     fn pixels_go_from_one_picture_to_the_next() {
-        assert_eq!(between(&[0, 255, 9], &[30, 0, 9], 0), [0, 255, 9]);
-        assert_eq!(between(&[0, 255, 9], &[30, 0, 9], 1), [10, 170, 9]);
-        assert_eq!(between(&[0, 255, 9], &[30, 0, 9], 2), [20, 85, 9]);
+        assert_eq!(mixed(&[0, 255, 9], &[30, 0, 9], 0, 3), [0, 255, 9]);
+        assert_eq!(mixed(&[0, 255, 9], &[30, 0, 9], 1, 3), [10, 170, 9]);
+        assert_eq!(mixed(&[0, 255, 9], &[30, 0, 9], 2, 3), [20, 85, 9]);
+    }
+
+    #[test]
+    fn a_video_begins_with_the_picture_it_starts_from() {
+        let start = RgbImage::from_fn(64, 36, |x, y| image::Rgb([x as u8 * 3, y as u8 * 5, 200]));
+        let order = Order {
+            prompt: "a boat".into(),
+            negative_prompt: String::new(),
+            seed: 1,
+            seconds: 2,
+            width: 64,
+            height: 36,
+            start: Some(start.clone()),
+        };
+        let camera = Camera { canvas: Canvas { width: 64, height: 36 }, order: &order };
+        let drawn = [10, 20, 30].repeat(PIXELS_SIDE * PIXELS_SIDE);
+        let frame = |rgb: &[u8]| Frame::of_rgb(64, 36, rgb).unwrap();
+        assert_eq!(camera.frame(&drawn, 0).unwrap(), frame(&start));
+        let even = frame(&[10, 20, 30].repeat(64 * 36));
+        assert_eq!(camera.frame(&drawn, START_FRAMES).unwrap(), even);
+        assert_ne!(camera.frame(&drawn, START_FRAMES / 2).unwrap(), even);
     }
 }

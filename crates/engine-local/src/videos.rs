@@ -84,6 +84,10 @@ impl Videos {
         }
     }
 
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     /// Takes an order, once for each name.
     pub(crate) fn order(
         self: &Arc<Self>,

@@ -44,6 +44,17 @@ impl ImageEngine for ComfyUi {
             values.extend(request.cfg_scale.map(|it| (Slot::CfgScale, it.into())));
             let strength = request.adapter_strength.map(|it| f64::from(it) / 100.0);
             values.extend(strength.map(|it| (Slot::LoraStrength, it.into())));
+            match request.style_references.as_slice() {
+                [] => {}
+                [style] => values.extend([
+                    (Slot::StyleImage, self.server.upload_picture(&style.picture).await?),
+                    (Slot::StyleStrength, style.strength.into()),
+                ]),
+                _ => {
+                    let message = "This model takes one style reference.".to_owned();
+                    return Err(EngineError::Rejected { message });
+                }
+            }
             self.run(&values).await
         })
     }
@@ -87,6 +98,10 @@ impl ImageEngine for ComfyUi {
             let image = self.server.upload_picture(&request.picture).await?;
             self.run(&[(Slot::Image, image)]).await
         })
+    }
+
+    fn takes_style_references(&self) -> bool {
+        self.workflow.has(Slot::StyleImage)
     }
 
     fn can_be_stopped(&self) -> bool {

@@ -296,6 +296,10 @@ impl ImageEngine for Pool<dyn ImageEngine> {
         Box::pin(self.made(move |it| it.cut_out(Arc::clone(&request))))
     }
 
+    fn takes_style_references(&self) -> bool {
+        self.routes.iter().all(|route| route.engine.takes_style_references())
+    }
+
     fn can_be_stopped(&self) -> bool {
         self.routes.iter().all(|route| route.engine.can_be_stopped())
     }

@@ -10,14 +10,19 @@ pub(crate) mod fal;
 pub(crate) mod openai;
 pub(crate) mod sdcpp;
 
+mod driver;
 mod file;
 mod routes;
 mod size;
 
+pub(crate) use driver::Driven;
 pub use routes::{MediaRoute, MediaRoutes};
 
-use engine::{ContentRefusal, EngineError, Progress};
+use engine::{
+    Advance, ContentRefusal, EngineError, MediaRequest, MusicRequest, Progress, VideoRequest,
+};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::transport::bad_answer;
 
@@ -57,6 +62,40 @@ fn refuse_extras<const COUNT: usize>(extras: [(&str, bool); COUNT]) -> Result<()
         Some((what, _)) => Err(cannot(what)),
         None => Ok(()),
     }
+}
+
+/// The request, for a provider of videos alone.
+fn video(request: &MediaRequest) -> Result<&VideoRequest, EngineError> {
+    match request {
+        MediaRequest::Video(request) => Ok(request),
+        MediaRequest::Music(_) => Err(cannot("music")),
+    }
+}
+
+/// The request, for a provider of music alone.
+fn music(request: &MediaRequest) -> Result<&MusicRequest, EngineError> {
+    match request {
+        MediaRequest::Music(request) => Ok(request),
+        MediaRequest::Video(_) => Err(cannot("videos")),
+    }
+}
+
+/// Files beside the pictures to start from and to end with, the sound and the video.
+fn refuse_references(request: &VideoRequest) -> Result<(), EngineError> {
+    refuse_extras([
+        ("references", !request.reference_images.is_empty()),
+        ("references", !request.reference_videos.is_empty()),
+        ("references", !request.reference_audios.is_empty()),
+        ("scenes", !request.scene_images.is_empty()),
+        ("elements", !request.elements.is_empty()),
+    ])
+}
+
+/// Work of which a provider says how much is done, or how many wait before it. Words that are no such
+/// numbers say nothing, and do no harm.
+fn running(percent: &Value, ahead: &Value) -> Progress {
+    let percent = percent.as_f64().map(|it| it.clamp(0.0, 100.0) as u8);
+    Progress::Running(Advance { percent, ahead: ahead.as_u64() })
 }
 
 /// What a protocol has no word for.

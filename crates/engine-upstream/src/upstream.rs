@@ -23,6 +23,7 @@ use crate::openai::{
     OpenAiTranscription, PictureTools,
 };
 use crate::pool::Gate;
+use crate::queued::Driven;
 use crate::queued::acestep::AceStep;
 use crate::queued::builtin::BuiltInVideos;
 use crate::queued::comfyui::ComfyUiMedia;
@@ -246,7 +247,7 @@ impl Upstream {
     ) -> Result<Option<Arc<dyn MediaEngine>>, SetupError> {
         if self.protocol == Protocol::ComfyUi {
             let (server, workflow) = (self.comfyui(), self.workflow(workflow)?);
-            return Ok(Some(Arc::new(ComfyUiMedia { server, workflow, work })));
+            return Ok(Some(Arc::new(Driven(ComfyUiMedia { server, workflow, work }))));
         }
         Ok(self.media_without_workflow(model, work))
     }
@@ -256,25 +257,27 @@ impl Upstream {
             let (videos, model) = (self.endpoint("videos"), model.to_owned());
             let makes_videos = work == MediaWork::Video;
             return makes_videos
-                .then(|| Arc::new(BuiltInVideos { videos, model, readiness }) as Arc<_>);
+                .then(|| Arc::new(Driven(BuiltInVideos { videos, model, readiness })) as Arc<_>);
         }
         match (self.protocol, work) {
-            (Protocol::OpenAi(_), MediaWork::Video) => Some(Arc::new(OpenAiVideos {
+            (Protocol::OpenAi(_), MediaWork::Video) => Some(Arc::new(Driven(OpenAiVideos {
                 videos: self.endpoint("videos"),
                 model: model.to_owned(),
-            })),
-            (Protocol::SdCpp, MediaWork::Video) => Some(Arc::new(SdCppVideos {
+            }))),
+            (Protocol::SdCpp, MediaWork::Video) => Some(Arc::new(Driven(SdCppVideos {
                 submit: self.endpoint("sdcpp/v1/vid_gen"),
                 jobs: self.endpoint("sdcpp/v1/jobs"),
-            })),
-            (Protocol::Fal, _) => Some(Arc::new(FalMedia { submit: self.queue_of(model)? })),
-            (Protocol::AceStep, MediaWork::Music) => Some(Arc::new(AceStep {
+            }))),
+            (Protocol::Fal, _) => {
+                Some(Arc::new(Driven(FalMedia { submit: self.queue_of(model)? })))
+            }
+            (Protocol::AceStep, MediaWork::Music) => Some(Arc::new(Driven(AceStep {
                 release: self.endpoint("release_task"),
                 query: self.endpoint("query_result"),
                 audio: self.endpoint("v1/audio"),
                 format_input: self.endpoint("format_input"),
                 model: model.to_owned(),
-            })),
+            }))),
             _ => None,
         }
     }

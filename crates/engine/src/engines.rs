@@ -93,6 +93,11 @@ pub trait ImageEngine: Send + Sync {
         Box::pin(async { Err(unable("remove backgrounds")) })
     }
 
+    /// Whether a picture that is to be made may have the style of others.
+    fn takes_style_references(&self) -> bool {
+        false
+    }
+
     /// Whether the engine itself stops, at no cost, when a returned future is dropped. Where it
     /// goes on working, and charging, what it makes is better waited for.
     fn can_be_stopped(&self) -> bool {

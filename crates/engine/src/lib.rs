@@ -40,7 +40,7 @@ pub use engines::{
 pub use error::{EngineError, Phase};
 pub use event::{ChatChunk, ChatEvent, ChoiceDelta, FinishReason, Served, ToolCallDelta};
 pub use media::{
-    ContentRefusal, MediaEngine, MediaFile, MediaRequest, MusicRequest, Progress, Ticket,
+    Advance, ContentRefusal, MediaEngine, MediaFile, MediaRequest, MusicRequest, Progress, Ticket,
     VideoElement, VideoRequest,
 };
 pub use message::{
@@ -49,7 +49,7 @@ pub use message::{
 };
 pub use picture::{
     CutOutRequest, EditRequest, Frame, ImageAnswer, ImageRequest, Picture, PictureSize,
-    UpscaleRequest,
+    StyleReference, UpscaleRequest,
 };
 pub use request::{
     ChatRequest, Effort, Logprobs, Reasoning, ResponseFormat, Sampling, Tool, ToolChoice, XSearch,

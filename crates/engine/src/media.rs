@@ -99,7 +99,7 @@ pub struct Ticket(pub String);
 /// How work stands that was handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    Running,
+    Running(Advance),
     /// It can be fetched.
     Done,
     /// It ended without a result, for a reason that may be shown to its caller.
@@ -110,6 +110,14 @@ pub enum Progress {
     Refused(ContentRefusal),
     /// The engine does not know it, or knows it no more.
     Lost,
+}
+
+/// How far work has come that is not done, as far as its engine says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Advance {
+    pub percent: Option<u8>,
+    /// How many others the engine does first.
+    pub ahead: Option<u64>,
 }
 
 /// Why a provider would not make something, and what it says to try instead.
@@ -128,6 +136,11 @@ pub struct MediaFile {
 
 /// Something that makes music or videos with one model.
 pub trait MediaEngine: Send + Sync {
+    /// Refuses what the engine has no word for, before the work is queued.
+    fn check(&self, _: &MediaRequest) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Hands the work in. `name` is the work's own, of letters, digits and hyphens; an engine that
     /// [knows work by its name](MediaEngine::knows_names) takes the same work twice and does it
     /// once.

@@ -54,6 +54,17 @@ pub struct ImageRequest {
     pub adapter_strength: Option<u32>,
     /// The model may look things up.
     pub web_search: bool,
+    /// Pictures whose style it shall have; only for engines that
+    /// [take them](crate::ImageEngine::takes_style_references).
+    pub style_references: Vec<StyleReference>,
+}
+
+/// A picture whose style another shall have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StyleReference {
+    pub picture: Picture,
+    /// How much it counts, from 0.1 to 1.
+    pub strength: f64,
 }
 
 /// Pictures to be changed as a text says.

@@ -1,12 +1,12 @@
 //! Adding jobs, and asking about them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use credits::{HoldId, KeyTerms, LimitPeriod, Payer, Rejection, Want};
 use domain::entropy::{Entropy, time_ordered_id};
-use engine::{MediaEngine, MediaRequest};
+use engine::{Advance, MediaEngine, MediaRequest};
 use ledger::{Charge, HoldRefused, Ledger, LedgerError};
 use media_store::MediaStore;
 use moment::{Clock, Timestamp};
@@ -85,6 +85,8 @@ pub struct Jobs {
 #[derive(Debug, Default)]
 pub(crate) struct Here {
     pub(crate) under_way: HashSet<JobId>,
+    /// What providers last said of the jobs under way.
+    pub(crate) advances: HashMap<JobId, Advance>,
     pub(crate) turns: Turns,
 }
 
@@ -170,6 +172,11 @@ impl Jobs {
     pub fn time_so_far(&self, job: &QueuedJob) -> Duration {
         let until = job.done.unwrap_or_else(|| self.now());
         until.since(job.started.unwrap_or(job.queued))
+    }
+
+    /// How far a job has come that this process works on, as its provider said last.
+    pub fn advance_of(&self, job: JobId) -> Option<Advance> {
+        self.lock().advances.get(&job).copied()
     }
 
     /// The path and the query of a link to what a job will make.

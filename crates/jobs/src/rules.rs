@@ -131,7 +131,7 @@ pub(crate) fn seen(
 ) -> Seen {
     let verdict = match outcome {
         Ok(Progress::Done) => return Seen::Fetch,
-        Ok(Progress::Running) => Seen::Wait,
+        Ok(Progress::Running(_)) => Seen::Wait,
         Ok(Progress::Refused(refusal)) => return Seen::End(JobFailure::refused(refusal)),
         Ok(Progress::Failed { message }) => {
             let last = JobFailure::new(FailureReason::Provider, message);

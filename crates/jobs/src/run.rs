@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, Ticket};
+use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, Progress, Ticket};
 use moment::Timestamp;
 use store::error::StoreError;
 use store::job::{JobKind, JobStep, JobWrite, QueuedJob};
@@ -173,6 +173,9 @@ impl Run {
             }
             let outcome = engine.look(ticket).await;
             let now = self.jobs.now();
+            if let Ok(Progress::Running(advance)) = outcome {
+                self.jobs.lock().advances.insert(self.job.id, advance);
+            }
             match &outcome {
                 Ok(_) => heard = now,
                 Err(error) => {

@@ -159,6 +159,7 @@ impl Jobs {
 
     pub(crate) fn give_place_back(&self, job: &QueuedJob) {
         let mut here = self.lock();
+        here.advances.remove(&job.id);
         if here.under_way.remove(&job.id) {
             here.turns.end(job.owner);
         }

@@ -17,7 +17,7 @@ mod tail;
 
 pub use fault::Fault;
 pub use head::{Format, Head, inspect};
-pub use order::{Bounds, Order, Outcome, Size, Writing, black, carry_out};
+pub use order::{Bounds, Order, Outcome, Resize, Size, Writing, black, carry_out};
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use image::imageops::FilterType;
 use image::{DynamicImage, GenericImage, GenericImageView, Rgba};
 
 use crate::font;
-use crate::order::Size;
+use crate::order::Resize;
 
 /// So few pixels of the longer side are left of a blurred picture that nobody can tell what it
 /// shows, whatever is done to it.
@@ -13,11 +13,16 @@ const BLURRED_PIXELS: u32 = 20;
 const MARK_PART: u32 = 36;
 const MARK_MARGIN_LETTERS: u32 = 1;
 
-pub(crate) fn resized(picture: DynamicImage, size: Size) -> DynamicImage {
-    if picture.dimensions() == (size.width, size.height) {
-        return picture;
+pub(crate) fn resized(picture: DynamicImage, resize: Resize) -> DynamicImage {
+    let (width, height) = picture.dimensions();
+    match resize {
+        Resize::To(size) if (size.width, size.height) != (width, height) => {
+            picture.resize_exact(size.width, size.height, FilterType::Lanczos3)
+        }
+        // Unlike a filter, this needs no memory that grows with the picture.
+        Resize::Within(side) if side < width.max(height) => picture.thumbnail(side, side),
+        _ => picture,
     }
-    picture.resize_exact(size.width, size.height, FilterType::Lanczos3)
 }
 
 pub(crate) fn blurred(picture: &DynamicImage) -> DynamicImage {

@@ -37,8 +37,7 @@ pub struct Order {
     pub bounds: Bounds,
     /// A file that is the caller's must be nothing but a picture.
     pub is_strict: bool,
-    /// Exactly this size afterwards.
-    pub resize: Option<Size>,
+    pub resize: Option<Resize>,
     /// Beyond recognition.
     pub blur: bool,
     /// A few letters in a corner.
@@ -46,6 +45,14 @@ pub struct Order {
     pub write: Writing,
     /// What is told about the picture inside of its file; nothing else is.
     pub facts: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Resize {
+    /// Exactly this size afterwards.
+    To(Size),
+    /// No side is longer than this afterwards; the form stays.
+    Within(u32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,8 +77,8 @@ pub fn carry_out(order: &Order, bytes: &[u8]) -> Result<Outcome, Fault> {
         check_alone(bytes, head)?;
     }
     let mut picture = decode(bytes, head)?;
-    if let Some(size) = order.resize {
-        picture = look::resized(picture, size);
+    if let Some(resize) = order.resize {
+        picture = look::resized(picture, resize);
     }
     if order.blur {
         picture = look::blurred(&picture);

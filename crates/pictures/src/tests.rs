@@ -161,10 +161,26 @@ fn a_mark_is_small_and_in_the_corner() {
 #[test]
 fn a_picture_gets_exactly_the_size_that_was_asked_for() {
     let size = Size { width: 100, height: 30 };
-    let made =
-        carry_out(&Order { resize: Some(size), ..order(Format::Webp) }, sample!("alpha.png"));
+    let made = carry_out(
+        &Order { resize: Some(Resize::To(size)), ..order(Format::Webp) },
+        sample!("alpha.png"),
+    );
     let made = made.unwrap();
     assert_eq!((made.size, opened(&made.file).dimensions()), (size, (100, 30)));
+}
+
+#[test]
+fn a_picture_that_is_too_large_is_made_smaller_and_keeps_its_form() {
+    let within = |side: u32| {
+        let size = Size { width: 96, height: 64 };
+        let wide = black(size, Format::Png).unwrap().file;
+        let order = Order { resize: Some(Resize::Within(side)), ..order(Format::Png) };
+        let made = carry_out(&order, &wide).unwrap().size;
+        (made.width, made.height)
+    };
+    assert_eq!(within(48), (48, 32));
+    assert_eq!(within(96), (96, 64), "it fits");
+    assert_eq!(within(200), (96, 64), "and is not enlarged");
 }
 
 #[test]

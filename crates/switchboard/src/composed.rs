@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use composer::{Plan, SECONDS_MAX, file, plan};
-use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, MusicRequest, Progress, Ticket};
+use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, Progress, Ticket};
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use media::Format;
@@ -45,16 +45,16 @@ struct Piece {
 }
 
 impl MediaEngine for Composer {
+    fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {
+        Piece::of(request).map(drop)
+    }
+
     fn submit<'a>(
         &'a self,
         _: &'a str,
         request: &'a MediaRequest,
     ) -> BoxFuture<'a, Result<Ticket, EngineError>> {
         Box::pin(async move {
-            let MediaRequest::Music(request) = request else {
-                let message = "The composer makes no videos.".to_owned();
-                return Err(EngineError::Rejected { message });
-            };
             let piece = Piece::of(request)?;
             Ok(Ticket(serde_json::to_string(&piece).unwrap_or_default()))
         })
@@ -93,7 +93,11 @@ impl MediaEngine for Composer {
 
 impl Piece {
     /// What is sung is refused rather than faked.
-    fn of(request: &MusicRequest) -> Result<Piece, EngineError> {
+    fn of(request: &MediaRequest) -> Result<Piece, EngineError> {
+        let MediaRequest::Music(request) = request else {
+            let message = "The composer makes no videos.".to_owned();
+            return Err(EngineError::Rejected { message });
+        };
         if request.lyrics.is_some() || request.optimizes_lyrics || request.voice.is_some() {
             let message = "The composer does not sing; send no lyrics and no voice.".to_owned();
             return Err(EngineError::Rejected { message });
@@ -144,6 +148,7 @@ fn failed(error: &dyn std::fmt::Display) -> EngineError {
 
 #[cfg(test)]
 mod tests {
+    use engine::MusicRequest;
     use futures_util::TryStreamExt;
 
     use super::*;
@@ -176,7 +181,9 @@ mod tests {
     #[tokio::test]
     async fn lyrics_are_refused_and_not_faked() {
         let request = MusicRequest { lyrics: Some("la".to_owned()), ..MusicRequest::default() };
-        let refused = Composer::default().submit("x", &MediaRequest::Music(request)).await;
+        let (composer, request) = (Composer::default(), MediaRequest::Music(request));
+        assert!(matches!(composer.check(&request), Err(EngineError::Rejected { .. })));
+        let refused = composer.submit("x", &request).await;
         assert!(matches!(refused, Err(EngineError::Rejected { .. })));
     }
 }

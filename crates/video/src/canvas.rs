@@ -1,10 +1,29 @@
-//! Puts a square picture on a frame of another form, as a camera sees it: nearer or farther, moved
-//! to a side. Beyond the picture its edge goes on, ever less clear.
+//! Puts a picture on a frame of another form, as a camera sees it: nearer or farther, moved to a
+//! side. It fills the frame, or lies in the middle as a square; beyond it its edge goes on, ever less
+//! clear.
+
+/// What is drawn: pixel by pixel, in red, green and blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pixels<'a> {
+    pub rgb: &'a [u8],
+    pub width: usize,
+    pub height: usize,
+}
+
+/// How much of the frame the picture takes before a camera moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// A square as large as the frame's short side, in its middle.
+    Square,
+    /// All of it, whatever the picture's own form is.
+    Fill,
+}
 
 /// How the picture is seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// 1 where the picture is as large as the frame's short side.
+    pub fit: Fit,
+    /// 1 where the picture has just the size that `fit` says.
     pub zoom: f32,
     /// How far the picture is moved, in parts of its side.
     pub right: f32,
@@ -25,19 +44,23 @@ const FADE: f32 = 0.12;
 const BLUR: f32 = 0.06;
 
 impl Canvas {
-    /// The pixels of the frame. `rgb` has the pixels of a square with this side.
-    pub fn draw(self, rgb: &[u8], side: usize, view: View) -> Vec<u8> {
+    /// The pixels of the frame.
+    pub fn draw(self, pixels: Pixels<'_>, view: View) -> Vec<u8> {
+        let Pixels { rgb, width, height } = pixels;
         let clear: Vec<f32> = rgb.iter().map(|byte| f32::from(*byte)).collect();
-        let unclear = blurred(&clear, side);
-        let short = self.width.min(self.height) as f32;
-        let scale = side as f32 / (short * view.zoom.max(f32::EPSILON));
-        let axis = |length: usize, moved: f32| -> Vec<Taps> {
+        let short = self.width.min(self.height);
+        let axis = |length: usize, side: usize, moved: f32| -> Vec<Taps> {
+            let covered = if view.fit == Fit::Fill { length } else { short };
+            let scale = side as f32 / (covered as f32 * view.zoom.max(f32::EPSILON));
             let middle = length as f32 / 2.0;
             let place = |at: usize| (at as f32 + 0.5 - middle) * scale - moved * side as f32;
             (0..length).map(|at| Taps::at(place(at) + side as f32 / 2.0, side)).collect()
         };
-        let (columns, rows) = (axis(self.width, view.right), axis(self.height, view.down));
-        let [clear, unclear] = [clear, unclear].map(|it| stretched(&it, side, &columns));
+        let columns = axis(self.width, width, view.right);
+        let rows = axis(self.height, height, view.down);
+        let is_left = rows.iter().chain(&columns).any(|taps| 0.0 < taps.beyond);
+        let unclear = is_left.then(|| stretched(&blurred(&clear, width, height), width, &columns));
+        let clear = stretched(&clear, width, &columns);
         let mut drawn = Vec::with_capacity(self.width * self.height * CHANNELS);
         for row in &rows {
             for (at, column) in columns.iter().enumerate() {
@@ -48,8 +71,8 @@ impl Canvas {
                         row.taps.iter().map(|(tap, weight)| weight * value(*tap)).sum()
                     };
                     let mut value = sum(&clear);
-                    if 0.0 < unclear_part {
-                        value += unclear_part * (sum(&unclear) - value);
+                    if let Some(unclear) = unclear.as_ref().filter(|_| 0.0 < unclear_part) {
+                        value += unclear_part * (sum(unclear) - value);
                     }
                     drawn.push(value.round().clamp(0.0, 255.0) as u8);
                 }
@@ -86,9 +109,9 @@ impl Taps {
 }
 
 /// Every row of the picture at the columns of the frame.
-fn stretched(picture: &[f32], side: usize, columns: &[Taps]) -> Vec<f32> {
-    let mut rows = Vec::with_capacity(side * columns.len() * CHANNELS);
-    for row in picture.chunks_exact(side * CHANNELS) {
+fn stretched(picture: &[f32], width: usize, columns: &[Taps]) -> Vec<f32> {
+    let mut rows = Vec::with_capacity(picture.len() / width.max(1) * columns.len());
+    for row in picture.chunks_exact(width.max(1) * CHANNELS) {
         for column in columns {
             for channel in 0..CHANNELS {
                 let value = |tap: usize| row[tap * CHANNELS + channel];
@@ -100,12 +123,14 @@ fn stretched(picture: &[f32], side: usize, columns: &[Taps]) -> Vec<f32> {
 }
 
 /// The mean of the neighbourhood, once along the rows and once along the columns.
-fn blurred(picture: &[f32], side: usize) -> Vec<f32> {
-    let reach = (BLUR * side as f32) as usize;
+fn blurred(picture: &[f32], width: usize, height: usize) -> Vec<f32> {
     let mut blurred = picture.to_vec();
-    for (step, across) in [(CHANNELS, side * CHANNELS), (side * CHANNELS, CHANNELS)] {
+    let along_rows = (width, height, CHANNELS, width * CHANNELS);
+    let along_columns = (height, width, width * CHANNELS, CHANNELS);
+    for (side, lines, step, across) in [along_rows, along_columns] {
+        let reach = (BLUR * side as f32) as usize;
         let before = blurred.clone();
-        for line in 0..side {
+        for line in 0..lines {
             for channel in 0..CHANNELS {
                 let at = |place: usize| line * across + place * step + channel;
                 let clamped = |place: usize| at(place.saturating_sub(reach).min(side - 1));
@@ -124,7 +149,7 @@ fn blurred(picture: &[f32], side: usize) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    const PLAIN: View = View { zoom: 1.0, right: 0.0, down: 0.0 };
+    const PLAIN: View = View { fit: Fit::Square, zoom: 1.0, right: 0.0, down: 0.0 };
     const SIDE: usize = 32;
 
     /// Brighter to the right, with a dot.
@@ -134,8 +159,12 @@ mod tests {
         (0..SIDE * SIDE).flat_map(pixel).collect()
     }
 
+    fn square(rgb: &[u8]) -> Pixels<'_> {
+        Pixels { rgb, width: SIDE, height: SIDE }
+    }
+
     fn dot(canvas: Canvas, view: View) -> (usize, usize) {
-        let drawn = canvas.draw(&picture(), SIDE, view);
+        let drawn = canvas.draw(square(&picture()), view);
         let redness = |at: usize| i32::from(drawn[at * 3]) - i32::from(drawn[at * 3 + 1]);
         let most = (0..canvas.width * canvas.height).max_by_key(|at| redness(*at)).unwrap();
         (most % canvas.width, most / canvas.width)
@@ -144,14 +173,14 @@ mod tests {
     #[test]
     fn a_frame_of_the_same_form_is_the_same_picture() {
         let canvas = Canvas { width: SIDE, height: SIDE };
-        assert_eq!(canvas.draw(&picture(), SIDE, PLAIN), picture());
+        assert_eq!(canvas.draw(square(&picture()), PLAIN), picture());
     }
 
     #[test]
     fn the_picture_lies_in_the_middle_and_its_edge_goes_on() {
         let canvas = Canvas { width: 64, height: SIDE };
         assert_eq!(dot(canvas, PLAIN), (16 + 8, 16));
-        let drawn = canvas.draw(&picture(), SIDE, PLAIN);
+        let drawn = canvas.draw(square(&picture()), PLAIN);
         let red = |column: usize| i32::from(drawn[(4 * 64 + column) * 3]);
         assert!((red(15) - red(16)).abs() <= 8 && (red(47) - red(48)).abs() <= 8, "no seam");
         assert!(red(0) < 20 && 105 < red(63), "{} {}", red(0), red(63));
@@ -170,7 +199,23 @@ mod tests {
     #[test]
     fn what_is_even_stays_even() {
         let even = vec![77; SIDE * SIDE * 3];
-        let drawn = Canvas { width: 50, height: 20 }.draw(&even, SIDE, View { zoom: 1.3, ..PLAIN });
+        let drawn =
+            Canvas { width: 50, height: 20 }.draw(square(&even), View { zoom: 1.3, ..PLAIN });
         assert!(drawn.iter().all(|byte| *byte == 77));
+    }
+
+    #[test]
+    fn a_picture_that_fills_the_frame_is_as_it_was_and_reaches_its_edges() {
+        let rgb = picture();
+        let wide = Pixels { rgb: &rgb[..SIDE * SIDE / 2 * 3], width: SIDE, height: SIDE / 2 };
+        let filled = View { fit: Fit::Fill, ..PLAIN };
+        let same = Canvas { width: SIDE, height: SIDE / 2 }.draw(wide, filled);
+        assert_eq!(same, wide.rgb);
+        let canvas = Canvas { width: 128, height: SIDE };
+        let drawn = canvas.draw(square(&rgb), filled);
+        let red = |column: usize| i32::from(drawn[(4 * 128 + column) * 3]);
+        assert!(red(0) < 8 && 118 < red(127), "{} {}", red(0), red(127));
+        assert!((red(64) - 64).abs() < 8, "{}", red(64));
+        assert_eq!(dot(canvas, filled), (4 * 8 + 2, 16));
     }
 }

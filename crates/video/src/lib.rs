@@ -11,6 +11,6 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use canvas::{Canvas, View};
+pub use canvas::{Canvas, Fit, Pixels, View};
 pub use frame::Frame;
 pub use writer::{FRAMES_MAX, Format, SIDE_MAX, VideoError, VideoWriter};

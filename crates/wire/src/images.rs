@@ -6,7 +6,9 @@ mod openai;
 mod upscale;
 
 pub use edit::{EditRequest, MultiEditRequest, OutputFormat};
-pub use generate::{Generated, ImageFormat, ImageRequest, RequestEcho, StyleList, Timing};
+pub use generate::{
+    Generated, ImageFormat, ImageRequest, RequestEcho, StyleList, StyleReference, Timing,
+};
 pub use openai::{
     Background, Moderation, OpenAiEditRequest, OpenAiFormat, OpenAiImage, OpenAiImages,
     OpenAiQuality, OpenAiRequest, OpenAiSize, OpenAiStyle, ResponseFormat, VariationRequest,

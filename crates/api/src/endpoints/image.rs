@@ -4,7 +4,7 @@ pub(super) mod cut_out;
 pub(super) mod edit;
 mod finish;
 pub(super) mod generate;
-mod given;
+pub(super) mod given;
 pub(super) mod multi_edit;
 pub(super) mod openai;
 mod painted;

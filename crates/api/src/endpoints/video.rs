@@ -1,6 +1,7 @@
 //! Queued videos.
 
 pub(super) mod complete;
+mod frames;
 pub(super) mod queue;
 pub(super) mod quote;
 mod request;

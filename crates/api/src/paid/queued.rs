@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use axum::http::HeaderMap;
 use bytes::Bytes;
-use credits::OwnerId;
+use credits::{OwnerId, Want};
 use domain::catalogue::Model;
 use domain::pricing::{QueuedLine, QueuedUnit};
-use engine::MediaRequest;
+use engine::{EngineError, MediaEngine, MediaRequest};
+use futures_util::future::BoxFuture;
 use jobs::{NewJob, NotQueued};
-use ledger::{Charge, ChargeLine};
+use ledger::{Charge, ChargeLine, HoldRefused};
 use money::Per;
 use serde::Serialize;
 use store::job::{JobId, JobKind};
@@ -29,14 +30,20 @@ const FULL_QUEUE_WAIT: Duration = Duration::from_secs(30);
 /// A job that somebody wants to pay for, admitted by its limits.
 pub(crate) struct Order<T> {
     new: NewJob,
+    opening: Option<Opening>,
     /// The reply once it is queued.
     told: T,
 }
+
+/// Opens the files of a request, once its caller is known to have the money: it costs us work.
+pub(crate) type Opening =
+    Box<dyn FnOnce(MediaRequest) -> BoxFuture<'static, Result<MediaRequest, Refusal>> + Send>;
 
 /// What an endpoint asks for.
 pub(crate) struct Wanted {
     pub(crate) kind: JobKind,
     pub(crate) request: MediaRequest,
+    pub(crate) opening: Option<Opening>,
     pub(crate) lines: Vec<QueuedLine>,
     pub(crate) alternative: Option<String>,
     pub(crate) has_link: bool,
@@ -74,7 +81,7 @@ impl PaidCall {
             alternative: wanted.alternative,
             has_link: wanted.has_link,
         };
-        Ok(Order { new, told })
+        Ok(Order { new, opening: wanted.opening, told })
     }
 }
 
@@ -88,7 +95,20 @@ where
     }
 
     async fn run(self, app: &App, also: Also) -> Result<Arc<KeyedAnswer>, Failed> {
-        let Order { new, told } = self;
+        let Order { mut new, opening, told } = self;
+        if let Some(opening) = opening {
+            let cost = new.charge.total().map_err(|error| {
+                let cause = error.to_string();
+                Failed::new(move |_, _| Refusal::internal(cause.clone()))
+            })?;
+            let hold = app.ledger.hold(new.payer, Want::Exactly(cost));
+            let unpaid = |refused: HoldRefused| {
+                Failed::new(move |settings, _| payment::refuse_hold(settings, refused.clone()))
+            };
+            app.ledger.release(hold.map_err(unpaid)?);
+            let refuse = |refusal: Refusal| Failed::new(move |_, _| refusal.again());
+            new.request = opening(new.request).await.map_err(refuse)?;
+        }
         let mut body = Bytes::new();
         let for_body = &mut body;
         let queued = app.jobs.add(new, |id| {
@@ -99,6 +119,16 @@ where
         queued
             .map_err(|refused| Failed::new(move |settings, _| refuse(settings, refused.clone())))?;
         Ok(Arc::new(KeyedAnswer { body, headers: HeaderMap::new(), balance_remaining: None }))
+    }
+}
+
+/// 400 for what the model's provider has no word for.
+pub(crate) fn check(engine: &dyn MediaEngine, request: &MediaRequest) -> Result<(), Refusal> {
+    match engine.check(request) {
+        Err(EngineError::Rejected { message }) => {
+            Err(Refusal::bad_request("Invalid request parameters", message))
+        }
+        _ => Ok(()),
     }
 }
 

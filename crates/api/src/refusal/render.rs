@@ -49,6 +49,18 @@ impl Rendered {
             shortfall: None,
         }
     }
+
+    pub(crate) fn again(&self) -> Rendered {
+        Rendered {
+            status: self.status,
+            reason: self.reason,
+            body: self.body.clone(),
+            headers: self.headers.clone(),
+            cause: self.cause.as_ref().map(|cause| cause.to_string().into()),
+            is_discovery: self.is_discovery,
+            shortfall: self.shortfall.clone(),
+        }
+    }
 }
 
 impl IntoResponse for Rendered {

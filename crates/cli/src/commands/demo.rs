@@ -79,6 +79,7 @@ pub(crate) async fn prepare(surroundings: &Surroundings) -> Result<Surroundings,
         api_url: None,
         weights: Arc::new(|_| None),
         payments: OnceLock::new(),
+        progress_of: OnceLock::new(),
         elsewhere: OnceLock::new(),
     };
     fill(&service, &clock).await?;

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write, stdout};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use pictures::{Bounds, Format, Order, Size, Writing};
+use pictures::{Bounds, Format, Order, Resize, Size, Writing};
 use serde_json::json;
 
 use super::session::{Session, send, whole};
@@ -81,7 +81,7 @@ fn preview(file: &[u8], size: Size) -> Option<Vec<u8>> {
     let order = Order {
         bounds: Bounds { pixels_min: 1, pixels_max: PIXELS_MAX, side_min: 1 },
         is_strict: false,
-        resize: (PREVIEW_PIXELS < longer).then_some(smaller),
+        resize: (PREVIEW_PIXELS < longer).then_some(Resize::To(smaller)),
         blur: false,
         mark: None,
         write: Writing::As(Format::Png),

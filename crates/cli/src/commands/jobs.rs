@@ -1,7 +1,7 @@
 //! `tollgate jobs`: queued music and videos.
 
 use control::operation::Operation;
-use control::reply::{JobLine, Reply};
+use control::reply::{JobLine, JobProgress, Reply};
 
 use crate::args;
 use crate::failure::Failure;
@@ -60,6 +60,9 @@ fn print_job(job: &JobLine) -> Result<(), Failure> {
     print_line(&format!("  account    {}", job.account))?;
     let cancelled = if job.wants_cancel { ", to be cancelled" } else { "" };
     print_line(&format!("  state      {}{cancelled}", job.state))?;
+    if let Some(progress) = job.progress {
+        print_line(&format!("  progress   {}", progress_words(progress)))?;
+    }
     print_line(&format!("  tries      {}", job.attempts))?;
     print_line(&format!("  queued     {}", job.queued_at))?;
     print_line(&format!("  started    {}", told(&job.started_at)))?;
@@ -67,4 +70,13 @@ fn print_job(job: &JobLine) -> Result<(), Failure> {
     print_line(&format!("  done       {}", told(&job.done_at)))?;
     print_line(&format!("  ticket     {}", told(&job.ticket)))?;
     print_line(&format!("  failure    {}", told(&job.failure)))
+}
+
+fn progress_words(progress: JobProgress) -> String {
+    let percent = progress.percent.map(|percent| format!("{percent} %"));
+    let ahead = progress.ahead.map(|ahead| match ahead {
+        0 => "at work".to_owned(),
+        _ => format!("{ahead} ahead of it at the provider"),
+    });
+    [percent, ahead].into_iter().flatten().collect::<Vec<String>>().join(", ")
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use api::engines::Engines;
 use config::sections::media::Media;
 use config::sections::queue::Queue;
+use control::reply::JobProgress;
 use control::secrets::{SecretName, secret};
-use control::service::Service;
+use control::service::{ProgressOf, Service};
 use jobs::{EngineOf, Jobs, LinkSecret, Parts, Settings};
 use media_store::{MediaStore, S3Location};
 
@@ -43,6 +44,14 @@ pub(crate) async fn open(
         ..Settings::default()
     };
     let jobs = Arc::new(Jobs::new(parts, settings));
+    let working = Arc::clone(&jobs);
+    let progress_of: ProgressOf = Arc::new(move |job| {
+        let advance = working.advance_of(job)?;
+        let (percent, ahead) = (advance.percent, advance.ahead);
+        (percent.is_some() || ahead.is_some()).then_some(JobProgress { percent, ahead })
+    });
+    // Set once: a service has one queue.
+    let _ = service.progress_of.set(progress_of);
     // Nobody else works on this database, so whatever was under way is taken up again.
     if is_alone {
         jobs.break_leases().await?;

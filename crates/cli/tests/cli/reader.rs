@@ -4,7 +4,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use pictures::{Bounds, Format, Order, Size, Writing};
+use pictures::{Bounds, Format, Order, Resize, Size, Writing};
 use reader::tasks::{document, page, picture, probe};
 use reader::{CallerId, ProcessReader, Program, ReaderError, ask};
 use tokio::runtime::{Builder, Runtime};
@@ -84,7 +84,7 @@ fn pictures_and_pages_are_read_there_too() {
         let order = Order {
             bounds: Bounds { pixels_min: 1, pixels_max: 12_000_000, side_min: 1 },
             is_strict: true,
-            resize: Some(Size { width: 400, height: 300 }),
+            resize: Some(Resize::To(Size { width: 400, height: 300 })),
             blur: false,
             mark: Some("made here".to_owned()),
             write: Writing::As(Format::Webp),

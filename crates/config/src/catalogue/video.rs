@@ -45,6 +45,12 @@ pub(super) const KEYS: &[Key] = &[
         "2500",
         "How many characters a prompt has at most.",
     ),
+    Key::with_default(
+        "image_input",
+        Kind::Flag,
+        "false",
+        "Whether a text-to-video model also takes a picture to start from.",
+    ),
     Key::with_default("audio_input", Kind::Flag, "false", "Whether callers may give audio."),
     Key::with_default(
         "per_reference_audio",
@@ -78,7 +84,8 @@ pub(super) fn video(reader: &Reader<'_>) -> Option<VideoSpec> {
     let audio = reader.flag("audio");
     let audio_configurable = reader.flag("audio_configurable");
     let prompt_characters_max = count(reader, "prompt_character_limit");
-    let inputs = ["audio_input", "per_reference_audio", "video_input"].map(|key| reader.flag(key));
+    let inputs = ["image_input", "audio_input", "per_reference_audio", "video_input"];
+    let inputs = inputs.map(|key| reader.flag(key));
     let reference_image = ReferenceImageLimits {
         min_short_side_pixels: count(reader, "reference_image_min_short_side_pixels"),
         min_aspect_ratio: reader.number("reference_image_min_aspect_ratio"),
@@ -88,7 +95,7 @@ pub(super) fn video(reader: &Reader<'_>) -> Option<VideoSpec> {
     if audio == Some(false) && audio_configurable == Some(true) {
         reader.fault("audio_configurable", "`audio_configurable` needs `audio = true`");
     }
-    let [audio_input, per_reference_audio, video_input] = inputs;
+    let [image_input, audio_input, per_reference_audio, video_input] = inputs;
     Some(VideoSpec {
         kind: kind?,
         aspect_ratios: aspect_ratios?,
@@ -97,6 +104,7 @@ pub(super) fn video(reader: &Reader<'_>) -> Option<VideoSpec> {
         audio: audio?,
         audio_configurable: audio_configurable?,
         prompt_characters_max: prompt_characters_max?,
+        image_input: image_input?,
         audio_input: audio_input?,
         per_reference_audio: per_reference_audio?,
         video_input: video_input?,

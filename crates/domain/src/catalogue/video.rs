@@ -15,11 +15,19 @@ pub struct VideoSpec {
     /// Whether a caller may switch the audio off.
     pub audio_configurable: bool,
     pub prompt_characters_max: u64,
+    /// Whether it can start from a picture although it needs none.
+    pub image_input: bool,
     pub audio_input: bool,
     pub per_reference_audio: bool,
     pub video_input: bool,
     pub reference_image: ReferenceImageLimits,
     pub price: VideoPrice,
+}
+
+impl VideoSpec {
+    pub fn takes_pictures(&self) -> bool {
+        self.image_input || self.kind != VideoKind::TextToVideo
+    }
 }
 
 named! {

@@ -4,9 +4,10 @@
 use engine_onnx::pictor::{GUIDANCE_DEFAULT, PIXELS_SIDE, Painter, STEPS_DEFAULT, Start, Wish};
 use engine_onnx::tools::Picture;
 use image::imageops::{self, FilterType};
-use image::{Rgb, RgbImage, Rgba, RgbaImage};
+use image::{Rgb, RgbImage};
 
 use super::images;
+use super::picture_cut::{cut_to, side};
 use super::picture_form::PIXELS_MAX;
 use crate::refusal::Refusal;
 use crate::style::with_style;
@@ -41,10 +42,6 @@ fn bounded((width, height): (u32, u32)) -> (u32, u32) {
     (width.min(shrunk(width) as u32).max(1), height.min(shrunk(height) as u32).max(1))
 }
 
-fn side(pixels: usize) -> u32 {
-    u32::try_from(pixels).unwrap_or(u32::MAX)
-}
-
 /// The picture has the form of `size` afterwards: what does not fit is cut off at its sides.
 pub(super) fn repaint(
     painter: &Painter,
@@ -53,7 +50,7 @@ pub(super) fn repaint(
     (prompt, seed): (&str, u64),
     is_wanted: &dyn Fn() -> bool,
 ) -> Result<Picture, Refusal> {
-    let start = square(picture, size)?;
+    let start = cut_to(picture, size, (SIDE, SIDE))?;
     let wish = Wish {
         prompt: &with_style(prompt),
         negative_prompt: "",
@@ -72,58 +69,12 @@ pub(super) fn repaint(
     Picture::new(width as usize, height as usize, opaque.collect()).ok_or_else(failed)
 }
 
-/// The middle of the picture in the form of `size`, on white, as the square that the model reads.
-fn square(picture: Picture, size: (u32, u32)) -> Result<RgbImage, Refusal> {
-    let (width, height) = (side(picture.width()), side(picture.height()));
-    let (cut_width, cut_height) = part((width, height), size);
-    let (left, top) = ((width - cut_width) / 2, (height - cut_height) / 2);
-    let whole = RgbaImage::from_raw(width, height, picture.into_rgba());
-    let whole = whole.ok_or_else(|| Refusal::failed("A picture has no pixels."))?;
-    let cut = imageops::crop_imm(&whole, left, top, cut_width, cut_height);
-    // Unlike a resize it needs no memory that grows with the picture.
-    let small = imageops::thumbnail(&*cut, SIDE, SIDE);
-    let on_white = |Rgba([red, green, blue, alpha]): &Rgba<u8>| {
-        let mixed = |colour: u8| {
-            let (colour, alpha) = (u32::from(colour), u32::from(*alpha));
-            ((colour * alpha + 255 * (255 - alpha) + 127) / 255) as u8
-        };
-        Rgb([mixed(*red), mixed(*green), mixed(*blue)])
-    };
-    let mut square = RgbImage::new(SIDE, SIDE);
-    square.pixels_mut().zip(small.pixels()).for_each(|(to, from)| *to = on_white(from));
-    Ok(square)
-}
-
-/// Width and height of the largest part that has the form of `size`.
-fn part((width, height): (u32, u32), size: (u32, u32)) -> (u32, u32) {
-    let (wide, high) = (u64::from(size.0), u64::from(size.1));
-    let scaled = |length: u32, by: u64, of: u64| {
-        u32::try_from(u64::from(length) * by / of.max(1)).unwrap_or(u32::MAX)
-    };
-    (width.min(scaled(height, wide, high)).max(1), height.min(scaled(width, high, wide)).max(1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn even(width: usize, height: usize, rgba: [u8; 4]) -> Picture {
         Picture::new(width, height, rgba.repeat(width * height)).unwrap()
-    }
-
-    #[test]
-    fn a_part_has_the_form_that_is_asked_for() {
-        assert_eq!(part((300, 300), (512, 512)), (300, 300));
-        assert_eq!(part((1000, 300), (512, 512)), (300, 300));
-        assert_eq!(part((300, 1000), (1600, 900)), (300, 168));
-        assert_eq!(part((1, 1), (4000, 1)), (1, 1));
-    }
-
-    #[test]
-    fn what_is_transparent_becomes_white() {
-        let read = |rgba| square(even(40, 20, rgba), (20, 40)).unwrap().get_pixel(9, 9).0;
-        assert_eq!(read([10, 20, 30, 255]), [10, 20, 30]);
-        assert_eq!(read([10, 20, 30, 0]), [255, 255, 255]);
     }
 
     #[test]

@@ -8,9 +8,14 @@ use axum::extract::rejection::BytesRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use image::RgbImage;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::picture_cut::{cut_to, side};
+use super::picture_form::{PIXELS_MAX, Turn, opened};
 use super::read_json;
 use crate::film::{Order, SECONDS_MAX, SIDES};
 use crate::refusal::Refusal;
@@ -31,6 +36,8 @@ struct VideoBody {
     height: usize,
     #[serde(default)]
     seed: u64,
+    /// A PNG or a JPEG to start from, in base64 or as a data URL.
+    image: Option<String>,
 }
 
 pub(crate) async fn create(
@@ -38,33 +45,57 @@ pub(crate) async fn create(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let body: VideoBody = read_json(body)?;
-    let is_name = |letter: u8| letter.is_ascii_alphanumeric() || b"-_".contains(&letter);
-    if !(1..=NAME_BYTES_MAX).contains(&body.id.len()) || !body.id.bytes().all(is_name) {
-        let message = "An id has from 1 to 128 letters, digits and hyphens.";
-        return Err(Refusal::invalid(Some("id"), message));
+    body.check()?;
+    if let Some(status) = videos.status(&body.id) {
+        return Ok(told(&body.id, &status));
     }
-    if !(1..=SECONDS_MAX).contains(&body.seconds) {
-        let message = format!("A video has from 1 to {SECONDS_MAX} seconds.");
-        return Err(Refusal::invalid(Some("seconds"), message));
-    }
-    let is_side = |side: usize| SIDES.contains(&side) && side.is_multiple_of(2);
-    for (param, side) in [("width", body.width), ("height", body.height)] {
-        if !is_side(side) {
-            let (least, most) = (SIDES.start(), SIDES.end());
-            let message = format!("A side has an even number of pixels from {least} to {most}.");
-            return Err(Refusal::invalid(Some(param), message));
-        }
-    }
-    let order = Order {
-        prompt: body.prompt,
-        negative_prompt: body.negative_prompt,
-        seed: body.seed,
-        seconds: body.seconds,
-        width: body.width,
-        height: body.height,
+    let VideoBody { id, model, prompt, negative_prompt, seconds, width, height, seed, image } =
+        body;
+    let start = match image {
+        Some(image) => Some(start(&videos, image, (side(width), side(height))).await?),
+        None => None,
     };
-    let status = videos.order(&body.id, &body.model, order)?;
-    Ok(told(&body.id, &status))
+    let order = Order { prompt, negative_prompt, seed, seconds, width, height, start };
+    let status = videos.order(&id, &model, order)?;
+    Ok(told(&id, &status))
+}
+
+impl VideoBody {
+    fn check(&self) -> Result<(), Refusal> {
+        let is_name = |letter: u8| letter.is_ascii_alphanumeric() || b"-_".contains(&letter);
+        if !(1..=NAME_BYTES_MAX).contains(&self.id.len()) || !self.id.bytes().all(is_name) {
+            let message = "An id has from 1 to 128 letters, digits and hyphens.";
+            return Err(Refusal::invalid(Some("id"), message));
+        }
+        if !(1..=SECONDS_MAX).contains(&self.seconds) {
+            let message = format!("A video has from 1 to {SECONDS_MAX} seconds.");
+            return Err(Refusal::invalid(Some("seconds"), message));
+        }
+        let is_side = |side: usize| SIDES.contains(&side) && side.is_multiple_of(2);
+        for (param, side) in [("width", self.width), ("height", self.height)] {
+            if !is_side(side) {
+                let (least, most) = (SIDES.start(), SIDES.end());
+                let message =
+                    format!("A side has an even number of pixels from {least} to {most}.");
+                return Err(Refusal::invalid(Some(param), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The picture to start from, in the size of the frames. Of the file nothing is kept.
+async fn start(videos: &Videos, image: String, size: (u32, u32)) -> Result<RgbImage, Refusal> {
+    let turn = Turn::take(videos.registry()).await?;
+    let work = move || {
+        let _turn = turn;
+        let base64 = image.split_once(";base64,").map_or(image.as_str(), |(_, data)| data);
+        let unreadable = |_| Refusal::invalid(Some("image"), "It is not base64.");
+        let file = STANDARD.decode(base64).map_err(unreadable)?;
+        cut_to(opened("image", &file, PIXELS_MAX)?, size, size)
+    };
+    let worked = tokio::task::spawn_blocking(work).await;
+    worked.map_err(|error| Refusal::failed(error.to_string()))?
 }
 
 pub(crate) async fn show(

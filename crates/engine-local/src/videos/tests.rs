@@ -26,6 +26,7 @@ fn order() -> Order {
         seconds: 2,
         width: 256,
         height: 256,
+        start: None,
     }
 }
 

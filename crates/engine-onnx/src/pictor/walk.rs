@@ -1,12 +1,13 @@
 //! Pictures that change into each other, for videos.
 //!
-//! Each prompt has a picture of its own, drawn from the same noise. Along the walk these pictures
-//! are mixed, made unclear with noise that turns slowly, and cleared again towards the prompts of
-//! the moment. So neighbours on the walk are alike, and no two are the same.
+//! Each prompt has a picture of its own, drawn from the same noise; the first may have one that is
+//! given instead. Along the walk these pictures are mixed, made unclear with noise that turns slowly,
+//! and cleared again towards the prompts of the moment. So neighbours on the walk are alike, and no
+//! two are the same.
 
 use super::flow::{Flow, latent_of, patches_of};
 use super::prompt::Condition;
-use super::{GUIDANCE_DEFAULT, Painter, PictorError, noise};
+use super::{GUIDANCE_DEFAULT, PIXELS_SIDE, Painter, PictorError, noise};
 
 pub const PROMPTS_MAX: usize = 4;
 
@@ -16,6 +17,10 @@ const STEPS_FULL: u32 = 16;
 const STEPS_SHORT: u32 = 8;
 /// How unclear a picture is made: enough to let it change, too little to lose it.
 const STRENGTH: f32 = 0.62;
+/// Of a picture that was given, at most: what is on it must be recognised to the end.
+const STRENGTH_GIVEN: f32 = 0.4;
+/// A picture that was given is as it was at the beginning, and changes more with each of so many.
+const GIVEN_RISE: usize = 8;
 /// Between two prompts it may change more, so that it is not two pictures at once.
 const STRENGTH_BETWEEN: f32 = 0.9;
 /// How far the noise turns from one picture to the next, in radians.
@@ -33,6 +38,8 @@ pub struct Walk<'a> {
     pub seed: u64,
     /// How many pictures are drawn along the way, at equal distances.
     pub pictures: usize,
+    /// The first picture, pixel by pixel, [`PIXELS_SIDE`] squared of them.
+    pub start: Option<&'a [u8]>,
 }
 
 /// A picture that is not decoded yet.
@@ -58,13 +65,16 @@ impl Painter {
         if !(1..=PROMPTS_MAX).contains(&walk.prompts.len()) || walk.pictures == 0 {
             return Err(PictorError::Walk);
         }
+        if walk.start.is_some_and(|rgb| rgb.len() != 3 * PIXELS_SIDE * PIXELS_SIDE) {
+            return Err(PictorError::Start);
+        }
         let scenes = self.scenes(walk, is_wanted)?;
         let other = self.parts().reader.read(walk.negative_prompt)?;
         let turning = [1, 2].map(|number| patches_of(&noise(seed_of(walk.seed, number))));
         let mut pictures = Vec::with_capacity(walk.pictures);
         for number in 0..walk.pictures {
             let place = WalkPosition::on(walk, number);
-            let strength = place.strength();
+            let strength = place.strength(walk.start.map(|_| number));
             let angle = TURN * number as f32;
             let mut from = place.picture(&scenes);
             for ((at, cosine), sine) in from.iter_mut().zip(&turning[0]).zip(&turning[1]) {
@@ -76,8 +86,10 @@ impl Painter {
                 other: other.clone(),
                 guidance: GUIDANCE_DEFAULT,
             };
+            // What is as it was needs no clearing.
+            let steps = if 0.0 < strength { STEPS_SHORT } else { 0 };
             let generator = &mut self.parts().generator;
-            let cleared = flow.walk(generator, from, (strength, STEPS_SHORT), is_wanted)?;
+            let cleared = flow.walk(generator, from, (strength, steps), is_wanted)?;
             pictures.push(Latent(latent_of(&cleared)));
             drawn();
         }
@@ -95,9 +107,12 @@ impl Painter {
         is_wanted: &dyn Fn() -> bool,
     ) -> Result<Vec<Scene>, PictorError> {
         let start = patches_of(&noise(walk.seed));
-        let scene = |prompt: &String| {
+        let scene = |(number, prompt): (usize, &String)| {
             let parts = &mut *self.parts();
             let condition = parts.reader.read(prompt)?;
+            if let Some(given) = walk.start.filter(|_| number == 0) {
+                return Ok(Scene { condition, patches: patches_of(&parts.encode(given)?) });
+            }
             let other = parts.reader.read(walk.negative_prompt)?;
             let towards = vec![(1.0, condition.clone())];
             let mut flow = Flow { towards, other, guidance: GUIDANCE_DEFAULT };
@@ -105,7 +120,7 @@ impl Painter {
             let patches = flow.walk(generator, start.clone(), (1.0, STEPS_FULL), is_wanted)?;
             Ok(Scene { condition, patches })
         };
-        walk.prompts.iter().map(scene).collect()
+        walk.prompts.iter().enumerate().map(scene).collect()
     }
 }
 
@@ -133,8 +148,16 @@ impl WalkPosition {
         WalkPosition { scene, next: part * part * (3.0 - 2.0 * part) }
     }
 
-    fn strength(self) -> f32 {
-        STRENGTH + (STRENGTH_BETWEEN - STRENGTH) * 4.0 * self.next * (1.0 - self.next)
+    /// `given` is the number of the picture on a walk that begins with one that was given.
+    fn strength(self, given: Option<usize>) -> f32 {
+        let usual = match given.filter(|_| self.scene == 0) {
+            Some(number) => {
+                let risen = (number as f32 / GIVEN_RISE as f32).min(1.0);
+                STRENGTH_GIVEN * risen * (1.0 - self.next) + STRENGTH * self.next
+            }
+            None => STRENGTH,
+        };
+        usual + (STRENGTH_BETWEEN - usual) * 4.0 * self.next * (1.0 - self.next)
     }
 
     /// What counts nothing is not computed with.
@@ -168,7 +191,7 @@ mod tests {
 
     fn places(prompts: usize, pictures: usize) -> Vec<WalkPosition> {
         let prompts = vec![String::new(); prompts];
-        let walk = Walk { prompts: &prompts, negative_prompt: "", seed: 0, pictures };
+        let walk = Walk { prompts: &prompts, negative_prompt: "", seed: 0, pictures, start: None };
         (0..pictures).map(|number| WalkPosition::on(&walk, number)).collect()
     }
 
@@ -189,8 +212,21 @@ mod tests {
 
     #[test]
     fn only_between_prompts_may_much_change() {
-        assert!(places(1, 9).iter().all(|place| place.strength() == STRENGTH));
-        let between = places(2, 21)[10].strength();
+        assert!(places(1, 9).iter().all(|place| place.strength(None) == STRENGTH));
+        let between = places(2, 21)[10].strength(None);
         assert!((between - STRENGTH_BETWEEN).abs() < 1e-6, "{between}");
+    }
+
+    #[test]
+    fn a_picture_that_was_given_is_kept_at_first_and_recognised_to_the_end() {
+        let strengths = |prompts: usize| -> Vec<f32> {
+            let places = places(prompts, 21).into_iter().enumerate();
+            places.map(|(number, place)| place.strength(Some(number))).collect()
+        };
+        let alone = strengths(1);
+        assert_eq!(alone[0], 0.0);
+        assert!(alone.is_sorted() && alone[20] == STRENGTH_GIVEN);
+        let and_then = strengths(2);
+        assert_eq!((and_then[0], and_then[20]), (0.0, STRENGTH));
     }
 }

@@ -62,10 +62,9 @@ impl Server {
         self.history.fetch(&format!("/{id}")).await
     }
 
-    /// Whether a job waits or runs.
-    pub(crate) async fn has_in_queue(&self, id: &str) -> Result<bool, EngineError> {
-        let told = self.queue.fetch("").await?;
-        Ok(is_in(&told, "queue_running", id) || is_in(&told, "queue_pending", id))
+    /// How many jobs are done before this one, which waits or runs; none if it does neither.
+    pub(crate) async fn ahead_in_queue(&self, id: &str) -> Result<Option<u64>, EngineError> {
+        Ok(ahead(&self.queue.fetch("").await?, id))
     }
 
     /// Takes a job out of the queue, or interrupts it if it is the one that runs.
@@ -124,6 +123,20 @@ pub(crate) fn reason(status: &Value) -> String {
         _ => None,
     });
     told.next().unwrap_or("it gave no reason").trim().chars().take(REASON_LETTERS_MAX).collect()
+}
+
+/// What waits is listed in no order: each entry begins with the number by which it is taken up.
+fn ahead(queue: &[u8], id: &str) -> Option<u64> {
+    if is_in(queue, "queue_running", id) {
+        return Some(0);
+    }
+    let told: Value = serde_json::from_slice(queue).unwrap_or_default();
+    let entries = |list: &str| told[list].as_array().cloned().unwrap_or_default();
+    let waiting = entries("queue_pending");
+    let number = |entry: &Value| entry[0].as_f64().unwrap_or_default();
+    let ours = number(waiting.iter().find(|entry| entry[1] == id)?);
+    let before = waiting.iter().filter(|entry| number(entry) < ours).count();
+    Some((entries("queue_running").len() + before) as u64)
 }
 
 fn is_in(body: &[u8], list: &str, id: &str) -> bool {

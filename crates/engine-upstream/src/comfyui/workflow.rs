@@ -31,10 +31,12 @@ pub enum Slot {
     Frames24,
     EndImage,
     Lyrics,
+    StyleImage,
+    StyleStrength,
 }
 
 impl Slot {
-    const ALL: [Slot; 19] = [
+    pub const ALL: [Slot; 21] = [
         Slot::Prompt,
         Slot::NegativePrompt,
         Slot::Seed,
@@ -54,10 +56,19 @@ impl Slot {
         Slot::Frames24,
         Slot::EndImage,
         Slot::Lyrics,
+        Slot::StyleImage,
+        Slot::StyleStrength,
     ];
     /// What a caller sends only on purpose: without a slot it would be left out in silence.
-    const SENT_ON_PURPOSE: [Slot; 6] =
-        [Slot::Image, Slot::Image2, Slot::Image3, Slot::Mask, Slot::EndImage, Slot::Lyrics];
+    const SENT_ON_PURPOSE: [Slot; 7] = [
+        Slot::Image,
+        Slot::Image2,
+        Slot::Image3,
+        Slot::Mask,
+        Slot::EndImage,
+        Slot::Lyrics,
+        Slot::StyleImage,
+    ];
     pub(super) const IMAGES: [Slot; 3] = [Slot::Image, Slot::Image2, Slot::Image3];
 
     pub const fn name(self) -> &'static str {
@@ -81,6 +92,8 @@ impl Slot {
             Slot::Frames24 => "frames_24fps",
             Slot::EndImage => "end_image",
             Slot::Lyrics => "lyrics",
+            Slot::StyleImage => "style_image",
+            Slot::StyleStrength => "style_strength",
         }
     }
 
@@ -138,7 +151,7 @@ impl Workflow {
 
     /// The workflow with these values. A slot without a value cannot be run, and neither can what a
     /// caller sent on purpose and has no slot.
-    pub(crate) fn filled(&self, values: &[(Slot, Value)]) -> Result<Value, EngineError> {
+    pub fn filled(&self, values: &[(Slot, Value)]) -> Result<Value, EngineError> {
         let missing = self.slots.iter().find(|slot| values.iter().all(|(it, _)| it != *slot));
         if let Some(slot) = missing {
             let message = format!("This model needs `{}`.", slot.name());

@@ -1,12 +1,12 @@
 //! ACE-Step's server for music.
 
-use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, MusicRequest, Progress, Ticket};
-use futures_util::future::BoxFuture;
+use engine::{EngineError, MediaFile, MediaRequest, MusicRequest, Progress, Ticket};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{cannot, failed, file, parse, plain_name, refuse_extras};
+use super::driver::Driver;
+use super::{failed, file, music, parse, plain_name, refuse_extras, running};
 use crate::transport::{Endpoint, bad_answer};
 
 /// What it takes for a piece without singing.
@@ -22,41 +22,33 @@ pub(crate) struct AceStep {
     pub(crate) model: String,
 }
 
-impl MediaEngine for AceStep {
-    fn submit<'a>(
-        &'a self,
-        _: &'a str,
-        request: &'a MediaRequest,
-    ) -> BoxFuture<'a, Result<Ticket, EngineError>> {
-        Box::pin(async move {
-            let MediaRequest::Music(request) = request else { return Err(cannot("videos")) };
-            let lyrics = match request.optimizes_lyrics {
-                true => Some(self.write_lyrics(request).await?),
-                false => request.lyrics.clone(),
-            };
-            let body = body(request, lyrics.as_deref(), &self.model)?;
-            let answer = self.release.ask(body.to_string().into_bytes()).await?;
-            let task: Envelope<Task> = parse(&answer)?;
-            let task = task.into_data()?;
-            plain_name(&task.task_id).map(|id| Ticket(id.to_owned()))
-        })
+impl Driver for AceStep {
+    fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {
+        body(music(request)?, None, &self.model).map(drop)
     }
 
-    fn look<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<Progress, EngineError>> {
-        Box::pin(async move { progress(&self.ask_about(ticket).await?) })
+    async fn submit(&self, _: &str, request: &MediaRequest) -> Result<Ticket, EngineError> {
+        let request = music(request)?;
+        let lyrics = match request.optimizes_lyrics {
+            true => Some(self.write_lyrics(request).await?),
+            false => request.lyrics.clone(),
+        };
+        let body = body(request, lyrics.as_deref(), &self.model)?;
+        let answer = self.release.ask(body.to_string().into_bytes()).await?;
+        let task: Envelope<Task> = parse(&answer)?;
+        let task = task.into_data()?;
+        plain_name(&task.task_id).map(|id| Ticket(id.to_owned()))
     }
 
-    fn fetch<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<MediaFile, EngineError>> {
-        Box::pin(async move {
-            let path = path(&self.ask_about(ticket).await?)?;
-            let rest = format!("?path={}", utf8_percent_encode(&path, NON_ALPHANUMERIC));
-            let answer = self.audio.open_file(&rest).await?;
-            Ok(file::of_answer(answer, self.audio.timeouts))
-        })
+    async fn look(&self, ticket: &Ticket) -> Result<Progress, EngineError> {
+        progress(&self.ask_about(ticket).await?)
     }
 
-    fn cancel<'a>(&'a self, _: &'a Ticket) -> BoxFuture<'a, Result<bool, EngineError>> {
-        Box::pin(async { Ok(false) })
+    async fn fetch(&self, ticket: &Ticket) -> Result<MediaFile, EngineError> {
+        let path = path(&self.ask_about(ticket).await?)?;
+        let rest = format!("?path={}", utf8_percent_encode(&path, NON_ALPHANUMERIC));
+        let answer = self.audio.open_file(&rest).await?;
+        Ok(file::of_answer(answer, self.audio.timeouts))
     }
 }
 
@@ -145,7 +137,7 @@ pub(crate) struct Found {
 pub(crate) fn progress(found: &[Found]) -> Result<Progress, EngineError> {
     let Some(found) = found.first() else { return Ok(Progress::Lost) };
     match found.status {
-        0 => Ok(Progress::Running),
+        0 => Ok(running(&Value::Null, &Value::Null)),
         1 => Ok(Progress::Done),
         2 => Ok(failed("", found.progress_text.as_deref().unwrap_or_default())),
         other => Err(bad_answer(format!("a task has the status {other}"))),

@@ -1,11 +1,11 @@
 //! Videos of the engine that runs beside us. It knows them by the names that we give them, and by
 //! nothing else once it was started again.
 
-use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, Progress, Ticket, VideoRequest};
-use futures_util::future::BoxFuture;
+use engine::{EngineError, MediaFile, MediaRequest, Progress, Ticket, VideoRequest};
 use serde_json::{Value, json};
 
-use super::{cannot, file, openai, plain_name, refuse_extras, size};
+use super::driver::{Driver, cancel_at, content_of, look_at};
+use super::{cannot, openai, refuse_extras, refuse_references, size, video};
 use crate::transport::Endpoint;
 use crate::upstream::Readiness;
 
@@ -22,71 +22,47 @@ pub(crate) struct BuiltInVideos {
     pub(crate) readiness: Readiness,
 }
 
-impl MediaEngine for BuiltInVideos {
-    fn submit<'a>(
-        &'a self,
-        name: &'a str,
-        request: &'a MediaRequest,
-    ) -> BoxFuture<'a, Result<Ticket, EngineError>> {
-        Box::pin(async move {
-            let MediaRequest::Video(request) = request else { return Err(cannot("music")) };
-            (self.readiness)(&self.model)?;
-            let body = body(name, &self.model, request)?;
-            self.videos.ask(body.to_string().into_bytes()).await?;
-            Ok(Ticket(name.to_owned()))
-        })
-    }
-
-    fn look<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<Progress, EngineError>> {
-        Box::pin(async move {
-            let rest = format!("/{}", plain_name(&ticket.0)?);
-            match self.videos.fetch_known(&rest).await? {
-                Some(answer) => openai::progress(&answer),
-                None => Ok(Progress::Lost),
-            }
-        })
-    }
-
-    fn fetch<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<MediaFile, EngineError>> {
-        Box::pin(async move {
-            let rest = format!("/{}/content", plain_name(&ticket.0)?);
-            let answer = self.videos.open_file(&rest).await?;
-            Ok(file::of_answer(answer, self.videos.timeouts))
-        })
-    }
-
-    fn cancel<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<bool, EngineError>> {
-        Box::pin(async move {
-            let path = format!("{}/cancel", plain_name(&ticket.0)?);
-            self.videos.beneath(&path)?.ask(Vec::new()).await?;
-            Ok(true)
-        })
-    }
-
+impl Driver for BuiltInVideos {
     /// The same name and the same seed are the same video, which is made once.
-    fn knows_names(&self) -> bool {
-        true
+    const KNOWS_NAMES: bool = true;
+
+    fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {
+        body("", &self.model, video(request)?).map(drop)
+    }
+
+    async fn submit(&self, name: &str, request: &MediaRequest) -> Result<Ticket, EngineError> {
+        let body = body(name, &self.model, video(request)?)?;
+        (self.readiness)(&self.model)?;
+        self.videos.ask(body.to_string().into_bytes()).await?;
+        Ok(Ticket(name.to_owned()))
+    }
+
+    async fn look(&self, ticket: &Ticket) -> Result<Progress, EngineError> {
+        look_at(&self.videos, ticket, openai::progress).await
+    }
+
+    async fn fetch(&self, ticket: &Ticket) -> Result<MediaFile, EngineError> {
+        content_of(&self.videos, ticket).await
+    }
+
+    async fn cancel(&self, ticket: &Ticket) -> Result<bool, EngineError> {
+        cancel_at(&self.videos, ticket).await
     }
 }
 
 pub(crate) fn body(name: &str, model: &str, request: &VideoRequest) -> Result<Value, EngineError> {
+    refuse_references(request)?;
     refuse_extras([
         ("enlarging", request.upscale_factor.is_some()),
-        ("a picture", request.image.is_some()),
         ("a last picture", request.end_image.is_some()),
         ("sound", request.audio.is_some()),
         ("a video", request.video.is_some()),
-        ("references", !request.reference_images.is_empty()),
-        ("references", !request.reference_videos.is_empty()),
-        ("references", !request.reference_audios.is_empty()),
-        ("scenes", !request.scene_images.is_empty()),
-        ("elements", !request.elements.is_empty()),
     ])?;
     let resolution = request.resolution.as_deref().unwrap_or(RESOLUTION_DEFAULT);
     let ratio = request.aspect_ratio.as_deref();
     let pixels = size::pixels_in_steps(Some(resolution), ratio, SIDE_STEP);
     let (width, height) = pixels.ok_or_else(|| cannot("this resolution"))?;
-    Ok(json!({
+    let mut body = json!({
         "id": name,
         "model": model,
         "prompt": request.prompt,
@@ -95,5 +71,9 @@ pub(crate) fn body(name: &str, model: &str, request: &VideoRequest) -> Result<Va
         "width": width,
         "height": height,
         "seed": request.seed,
-    }))
+    });
+    if let Some(image) = &request.image {
+        body["image"] = image.as_str().into();
+    }
+    Ok(body)
 }

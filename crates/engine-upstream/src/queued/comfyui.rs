@@ -2,13 +2,13 @@
 
 use base64::Engine as _;
 use bytes::Bytes;
-use engine::{
-    EngineError, MediaEngine, MediaFile, MediaRequest, MusicRequest, Progress, Ticket, VideoRequest,
-};
-use futures_util::future::BoxFuture;
+use engine::{EngineError, MediaFile, MediaRequest, MusicRequest, Progress, Ticket, VideoRequest};
 use serde_json::Value;
 
-use super::{cannot, failed, file, parse, plain_name, refuse_extras, size};
+use super::driver::Driver;
+use super::{
+    cannot, failed, file, parse, plain_name, refuse_extras, refuse_references, running, size,
+};
 use crate::comfyui::{Made, Server, Slot, Workflow, reason};
 use crate::transport::bad_answer;
 use crate::upstream::MediaWork;
@@ -31,65 +31,49 @@ pub(crate) struct ComfyUiMedia {
     pub(crate) work: MediaWork,
 }
 
-impl MediaEngine for ComfyUiMedia {
-    fn submit<'a>(
-        &'a self,
-        _: &'a str,
-        request: &'a MediaRequest,
-    ) -> BoxFuture<'a, Result<Ticket, EngineError>> {
-        Box::pin(async move {
-            let mut values = match request {
-                MediaRequest::Music(request) => music(request)?,
-                MediaRequest::Video(request) => video(request)?,
-            };
-            if let MediaRequest::Video(request) = request {
-                let given = [(Slot::Image, &request.image), (Slot::EndImage, &request.end_image)];
-                for (slot, picture) in given {
-                    if let Some(picture) = picture {
-                        values.push((slot, self.upload(picture).await?));
-                    }
-                }
-            }
-            let has_lyrics = values.iter().any(|(slot, _)| *slot == Slot::Lyrics);
-            if !has_lyrics {
-                // A workflow for songs can also make music without words.
-                let nothing = (Slot::Lyrics, NO_LYRICS.into());
-                values.extend(self.workflow.has(Slot::Lyrics).then_some(nothing));
-            }
-            self.server.submit(self.workflow.filled(&values)?).await.map(Ticket)
-        })
+impl Driver for ComfyUiMedia {
+    fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {
+        let mut values = self.values(request)?;
+        for (slot, picture) in pictures(request) {
+            read_picture(picture)?;
+            values.push((slot, Value::Null));
+        }
+        self.workflow.filled(&values).map(drop)
     }
 
-    fn look<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<Progress, EngineError>> {
-        Box::pin(async move {
-            let id = plain_name(&ticket.0)?;
-            if let Some(told) = self.told(id).await? {
-                return Ok(told);
-            }
-            if self.server.has_in_queue(id).await? {
-                return Ok(Progress::Running);
-            }
-            // It may have ended between the two questions.
-            Ok(self.told(id).await?.unwrap_or(Progress::Lost))
-        })
+    async fn submit(&self, _: &str, request: &MediaRequest) -> Result<Ticket, EngineError> {
+        let mut values = self.values(request)?;
+        for (slot, picture) in pictures(request) {
+            let (extension, mime, bytes) = read_picture(picture)?;
+            values.push((slot, self.server.upload(extension, mime, bytes).await?));
+        }
+        self.server.submit(self.workflow.filled(&values)?).await.map(Ticket)
     }
 
-    fn fetch<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<MediaFile, EngineError>> {
-        Box::pin(async move {
-            let id = plain_name(&ticket.0)?;
-            let history = self.server.told_of(id).await?;
-            let made = made(&history, id, self.work)?;
-            let made = made.ok_or_else(|| bad_answer("its workflow put out no file"))?;
-            let view = &self.server.view;
-            Ok(file::of_answer(view.open_file(&made.address()).await?, view.timeouts))
-        })
+    async fn look(&self, ticket: &Ticket) -> Result<Progress, EngineError> {
+        let id = plain_name(&ticket.0)?;
+        if let Some(told) = self.told(id).await? {
+            return Ok(told);
+        }
+        if let Some(ahead) = self.server.ahead_in_queue(id).await? {
+            return Ok(running(&Value::Null, &ahead.into()));
+        }
+        // It may have ended between the two questions.
+        Ok(self.told(id).await?.unwrap_or(Progress::Lost))
     }
 
-    fn cancel<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<bool, EngineError>> {
-        Box::pin(async move {
-            self.server.stop(plain_name(&ticket.0)?).await;
-            Ok(true)
-        })
+    async fn fetch(&self, ticket: &Ticket) -> Result<MediaFile, EngineError> {
+        let id = plain_name(&ticket.0)?;
+        let history = self.server.told_of(id).await?;
+        let made = made(&history, id, self.work)?;
+        let made = made.ok_or_else(|| bad_answer("its workflow put out no file"))?;
+        let view = &self.server.view;
+        Ok(file::of_answer(view.open_file(&made.address()).await?, view.timeouts))
+    }
+
+    async fn cancel(&self, ticket: &Ticket) -> Result<bool, EngineError> {
+        self.server.stop(plain_name(&ticket.0)?).await;
+        Ok(true)
     }
 }
 
@@ -99,28 +83,52 @@ impl ComfyUiMedia {
         progress(&self.server.told_of(id).await?, id, self.work)
     }
 
-    async fn upload(&self, picture: &str) -> Result<Value, EngineError> {
-        let (mime, data) = file::of_data_url(picture).ok_or_else(|| cannot("addresses"))?;
-        let kinds = [("png", "image/png"), ("jpg", "image/jpeg"), ("webp", "image/webp")];
-        let kind = kinds.into_iter().find(|(_, known)| *known == mime);
-        let (extension, mime) = kind.ok_or_else(|| cannot("pictures of this kind"))?;
-        let bytes = base64::prelude::BASE64_STANDARD.decode(data);
-        let bytes = bytes.map_err(|_| cannot("pictures that are not base64"))?;
-        self.server.upload(extension, mime, Bytes::from(bytes)).await
+    /// What a request fills in, but for its pictures.
+    fn values(&self, request: &MediaRequest) -> Result<Vec<(Slot, Value)>, EngineError> {
+        let mut values = match request {
+            MediaRequest::Music(request) => music(request)?,
+            MediaRequest::Video(request) => video(request)?,
+        };
+        let has_lyrics = values.iter().any(|(slot, _)| *slot == Slot::Lyrics);
+        if !has_lyrics {
+            // A workflow for songs can also make music without words.
+            let nothing = (Slot::Lyrics, NO_LYRICS.into());
+            values.extend(self.workflow.has(Slot::Lyrics).then_some(nothing));
+        }
+        Ok(values)
     }
+}
+
+/// The pictures of a request, and where they go.
+fn pictures(request: &MediaRequest) -> impl Iterator<Item = (Slot, &str)> {
+    let given = match request {
+        MediaRequest::Music(_) => [(Slot::Image, None), (Slot::EndImage, None)],
+        MediaRequest::Video(request) => [
+            (Slot::Image, request.image.as_deref()),
+            (Slot::EndImage, request.end_image.as_deref()),
+        ],
+    };
+    given.into_iter().filter_map(|(slot, picture)| Some((slot, picture?)))
+}
+
+/// The file behind a data URL, with its ending and its media type.
+fn read_picture(picture: &str) -> Result<(&'static str, &'static str, Bytes), EngineError> {
+    let (mime, data) = file::of_data_url(picture).ok_or_else(|| cannot("addresses"))?;
+    let kinds = [("png", "image/png"), ("jpg", "image/jpeg"), ("webp", "image/webp")];
+    let kind = kinds.into_iter().find(|(_, known)| *known == mime);
+    let (extension, mime) = kind.ok_or_else(|| cannot("pictures of this kind"))?;
+    let bytes = base64::prelude::BASE64_STANDARD.decode(data);
+    let bytes = bytes.map_err(|_| cannot("pictures that are not base64"))?;
+    Ok((extension, mime, Bytes::from(bytes)))
 }
 
 /// What a request for a video fills in, but for its pictures.
 pub(crate) fn video(request: &VideoRequest) -> Result<Vec<(Slot, Value)>, EngineError> {
+    refuse_references(request)?;
     refuse_extras([
         ("enlarging", request.upscale_factor.is_some()),
         ("sound", request.audio.is_some()),
         ("a video", request.video.is_some()),
-        ("references", !request.reference_images.is_empty()),
-        ("references", !request.reference_videos.is_empty()),
-        ("references", !request.reference_audios.is_empty()),
-        ("scenes", !request.scene_images.is_empty()),
-        ("elements", !request.elements.is_empty()),
     ])?;
     let mut values = words(&request.prompt, request.negative_prompt.as_deref(), request.seed);
     let resolution = request.resolution.as_deref();

@@ -1,13 +1,11 @@
 //! fal's queue, for music and videos.
 
-use engine::{
-    EngineError, MediaEngine, MediaFile, MediaRequest, MusicRequest, Progress, Ticket, VideoRequest,
-};
-use futures_util::future::BoxFuture;
+use engine::{EngineError, MediaFile, MediaRequest, MusicRequest, Progress, Ticket, VideoRequest};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{failed, file, parse, refuse_extras};
+use super::driver::Driver;
+use super::{failed, file, parse, refuse_extras, refuse_references, running};
 use crate::fal::{self, Accepted};
 use crate::picture;
 use crate::transport::{Endpoint, bad_answer};
@@ -18,66 +16,52 @@ pub(crate) struct FalMedia {
     pub(crate) submit: Endpoint,
 }
 
-impl MediaEngine for FalMedia {
-    fn submit<'a>(
-        &'a self,
-        _: &'a str,
-        request: &'a MediaRequest,
-    ) -> BoxFuture<'a, Result<Ticket, EngineError>> {
-        Box::pin(async move {
-            let body = match request {
-                MediaRequest::Music(request) => music(request)?,
-                MediaRequest::Video(request) => video(request)?,
-            };
-            let answer = self.submit.ask(body.to_string().into_bytes()).await?;
-            let accepted: Accepted = parse(&answer)?;
-            for address in [&accepted.status_url, &accepted.response_url, &accepted.cancel_url] {
-                fal::at(&self.submit, address)?;
-            }
-            let ticket = serde_json::to_string(&accepted);
-            ticket.map(Ticket).map_err(|error| bad_answer(error.to_string()))
-        })
+impl Driver for FalMedia {
+    const TAKES_ADDRESSES: bool = true;
+
+    fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {
+        body(request).map(drop)
     }
 
-    fn look<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<Progress, EngineError>> {
-        Box::pin(async move {
-            let accepted: Accepted = parse(ticket.0.as_bytes())?;
-            let status = fal::at(&self.submit, &accepted.status_url)?;
-            let Some(told) = status.fetch_known("").await? else { return Ok(Progress::Lost) };
-            match progress(&told)? {
-                // What went wrong is told where the result would be.
-                Progress::Done => match self.result(&accepted).await {
-                    Ok(_) => Ok(Progress::Done),
-                    Err(EngineError::ContentPolicy { message }) => {
-                        Ok(failed("content_policy", &message))
-                    }
-                    Err(EngineError::Rejected { message }) => Ok(failed("", &message)),
-                    Err(error) => Err(error),
-                },
-                other => Ok(other),
-            }
-        })
+    async fn submit(&self, _: &str, request: &MediaRequest) -> Result<Ticket, EngineError> {
+        let answer = self.submit.ask(body(request)?.to_string().into_bytes()).await?;
+        let accepted: Accepted = parse(&answer)?;
+        for address in [&accepted.status_url, &accepted.response_url, &accepted.cancel_url] {
+            fal::at(&self.submit, address)?;
+        }
+        let ticket = serde_json::to_string(&accepted);
+        ticket.map(Ticket).map_err(|error| bad_answer(error.to_string()))
     }
 
-    fn fetch<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<MediaFile, EngineError>> {
-        Box::pin(async move {
-            let accepted: Accepted = parse(ticket.0.as_bytes())?;
-            let address = self.result(&accepted).await?;
-            let at = picture::place(&self.submit, &address)?;
-            Ok(file::of_answer(at.open_file("").await?, at.timeouts))
-        })
+    async fn look(&self, ticket: &Ticket) -> Result<Progress, EngineError> {
+        let accepted: Accepted = parse(ticket.0.as_bytes())?;
+        let status = fal::at(&self.submit, &accepted.status_url)?;
+        let Some(told) = status.fetch_known("").await? else { return Ok(Progress::Lost) };
+        match progress(&told)? {
+            // What went wrong is told where the result would be.
+            Progress::Done => match self.result(&accepted).await {
+                Ok(_) => Ok(Progress::Done),
+                Err(EngineError::ContentPolicy { message }) => {
+                    Ok(failed("content_policy", &message))
+                }
+                Err(EngineError::Rejected { message }) => Ok(failed("", &message)),
+                Err(error) => Err(error),
+            },
+            other => Ok(other),
+        }
     }
 
-    fn cancel<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<bool, EngineError>> {
-        Box::pin(async move {
-            let accepted: Accepted = parse(ticket.0.as_bytes())?;
-            fal::at(&self.submit, &accepted.cancel_url)?.put().await;
-            Ok(true)
-        })
+    async fn fetch(&self, ticket: &Ticket) -> Result<MediaFile, EngineError> {
+        let accepted: Accepted = parse(ticket.0.as_bytes())?;
+        let address = self.result(&accepted).await?;
+        let at = picture::place(&self.submit, &address)?;
+        Ok(file::of_answer(at.open_file("").await?, at.timeouts))
     }
 
-    fn takes_addresses(&self) -> bool {
-        true
+    async fn cancel(&self, ticket: &Ticket) -> Result<bool, EngineError> {
+        let accepted: Accepted = parse(ticket.0.as_bytes())?;
+        fal::at(&self.submit, &accepted.cancel_url)?.put().await;
+        Ok(true)
     }
 }
 
@@ -89,16 +73,17 @@ impl FalMedia {
     }
 }
 
+fn body(request: &MediaRequest) -> Result<Value, EngineError> {
+    match request {
+        MediaRequest::Music(request) => music(request),
+        MediaRequest::Video(request) => video(request),
+    }
+}
+
 /// Models of fal differ in what they call things; each reads what it knows.
 pub(crate) fn video(request: &VideoRequest) -> Result<Value, EngineError> {
-    refuse_extras([
-        ("enlarging", request.upscale_factor.is_some()),
-        ("references", !request.reference_images.is_empty()),
-        ("references", !request.reference_videos.is_empty()),
-        ("references", !request.reference_audios.is_empty()),
-        ("scenes", !request.scene_images.is_empty()),
-        ("elements", !request.elements.is_empty()),
-    ])?;
+    refuse_references(request)?;
+    refuse_extras([("enlarging", request.upscale_factor.is_some())])?;
     let text = |it: &Option<String>| it.clone().map(Value::from);
     let fields = [
         ("prompt", Some(request.prompt.as_str().into())),
@@ -146,6 +131,8 @@ fn given<const COUNT: usize>(fields: [(&str, Option<Value>); COUNT]) -> Value {
 struct Status {
     status: String,
     #[serde(default)]
+    queue_position: Value,
+    #[serde(default)]
     error: Option<Value>,
     #[serde(default)]
     error_type: Option<String>,
@@ -154,7 +141,7 @@ struct Status {
 pub(crate) fn progress(answer: &[u8]) -> Result<Progress, EngineError> {
     let told: Status = parse(answer)?;
     match told.status.as_str() {
-        "IN_QUEUE" | "IN_PROGRESS" => Ok(Progress::Running),
+        "IN_QUEUE" | "IN_PROGRESS" => Ok(running(&Value::Null, &told.queue_position)),
         "COMPLETED" if told.error.is_none() => Ok(Progress::Done),
         "COMPLETED" | "FAILED" | "CANCELED" => {
             let error = told.error.unwrap_or_default();

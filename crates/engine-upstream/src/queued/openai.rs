@@ -1,11 +1,11 @@
 //! OpenAI's `/videos`.
 
-use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, Progress, Ticket, VideoRequest};
-use futures_util::future::BoxFuture;
+use engine::{EngineError, MediaFile, MediaRequest, Progress, Ticket, VideoRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{cannot, failed, file, parse, plain_name, refuse_extras, size};
+use super::driver::{Driver, content_of, look_at};
+use super::{failed, parse, plain_name, refuse_extras, refuse_references, running, size, video};
 use crate::transport::{Endpoint, bad_answer};
 
 /// One video model behind one server.
@@ -14,56 +14,35 @@ pub(crate) struct OpenAiVideos {
     pub(crate) model: String,
 }
 
-impl MediaEngine for OpenAiVideos {
-    fn submit<'a>(
-        &'a self,
-        _: &'a str,
-        request: &'a MediaRequest,
-    ) -> BoxFuture<'a, Result<Ticket, EngineError>> {
-        Box::pin(async move {
-            let MediaRequest::Video(request) = request else { return Err(cannot("music")) };
-            let body = body(request, &self.model)?;
-            let answer = self.videos.ask(body.to_string().into_bytes()).await?;
-            let video: Video = parse(&answer)?;
-            plain_name(&video.id).map(|id| Ticket(id.to_owned()))
-        })
+impl Driver for OpenAiVideos {
+    fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {
+        body(video(request)?, &self.model).map(drop)
     }
 
-    fn look<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<Progress, EngineError>> {
-        Box::pin(async move {
-            let rest = format!("/{}", plain_name(&ticket.0)?);
-            match self.videos.fetch_known(&rest).await? {
-                Some(answer) => progress(&answer),
-                None => Ok(Progress::Lost),
-            }
-        })
+    async fn submit(&self, _: &str, request: &MediaRequest) -> Result<Ticket, EngineError> {
+        let body = body(video(request)?, &self.model)?;
+        let answer = self.videos.ask(body.to_string().into_bytes()).await?;
+        let accepted: Video = parse(&answer)?;
+        plain_name(&accepted.id).map(|id| Ticket(id.to_owned()))
     }
 
-    fn fetch<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<MediaFile, EngineError>> {
-        Box::pin(async move {
-            let rest = format!("/{}/content", plain_name(&ticket.0)?);
-            let answer = self.videos.open_file(&rest).await?;
-            Ok(file::of_answer(answer, self.videos.timeouts))
-        })
+    async fn look(&self, ticket: &Ticket) -> Result<Progress, EngineError> {
+        look_at(&self.videos, ticket, progress).await
     }
 
-    /// The protocol has no word for it: deleting is for videos that are done.
-    fn cancel<'a>(&'a self, _: &'a Ticket) -> BoxFuture<'a, Result<bool, EngineError>> {
-        Box::pin(async { Ok(false) })
+    async fn fetch(&self, ticket: &Ticket) -> Result<MediaFile, EngineError> {
+        content_of(&self.videos, ticket).await
     }
 }
 
 pub(crate) fn body(request: &VideoRequest, model: &str) -> Result<Value, EngineError> {
+    refuse_references(request)?;
     refuse_extras([
         ("a negative prompt", request.negative_prompt.is_some()),
+        ("enlarging", request.upscale_factor.is_some()),
         ("a last picture", request.end_image.is_some()),
         ("sound", request.audio.is_some()),
         ("a video", request.video.is_some()),
-        ("references", !request.reference_images.is_empty()),
-        ("references", !request.reference_videos.is_empty()),
-        ("references", !request.reference_audios.is_empty()),
-        ("scenes", !request.scene_images.is_empty()),
-        ("elements", !request.elements.is_empty()),
     ])?;
     let mut body = json!({ "model": model, "prompt": request.prompt });
     if let Some(seconds) = request.duration_s {
@@ -84,6 +63,9 @@ struct Video {
     id: String,
     #[serde(default)]
     status: String,
+    /// In percent.
+    #[serde(default)]
+    progress: Value,
     error: Option<VideoError>,
 }
 
@@ -98,7 +80,7 @@ struct VideoError {
 pub(crate) fn progress(answer: &[u8]) -> Result<Progress, EngineError> {
     let video: Video = parse(answer)?;
     match video.status.as_str() {
-        "queued" | "in_progress" | "processing" => Ok(Progress::Running),
+        "queued" | "in_progress" | "processing" => Ok(running(&video.progress, &Value::Null)),
         "completed" => Ok(Progress::Done),
         "failed" | "cancelled" | "expired" => {
             let error = video.error.unwrap_or(VideoError { code: None, message: None });

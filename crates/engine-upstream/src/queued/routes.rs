@@ -37,6 +37,18 @@ impl MediaRoutes {
 }
 
 impl MediaEngine for MediaRoutes {
+    /// Refused only if none of them takes it.
+    fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {
+        let mut outcome = Ok(());
+        for route in &self.0 {
+            outcome = route.engine.check(request);
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome
+    }
+
     fn submit<'a>(
         &'a self,
         name: &'a str,
@@ -45,6 +57,10 @@ impl MediaEngine for MediaRoutes {
         Box::pin(async move {
             let mut last = EngineError::Unreachable { cause: "it has no provider".to_owned() };
             for route in &self.0 {
+                if let Err(error) = route.engine.check(request) {
+                    last = error;
+                    continue;
+                }
                 match route.engine.submit(name, request).await {
                     Ok(ticket) => {
                         let provider = route.provider.clone();

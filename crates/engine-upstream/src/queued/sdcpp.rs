@@ -1,11 +1,13 @@
 //! stable-diffusion.cpp's own protocol for videos.
 
-use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, Progress, Ticket, VideoRequest};
-use futures_util::future::BoxFuture;
+use engine::{EngineError, MediaFile, MediaRequest, Progress, Ticket, VideoRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{cannot, failed, file, parse, plain_name, size};
+use super::driver::{Driver, cancel_at, look_at};
+use super::{
+    cannot, failed, file, parse, plain_name, refuse_extras, refuse_references, running, size, video,
+};
 use crate::transport::{Endpoint, bad_answer};
 
 /// What the models that it runs are trained at.
@@ -19,46 +21,41 @@ pub(crate) struct SdCppVideos {
     pub(crate) jobs: Endpoint,
 }
 
-impl MediaEngine for SdCppVideos {
-    fn submit<'a>(
-        &'a self,
-        _: &'a str,
-        request: &'a MediaRequest,
-    ) -> BoxFuture<'a, Result<Ticket, EngineError>> {
-        Box::pin(async move {
-            let MediaRequest::Video(request) = request else { return Err(cannot("music")) };
-            let answer = self.submit.ask(body(request)?.to_string().into_bytes()).await?;
-            let job: SdcppJob = parse(&answer)?;
-            plain_name(&job.id).map(|id| Ticket(id.to_owned()))
-        })
+impl Driver for SdCppVideos {
+    fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {
+        body(video(request)?).map(drop)
     }
 
-    fn look<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<Progress, EngineError>> {
-        Box::pin(async move {
-            let rest = format!("/{}", plain_name(&ticket.0)?);
-            match self.jobs.fetch_known(&rest).await? {
-                Some(answer) => progress(&answer),
-                None => Ok(Progress::Lost),
-            }
-        })
+    async fn submit(&self, _: &str, request: &MediaRequest) -> Result<Ticket, EngineError> {
+        let body = body(video(request)?)?;
+        let answer = self.submit.ask(body.to_string().into_bytes()).await?;
+        let job: SdcppJob = parse(&answer)?;
+        plain_name(&job.id).map(|id| Ticket(id.to_owned()))
     }
 
-    fn fetch<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<MediaFile, EngineError>> {
-        Box::pin(async move {
-            let answer = self.jobs.fetch(&format!("/{}", plain_name(&ticket.0)?)).await?;
-            let job: SdcppJob = parse(&answer)?;
-            let text = job.result.and_then(|result| result.b64_json);
-            file::of_base64(&text.ok_or_else(|| bad_answer("its job made no video"))?)
-        })
+    async fn look(&self, ticket: &Ticket) -> Result<Progress, EngineError> {
+        look_at(&self.jobs, ticket, progress).await
     }
 
-    /// Jobs are cancelled under an address of their own, which is not reached yet.
-    fn cancel<'a>(&'a self, _: &'a Ticket) -> BoxFuture<'a, Result<bool, EngineError>> {
-        Box::pin(async { Ok(false) })
+    async fn fetch(&self, ticket: &Ticket) -> Result<MediaFile, EngineError> {
+        let answer = self.jobs.fetch(&format!("/{}", plain_name(&ticket.0)?)).await?;
+        let job: SdcppJob = parse(&answer)?;
+        let text = job.result.and_then(|result| result.b64_json);
+        file::of_base64(&text.ok_or_else(|| bad_answer("its job made no video"))?)
+    }
+
+    async fn cancel(&self, ticket: &Ticket) -> Result<bool, EngineError> {
+        cancel_at(&self.jobs, ticket).await
     }
 }
 
 pub(crate) fn body(request: &VideoRequest) -> Result<Value, EngineError> {
+    refuse_references(request)?;
+    refuse_extras([
+        ("enlarging", request.upscale_factor.is_some()),
+        ("sound", request.audio.is_some()),
+        ("a video", request.video.is_some()),
+    ])?;
     let resolution = request.resolution.as_deref().unwrap_or("480p");
     let pixels = size::pixels(Some(resolution), request.aspect_ratio.as_deref());
     let Some((width, height)) = pixels else { return Err(cannot("this resolution")) };
@@ -80,11 +77,6 @@ pub(crate) fn body(request: &VideoRequest) -> Result<Value, EngineError> {
             body[field] = data.into();
         }
     }
-    let others = [&request.reference_images, &request.reference_videos, &request.scene_images];
-    let has_others = others.iter().any(|list| !list.is_empty()) || !request.elements.is_empty();
-    if has_others || request.video.is_some() || request.audio.is_some() {
-        return Err(cannot("references"));
-    }
     Ok(body)
 }
 
@@ -93,6 +85,8 @@ struct SdcppJob {
     id: String,
     #[serde(default)]
     status: String,
+    #[serde(default)]
+    queue_position: Value,
     result: Option<Made>,
     error: Option<Value>,
 }
@@ -105,7 +99,7 @@ struct Made {
 pub(crate) fn progress(answer: &[u8]) -> Result<Progress, EngineError> {
     let job: SdcppJob = parse(answer)?;
     match job.status.as_str() {
-        "queued" | "generating" | "running" => Ok(Progress::Running),
+        "queued" | "generating" | "running" => Ok(running(&Value::Null, &job.queue_position)),
         "completed" => Ok(Progress::Done),
         "failed" | "cancelled" => {
             let error = job.error.unwrap_or_default();

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::thread;
 
-use engine::{EmbeddingInput, EmbeddingRequest, EngineError, MediaRequest, Progress};
+use engine::{Advance, EmbeddingInput, EmbeddingRequest, EngineError, MediaRequest, Progress};
 
 use super::queued::{clip, fetched, http, json};
 use super::stub::{StubAction, settings};
@@ -92,7 +92,7 @@ async fn a_video_is_ordered_by_name_asked_about_fetched_and_cancelled() {
     let engine = upstream(&socket).media("m", MediaWork::Video, None).unwrap().unwrap();
     assert!(engine.knows_names(), "an order can be repeated");
     let ticket = engine.submit("job-1", &MediaRequest::Video(clip())).await.unwrap();
-    assert_eq!(engine.look(&ticket).await, Ok(Progress::Running));
+    assert_eq!(engine.look(&ticket).await, Ok(Progress::Running(Advance::default())));
     assert_eq!(engine.look(&ticket).await, Ok(Progress::Done));
     assert_eq!(fetched(engine.as_ref(), &ticket).await, b"moving pictures");
     assert_eq!(engine.cancel(&ticket).await, Ok(true));

@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use engine::{
     CutOutRequest, EditRequest, EngineError, FileKind, Frame, ImageAnswer, ImageEngine,
-    ImageRequest, Picture, PictureSize, UpscaleRequest,
+    ImageRequest, Picture, PictureSize, StyleReference, UpscaleRequest,
 };
 use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
@@ -36,6 +36,7 @@ fn plain() -> ImageRequest {
         quality: None,
         adapter_strength: None,
         web_search: false,
+        style_references: Vec::new(),
     }
 }
 
@@ -346,6 +347,41 @@ async fn a_workflow_is_filled_in_queued_and_its_picture_fetched() {
     let refused = engine.edit(Arc::new(two)).await;
     let message = "This model takes no `image_2`.".to_owned();
     assert_eq!(refused, Err(EngineError::Rejected { message }));
+}
+
+#[tokio::test]
+async fn a_picture_whose_style_is_wanted_is_uploaded_for_its_slot() {
+    let workflow = r#"{
+        "1": {"class_type": "LoadImage", "inputs": {"image": "{{style_image}}"}},
+        "2": {"class_type": "IPAdapter", "inputs": {"weight": "{{style_strength}}", "text": "{{prompt}}"}}
+    }"#;
+    let workflow = Workflow::parse(workflow).unwrap();
+    let stub = server(|line, _| {
+        let output = json!({"filename": "a.png", "subfolder": "", "type": "output"});
+        Some(if line.contains("/upload/image") {
+            json!({"name": "style.png", "subfolder": "", "type": "input"})
+        } else if line.contains("/prompt") {
+            json!({"prompt_id": "p1", "number": 1, "node_errors": {}})
+        } else {
+            json!({"p1": {"status": {"status_str": "success"}, "outputs": {"9": {"images": [output]}}}})
+        })
+    });
+    let engine = engine(&stub, Protocol::ComfyUi, Some(&workflow));
+    assert!(engine.takes_style_references());
+    let style = StyleReference { picture: picture(b"one"), strength: 0.5 };
+    let styled = |count: usize| {
+        Arc::new(ImageRequest { style_references: vec![style.clone(); count], ..plain() })
+    };
+    assert_eq!(only_file(engine.generate(styled(1)).await), file());
+    let _upload = stub.next_seen();
+    let Seen::Request(queued) = stub.next_seen() else { panic!("a close") };
+    let queued: Value = serde_json::from_str(queued.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    assert_eq!(queued["prompt"]["1"]["inputs"]["image"], "style.png");
+    assert_eq!(queued["prompt"]["2"]["inputs"]["weight"], 0.5);
+    for count in [0, 2] {
+        let refused = engine.generate(styled(count)).await;
+        assert!(matches!(refused, Err(EngineError::Rejected { .. })), "{refused:?}");
+    }
 }
 
 #[tokio::test]

@@ -69,6 +69,8 @@ fn every_request_is_written_as_each_provider_reads_it() {
     check("song.acestep", acestep::body(&song(), Some("la la"), "turbo"));
     check("instrumental.acestep", acestep::body(&instrumental(), None, "turbo"));
     check("clip.builtin", builtin::body("job-1", "pictor-motion", &clip()));
+    let moved = builtin::body("job-1", "pictor-motion", &moved_picture());
+    check("moved-picture.builtin", moved);
     check("clip.fal", fal::video(&clip()));
     check("moved-picture.fal", fal::video(&moved_picture()));
     check("instrumental.fal", fal::music(&instrumental()));
@@ -77,13 +79,17 @@ fn every_request_is_written_as_each_provider_reads_it() {
 #[test]
 fn what_a_provider_has_no_word_for_is_refused() {
     let references = VideoRequest { reference_images: vec!["x".into()], ..clip() };
+    let ending = VideoRequest { end_image: moved_picture().image, ..clip() };
+    let enlarged = VideoRequest { upscale_factor: Some(2), ..clip() };
     let languages = fal::music(&song());
     for body in [
         openai::body(&references, "m"),
+        openai::body(&enlarged, "m"),
         sdcpp::body(&references),
+        sdcpp::body(&enlarged),
         fal::video(&references),
         builtin::body("job-1", "m", &references),
-        builtin::body("job-1", "m", &moved_picture()),
+        builtin::body("job-1", "m", &ending),
         languages,
     ] {
         assert!(matches!(body, Err(EngineError::Rejected { .. })));
@@ -275,10 +281,30 @@ async fn a_video_is_made_by_stable_diffusion_cpp() {
         line if line.starts_with("GET /v1/sdcpp/v1/jobs/job_1 ") => json(
             r#"{"id":"job_1","status":"completed","result":{"b64_json":"d2VibQ==","mime_type":"video/webm"}}"#,
         ),
+        line if line.starts_with("POST /v1/sdcpp/v1/jobs/job_1/cancel ") => {
+            json(r#"{"id":"job_1","status":"cancelled"}"#)
+        }
         line => panic!("{line}"),
     });
     let engine = engine(&stub, Protocol::SdCpp, MediaWork::Video);
     let ticket = engine.submit("x", &MediaRequest::Video(clip())).await.unwrap();
     assert_eq!(engine.look(&ticket).await, Ok(Progress::Done));
     assert_eq!(fetched(&engine, &ticket).await, b"webm");
+    assert_eq!(engine.cancel(&ticket).await, Ok(true));
+}
+
+#[tokio::test]
+async fn a_provider_that_has_no_word_for_something_is_passed_over() {
+    let silent = Stub::start(|request| panic!("{request}"));
+    let stub = Stub::start(|_| json(r#"{"id":"video_1","status":"queued"}"#));
+    let mut engine = engine(&silent, Protocol::OpenAi(Quirks::VLLM), MediaWork::Video);
+    let refused = VideoRequest { negative_prompt: Some("rain".into()), ..clip() };
+    let refused = MediaRequest::Video(refused);
+    assert!(matches!(engine.check(&refused), Err(EngineError::Rejected { .. })));
+    let second = stub.upstream_with(Protocol::SdCpp, Timeouts::default());
+    let second = second.media("m", MediaWork::Video, None).unwrap().unwrap();
+    engine.0.push(MediaRoute { provider: "q".into(), engine: second });
+    assert_eq!(engine.check(&refused), Ok(()));
+    let ticket = engine.submit("x", &refused).await.unwrap();
+    assert!(ticket.0.contains("\"q\""), "{ticket:?}");
 }

@@ -6,7 +6,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use engine::{EngineError, MediaEngine, MediaRequest, Progress, Ticket};
+use engine::{Advance, EngineError, MediaEngine, MediaRequest, Progress, Ticket};
 use expect_test::expect_file;
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ fn server(history: &'static str, queue: &'static str) -> Stub {
 
 const IDLE: &str = r#"{"queue_running":[],"queue_pending":[]}"#;
 const RUNNING: &str = r#"{"queue_running":[[4,"1",{},{},[]]],"queue_pending":[]}"#;
-const WAITING: &str = r#"{"queue_running":[[3,"0",{},{},[]]],"queue_pending":[[4,"1",{},{},[]]]}"#;
+const WAITING: &str = r#"{"queue_running":[[3,"0",{},{},[]]],"queue_pending":[[5,"2",{},{},[]],[4,"1",{},{},[]],[1,"9",{},{},[]]]}"#;
 
 fn next_request(stub: &Stub) -> String {
     match stub.next_seen() {
@@ -120,8 +120,8 @@ async fn music_is_made_with_words_and_without() {
 
 #[tokio::test]
 async fn a_job_waits_runs_or_is_lost() {
-    for (queue, expected) in
-        [(WAITING, Progress::Running), (RUNNING, Progress::Running), (IDLE, Progress::Lost)]
+    let running = |ahead| Progress::Running(Advance { percent: None, ahead: Some(ahead) });
+    for (queue, expected) in [(WAITING, running(2)), (RUNNING, running(0)), (IDLE, Progress::Lost)]
     {
         let stub = server("{}", queue);
         let engine = engine_of(&stub, MediaWork::Video, "video");

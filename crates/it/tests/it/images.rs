@@ -196,6 +196,57 @@ async fn check_refused(path: &str, body: &Value, expected: Expect) {
 }
 
 #[tokio::test]
+async fn what_cannot_be_passed_on_is_refused_and_not_passed_over() {
+    let app = TestApp::start().await;
+    let picture = base64(&png(256, 256));
+    let styled =
+        |model: &str, style: Value| ask(&json!({"model": model, "style_references": style}));
+    let five = vec![json!({"image": picture}); 5];
+    for (body, path, told) in [
+        (
+            styled("z-image-turbo", json!([{"image": picture}])),
+            "/details/style_references/_errors/0",
+            "This model takes no style references",
+        ),
+        (
+            styled("banana-pro", json!(five)),
+            "/details/style_references/_errors/0",
+            "Must have at most 4 pictures for this model",
+        ),
+        (
+            styled("banana-pro", json!([{"image": picture, "strength": 0.05}])),
+            "/details/style_references/0/strength/_errors/0",
+            "Must be at least 0.1",
+        ),
+        (
+            styled("banana-pro", json!([{"image": picture, "strength": 1}])),
+            "/error",
+            "The model's provider takes no style references.",
+        ),
+        (
+            ask(&json!({"enhance_prompt": true})),
+            "/details/enhance_prompt/_errors/0",
+            "Prompts are not rewritten here; leave it out, or false",
+        ),
+        (
+            ask(&json!({"model": "banana-pro", "disable_prompt_optimization_thinking": true})),
+            "/details/disable_prompt_optimization_thinking/_errors/0",
+            "This model thinks about every prompt and cannot be told not to",
+        ),
+    ] {
+        let reply = app.admin().post(PATH, &body).await;
+        assert_eq!(reply.status, 400, "{}", reply.text());
+        assert_eq!(reply.json().pointer(path), Some(&json!(told)), "{}", reply.text());
+    }
+    assert_eq!(app.spent().await.nanos(), 0);
+    // Nothing is asked for that is not done anyway.
+    app.upstream.play(made(1024, 1024));
+    let idle = json!({"enhance_prompt": false, "disable_prompt_optimization_thinking": true,
+        "style_references": []});
+    assert_eq!(app.admin().post(PATH, &ask(&idle)).await.status, 200);
+}
+
+#[tokio::test]
 async fn every_fault_is_told_at_once() {
     let wishes = json!({
         "width": 1000, "steps": 21, "style_preset": "Nonsense", "inpaint": {"mask": 1},

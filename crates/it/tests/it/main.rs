@@ -48,6 +48,7 @@ mod speech;
 mod tee;
 mod transcriptions;
 mod transport;
+mod video_frames;
 mod video_queue;
 mod video_transcriptions;
 mod voices;

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use engine::{ContentRefusal, EngineError, Progress};
+use engine::{Advance, ContentRefusal, EngineError, Progress};
 use store::intercept::{Intercept, Intercepted};
 use store::job::JobState;
 use store::write::Group;
@@ -59,7 +59,11 @@ fn scripts() -> Vec<Story> {
     vec![
         ("it succeeds", Script::default),
         ("it takes a while", || Script {
-            looks: list([Ok(Progress::Running), Ok(Progress::Running), Ok(Progress::Done)]),
+            looks: list([
+                Ok(Progress::Running(Advance::default())),
+                Ok(Progress::Running(Advance::default())),
+                Ok(Progress::Done),
+            ]),
             ..Script::default()
         }),
         ("its engine knows names", || Script { knows_names: true, ..Script::default() }),

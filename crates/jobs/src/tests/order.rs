@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use engine::Progress;
+use engine::{Advance, Progress};
 use store::job::JobId;
 
 use super::fixture::{Script, World, open_store, owner, world_on};
@@ -107,7 +107,7 @@ async fn nobody_is_hidden_behind_owners_that_may_not_have_more_under_way() {
         look_every: std::time::Duration::from_millis(1),
         ..Settings::default()
     };
-    let looks = Mutex::new(vec![Ok(Progress::Running)]);
+    let looks = Mutex::new(vec![Ok(Progress::Running(Advance::default()))]);
     let script = Script { looks, ..Script::default() };
     let world = world_on(open_store(&folder), folder, script, settings).await;
     let mut queued = Vec::new();

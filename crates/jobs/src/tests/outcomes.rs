@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use engine::{ContentRefusal, EngineError, Phase, Progress};
+use engine::{Advance, ContentRefusal, EngineError, Phase, Progress};
 use store::job::JobState;
 use store::media::MediaState;
 
@@ -217,19 +217,22 @@ async fn a_waiting_job_can_be_cancelled_and_costs_nothing() {
 
 #[tokio::test]
 async fn a_running_job_is_cancelled_where_its_provider_can() {
-    let looks = answers([Ok(Progress::Running)]);
+    let advance = Advance { percent: Some(40), ahead: None };
+    let looks = answers([Ok(Progress::Running(advance))]);
     let world = world(Script { looks, cancels: true, ..Script::default() }).await;
     let id = world.add(1).await.unwrap();
     world.begin().await;
     tokio::time::timeout(Duration::from_secs(10), async {
-        while world.engine.looked.load(Ordering::SeqCst) == 0 {
+        while world.jobs.advance_of(id).is_none() {
             tokio::task::yield_now().await;
         }
     })
     .await
     .unwrap();
+    assert_eq!(world.jobs.advance_of(id), Some(advance));
     assert!(world.jobs.cancel(id).await.unwrap());
     world.round().await;
+    assert_eq!(world.jobs.advance_of(id), None);
     assert_eq!(failure(&world).await.reason, FailureReason::Cancelled);
     assert_eq!(world.engine.cancelled.load(Ordering::SeqCst), 1);
     world.expect_sound().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{EngineError, Progress};
+use engine::{Advance, EngineError, Progress};
 use moment::Timestamp;
 use store::job::{JobId, JobKind, JobState, QueuedJob};
 use uuid::Uuid;
@@ -79,7 +79,7 @@ fn nothing_is_waited_for_longer_than_a_day() {
     let late = NOW.plus(PATIENCE);
     assert_eq!(reason(first(&submitted(), false, late)), Some(FailureReason::Overdue));
     assert_eq!(reason(first(&job(), false, late)), Some(FailureReason::Overdue));
-    let still = seen(Ok(Progress::Running), &submitted(), late, late);
+    let still = seen(Ok(Progress::Running(Advance::default())), &submitted(), late, late);
     assert!(matches!(still, Seen::End(failure) if failure.reason == FailureReason::Overdue));
     // What is done is fetched even then.
     assert_eq!(seen(Ok(Progress::Done), &submitted(), late, late), Seen::Fetch);

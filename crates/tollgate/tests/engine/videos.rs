@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::time::Instant;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use crate::harness::{Engine, PATIENCE, models_dir};
@@ -61,6 +63,29 @@ fn a_video_is_made_once_tells_how_far_it_is_and_can_be_stopped() {
     assert!(short == file(&engine, "again"), "the same seed gives the same file");
     assert_eq!(engine.post_ok(VIDEOS, &order("short", 1))["status"], "completed");
     assert_eq!(engine.get("/v1/videos/long")["status"], "cancelled");
+    engine.end();
+}
+
+#[test]
+fn a_video_starts_from_a_picture() {
+    let engine = Engine::start(&models_dir());
+    let rocket = include_bytes!("../../../engine-onnx/tests/reference/pictor-rocket.png");
+    let image = format!("data:image/png;base64,{}", BASE64_STANDARD.encode(rocket));
+    let ordered = |id: &str, image: Option<&str>| {
+        let mut order = order(id, 1);
+        order["image"] = image.into();
+        engine.post_ok(VIDEOS, &order);
+        until(&engine, id, "completed");
+        file(&engine, id)
+    };
+    let (started, again) = (ordered("a", Some(&image)), ordered("b", Some(&image)));
+    assert!(started == again, "the same picture and seed give the same file");
+    assert!(started != ordered("c", None));
+    let mut broken = order("d", 1);
+    for wrong in ["data:image/png;base64,AAAA", "no base64!", &image[..image.len() / 2 & !3]] {
+        broken["image"] = wrong.into();
+        assert_eq!(engine.refusal(VIDEOS, &broken), (400, "invalid_request".to_owned()), "{wrong}");
+    }
     engine.end();
 }
 

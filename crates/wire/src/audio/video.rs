@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A video whose sound is to be written down.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct VideoTranscriptionRequest {
-    /// Where the video is; or send `file`.
+    /// Where the video lies, of at most 25 MB: a public address; or send `file`.
     #[schemars(length(min = 1, max = 8192))]
     pub url: Option<String>,
     /// The video, as a file of a form: MP4 or WEBM, of at most 25 MB.

@@ -84,6 +84,31 @@ pub struct ImageRequest {
     /// Lets models that can look things up do so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enable_web_search: Option<bool>,
+    /// Pictures whose style the new one shall have, for models that take them. The echo of the
+    /// request leaves them out.
+    #[serde(skip_serializing)]
+    #[schemars(length(max = 16))]
+    pub style_references: Option<Vec<StyleReference>>,
+    /// No prompt is rewritten here: `true` is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enhance_prompt: Option<bool>,
+    /// Keeps a model from thinking about the prompt first. Refused where a model does so and cannot
+    /// be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disable_prompt_optimization_thinking: Option<bool>,
+}
+
+/// A picture whose style a new one shall have.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "ImageStyleReference")]
+pub struct StyleReference {
+    /// In base64, as a data URL, or under an address.
+    #[schemars(length(min = 1))]
+    pub image: String,
+    /// How much it counts; 0.5 unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.1, max = 1.0))]
+    pub strength: Option<f64>,
 }
 
 /// How a picture is written.

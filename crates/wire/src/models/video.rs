@@ -25,6 +25,8 @@ pub struct VideoConstraints {
     /// Whether a request can switch the sound off.
     pub audio_configurable: bool,
     pub prompt_character_limit: u64,
+    /// Whether a picture to start from can be given.
+    pub image_input: bool,
     /// Whether an audio file can be given.
     pub audio_input: bool,
     /// Whether each reference can have audio of its own.

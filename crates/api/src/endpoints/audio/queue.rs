@@ -16,7 +16,7 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::input::{Idempotency, Original};
 use crate::keyed;
 use crate::paid::PaidCall;
-use crate::paid::queued::{Wanted, seed};
+use crate::paid::queued::{self, Wanted, seed};
 use crate::refusal::Refusal;
 use crate::reply::queued::Queued;
 
@@ -37,13 +37,16 @@ async fn queue_audio(
     let ModelSpec::Music(spec) = &model.spec else {
         return Err(Refusal::internal("a music model without its specification"));
     };
-    app.engines.media(&model)?;
+    let engine = app.engines.media(&model)?;
     let mut request = music::request(body, spec)?;
     request.seed = seed(&app);
     let line = music::line(spec, request.duration_s, Some(music::characters(&request)))?;
+    let request = MediaRequest::Music(request);
+    queued::check(engine.as_ref(), &request)?;
     let wanted = Wanted {
         kind: JobKind::Music,
-        request: MediaRequest::Music(request),
+        request,
+        opening: None,
         lines: vec![line],
         alternative: None,
         has_link: false,

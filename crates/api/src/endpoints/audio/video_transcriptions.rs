@@ -1,6 +1,7 @@
 //! `POST /video/transcriptions`: what is said in a video is written down, as in a recording.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use credits::Want;
 use engine::{FileKind, Times, TranscriptionRequest};
@@ -10,6 +11,7 @@ use super::transcriptions::{Chosen, choose, heard, inspect, one_file};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
+use crate::caller_files;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::{Form, FormOrJson};
 use crate::model_headers;
@@ -19,6 +21,9 @@ use crate::refusal::Refusal;
 use crate::refusal::sound::refuse_transcription;
 use crate::reply::WithHeaders;
 use crate::reply::written::VideoWritten;
+
+const ACCEPTED: &str = "video/mp4, video/webm, audio/*";
+const ONE_SECOND: Duration = Duration::from_secs(1);
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/video/transcriptions", create_video_transcription)
@@ -37,11 +42,18 @@ async fn create_video_transcription(
     let (call, FormOrJson(Form { fields, files })) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
     let Chosen { resolved, engine, price } = choose(&call, &catalogue, fields.model.as_deref())?;
-    if fields.url.is_some() {
-        let message = "Videos are not fetched from addresses here; send `file` as a form.";
-        return Err(Refusal::bad_request("No video provided", message));
-    }
-    let file = one_file(files, fields.file.is_some())?;
+    let file = match &fields.url {
+        None => one_file(files, fields.file.is_some())?,
+        Some(_) if !files.is_empty() || fields.file.is_some() => {
+            return Err(no_video("Send `url` or `file`, not both."));
+        }
+        Some(url) => {
+            // How long it lasts is seen once it is here, and fetching it costs us.
+            call.refuse_if_hopeless(resolved.model, price.most(ONE_SECOND))?;
+            let fetched = caller_files::fetch(&app, &call.room, url, ACCEPTED).await?;
+            fetched.map_err(|told| no_video(format!("`url`: {told}")))?
+        }
+    };
     let recording = inspect(&app, &file).await?;
 
     let funds = call.hold(resolved.model, 0, Want::Exactly(price.most(recording.length)))?;
@@ -72,4 +84,8 @@ async fn create_video_transcription(
     let told = VideoTranscript { transcript: transcript.text, lang: transcript.language };
     let answer = WithHeaders::new(told).header(payment::BALANCE_REMAINING, remaining);
     Ok(VideoWritten::Json(model_headers::write(answer, &resolved)))
+}
+
+fn no_video(message: impl Into<String>) -> Refusal {
+    Refusal::bad_request("No video provided", message)
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use engine::{EngineError, ImageAnswer, PictureSize};
-use pictures::{Bounds, Format, Order, Outcome, Size, Writing};
+use pictures::{Bounds, Format, Order, Outcome, Resize, Size, Writing};
 use wire::images::{ImageFormat, OpenAiFormat, OutputFormat};
 
 use crate::picture_work::Studio;
@@ -74,7 +74,7 @@ impl Finish {
         let order = Order {
             bounds: BOUNDS,
             is_strict: false,
-            resize: self.size.map(|it| Size { width: it.width, height: it.height }),
+            resize: self.size.map(|it| Resize::To(Size { width: it.width, height: it.height })),
             blur: is_blurred,
             mark: self.mark.clone(),
             write: Writing::As(self.format),

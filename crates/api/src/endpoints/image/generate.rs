@@ -6,12 +6,13 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use credits::{AMOUNT_MAX, Want};
 use domain::catalogue::{ImageSpec, Model, ModelSpec, ModelType, Resolved};
+use engine::{ImageRequest, StyleReference};
 use tokio::time::Instant;
-use wire::images::{Generated, ImageFormat, ImageRequest, RequestEcho, Timing};
+use wire::images::{self, Generated, ImageFormat, RequestEcho, Timing};
 
 use super::finish::{self, Finish};
 use super::painted::{Painted, Painting, Watch, with_verdicts};
-use super::plan::{self, Plan};
+use super::plan::{self, Plan, Style};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
@@ -36,7 +37,7 @@ pub(crate) fn endpoint() -> Endpoint {
 
 async fn generate_image(
     app: Shared,
-    call: Call<Customer, InferenceBody<ImageRequest>>,
+    call: Call<Customer, InferenceBody<images::ImageRequest>>,
 ) -> Result<Generation, Refusal> {
     let began_at = Instant::now();
     let (call, InferenceBody(mut body)) = PaidCall::of(&app, call);
@@ -83,14 +84,24 @@ pub(super) async fn paint(
 ) -> Result<Paid<Painted>, Refusal> {
     let model = Arc::clone(resolved.model);
     let engine = app.engines.images(&model)?;
+    if !plan.styles.is_empty() && !engine.takes_style_references() {
+        let message = "The model's provider takes no style references.";
+        return Err(Refusal::bad_request("Invalid request parameters", message));
+    }
     let most = plan.rate.cost(plan.requests.len() as u64).capped(AMOUNT_MAX);
     let funds = call.hold(&model, 0, Want::Exactly(most))?;
+    let studio = Studio::of(call);
+    let mut style_references = Vec::new();
+    for Style { given, strength } in plan.styles {
+        style_references.push(StyleReference { picture: given.open(&studio).await?, strength });
+    }
+    let styled = |request| ImageRequest { style_references: style_references.clone(), ..request };
     let (watch, _guard) = Watch::over(engine.as_ref());
     let painting = Painting {
-        studio: Studio::of(call),
+        studio,
         engine,
         model,
-        requests: plan.requests.into_iter().map(Arc::new).collect(),
+        requests: plan.requests.into_iter().map(styled).map(Arc::new).collect(),
         finishes,
         rate: plan.rate,
     };
@@ -99,7 +110,7 @@ pub(super) async fn paint(
 }
 
 fn reply(
-    body: ImageRequest,
+    body: images::ImageRequest,
     paid: Paid<Painted>,
     timing: Timing,
     returns_file: bool,

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use domain::media::{self, Source};
 use engine::Picture;
-use pictures::{Bounds, Order, Writing};
+use pictures::{Bounds, Order, Resize, Writing};
 
 use crate::input::{FILE_BYTES_MAX, Upload};
 use crate::picture_work::{self, Studio};
@@ -11,14 +11,14 @@ use crate::refusal::Refusal;
 
 /// The specification's bounds.
 const PIXELS_MIN: u64 = 65_536;
-const PIXELS_MAX: u64 = 33_177_600;
+pub(in crate::endpoints) const PIXELS_MAX: u64 = 33_177_600;
 /// Engines see nothing in less.
-const SIDE_MIN: u32 = 64;
+pub(in crate::endpoints) const SIDE_MIN: u32 = 64;
 const BASE64_TOO_LARGE: usize = FILE_BYTES_MAX.div_ceil(3) * 4;
 
 /// A picture that has not been looked at, and the field that it came in.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(in crate::endpoints) struct Given {
     field: String,
     content: Content,
 }
@@ -36,7 +36,10 @@ impl Given {
     }
 
     /// Base64, a data URL, or an address.
-    pub(super) fn text(field: impl Into<String>, text: &str) -> Result<Given, Refusal> {
+    pub(in crate::endpoints) fn text(
+        field: impl Into<String>,
+        text: &str,
+    ) -> Result<Given, Refusal> {
         let field = field.into();
         let wrong =
             |fault: &dyn std::fmt::Display| Refusal::no_picture(format!("`{field}`: {fault}"));
@@ -60,8 +63,19 @@ impl Given {
         Ok(Given { field, content: Content::Bytes(bytes.into()) })
     }
 
-    /// Reads it within the bounds, and writes it as engines take it.
+    /// Reads it within the bounds of edits, and writes it as engines take it.
     pub(super) async fn open(self, studio: &Studio) -> Result<Picture, Refusal> {
+        let bounds = Bounds { pixels_min: PIXELS_MIN, pixels_max: PIXELS_MAX, side_min: SIDE_MIN };
+        self.open_within(studio, bounds, None).await
+    }
+
+    /// The same within other bounds, and made smaller where it is too large.
+    pub(in crate::endpoints) async fn open_within(
+        self,
+        studio: &Studio,
+        bounds: Bounds,
+        resize: Option<Resize>,
+    ) -> Result<Picture, Refusal> {
         let bytes = match self.content {
             Content::Bytes(bytes) => bytes,
             Content::Address(address) => {
@@ -71,9 +85,9 @@ impl Given {
             }
         };
         let order = Order {
-            bounds: Bounds { pixels_min: PIXELS_MIN, pixels_max: PIXELS_MAX, side_min: SIDE_MIN },
+            bounds,
             is_strict: true,
-            resize: None,
+            resize,
             blur: false,
             mark: None,
             write: Writing::ForEngines,

@@ -7,12 +7,15 @@ use domain::frame::{self, Framed, Wish};
 use domain::styles;
 use engine::{Frame, ImageRequest, PictureSize};
 use money::Rate;
-use schema_check::Faults;
+use schema_check::{Faults, PathStep};
 use serde_json::json;
 use wire::images::{self, Quality};
 
+use super::given::Given;
 use crate::refusal::Refusal;
 
+/// Of a style reference that says none.
+const STYLE_STRENGTH: f64 = 0.5;
 /// Seeds are within this, on both sides of zero.
 const SEED_MAX: u64 = 999_999_999;
 
@@ -20,7 +23,16 @@ const SEED_MAX: u64 = 999_999_999;
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) requests: Vec<ImageRequest>,
+    /// Not opened yet, for all of them.
+    pub(super) styles: Vec<Style>,
     pub(super) rate: Rate,
+}
+
+/// A picture whose style was asked for, and how much it counts.
+#[derive(Debug)]
+pub(super) struct Style {
+    pub(super) given: Given,
+    pub(super) strength: f64,
 }
 
 impl Plan {
@@ -32,6 +44,8 @@ impl Plan {
         let mut faults = Faults::default();
         let prompt = prompt(body, spec, &mut faults);
         check_variants(body, &mut faults);
+        check_rewriting(body, spec, &mut faults);
+        check_styles(body, spec, &mut faults);
         let steps = steps(body.steps, spec, &mut faults);
         let quality = quality(body.quality, spec, &mut faults);
         let wish = Wish {
@@ -60,12 +74,13 @@ impl Plan {
             quality: quality.map(quality_name),
             adapter_strength: body.lora_strength,
             web_search: body.enable_web_search == Some(true) && spec.web_search,
+            style_references: Vec::new(),
         };
         let further = (1..body.variants.unwrap_or(1))
             .map(|_| ImageRequest { seed: any_seed(entropy), ..first.clone() });
         let further: Vec<ImageRequest> = further.collect();
         let requests = std::iter::once(first).chain(further).collect();
-        Ok(Plan { requests, rate })
+        Ok(Plan { requests, styles: given_styles(body)?, rate })
     }
 }
 
@@ -97,6 +112,48 @@ fn check_variants(body: &images::ImageRequest, faults: &mut Faults) {
         let message = "Several variants cannot be returned as one file; leave `return_binary` out";
         faults.at(["variants"]).push(message);
     }
+}
+
+/// Prompts are passed on as they are.
+fn check_rewriting(body: &images::ImageRequest, spec: &ImageSpec, faults: &mut Faults) {
+    if body.enhance_prompt == Some(true) {
+        let message = "Prompts are not rewritten here; leave it out, or false";
+        faults.at(["enhance_prompt"]).push(message);
+    }
+    let keeps_quiet = body.disable_prompt_optimization_thinking == Some(true);
+    if keeps_quiet && spec.optimize_prompt_thinking {
+        let message = "This model thinks about every prompt and cannot be told not to";
+        faults.at(["disable_prompt_optimization_thinking"]).push(message);
+    }
+}
+
+fn check_styles(body: &images::ImageRequest, spec: &ImageSpec, faults: &mut Faults) {
+    let asked = body.style_references.as_deref().unwrap_or_default();
+    let Some(terms) = spec.style_references else {
+        if !asked.is_empty() {
+            faults.at(["style_references"]).push("This model takes no style references");
+        }
+        return;
+    };
+    if terms.max < asked.len() as u64 {
+        let message = format!("Must have at most {} pictures for this model", terms.max);
+        faults.at(["style_references"]).push(message);
+    }
+    for (index, style) in asked.iter().enumerate() {
+        if style.strength.is_some() && !terms.strength {
+            let path = [PathStep::from("style_references"), index.into(), "strength".into()];
+            faults.at(path).push("This model has no strength to choose; leave it out");
+        }
+    }
+}
+
+fn given_styles(body: &images::ImageRequest) -> Result<Vec<Style>, Refusal> {
+    let asked = body.style_references.iter().flatten().enumerate();
+    let style = |(index, style): (usize, &images::StyleReference)| {
+        let given = Given::text(format!("style_references[{index}].image"), &style.image)?;
+        Ok(Style { given, strength: style.strength.unwrap_or(STYLE_STRENGTH) })
+    };
+    asked.map(style).collect()
 }
 
 fn steps(asked: Option<u32>, spec: &ImageSpec, faults: &mut Faults) -> u32 {

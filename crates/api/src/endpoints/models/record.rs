@@ -246,6 +246,7 @@ fn video_spec(common: wire::CommonSpec, video: &VideoSpec) -> wire::VideoSpec {
             audio: video.audio,
             audio_configurable: video.audio_configurable,
             prompt_character_limit: video.prompt_characters_max,
+            image_input: video.takes_pictures(),
             audio_input: video.audio_input,
             per_reference_audio: video.per_reference_audio,
             video_input: video.video_input,

@@ -9,7 +9,7 @@ use rpc::idempotency::Fingerprint;
 use store::job::JobKind;
 use wire::video::{VideoQueueRequest, VideoQueued};
 
-use super::request;
+use super::{frames, request};
 use crate::BASE_PATH;
 use crate::app::Shared;
 use crate::call::Call;
@@ -18,7 +18,8 @@ use crate::endpoint::{Draft, Endpoint};
 use crate::input::{Idempotency, Original};
 use crate::keyed;
 use crate::paid::PaidCall;
-use crate::paid::queued::{Wanted, seed};
+use crate::paid::queued::{self, Wanted, seed};
+use crate::picture_work::Studio;
 use crate::refusal::Refusal;
 use crate::reply::queued::Queued;
 
@@ -45,10 +46,16 @@ async fn queue_video(
     request.seed = seed(&app);
     let has_audio = request::has_audio(request.has_audio, spec);
     let lines = spec.price.lines(request.duration_s, request.resolution.as_deref(), has_audio);
+    let opening = frames::opening(&request, &engine, Studio::of(&call));
+    let request = MediaRequest::Video(request);
+    if opening.is_none() {
+        queued::check(engine.as_ref(), &request)?;
+    }
     let has_link = model.privacy == Privacy::Private;
     let wanted = Wanted {
         kind: JobKind::Video,
-        request: MediaRequest::Video(request),
+        request,
+        opening,
         lines,
         alternative: alternative(&catalogue, &model, call.now),
         has_link,

@@ -16,6 +16,8 @@ const AUDIO_TYPES: [&str; 5] =
 /// What kind of file a field wants.
 #[derive(Debug, Clone, Copy)]
 enum FileKind {
+    /// A picture that the video starts or ends with: opened here where the engine fetches nothing.
+    Frame,
     Picture,
     Video,
     Audio,
@@ -157,7 +159,7 @@ fn check_starts(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults)
             faults.at([field]).push(format!("This model does not take `{field}`"));
         }
     };
-    gate("image_url", body.image_url.is_some(), takes_pictures);
+    gate("image_url", body.image_url.is_some(), spec.takes_pictures());
     gate("end_image_url", body.end_image_url.is_some(), takes_pictures);
     gate("elements", has_elements, takes_pictures);
     gate("scene_image_urls", any(&body.scene_image_urls), takes_pictures);
@@ -174,8 +176,8 @@ fn check_starts(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults)
 
 fn files(body: &VideoQueueRequest) -> Vec<Given<'_>> {
     let single = [
-        ("image_url", FileKind::Picture, &body.image_url),
-        ("end_image_url", FileKind::Picture, &body.end_image_url),
+        ("image_url", FileKind::Frame, &body.image_url),
+        ("end_image_url", FileKind::Frame, &body.end_image_url),
         ("audio_url", FileKind::Audio, &body.audio_url),
         ("video_url", FileKind::Video, &body.video_url),
     ];
@@ -213,7 +215,9 @@ fn files(body: &VideoQueueRequest) -> Vec<Given<'_>> {
 
 fn file_fault(given: &Given<'_>, hosts: &Judged, takes_addresses: bool) -> Option<String> {
     let checked = match given.kind {
-        FileKind::Picture => media::check_picture(given.file).map_err(|fault| fault.to_string()),
+        FileKind::Frame | FileKind::Picture => {
+            media::check_picture(given.file).map_err(|fault| fault.to_string())
+        }
         FileKind::Video => media::check_video(given.file).map_err(|fault| fault.to_string()),
         FileKind::Audio => check_audio(given.file),
     };
@@ -221,7 +225,8 @@ fn file_fault(given: &Given<'_>, hosts: &Judged, takes_addresses: bool) -> Optio
         return Some(fault);
     }
     let is_address = media::host(given.file).is_some();
-    if is_address && !takes_addresses {
+    let is_fetched_here = matches!(given.kind, FileKind::Frame);
+    if is_address && !takes_addresses && !is_fetched_here {
         return Some("This model's engine fetches nothing; send a data URL instead.".to_owned());
     }
     hosts.fault(given.file).map(str::to_owned)

@@ -130,6 +130,7 @@ fn video(durations: &[&str], price: VideoPrice) -> ModelSpec {
         audio: false,
         audio_configurable: false,
         prompt_characters_max: 2500,
+        image_input: false,
         audio_input: false,
         per_reference_audio: false,
         video_input: false,

@@ -72,5 +72,8 @@ fn as_ours(body: OpenAiRequest, spec: &ImageSpec) -> images::ImageRequest {
         steps: None,
         style_preset: None,
         enable_web_search: None,
+        style_references: None,
+        enhance_prompt: None,
+        disable_prompt_optimization_thinking: None,
     }
 }

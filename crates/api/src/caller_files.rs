@@ -1,0 +1,38 @@
+//! Files of callers that lie at an address: fetched from public hosts alone, within bounds.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use web::Ask;
+
+use crate::app::App;
+use crate::input::{FILE_BYTES_MAX, Room};
+use crate::refusal::Refusal;
+
+const FETCH_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// What lies at an address, or why it cannot be had. It takes its room before it comes, as what
+/// callers send does. `accepted` are the media types that are asked for.
+pub(crate) async fn fetch(
+    app: &App,
+    room: &Room,
+    address: &str,
+    accepted: &'static str,
+) -> Result<Result<Bytes, String>, Refusal> {
+    let fetcher = &app.web.scraper.fetcher;
+    let address = match fetcher.parse(address) {
+        Ok(address) => address,
+        Err(fault) => return Ok(Err(fault.to_string())),
+    };
+    room.take_more(FILE_BYTES_MAX)?;
+    let ask = Ask::get(accepted, FILE_BYTES_MAX, FETCH_TIME_MAX);
+    let fetched = fetcher.fetch(&address, &ask).await;
+    let bytes = match fetched {
+        Ok(fetched) if fetched.is_success() => Ok(fetched.body),
+        Ok(fetched) => Err(format!("Its host answered with the status {}.", fetched.status)),
+        Err(fault) => Err(fault.to_string()),
+    };
+    let kept = bytes.as_ref().map_or(0, Bytes::len);
+    room.give_back(FILE_BYTES_MAX.saturating_sub(kept));
+    Ok(bytes)
+}

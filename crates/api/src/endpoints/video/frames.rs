@@ -1,0 +1,62 @@
+//! The pictures that a video starts and ends with. Where the engine fetches nothing itself they are
+//! fetched here, opened in the reader and written anew.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use engine::{MediaEngine, MediaRequest, VideoRequest};
+use pictures::{Bounds, Resize};
+
+use crate::endpoints::image::given::{Given, PIXELS_MAX, SIDE_MIN};
+use crate::paid::queued::{Opening, check};
+use crate::picture_work::Studio;
+use crate::refusal::Refusal;
+
+/// No model makes larger frames; a job keeps its pictures until it ends.
+const SIDE_MAX: u32 = 2048;
+
+/// What is still to be done to the request, if anything.
+pub(super) fn opening(
+    request: &VideoRequest,
+    engine: &Arc<dyn MediaEngine>,
+    studio: Studio,
+) -> Option<Opening> {
+    let has_frames = request.image.is_some() || request.end_image.is_some();
+    if !has_frames || engine.takes_addresses() {
+        return None;
+    }
+    let engine = Arc::clone(engine);
+    Some(Box::new(move |request| {
+        Box::pin(async move {
+            let request = with_frames_opened(request, &studio).await?;
+            check(engine.as_ref(), &request)?;
+            Ok(request)
+        })
+    }))
+}
+
+async fn with_frames_opened(
+    mut request: MediaRequest,
+    studio: &Studio,
+) -> Result<MediaRequest, Refusal> {
+    if let MediaRequest::Video(video) = &mut request {
+        let frames = [("image_url", &mut video.image), ("end_image_url", &mut video.end_image)];
+        for (field, frame) in frames {
+            if let Some(text) = frame {
+                *text = opened(field, text, studio).await?;
+            }
+        }
+    }
+    Ok(request)
+}
+
+/// A data URL of the picture, written anew.
+async fn opened(field: &str, text: &str, studio: &Studio) -> Result<String, Refusal> {
+    let side_min = u64::from(SIDE_MIN);
+    let bounds =
+        Bounds { pixels_min: side_min * side_min, pixels_max: PIXELS_MAX, side_min: SIDE_MIN };
+    let given = Given::text(field, text)?;
+    let picture = given.open_within(studio, bounds, Some(Resize::Within(SIDE_MAX))).await?;
+    Ok(format!("data:{};base64,{}", picture.kind.mime, BASE64_STANDARD.encode(&picture.bytes)))
+}

@@ -1,0 +1,26 @@
+//! What must hold whatever the bytes of a recording are. The fuzz target and the test of its seeds
+//! share it.
+
+use std::time::Duration;
+
+/// Nothing longer is taken for a recording.
+const LENGTH_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Any bytes at all. Tells whether they are a recording.
+pub(crate) fn sound_file(bytes: &[u8]) -> bool {
+    let first = sound::inspect(bytes);
+    assert_eq!(first, sound::inspect(bytes), "the same bytes last as long");
+    match first {
+        Ok(recording) => {
+            assert!(!recording.length.is_zero() && recording.length <= LENGTH_MAX);
+            let (container, sound) = sound::recognise(bytes).expect("it was recognised before");
+            assert_eq!(container, recording.container);
+            assert!(bytes.ends_with(sound), "the sound is the rest of the file");
+        }
+        Err(fault) => assert!(!fault.to_string().is_empty()),
+    }
+    let mut completed = bytes.to_vec();
+    sound::complete_wav(&mut completed);
+    assert_eq!(completed.len(), bytes.len(), "only sizes are written");
+    first.is_ok()
+}
