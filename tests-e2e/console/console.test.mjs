@@ -1,11 +1,14 @@
 // The console in a real browser: from the first start's link to a key, a streamed chat and its cost.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { accessible, launch, open, shot, signIn } from "./browser.mjs";
 
 const { CONSOLE_URL: url, CONSOLE_LINK: link, ADMIN_KEY: admin, INFERENCE_KEY: inference } = process.env;
-const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/characters", "/rpc", "/top-up", "/operator"];
+const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/jobs", "/characters", "/rpc", "/top-up", "/operator"];
+const FIRST_PAGE_BYTES_MAX = 200_000;
 const LOOKS = [
   { name: "desktop-light", colorScheme: "light", viewport: { width: 1280, height: 860 } },
   { name: "desktop-dark", colorScheme: "dark", viewport: { width: 1280, height: 860 } },
@@ -34,7 +37,8 @@ test("the first start's link leads to a key, a streamed chat and its cost", asyn
   await shot(page, "key-made");
   await page.getByRole("button", { name: "I have it" }).click();
   await page.getByRole("cell", { name: "from the browser" }).waitFor();
-  const answer = await fetch(`${url}/api/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const answer = await fetch(`${url}/api/v1/models`, { headers });
   assert.equal(answer.status, 200);
 
   await page.getByRole("link", { name: "Playground" }).click();
@@ -49,11 +53,20 @@ test("the first start's link leads to a key, a streamed chat and its cost", asyn
 
   await page.getByRole("link", { name: "Activity" }).click();
   await page.getByTestId("activity").getByText("small-text").waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Save as CSV" }).click(),
+  ]);
+  const [names, ...lines] = (await readFile(await download.path(), "utf8")).trimEnd().split(/\r?\n/);
+  assert.match(names, /timestamp.*sku.*amount/i);
+  assert.equal(lines.length, 3, "what went in, what of it was known, and what came out");
   await page.getByRole("link", { name: "Overview" }).click();
   await page.waitForFunction(() => {
     const spent = document.querySelector('[data-testid="spent"]')?.textContent ?? "";
     return Number(spent.replace(/[^0-9.]/g, "")) > 0;
   });
+  const chart = page.locator("figure", { hasText: "Requests per day" }).locator("figcaption");
+  assert.match(await chart.textContent(), /requests 1$/, "the chart's last day");
 
   const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie]));
   assert.ok(!kept.includes("KEY_") && !kept.includes("tollgate_session"), kept);
@@ -142,6 +155,22 @@ test("an operator brings a character in", async () => {
   await context.close();
 });
 
+test("a file that is no card is refused and changes nothing", async () => {
+  const { context, page } = await open(browser, url);
+  await signIn(page, url, admin);
+  await page.goto(`${url}/#/characters`);
+  const cards = page.locator("article");
+  await cards.first().waitFor();
+  const before = await cards.count();
+  const none = { name: "none.json", mimeType: "application/json", buffer: Buffer.from("{}") };
+  await page.getByLabel("Character cards").setInputFiles(none);
+  await page.getByRole("button", { name: "Bring in" }).click();
+  await page.getByRole("alert").waitFor();
+  assert.equal(await page.getByRole("status").count(), 0);
+  assert.equal(await cards.count(), before);
+  await context.close();
+});
+
 test("whoever signed out is out, also with a copy of the cookie", async () => {
   const { context, page } = await open(browser, url);
   await signIn(page, url, admin);
@@ -154,28 +183,84 @@ test("whoever signed out is out, also with a copy of the cookie", async () => {
   await context.close();
 });
 
+test("errors are counted by day beside requests, and those of late are listed", async () => {
+  const { context, page, faults } = await open(browser, url);
+  await signIn(page, url, admin);
+  const tile = page.getByTestId("errors");
+  const errors = page.locator("figure", { hasText: "Errors per day" }).locator("figcaption");
+  await errors.waitFor({ state: "attached" });
+  const [before, refused, failed] = [Number(await tile.textContent()), ...(await counts())];
+  async function counts() {
+    const [, ...numbers] = (await errors.textContent()).match(/refused (\d+), failed (\d+)$/);
+    return numbers.map(Number);
+  }
+  const ask = async (model, content) => {
+    const headers = { authorization: `Bearer ${inference}`, "content-type": "application/json" };
+    const body = JSON.stringify({ model, messages: [{ role: "user", content }] });
+    return (await fetch(`${url}/api/v1/chat/completions`, { method: "POST", headers, body })).status;
+  };
+  assert.equal(await ask("nothing-like-it", "Hi"), 404);
+  const status = await ask("out-of-reach", "Hi");
+  assert.ok(500 <= status, `${status}`);
+  await page.reload();
+  await tile.getByText(String(before + 2)).waitFor();
+  assert.deepEqual(await counts(), [refused + 1, failed + 1]);
+  // Days before the service started were not counted, which is not the same as none.
+  assert.match(await errors.textContent(), /: refused –, failed –;/);
+  await page.getByRole("heading", { name: "Refused of late" }).waitFor();
+  await page.getByText("Left in this minute").waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+/** The page is whole: no serious finding of axe's, and nothing beside the screen. */
+async function isSound(page, name) {
+  await page.locator("main h1").first().waitFor();
+  await page.waitForLoadState("networkidle");
+  await accessible(page);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(overflow <= 0, `${name} is ${overflow} px too wide`);
+  await shot(page, name);
+}
+
+/** Every tab of a page that has tabs. */
+async function areSound(page, name) {
+  const tabs = page.getByRole("tablist").first().getByRole("tab");
+  for (const tab of await tabs.all()) {
+    await tab.click();
+    await isSound(page, `${name}-${(await tab.textContent()).toLowerCase()}`);
+  }
+}
+
 for (const look of LOOKS) {
   test(`every page is accessible and stays at home: ${look.name}`, async () => {
     const { context, page, faults } = await open(browser, url, look);
     await page.goto(`${url}/`);
     await page.getByLabel("API key").waitFor();
-    await accessible(page);
-    await shot(page, `${look.name}-sign-in`);
+    await isSound(page, `${look.name}-sign-in`);
     await signIn(page, url, admin);
+    const links = page.locator("nav#nav a[href^='#/']");
+    const offered = await links.evaluateAll((all) => all.map((it) => it.getAttribute("href").slice(1)));
+    assert.deepEqual(offered, PAGES, "a page that is not looked at");
     for (const path of PAGES) {
       await page.goto(`${url}/#${path}`);
-      await page.locator("main h1").waitFor();
-      await page.waitForLoadState("networkidle");
-      await accessible(page);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(overflow <= 0, `${path} is ${overflow} px too wide`);
-      await shot(page, `${look.name}-${path === "/" ? "overview" : path.slice(1)}`);
+      await isSound(page, `${look.name}-${path === "/" ? "overview" : path.slice(1)}`);
+      if (path === "/playground" || path === "/operator") await areSound(page, `${look.name}-${path.slice(1)}`);
     }
-    for (const path of ["/docs", "/docs/api", "/docs/operating"]) {
-      await page.goto(`${url}${path}`);
-      await page.locator("main h1").first().waitFor();
-      await accessible(page);
-      await shot(page, `${look.name}${path.replaceAll("/", "-")}`);
+    await page.goto(`${url}/#/keys`);
+    await page.getByRole("button", { name: "New key" }).click();
+    await isSound(page, `${look.name}-new-key`);
+    const documents = (await (await fetch(`${url}/docs/index.json`)).json()).map((it) => it.slug);
+    assert.ok(20 < documents.length, documents.join());
+    // All are written alike: one look at each is enough, and the decisions have no tables.
+    const known = new Set([...documents, "api", "adr", ""]);
+    const some = look === LOOKS[0] ? [...documents.filter((it) => !it.startsWith("adr/")), "api", "adr"] : ["index", "readme", "api", "operating"];
+    for (const slug of some) {
+      await page.goto(`${url}/docs/${slug === "index" ? "" : slug}`);
+      await isSound(page, `${look.name}-docs-${slug.replace("/", "-")}`);
+      const linked = await page.locator("article a[href^='/docs/']").evaluateAll((all) => all.map((it) => it.pathname.slice(6)));
+      const dead = linked.filter((it) => !known.has(it));
+      assert.deepEqual(dead, [], `links of ${slug}`);
     }
     assert.deepEqual(faults, []);
     await context.close();
@@ -192,10 +277,16 @@ test("the documentation is found by its words", async () => {
 });
 
 test("the first page is small", async () => {
-  let bytes = 0;
-  for (const path of ["/", "/assets/index.js", "/assets/style.css", "/assets/uPlot.esm.js"]) {
-    const { gzipSync } = await import("node:zlib");
-    bytes += gzipSync(Buffer.from(await (await fetch(url + path)).arrayBuffer())).length;
-  }
-  assert.ok(bytes <= 200_000, `${bytes} bytes`);
+  const { context, page } = await open(browser, url);
+  await signIn(page, url, admin);
+  const [first, loaded] = [await context.newPage(), []];
+  first.on("response", (response) => loaded.push(response));
+  await first.goto(`${url}/`);
+  await first.locator(".u-over").first().waitFor();
+  await first.waitForLoadState("networkidle");
+  const sizes = await Promise.all(loaded.map(async (it) => [it.url(), gzipSync(await it.body()).length]));
+  const bytes = sizes.reduce((sum, [, size]) => sum + size, 0);
+  assert.ok(sizes.some(([name]) => name.endsWith("/assets/index.js")), "the pages were loaded");
+  assert.ok(bytes <= FIRST_PAGE_BYTES_MAX, `${bytes} bytes: ${sizes.join("; ")}`);
+  await context.close();
 });

@@ -1,24 +1,25 @@
-"""An operator has the service fetch a built-in model, from the console."""
+"""The console with the built-in engine: a model that an operator fetches, and pictures."""
 
-import os
 import pathlib
-import subprocess
+import tempfile
 
+from console.suite import browse
 from engine.service import EngineCase
+from engine.test_pictures import REFERENCE, is_hole, write
 
-SUITE = pathlib.Path(__file__).parent.parent / "console" / "weights.test.mjs"
 SUITE_SECONDS_MAX = 240
+PICTURES_SECONDS_MAX = 480
 
 
 class Console(EngineCase):
     def test_an_operator_pulls_a_model_and_offers_it(self):
-        environment = {
-            **os.environ,
-            "CONSOLE_URL": self.server.url,
-            "ADMIN_KEY": self.server.create_key("admin"),
-        }
-        line = ["node", "--test", "--test-reporter=tap", SUITE]
-        run = subprocess.run(
-            line, capture_output=True, text=True, timeout=SUITE_SECONDS_MAX, env=environment
-        )
-        self.assertEqual(run.returncode, 0, run.stdout + run.stderr + self.server.tail())
+        key = self.server.create_key("admin")
+        browse(self, self.server, "weights.test.mjs", SUITE_SECONDS_MAX, ADMIN_KEY=key)
+
+    def test_pictures_are_enlarged_cut_out_and_erased_from(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        mask = folder / "mask.png"
+        mask.write_bytes(write(256, 256, lambda x, y: (0, 0, 0, 0 if is_hole(x, y) else 255)))
+        files = {"PICTURE": REFERENCE / "pictor-rocket.png", "MASK": mask}
+        key = self.server.create_key("admin")
+        browse(self, self.server, "pictures.test.mjs", PICTURES_SECONDS_MAX, ADMIN_KEY=key, **files)

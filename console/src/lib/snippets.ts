@@ -32,7 +32,8 @@ export function curl(base: string, call: CallShape, key = KEY): string {
   const hasBody = call.body !== undefined || call.form || call.files;
   if (call.method !== "GET" && !hasBody) lines[0] = `curl -X ${call.method} ${base}/api/v1${call.path}`;
   lines.push(`-H "Authorization: Bearer ${key}"`);
-  for (const [name, value] of Object.entries(call.form ?? {})) lines.push(`-F ${shell(`${name}=${value}`)}`);
+  // `-F` would read a value that begins with `@` or `<` from a file.
+  for (const [name, value] of Object.entries(call.form ?? {})) lines.push(`--form-string ${shell(`${name}=${value}`)}`);
   for (const [name, file] of Object.entries(call.files ?? {})) lines.push(`-F ${shell(`${name}=@${file}`)}`);
   if (call.body !== undefined) {
     lines.push('-H "Content-Type: application/json"');
@@ -49,7 +50,7 @@ export function anyCall(base: string, made: CallShape): Snippet[] {
   return [{ name: "curl", text: curl(base, call) }, { name: "Python", text: python }, { name: "Node", text: node }, { name: "Go", text: go }];
 }
 
-/** A chat in four languages: with the libraries that people already use. */
+/** A chat in four languages, with OpenAI's library where there is one that people already use. */
 export function chatCall(base: string, made: { model: string; messages: unknown[] } & Record<string, unknown>): Snippet[] {
   const body = withoutData(made) as typeof made;
   const { model, messages, stream, ...rest } = body;
@@ -57,8 +58,6 @@ export function chatCall(base: string, made: { model: string; messages: unknown[
   const { service_parameters, ...known } = rest;
   const extra = Object.entries(known).map(([name, value]) => `\n    ${name}=${pythonValue(value)},`).join("") + (service_parameters ? `\n    extra_body=${pythonValue({ service_parameters })},` : "");
   const jsBody = JSON.stringify({ model, messages, ...rest, stream: true }, null, 2);
-  const connect = `const tollgate = createOpenAICompatible({ name: "tollgate", baseURL: "${base}/api/v1", apiKey: process.env.TOLLGATE_KEY });`;
-  const aiMessages = `  messages: ${JSON.stringify(messages)},`;
   return [
     { name: "curl", text: curl(base, { method: "POST", path: "/chat/completions", body }) },
     {
@@ -69,10 +68,7 @@ export function chatCall(base: string, made: { model: string; messages: unknown[
       name: "Node",
       text: `import OpenAI from "openai";\n\nconst client = new OpenAI({ baseURL: "${base}/api/v1", apiKey: process.env.TOLLGATE_KEY });\nconst stream = await client.chat.completions.create(${jsBody});\nfor await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "");`,
     },
-    {
-      name: "AI SDK",
-      text: `import { createOpenAICompatible } from "@ai-sdk/openai-compatible";\nimport { streamText } from "ai";\n\n${connect}\nconst { textStream } = streamText({\n  model: tollgate(${JSON.stringify(model)}),\n${aiMessages}\n});\nfor await (const text of textStream) process.stdout.write(text);`,
-    },
+    { name: "Go", text: goJson(`${base}/api/v1/chat/completions`, { method: "POST", path: "/chat/completions", body }) },
   ];
 }
 

@@ -71,14 +71,19 @@ struct Link {
 
 impl Console {
     /// `secret` seals the sessions: the same on every node, and used for nothing else.
-    pub fn new(secret: &[u8; 32], assets: Assets, operator_account: &str) -> Console {
+    pub fn new(
+        secret: &[u8; 32],
+        assets: Assets,
+        operator_account: &str,
+        now: Timestamp,
+    ) -> Console {
         Console {
             sealer: Sealer::new(secret),
             assets,
             operator_account: operator_account.to_owned(),
             operate: None,
             link: Mutex::default(),
-            refused: RefusedCalls::default(),
+            refused: RefusedCalls::new(now),
             ended: Mutex::default(),
         }
     }

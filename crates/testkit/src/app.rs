@@ -143,7 +143,7 @@ impl TestApp {
         let reader = Arc::<HereReader>::default();
         let app = Arc::new(App {
             wallets: Arc::new(wallets(Some(payments(parts)))),
-            console: Arc::new(console()),
+            console: Arc::new(console(now.now())),
             settings: settings(&config.server, &config.chat),
             catalogue: Arc::new(CurrentCatalogue::new(Catalogue::build(config.models).unwrap())),
             jobs: Arc::new(jobs_of(&store, &ledger, &engines, &folder, (&now, &random))),
@@ -210,7 +210,7 @@ impl TestApp {
         self.app = Arc::new(App {
             jobs,
             wallets: Arc::new(wallets(Some(payments(parts)))),
-            console: Arc::new(console()),
+            console: Arc::new(console(clock.now())),
             settings: self.app.settings.clone(),
             catalogue: Arc::clone(&self.app.catalogue),
             engines: Arc::clone(&self.app.engines),

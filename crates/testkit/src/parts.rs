@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use jobs::{Jobs, LinkSecret};
 use ledger::Ledger;
 use media_store::MediaStore;
-use moment::Clock;
+use moment::{Clock, Timestamp};
 use payments::{Parts, Payments, Policy};
 use serde_json::Value;
 use store::Store;
@@ -43,7 +43,7 @@ pub(crate) fn jobs_of(
 }
 
 /// A page of two files, one of documentation, and an operator who repeats what is asked.
-pub(crate) fn console() -> Console {
+pub(crate) fn console(now: Timestamp) -> Console {
     let file = |path: &str| match path {
         "index.html" => Some(Asset { bytes: b"<!doctype html>", tag: "i1" }),
         "assets/main.js" => Some(Asset { bytes: b"export {}", tag: "m1" }),
@@ -53,7 +53,8 @@ pub(crate) fn console() -> Console {
     let operate = Arc::new(|operation: Value| -> BoxFuture<'static, Result<Value, OperateError>> {
         Box::pin(async move { Ok(serde_json::json!({ "asked": operation })) })
     });
-    Console::new(&[5; 32], Assets { file, pages: vec![page] }, "default").with_operator(operate)
+    let assets = Assets { file, pages: vec![page] };
+    Console::new(&[5; 32], assets, "default", now).with_operator(operate)
 }
 
 /// Both chains, and a host of the fixture's own.

@@ -2,8 +2,6 @@
 //!
 //! An INFERENCE key sees what was done with itself, everybody else what was done in their name.
 
-use std::sync::Arc;
-
 use access::Holder;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -16,13 +14,14 @@ use serde_json::{Value, json};
 use store::job::{JobFilter, JobKind, QueuedJob};
 
 use crate::app::{App, Shared};
+use crate::console::refused::{DayCount, RefusedCall};
 use crate::console::session;
 use crate::console::sign_in::uncached_json;
 use crate::refusal::Refusal;
 
 const JOBS_MAX: usize = 100;
 
-/// What was refused of late, the newest first.
+/// What was refused of late, the newest first, and how much on each day.
 pub(super) async fn refused(State(app): State<Shared>, headers: HeaderMap) -> Response {
     answer(list_refused(&app, &headers).await)
 }
@@ -41,7 +40,7 @@ async fn list_refused(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> 
     let holder = session::holder(app, headers, app.clock.now()).await?;
     let calls = app.console.refused.of(holder.owner.id);
     let calls = calls.into_iter().filter(|call| is_shown(&holder, call.key));
-    let line = |call: crate::console::refused::RefusedCall| {
+    let line = |call: RefusedCall| {
         json!({
             "at": call.at.to_string(),
             "requestId": call.request_id,
@@ -50,7 +49,22 @@ async fn list_refused(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> 
             "message": call.words,
         })
     };
-    Ok(json!({ "data": calls.map(line).collect::<Vec<_>>() }))
+    let data = calls.map(line).collect::<Vec<_>>();
+    Ok(json!({ "data": data, "counted": counted(app, &holder) }))
+}
+
+/// Days without a refusal are left out. Counts are the owner's: none for a key that sees only itself.
+fn counted(app: &App, holder: &Holder) -> Option<Value> {
+    if is_limited_to_itself(holder) {
+        return None;
+    }
+    let counted = app.console.refused.counted(holder.owner.id);
+    let day = |(day, count): (&i64, &DayCount)| {
+        let date = Timestamp::start_of_day(*day).date();
+        json!({ "date": date, "refused": count.refused, "failed": count.failed })
+    };
+    let days = counted.days.iter().map(day).collect::<Vec<_>>();
+    Some(json!({ "since": counted.since.to_string(), "days": days }))
 }
 
 async fn list_limits(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
@@ -99,11 +113,12 @@ fn job_line(job: &QueuedJob) -> Value {
 }
 
 /// Whether somebody sees what was done with a key.
-fn is_shown(holder: &Arc<Holder>, key: Option<KeyId>) -> bool {
-    match holder.key() {
-        Some(own) if own.kind == KeyKind::Inference => key == Some(own.id),
-        _ => true,
-    }
+fn is_shown(holder: &Holder, key: Option<KeyId>) -> bool {
+    !is_limited_to_itself(holder) || key == holder.key().map(|own| own.id)
+}
+
+fn is_limited_to_itself(holder: &Holder) -> bool {
+    holder.key().is_some_and(|own| own.kind == KeyKind::Inference)
 }
 
 fn answer(listed: Result<Value, Refusal>) -> Response {

@@ -67,8 +67,8 @@ pub(super) async fn document(
             serve(asset, "text/markdown; charset=utf-8", &headers)
         }
         (Some(_), None) => file(&app, "index.html", &headers),
-        // The reference is drawn from the API's own document.
-        (None, None) if path == "api" => file(&app, "index.html", &headers),
+        // Drawn by the page: the reference from the API's own document, the list of decisions.
+        (None, None) if path == "api" || path == "adr" => file(&app, "index.html", &headers),
         (None, _) => nothing(),
     }
 }

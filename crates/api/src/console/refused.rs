@@ -1,8 +1,9 @@
 //! The latest refusals of callers, so that a page can show somebody their own mistakes.
 //!
-//! In memory and bounded: it helps to find a fault, and decides nothing.
+//! In memory and bounded: it helps to find a fault, and decides nothing. The newest calls are kept
+//! with their words, all of them are counted by day.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use access::Holder;
@@ -18,9 +19,42 @@ use crate::request_id::RequestId;
 const OWNERS_MAX: usize = 500;
 const CALLS_MAX: usize = 50;
 const WORDS_CHARS_MAX: usize = 200;
+/// UTC days that are counted, today's among them.
+const DAYS_MAX: i64 = 14;
 
-#[derive(Debug, Default)]
-pub(crate) struct RefusedCalls(Mutex<HashMap<OwnerId, VecDeque<RefusedCall>>>);
+#[derive(Debug)]
+pub(crate) struct RefusedCalls(Mutex<Owners>);
+
+#[derive(Debug)]
+struct Owners {
+    by_id: HashMap<OwnerId, Refusals>,
+    /// Since when an owner who is not in `by_id` was refused nothing.
+    known_since: Timestamp,
+}
+
+/// What one owner was refused.
+#[derive(Debug)]
+struct Refusals {
+    calls: VecDeque<RefusedCall>,
+    days: BTreeMap<i64, DayCount>,
+    counted_since: Timestamp,
+}
+
+/// How many answers of a day had an error status.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DayCount {
+    /// 4xx: what was asked could not be granted.
+    pub(crate) refused: u64,
+    /// 5xx: the service or a provider could not do it.
+    pub(crate) failed: u64,
+}
+
+/// The days on which there was something to count, and since when they are complete.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) since: Timestamp,
+    pub(crate) days: BTreeMap<i64, DayCount>,
+}
 
 #[derive(Debug, Clone)]
 pub(crate) struct RefusedCall {
@@ -34,6 +68,10 @@ pub(crate) struct RefusedCall {
 }
 
 impl RefusedCalls {
+    pub(crate) fn new(now: Timestamp) -> RefusedCalls {
+        RefusedCalls(Mutex::new(Owners { by_id: HashMap::new(), known_since: now }))
+    }
+
     /// Remembers an answer if it is a refusal.
     pub(crate) fn note(
         &self,
@@ -62,21 +100,50 @@ impl RefusedCalls {
     /// The newest first.
     pub(crate) fn of(&self, owner: OwnerId) -> Vec<RefusedCall> {
         let owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.get(&owner).into_iter().flatten().rev().cloned().collect()
+        let calls = owners.by_id.get(&owner).map(|it| &it.calls);
+        calls.into_iter().flatten().rev().cloned().collect()
+    }
+
+    pub(crate) fn counted(&self, owner: OwnerId) -> Counted {
+        let owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match owners.by_id.get(&owner) {
+            Some(it) => Counted { since: it.counted_since, days: it.days.clone() },
+            None => Counted { since: owners.known_since, days: BTreeMap::new() },
+        }
     }
 
     fn add(&self, owner: OwnerId, call: RefusedCall) {
         let mut owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if OWNERS_MAX <= owners.len() && !owners.contains_key(&owner) {
-            let last = |calls: &VecDeque<RefusedCall>| calls.back().map(|call| call.at);
-            let oldest = owners.iter().min_by_key(|(_, calls)| last(calls)).map(|(it, _)| *it);
-            oldest.map(|it| owners.remove(&it));
+        if OWNERS_MAX <= owners.by_id.len() && !owners.by_id.contains_key(&owner) {
+            let last = |it: &Refusals| it.calls.back().map(|call| call.at);
+            let oldest = owners.by_id.iter().min_by_key(|(_, it)| last(it)).map(|(id, _)| *id);
+            oldest.map(|it| owners.by_id.remove(&it));
+            owners.known_since = call.at;
         }
-        let calls = owners.entry(owner).or_default();
-        if CALLS_MAX <= calls.len() {
-            calls.pop_front();
+        let counted_since = owners.known_since;
+        let refusals = owners.by_id.entry(owner).or_insert_with(|| Refusals {
+            calls: VecDeque::new(),
+            days: BTreeMap::new(),
+            counted_since,
+        });
+        refusals.add(call);
+    }
+}
+
+impl Refusals {
+    fn add(&mut self, call: RefusedCall) {
+        let today = call.at.day();
+        self.days.retain(|day, _| today - DAYS_MAX < *day);
+        let count = self.days.entry(today).or_default();
+        if call.status < 500 {
+            count.refused += 1;
+        } else {
+            count.failed += 1;
         }
-        calls.push_back(call);
+        if CALLS_MAX <= self.calls.len() {
+            self.calls.pop_front();
+        }
+        self.calls.push_back(call);
     }
 }
 
@@ -101,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_newest_are_kept_and_come_first() {
-        let refused = RefusedCalls::default();
+        let refused = RefusedCalls::new(Timestamp::from_ms(0));
         for at in 0..60 {
             refused.add(owner(1), call(at));
         }
@@ -112,7 +179,7 @@ mod tests {
 
     #[test]
     fn whoever_was_refused_longest_ago_is_forgotten_first() {
-        let refused = RefusedCalls::default();
+        let refused = RefusedCalls::new(Timestamp::from_ms(0));
         for number in 0..OWNERS_MAX {
             refused.add(owner(number), call(i64::try_from(number).unwrap()));
         }
@@ -121,5 +188,27 @@ mod tests {
         assert_eq!(refused.of(owner(0)).len(), 2);
         assert!(refused.of(owner(1)).is_empty());
         assert_eq!(refused.of(owner(OWNERS_MAX)).len(), 1);
+        let since = |number| refused.counted(owner(number)).since.ms();
+        assert_eq!((since(0), since(1), since(OWNERS_MAX)), (0, 10_001, 10_001));
+    }
+
+    #[test]
+    fn all_are_counted_by_day_and_old_days_go() {
+        let refused = RefusedCalls::new(Timestamp::from_ms(7));
+        assert!(refused.counted(owner(1)).days.is_empty());
+        let on = |day, status| RefusedCall { at: Timestamp::start_of_day(day), status, ..call(0) };
+        for _ in 0..60 {
+            refused.add(owner(1), on(100, 400));
+        }
+        refused.add(owner(1), on(100, 503));
+        refused.add(owner(1), on(113, 499));
+        let first = DayCount { refused: 60, failed: 1 };
+        let last = DayCount { refused: 1, failed: 0 };
+        let counted = refused.counted(owner(1));
+        assert_eq!(counted.days, BTreeMap::from([(100, first), (113, last)]));
+        assert_eq!(counted.since.ms(), 7);
+        refused.add(owner(1), on(114, 500));
+        let days: Vec<i64> = refused.counted(owner(1)).days.into_keys().collect();
+        assert_eq!(days, [113, 114]);
     }
 }

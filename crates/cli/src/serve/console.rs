@@ -37,16 +37,13 @@ pub(crate) async fn open(
 ) -> Result<(Console, Option<String>), Failure> {
     let (store, entropy) = (service.store.as_ref(), service.entropy.as_ref());
     let secret = secret(store, entropy, SecretName::Console).await?;
-    let console = Console::new(&secret, assets(), DEFAULT_ACCOUNT).with_operator(operator(
-        Arc::clone(service),
-        sources,
-        local,
-    ));
+    let now = service.clock.now();
+    let operate = operator(Arc::clone(service), sources, local);
+    let console = Console::new(&secret, assets(), DEFAULT_ACCOUNT, now).with_operator(operate);
     let mut link = None;
     if let Some(secret) = first_key.filter(|_| is_development) {
         let opened = service.keys.open(secret).await;
         let key = opened.ok().and_then(|holder| holder.key().map(|key| key.digest));
-        let now = service.clock.now();
         link = key.map(|key| console.offer_link(key, now, service.entropy.as_ref()));
     }
     Ok((console, link))

@@ -200,7 +200,7 @@ async fn pages_come_with_a_strict_policy_and_are_sent_once() {
         let client = app.anonymous();
         async move { client.send_raw(Method::GET, path, Body::empty()).await }
     };
-    for path in ["/", "/docs", "/docs/limits", "/docs/api"] {
+    for path in ["/", "/docs", "/docs/limits", "/docs/api", "/docs/adr"] {
         let page = get(path).await;
         assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
         let policy = page.header("content-security-policy");

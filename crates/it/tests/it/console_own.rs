@@ -55,6 +55,25 @@ async fn refused_calls_are_listed_for_those_whose_they_are() {
 }
 
 #[tokio::test]
+async fn refused_calls_are_counted_by_day_for_the_owner() {
+    let app = TestApp::start().await;
+    let (admin, calls, _) = pages(&app).await;
+    let counted = async |page: &Client| {
+        page.send_raw(Method::GET, "/console/refused", Body::empty()).await.ok()["counted"].clone()
+    };
+    let before = counted(&admin).await;
+    assert_eq!(before["days"], json!([]));
+    let since = before["since"].as_str().unwrap();
+    let chat = json!({"model": "nothing-like-it", "messages": [{"role": "user", "content": "Hi"}]});
+    for page in [&admin, &calls] {
+        assert_eq!(page.post("/chat/completions", &chat).await.status, 404);
+    }
+    assert_eq!(counted(&calls).await, Value::Null, "a key that sees only itself");
+    let day = json!({"date": &since[..10], "refused": 2, "failed": 0});
+    assert_eq!(counted(&admin).await, json!({"since": since, "days": [day]}));
+}
+
+#[tokio::test]
 async fn what_is_left_of_a_limit_is_told_and_asking_takes_nothing_from_it() {
     let app = TestApp::start().await;
     let (admin, _, _) = pages(&app).await;
