@@ -57,7 +57,7 @@ def jpeg(rows, path):
 # ---- pictures
 asked = [l.strip() for l in open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'prompts.txt')) if l.strip()]
 held = json.load(open(WORK + '/capsheld.json'))
-if TINY: asked, held = asked[:6], held[:10]
+if TINY: asked, held = asked[:2], held[:6]
 cond, served = encode_text(asked + held), encode_text([p if STYLED.search(p) else p + ', flat illustration' for p in asked])
 n = len(asked); drawn = {}
 for arg in A.models:
@@ -82,7 +82,7 @@ def spread(d): return dict(q05=d.quantile(.05).item(), q25=d.quantile(.25).item(
 copies = {'real held-out recipes': spread(nearest(real)[0])}; rows = []
 for name in dict.fromkeys(k[0] for k in drawn):
     z = drawn[name, 20, 0]; d, i = nearest(z); copies[name + ', prompts'], copies[name + ', held-out captions'] = spread(d[:n]), spread(d[n:])
-    close = d.argsort()[:8]; rows += [grid(picture(z[close], 128)), grid(picture(lat[i[close]], 128))]
+    close = d.argsort()[:2 if TINY else 8]; rows += [grid(picture(z[close], 128)), grid(picture(lat[i[close]], 128))]
     copies[name + ', closest'] = [(round(d[k].item(), 3), (asked + held)[k], caps[i[k]]) for k in close.tolist()]
 jpeg(rows, OUT + '/copies.jpg'); keep(copies=copies); log('copies', {k: {a: round(b, 3) for a, b in v.items()} for k, v in copies.items() if isinstance(v, dict)})
 
