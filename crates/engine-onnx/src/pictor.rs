@@ -23,13 +23,14 @@ use crate::noise::Noise;
 use crate::runtime::{Error as RuntimeError, Runtime};
 use crate::tensors::Tensors;
 use flow::{Flow, latent_of, patches_of};
+use generator::Generator;
 use prompt::Reader;
 pub use walk::{Latent, PROMPTS_MAX, Walk};
 
 /// Pictures are as wide as high, in pixels.
 pub const PIXELS_SIDE: usize = 256;
 pub const STEPS_MAX: u32 = 50;
-pub const STEPS_DEFAULT: u32 = 20;
+pub const STEPS_DEFAULT: u32 = 8;
 pub const GUIDANCE_DEFAULT: f32 = 4.0;
 
 const LATENT_CHANNELS: usize = 4;
@@ -97,7 +98,7 @@ pub struct Painter {
 
 struct Parts {
     reader: Reader,
-    generator: Session,
+    generator: Generator,
     decoder: Session,
     encoder: Session,
 }
@@ -112,7 +113,7 @@ impl Painter {
         };
         let parts = Parts {
             reader: Reader::load(runtime, text_folder, GENERATOR)?,
-            generator: session(GENERATOR, generator::build)?,
+            generator: Generator::load(runtime, GENERATOR)?,
             decoder: session(DECODER, autoencoder::decoder)?,
             encoder: session(ENCODER, autoencoder::encoder)?,
         };

@@ -16,10 +16,14 @@ impl<'a> Tensors<'a> {
         SafeTensors::deserialize(bytes).map(Tensors).map_err(|error| error.to_string())
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.tensor(name).is_ok()
+    }
+
     /// Stored as they are, or as one byte a number with a scale for each row: `{name}.q` and
     /// `{name}.s`.
     pub(crate) fn matrix(&self, name: &str, shape: &[usize]) -> Result<Matrix, String> {
-        if self.0.tensor(&format!("{name}.q")).is_ok() {
+        if self.has(&format!("{name}.q")) {
             return self.scaled(name, shape);
         }
         self.stored(name, shape)

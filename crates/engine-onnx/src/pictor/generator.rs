@@ -1,11 +1,16 @@
 //! The generator: a transformer that tells in which direction noise has to move to become a picture.
 //!
 //! A picture's latent is cut into 16 × 16 patches, and these and the prompt's tokens are one
-//! sequence. The time and the prompt as a whole scale and shift what each layer reads.
+//! sequence. The time and the prompt as a whole scale and shift what each layer reads. Weights that
+//! have learnt to follow a prompt as closely as they are told read that too, and need not be asked
+//! twice.
+
+use ort::session::Session;
 
 use super::layers::Layers;
-use super::{PATCH, PATCHES, PATCHES_SIDE, TEXT_TOKENS, TEXT_WIDTH};
+use super::{PATCH, PATCHES, PATCHES_SIDE, PictorError, TEXT_TOKENS, TEXT_WIDTH};
 use crate::onnx_file::{Attribute, Element, FUSED, Operator, STANDARD};
+use crate::runtime::Runtime;
 use crate::tensors::Tensors;
 
 pub(super) const PATCHES_IN: &str = "patches";
@@ -13,10 +18,11 @@ pub(super) const TIME: &str = "time";
 pub(super) const STATES: &str = "states";
 pub(super) const MASK: &str = "mask";
 pub(super) const POOLED: &str = "prompt";
+pub(super) const GUIDANCE: &str = "guidance";
 pub(super) const VELOCITY: &str = "velocity";
 
-/// Numbers that the time is told in.
-pub(super) const TIME_FEATURES: usize = 256;
+/// Numbers that the time is told in, and the guidance.
+pub(super) const FEATURES: usize = 256;
 
 const WIDTH: usize = 512;
 const BLOCKS: usize = 9;
@@ -35,11 +41,27 @@ const FROM_FIRST: &str = "from.first";
 const SPLIT_HEADS: &str = "split.heads";
 const JOIN_HEADS: &str = "join.heads";
 
-pub(super) fn build(tensors: &Tensors<'_>) -> Result<Vec<u8>, String> {
+pub(super) struct Generator {
+    pub(super) session: Session,
+    /// Whether it reads [`GUIDANCE`].
+    pub(super) takes_guidance: bool,
+}
+
+impl Generator {
+    pub(super) fn load(runtime: &Runtime, weights: &[u8]) -> Result<Generator, PictorError> {
+        let tensors = Tensors::parse(weights).map_err(PictorError::Weights)?;
+        let takes_guidance = tensors.has("w2.bias");
+        let graph = build(&tensors, takes_guidance).map_err(PictorError::Weights)?;
+        let session = runtime.builder()?.commit_from_memory(&graph)?;
+        Ok(Generator { session, takes_guidance })
+    }
+}
+
+fn build(tensors: &Tensors<'_>, takes_guidance: bool) -> Result<Vec<u8>, String> {
     let mut layers = Layers::new(tensors);
-    inputs(&mut layers);
+    inputs(&mut layers, takes_guidance);
     constants(&mut layers);
-    let condition = condition(&mut layers)?;
+    let condition = condition(&mut layers, takes_guidance)?;
     let shared = layers.linear("mod", &condition, [WIDTH, MODULATIONS * WIDTH])?;
     layers.graph.integers("modulations", &[-1, MODULATIONS as i64, WIDTH as i64]);
     let shared = layers.standard("Reshape", &[&shared, "modulations"]);
@@ -51,13 +73,16 @@ pub(super) fn build(tensors: &Tensors<'_>) -> Result<Vec<u8>, String> {
     Ok(layers.finish(&velocity, VELOCITY, &["rows", "patches", "patch"], "generator"))
 }
 
-fn inputs(layers: &mut Layers<'_>) {
+fn inputs(layers: &mut Layers<'_>, takes_guidance: bool) {
     let graph = &mut layers.graph;
     graph.input(PATCHES_IN, Element::Float, &["rows", "patches", "patch"]);
     graph.input(TIME, Element::Float, &["rows", "features"]);
     graph.input(STATES, Element::Float, &["rows", "tokens", "text"]);
     graph.input(MASK, Element::Float, &["rows", "tokens", "one"]);
     graph.input(POOLED, Element::Float, &["rows", "text"]);
+    if takes_guidance {
+        graph.input(GUIDANCE, Element::Float, &["rows", "features"]);
+    }
 }
 
 fn constants(layers: &mut Layers<'_>) {
@@ -89,14 +114,23 @@ fn angles() -> Vec<f32> {
     angles
 }
 
-/// The time and the whole prompt as one vector.
-fn condition(layers: &mut Layers<'_>) -> Result<String, String> {
-    let time = layers.linear("t1", TIME, [TIME_FEATURES, WIDTH])?;
-    let time = layers.silu(&time);
-    let time = layers.linear("t2", &time, [WIDTH, WIDTH])?;
+/// The time, the whole prompt and how closely to follow it, as one vector.
+fn condition(layers: &mut Layers<'_>, takes_guidance: bool) -> Result<String, String> {
+    let time = told(layers, ["t1", "t2"], TIME)?;
     let prompt = layers.linear("pooled", POOLED, [TEXT_WIDTH, WIDTH])?;
-    let both = layers.standard("Add", &[&time, &prompt]);
-    Ok(layers.silu(&both))
+    let mut sum = layers.standard("Add", &[&time, &prompt]);
+    if takes_guidance {
+        let guidance = told(layers, ["w1", "w2"], GUIDANCE)?;
+        sum = layers.standard("Add", &[&sum, &guidance]);
+    }
+    Ok(layers.silu(&sum))
+}
+
+/// A number's features as a vector.
+fn told(layers: &mut Layers<'_>, [one, two]: [&str; 2], input: &str) -> Result<String, String> {
+    let wide = layers.linear(one, input, [FEATURES, WIDTH])?;
+    let wide = layers.silu(&wide);
+    layers.linear(two, &wide, [WIDTH, WIDTH])
 }
 
 /// Patches with their places, and the prompt's tokens behind them.

@@ -26,6 +26,13 @@ pub(super) struct Condition {
     pub(super) whole: Vec<f32>,
 }
 
+impl Condition {
+    /// Whether it is that of an empty prompt.
+    pub(super) fn is_empty(&self) -> bool {
+        self.mask.iter().all(|it| *it == 0.0)
+    }
+}
+
 impl Reader {
     pub(super) fn load(
         runtime: &Runtime,

@@ -11,7 +11,7 @@ use super::{GUIDANCE_DEFAULT, Painter, PictorError, noise};
 pub const PROMPTS_MAX: usize = 4;
 
 /// For the picture of each prompt.
-const STEPS_FULL: u32 = 16;
+const STEPS_FULL: u32 = 8;
 /// For each picture of the walk, which begins half way.
 const STEPS_SHORT: u32 = 8;
 /// How unclear a picture is made: enough to let it change, too little to lose it.
