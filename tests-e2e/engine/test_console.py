@@ -20,6 +20,6 @@ class Console(EngineCase):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         mask = folder / "mask.png"
         mask.write_bytes(write(256, 256, lambda x, y: (0, 0, 0, 0 if is_hole(x, y) else 255)))
-        files = {"PICTURE": REFERENCE / "pictor-rocket.png", "MASK": mask}
+        files = {"PICTURE": REFERENCE / "tools-rocket.png", "MASK": mask}
         key = self.server.create_key("admin")
         browse(self, self.server, "pictures.test.mjs", PICTURES_SECONDS_MAX, ADMIN_KEY=key, **files)

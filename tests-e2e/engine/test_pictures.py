@@ -13,7 +13,7 @@ import zlib
 from engine.service import READY_SECONDS_MAX, EngineCase
 
 REFERENCE = pathlib.Path(__file__).parents[2] / "crates" / "engine-onnx" / "tests" / "reference"
-ROCKET = (REFERENCE / "pictor-rocket.png").read_bytes()
+ROCKET = (REFERENCE / "tools-rocket.png").read_bytes()
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {2: 3, 6: 4}
 

@@ -11,7 +11,7 @@ use engine_onnx::tools::{Picture, ToolError};
 
 use crate::models::{folder, runtime};
 
-const ROCKET: &[u8] = include_bytes!("../reference/pictor-rocket.png");
+const ROCKET: &[u8] = include_bytes!("../reference/tools-rocket.png");
 const SIDE: usize = 256;
 
 fn channels(file: &[u8], count: usize) -> (usize, usize, Vec<u8>) {

@@ -1,4 +1,4 @@
-"""Makes the `tools-*` files: what the picture tools make of `pictor-rocket.png`, by other code.
+"""Makes the `tools-*` files: what the picture tools make of `tools-rocket.png`, by other code.
 
     pip install numpy onnx onnxruntime pillow safetensors
     python tools.py MODELS
@@ -20,7 +20,7 @@ from safetensors.numpy import load_file
 HERE = pathlib.Path(__file__).parent
 MODELS = pathlib.Path(sys.argv[1])
 WEIGHTS = HERE.parents[1] / "weights" / "compact.f16.safetensors"
-ROCKET = Image.open(HERE / "pictor-rocket.png").convert("RGB")
+ROCKET = Image.open(HERE / "tools-rocket.png").convert("RGB")
 
 
 def run(model, **inputs):

@@ -6,7 +6,7 @@ use png::ColorType;
 
 use crate::harness::{Engine, PATIENCE, code, models_dir};
 
-const ROCKET: &[u8] = include_bytes!("../../../engine-onnx/tests/reference/pictor-rocket.png");
+const ROCKET: &[u8] = include_bytes!("../../../engine-onnx/tests/reference/tools-rocket.png");
 const UPSCALES: &str = "/v1/images/upscales";
 const CUTOUTS: &str = "/v1/images/cutouts";
 const EDITS: &str = "/v1/images/edits";
