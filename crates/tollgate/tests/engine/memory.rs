@@ -43,8 +43,12 @@ fn a_model_that_is_answering_is_not_taken_away() {
     let folder = with_copies(&["one", "two"]);
     let options = ["--idle-unload-s", "1", ROOM_FOR_ONE[0], ROOM_FOR_ONE[1]];
     let engine = Engine::start_with(folder.path(), &options);
-    // More than the socket holds, so that it is under way until it is read.
-    let mut long = chat_with("one", "Count from one to two hundred, in words.");
+    // More than the socket holds, so that it is under way until it is read; the model must not end
+    // it sooner.
+    let mut long = chat_with("one", "Count.");
+    let numbers = json!({"type": "array", "items": {"type": "integer"}, "minItems": 600});
+    long["response_format"] =
+        json!({"type": "json_schema", "json_schema": {"name": "numbers", "schema": numbers}});
     long["max_tokens"] = 600.into();
     long["stream"] = true.into();
     long["logprobs"] = true.into();
