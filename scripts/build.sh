@@ -24,8 +24,8 @@ if [ -e "$binary" ]; then
   say "building ($profile profile): what changed since the last time"
 else
   case $profile in
-    quick) say "building ($profile profile): some 560 packages, $(estimate 7)" ;;
-    *) say "building ($profile profile): some 560 packages, $(estimate 11)" ;;
+    quick) say "building ($profile profile): some 560 packages, $(estimate 14)" ;;
+    *) say "building ($profile profile): some 560 packages, $(estimate 18)" ;;
   esac
 fi
 cargo build --profile "$profile" --locked --package tollgate >&2
