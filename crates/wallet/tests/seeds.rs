@@ -4,21 +4,7 @@
 
 mod properties;
 
-use std::path::Path;
-
-#[track_caller]
-fn replay(target: &str, property: fn(&[u8]) -> bool, verified: usize) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
-    let mut holding = 0;
-    for entry in std::fs::read_dir(&folder).expect("the target has seeds") {
-        let path = entry.expect("the folder can be listed").path();
-        let seed = std::fs::read(&path).expect("the seed can be read");
-        let outcome = std::panic::catch_unwind(|| property(&seed));
-        let Ok(holds) = outcome else { panic!("{} breaks a property", path.display()) };
-        holding += usize::from(holds);
-    }
-    assert_eq!(holding, verified, "seeds whose signature holds");
-}
+use fuzz_seeds::replay;
 
 #[test]
 fn seeds_of_payment_headers_keep_the_properties() {

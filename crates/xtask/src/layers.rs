@@ -118,6 +118,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // The engines share nothing with the gateway: they are another process.
     ("engine-local", &["engine-onnx", "engine-text", "media", "moment", "video", "weights"]),
+    ("fuzz-seeds", &[]),
     ("testkit", ANYTHING),
     ("it", ANYTHING),
     ("bench", ANYTHING),
