@@ -21,7 +21,12 @@ http {{
   fastcgi_temp_path {folder}/1;
   uwsgi_temp_path {folder}/2;
   scgi_temp_path {folder}/3;
+  map $http_authorization $caller {{
+    default $http_authorization;
+    ""      $remote_addr;
+  }}
   upstream tollgate {{
+    hash $caller consistent;
 {servers}
   }}
   server {{

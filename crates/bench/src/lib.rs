@@ -6,6 +6,7 @@ pub mod http;
 pub mod load;
 pub mod nginx;
 pub mod process;
+pub mod quota;
 pub mod samples;
 pub mod service;
 pub mod upstream;

@@ -22,6 +22,10 @@ impl Program {
         &mut self.child
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Asks it to end, and waits until it has.
     pub fn end(&mut self) {
         let pid = pid(self.child.id());

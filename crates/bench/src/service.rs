@@ -39,11 +39,20 @@ impl Service {
         Service { program, address, binary: binary.to_owned(), folder }
     }
 
+    pub fn create_account(&self, name: &str) {
+        self.run(&["accounts", "create", name]);
+    }
+
     /// A key of an account that can pay for everything.
     pub fn funded_key(&self) -> String {
-        self.run(&["accounts", "credit", "default", "100000"]);
-        self.run(&["accounts", "tier", "default", "bench"]);
-        let made = self.run(&["keys", "create", "--type", "inference", "--json"]);
+        self.funded_key_of("default")
+    }
+
+    pub fn funded_key_of(&self, account: &str) -> String {
+        self.run(&["accounts", "credit", account, "100000"]);
+        self.run(&["accounts", "tier", account, "bench"]);
+        let made =
+            self.run(&["keys", "create", "--type", "inference", "--account", account, "--json"]);
         let (_, rest) = made.split_once("\"apiKey\":").expect("it names the key");
         rest.split('"').nth(1).expect("a string follows").to_owned()
     }

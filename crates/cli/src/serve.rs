@@ -117,8 +117,7 @@ pub(crate) async fn run(
         console::open(&service, (sources, local.clone()), first_key.as_deref(), is_development)
             .await?;
 
-    let tasks = TaskTracker::new();
-    let stop = CancellationToken::new();
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let nodes = cluster::nodes(&service, shared.as_deref()).await?;
     let payments =
         payments::open(&x402, &service, nodes.as_ref(), &tasks).await.map_err(Failure::Failed)?;
@@ -139,7 +138,8 @@ pub(crate) async fn run(
     let report = report.unwrap_or_else(|| Arc::new(|| None));
     cluster::end_turn(shared.as_deref()).await?;
     limits::start(counts, (&app, shared.clone()), &tasks, &stop);
-    let membership = cluster::start((for_nodes, shared), &app, &service, server.shutdown_grace)?;
+    let place = (&service, &lanes);
+    let membership = cluster::start((for_nodes, shared), &app, place, server.shutdown_grace)?;
     listeners.serve(app, report, (lanes, &tasks), &stop)?;
     tasks.spawn(control.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
     housekeeping::start(&service, (keep_usage_days, stakes), &tasks, &stop);

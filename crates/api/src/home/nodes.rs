@@ -20,6 +20,7 @@ use http_body_util::{BodyExt, Collected, Limited};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use lanes::PerLane;
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
@@ -54,7 +55,8 @@ const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// The way to other nodes.
 pub struct Nodes {
-    client: Client<HttpConnector, Body>,
+    /// A connection is used by the lane that opened it, as those to engines are.
+    clients: PerLane<Client<HttpConnector, Body>>,
     secret: HeaderValue,
 }
 
@@ -69,16 +71,9 @@ pub(super) enum Unsent {
 impl Nodes {
     /// `secret` is what every node of the installation has; none if a header cannot carry it.
     pub fn new(secret: &str) -> Option<Nodes> {
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
-        connector.set_nodelay(true);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(REUSED_WITHIN)
-            .build(connector);
         let mut secret = HeaderValue::from_str(secret).ok()?;
         secret.set_sensitive(true);
-        Some(Nodes { client, secret })
+        Some(Nodes { clients: PerLane::new(client), secret })
     }
 
     /// The service for other nodes: what they send on is believed, and nobody else is heard.
@@ -122,7 +117,8 @@ impl Nodes {
             .body(Body::from(order))
             .map_err(|error| error.to_string())?;
         let told = async {
-            let answer = self.client.request(request).await.map_err(|error| error.to_string())?;
+            let answer =
+                self.clients.get().request(request).await.map_err(|error| error.to_string())?;
             if !answer.status().is_success() {
                 return Err(format!("it answers {}", answer.status()));
             }
@@ -142,7 +138,7 @@ impl Nodes {
     ) -> Result<Response, Unsent> {
         let request = self.request(node, (parts, address), holder, Body::new(body));
         let request = request.ok_or_else(|| Unsent::Lost("it cannot be sent there".to_owned()))?;
-        let answer = self.client.request(request).await.map_err(|error| {
+        let answer = self.clients.get().request(request).await.map_err(|error| {
             let (is_unreached, cause) = (error.is_connect(), error.to_string());
             if is_unreached { Unsent::Unreached(cause) } else { Unsent::Lost(cause) }
         })?;
@@ -182,6 +178,16 @@ impl Nodes {
         }
         Some(request)
     }
+}
+
+fn client() -> Client<HttpConnector, Body> {
+    let mut connector = HttpConnector::new();
+    connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
+    connector.set_nodelay(true);
+    Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(REUSED_WITHIN)
+        .build(connector)
 }
 
 fn take(headers: &mut HeaderMap, name: &HeaderName) -> Option<String> {

@@ -91,7 +91,7 @@ pub(crate) async fn connect(service: &Service) -> Result<Arc<Nodes>, Failure> {
 pub(super) fn start(
     (socket, shared): (Option<TcpSocket>, Option<Arc<Postgres>>),
     app: &App,
-    service: &Arc<Service>,
+    (service, lanes): (&Arc<Service>, &Arc<Lanes>),
     grace: Duration,
 ) -> Result<Option<Membership>, Failure> {
     let (Some(socket), Some(shared), Some(nodes)) = (socket, shared, app.nodes.as_ref()) else {
@@ -100,7 +100,7 @@ pub(super) fn start(
     let listener = socket.listen(BACKLOG).map_err(|error| cannot_listen(&error))?;
     let routes = api::router(Arc::clone(app)).merge(orders::routes(Arc::clone(service)));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-    let place = (Arc::new(Lanes::here()), tasks.clone());
+    let place = (Arc::clone(lanes), tasks.clone());
     let listener = (listener, Addresses::unbounded());
     tasks.spawn(serve(listener, nodes.guard(routes), place, stop.clone(), grace));
     tasks.spawn(follow(shared, Arc::clone(service), Arc::clone(&app.jobs), stop.clone()));

@@ -1,0 +1,166 @@
+//! What several nodes serve on one Postgres, against one node: each has the same part of a processor.
+//!
+//! `cargo run --release -p bench --bin nodes -- PATH_OF_THE_PROGRAM POSTGRES_URL [PERCENT [SECONDS]]`
+//! as root, with an empty database in the URL's place for every number of nodes: `{nodes}` in it is
+//! replaced by that number. Each node may use so much of one processor; Postgres, the upstream and
+//! the callers share the rest, which has to be more than they need. Callers either stay at the node
+//! where their account is at home, as behind a balancer that tells callers apart, or ask all nodes by
+//! turns.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bench::chat::{Kind, answer, request};
+use bench::http::Connection;
+use bench::load::Request;
+use bench::quota::Quota;
+use bench::samples::Samples;
+use bench::service::Service;
+use bench::upstream::Upstream;
+use tokio::task::JoinSet;
+
+const NODES: [usize; 3] = [1, 2, 3];
+/// For each node, so that every number of nodes is as busy as one alone.
+const ACCOUNTS: usize = 16;
+const CONNECTIONS: usize = 128;
+
+struct Cluster {
+    nodes: Vec<Service>,
+    /// One for each account.
+    requests: Vec<Request>,
+}
+
+#[derive(Clone, Copy)]
+enum Spread {
+    /// Each account is asked for at one node.
+    Kept,
+    /// Each account is asked for at all nodes by turns.
+    Any,
+}
+
+#[tokio::main]
+async fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let binary = PathBuf::from(arguments.next().expect("give the path of the program"));
+    let url = arguments.next().expect("give the URL of a Postgres, with {nodes} in it");
+    let mut number = |default| arguments.next().and_then(|it| it.parse().ok()).unwrap_or(default);
+    let (percent, seconds) = (number(15), number(10));
+    let upstream = Upstream::start(answer).await;
+    println!("{percent} % of a processor for each node");
+    println!(
+        "{:>5} {:>6} {:>8} {:>7} {:>9} {:>9} {:>9}",
+        "nodes", "asked", "chats/s", "times", "CPU each", "p50", "p99"
+    );
+    let mut alone = None;
+    for count in NODES {
+        let url = url.replace("{nodes}", &count.to_string());
+        let cluster = start(&binary, &url, &upstream, count);
+        let quotas: Vec<Quota> =
+            cluster.nodes.iter().map(|node| Quota::give(node.program.id(), percent)).collect();
+        let spreads: &[Spread] =
+            if count == 1 { &[Spread::Kept] } else { &[Spread::Kept, Spread::Any] };
+        for spread in spreads {
+            cluster.load(*spread, Duration::from_secs(2)).await;
+            let cpu_before = cluster.cpu_time();
+            let started = Instant::now();
+            let mut latency = cluster.load(*spread, Duration::from_secs(seconds)).await;
+            let rate = latency.len() as f64 / started.elapsed().as_secs_f64();
+            let cpu = (cluster.cpu_time() - cpu_before)
+                / u32::try_from(latency.len()).unwrap_or(u32::MAX);
+            let times = rate / *alone.get_or_insert(rate);
+            let asked = match spread {
+                Spread::Kept => "kept",
+                Spread::Any => "any",
+            };
+            println!(
+                "{count:>5} {asked:>6} {rate:>8.0} {times:>7.2} {cpu:>9.1?} {:>9.1?} {:>9.1?}",
+                latency.permille(500),
+                latency.permille(990),
+            );
+        }
+        drop(cluster);
+        drop(quotas);
+    }
+}
+
+fn start(binary: &Path, url: &str, upstream: &Upstream, count: usize) -> Cluster {
+    let nodes: Vec<Service> = (0..count)
+        .map(|number| {
+            let config = format!(
+                "[[provider]]\nid = \"bench\"\nkind = \"openai\"\nbase_url = \"http://{}/v1\"\n\
+                 [[model]]\nid = \"small\"\ntype = \"text\"\nprovider = \"bench\"\ntier = \"XS\"\n\
+                 context_tokens = 32768\n\
+                 price = {{ input_usd_per_million = \"0.10\", output_usd_per_million = \"0.40\" }}\n\
+                 [store]\nurl = \"{url}\"\n\
+                 [cluster]\nlisten = \"127.0.0.1:{}\"\nnode = \"node-{number}\"\n",
+                upstream.address,
+                free_port()
+            );
+            Service::start(binary, &config)
+        })
+        .collect();
+    let requests = (0..ACCOUNTS * count)
+        .map(|number| {
+            let account = format!("caller-{number}");
+            // The node that is asked first is where the account is at home.
+            let node = &nodes[number % count];
+            node.create_account(&account);
+            request("/api/v1/chat/completions", &node.funded_key_of(&account), Kind::Plain)
+        })
+        .collect();
+    Cluster { nodes, requests }
+}
+
+impl Cluster {
+    fn cpu_time(&self) -> Duration {
+        self.nodes.iter().map(|node| node.program.cpu_time()).sum()
+    }
+
+    /// How long each answer took.
+    async fn load(&self, spread: Spread, span: Duration) -> Samples {
+        let until = Instant::now() + span;
+        let mut callers = JoinSet::new();
+        for number in 0..CONNECTIONS * self.nodes.len() {
+            let node = number % self.nodes.len();
+            let address = self.nodes[node].address;
+            let asks_for = |account: usize| match spread {
+                Spread::Kept => account % self.nodes.len() == node,
+                Spread::Any => true,
+            };
+            let accounts =
+                self.requests.iter().enumerate().filter(|(account, _)| asks_for(*account));
+            let requests: Vec<Request> = accounts.map(|(_, request)| Arc::clone(request)).collect();
+            callers.spawn(async move {
+                let mut connection = Connection::open(address).await.expect("it should be there");
+                let mut latency = Samples::default();
+                let mut next = number;
+                while Instant::now() < until {
+                    next += 1;
+                    let message = requests[next % requests.len()](next as u64);
+                    let started = Instant::now();
+                    connection.send(&message).await.expect("it should listen");
+                    let answer = connection.receive().await.expect("it should answer");
+                    let answer = answer.expect("the connection should stay open");
+                    let said = || String::from_utf8_lossy(answer.body);
+                    assert!(answer.first_line.starts_with("HTTP/1.1 200"), "{}", said());
+                    latency.add(started.elapsed());
+                }
+                latency
+            });
+        }
+        let mut all = Samples::default();
+        for latency in callers.join_all().await {
+            all.merge(latency);
+        }
+        all
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    listener.local_addr().expect("it is bound").port()
+}
