@@ -17,8 +17,8 @@ use store::idempotency::{AnswerKey, Kept, KeptAnswer};
 use store::write::Write;
 
 use crate::app::{App, Shared};
+pub(crate) use crate::keyed::outcome::{AnswerOrReplay, Failed, KeyedAnswer};
 use crate::keyed::outcome::{Ended, Unanswered};
-pub(crate) use crate::keyed::outcome::{Failed, Given, KeyedAnswer};
 use crate::outlasting::Outlasting;
 use crate::refusal::Refusal;
 
@@ -43,7 +43,7 @@ pub(crate) async fn run(
     work: impl KeyedWork,
     key: Option<IdempotencyKey>,
     fingerprint: impl FnOnce() -> Fingerprint,
-) -> Result<Given, Refusal> {
+) -> Result<AnswerOrReplay, Refusal> {
     match key {
         None => run_alone(app, work).await,
         Some(key) => run_once(app, work, key, fingerprint()).await,
@@ -51,12 +51,12 @@ pub(crate) async fn run(
 }
 
 /// Runs work that has no key. It goes on if its caller leaves.
-async fn run_alone(app: &Shared, work: impl KeyedWork) -> Result<Given, Refusal> {
+async fn run_alone(app: &Shared, work: impl KeyedWork) -> Result<AnswerOrReplay, Refusal> {
     let for_work = Arc::clone(app);
     let working = async move { work.run(&for_work, Box::new(|_, _| None)).await };
     let outcome = Outlasting::new(&app.tasks, working).await;
     let answer = outcome.map_err(|failed| failed.into_refusal(&app.settings, app.clock.now()))?;
-    Ok(Given { answer, is_replay: false })
+    Ok(AnswerOrReplay { answer, is_replay: false })
 }
 
 /// Runs the request, waits for the same one that is under way, or gives the kept answer.
@@ -65,7 +65,7 @@ async fn run_once(
     work: impl KeyedWork,
     key: IdempotencyKey,
     fingerprint: Fingerprint,
-) -> Result<Given, Refusal> {
+) -> Result<AnswerOrReplay, Refusal> {
     let key = AnswerKey { owner: work.owner(), key: key.as_str().to_owned() };
     let outcome = loop {
         let follower = match app.proxy.keyed.join(key.clone()) {
@@ -84,7 +84,7 @@ async fn run_once(
         };
         match follower.outcome().await {
             Some(ended) if ended.fingerprint == fingerprint => {
-                break ended.outcome.map(|it| Given { is_replay: true, ..it });
+                break ended.outcome.map(|it| AnswerOrReplay { is_replay: true, ..it });
             }
             // It was another request, or it ended in a panic: look again.
             _ => {}
@@ -98,7 +98,7 @@ async fn answer(
     work: impl KeyedWork,
     key: AnswerKey,
     fingerprint: Fingerprint,
-) -> Result<Given, Unanswered> {
+) -> Result<AnswerOrReplay, Unanswered> {
     let kept = app.store.kept_answer(key.clone()).await.map_err(Unanswered::Unreadable)?;
     let Kept { answer, answers, bytes } = kept;
     let stored = answer.as_ref().map(|it| Stored {
@@ -114,19 +114,19 @@ async fn answer(
         _ => {
             let also = keep(key, fingerprint, app);
             let answer = work.run(app, also).await.map_err(Unanswered::Failed)?;
-            Ok(Given { answer, is_replay: false })
+            Ok(AnswerOrReplay { answer, is_replay: false })
         }
     }
 }
 
-fn replay(kept: KeptAnswer) -> Given {
+fn replay(kept: KeptAnswer) -> AnswerOrReplay {
     let read = |(name, value): (String, String)| {
         Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
     };
     let headers = kept.headers.into_iter().filter_map(read).collect();
     let body = Bytes::from(kept.body);
     let answer = Arc::new(KeyedAnswer { body, headers, balance_remaining: None });
-    Given { answer, is_replay: true }
+    AnswerOrReplay { answer, is_replay: true }
 }
 
 /// Keeps the answer in the transaction of its charge.

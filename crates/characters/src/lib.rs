@@ -14,7 +14,7 @@ mod words;
 
 pub use card::{Card, CardFault};
 pub use file::{FILE_BYTES_MAX, Picture, read};
-pub use persona::{Persona, Turn};
+pub use persona::Persona;
 pub use portrait::portrait;
 pub use shipped::{Shipped, shipped};
 pub use words::{SEARCH_TERMS_MAX, Term, anonymous, search_terms, slug, words};

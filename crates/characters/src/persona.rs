@@ -5,9 +5,6 @@ use crate::card::Card;
 /// What the caller is called where the card says `{{user}}` and nobody says otherwise.
 const USER: &str = "User";
 
-/// The words of one side of a conversation.
-pub type Turn<'a> = &'a str;
-
 /// What is added to a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Persona {
@@ -20,7 +17,7 @@ pub struct Persona {
 impl Card {
     /// The persona for a conversation. `original` is the prompt of the service, which the card may
     /// place itself.
-    pub fn persona(&self, turns: &[Turn<'_>], user: Option<&str>, original: &str) -> Persona {
+    pub fn persona(&self, turns: &[&str], user: Option<&str>, original: &str) -> Persona {
         let mut parts = Vec::new();
         if self.system_prompt.is_empty() {
             parts.push(

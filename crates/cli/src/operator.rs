@@ -23,10 +23,10 @@ use crate::wiring;
 pub(crate) struct Operator<'a> {
     pub(crate) surroundings: &'a Surroundings,
     pub(crate) engine: Engine,
-    way: Way,
+    way: ServiceAccess,
 }
 
-enum Way {
+enum ServiceAccess {
     Running(Client),
     /// Nothing runs, and the database is not needed yet.
     Stopped,
@@ -45,24 +45,24 @@ impl<'a> Operator<'a> {
                 path.display()
             ))
         })?;
-        let way = client.map_or(Way::Stopped, Way::Running);
+        let way = client.map_or(ServiceAccess::Stopped, ServiceAccess::Running);
         Ok(Operator { surroundings, engine, way })
     }
 
     pub(crate) fn is_running(&self) -> bool {
-        matches!(self.way, Way::Running(_))
+        matches!(self.way, ServiceAccess::Running(_))
     }
 
     pub(crate) async fn perform(&mut self, operation: Operation) -> Result<Reply, Failure> {
-        if let Way::Stopped = self.way {
-            self.way = Way::Opened(Box::new(self.open().await?));
+        if let ServiceAccess::Stopped = self.way {
+            self.way = ServiceAccess::Opened(Box::new(self.open().await?));
         }
         match &mut self.way {
-            Way::Running(client) => Ok(client.perform(&operation).await?),
-            Way::Opened(service) => {
+            ServiceAccess::Running(client) => Ok(client.perform(&operation).await?),
+            ServiceAccess::Opened(service) => {
                 Ok(service.perform(&Actor::of_this_process(), operation).await?)
             }
-            Way::Stopped => unreachable!("the database was opened above"),
+            ServiceAccess::Stopped => unreachable!("the database was opened above"),
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Operator<'a> {
 
     /// What recomputing the ledger finds, even in one that is too damaged to be opened.
     pub(crate) async fn verify(&mut self) -> Result<Verification, Failure> {
-        if let Way::Stopped = self.way {
+        if let ServiceAccess::Stopped = self.way {
             let ground = self.surroundings.sources(Vec::new()).read_ground()?;
             let store = self.open_database(&ground.store).await?.store;
             return Ok(books::verify(store.as_ref()).await?);

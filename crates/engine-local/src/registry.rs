@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, Semaphore};
 
-pub(crate) use self::found::{Found, ModelKind};
+pub(crate) use self::found::{FoundModel, ModelKind};
 use self::loaded::{Attempt, Room};
 pub(crate) use self::loaded::{Loaded, Model};
 use self::trials::{Deadly, Trials};
@@ -185,7 +185,7 @@ impl Registry {
         Arc::clone(&entry.cell)
     }
 
-    async fn load(self: &Arc<Self>, id: &str, found: Found) -> Result<Loaded, Refusal> {
+    async fn load(self: &Arc<Self>, id: &str, found: FoundModel) -> Result<Loaded, Refusal> {
         let stopped = |_| Refusal::failed("The engine is stopping.");
         let _turn = self.loading.acquire().await.map_err(stopped)?;
         let trial = self.trials.begin(&found.path).map_err(|Deadly| deadly(&found.path));

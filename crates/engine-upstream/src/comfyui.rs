@@ -13,7 +13,7 @@ use engine::{
 use serde::Deserialize;
 use serde_json::Value;
 
-pub(crate) use server::{Made, Server, reason};
+pub(crate) use server::{ComfyFile, Server, reason};
 pub use workflow::{Slot, Workflow, WorkflowFault};
 
 use crate::job::{self, Stop};
@@ -129,7 +129,7 @@ impl ComfyUi {
 
 /// What the history says of a job; nothing while it goes on. What nodes only showed in passing
 /// counts where none of them has put anything out.
-pub(crate) fn read(body: &[u8], id: &str) -> Result<Option<Made>, EngineError> {
+pub(crate) fn read(body: &[u8], id: &str) -> Result<Option<ComfyFile>, EngineError> {
     let history: Value = parse(body)?;
     let Some(job) = history.get(id) else { return Ok(None) };
     if job["status"]["status_str"] == "error" {
@@ -137,7 +137,7 @@ pub(crate) fn read(body: &[u8], id: &str) -> Result<Option<Made>, EngineError> {
     }
     let nodes = job["outputs"].as_object().into_iter().flatten();
     let files = nodes.flat_map(|(_, node)| node["images"].as_array().into_iter().flatten());
-    let mut files: Vec<Made> =
+    let mut files: Vec<ComfyFile> =
         files.filter_map(|file| serde_json::from_value(file.clone()).ok()).collect();
     files.sort_by_key(|file| file.kind != "output");
     let first = files.into_iter().next();

@@ -177,16 +177,19 @@ pub(crate) fn is_done(body: &[u8]) -> Result<Option<()>, EngineError> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Made {
+pub(crate) struct FalPicture {
     pub(crate) address: String,
     pub(crate) is_adult: Option<bool>,
 }
 
-pub(crate) fn read(body: &[u8]) -> Result<Made, EngineError> {
+pub(crate) fn read(body: &[u8]) -> Result<FalPicture, EngineError> {
     let told: Value = parse(body)?;
     let address = ["/images/0/url", "/image/url"].iter().find_map(|at| told.pointer(at)?.as_str());
     let address = address.ok_or_else(|| bad_answer("it has no picture"))?.to_owned();
-    Ok(Made { address, is_adult: told.pointer("/has_nsfw_concepts/0").and_then(Value::as_bool) })
+    Ok(FalPicture {
+        address,
+        is_adult: told.pointer("/has_nsfw_concepts/0").and_then(Value::as_bool),
+    })
 }
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, EngineError> {

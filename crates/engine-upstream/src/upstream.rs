@@ -10,7 +10,7 @@ use engine::{
     PictureJudge, Served, SpeechEngine, TranscriptionEngine,
 };
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use outbound::{Client, Reach, Target, Way};
+use outbound::{Client, ConnectVia, Reach, Target};
 use url::Url;
 
 use crate::a1111::A1111;
@@ -438,8 +438,8 @@ const IDLE_MAX: Duration = Duration::from_secs(4);
 
 fn reach(settings: &UpstreamSettings) -> Reach {
     let way = match &settings.local {
-        Some(local) => Way::Socket(local.socket.clone()),
-        None => Way::ByEnvironment,
+        Some(local) => ConnectVia::Socket(local.socket.clone()),
+        None => ConnectVia::ByEnvironment,
     };
     Reach { way, connect_timeout: settings.timeouts.connect, idle_max: IDLE_MAX }
 }

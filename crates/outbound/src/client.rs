@@ -24,7 +24,7 @@ use crate::target::Target;
 /// How servers are reached.
 #[derive(Debug, Clone)]
 pub struct Reach {
-    pub way: Way,
+    pub way: ConnectVia,
     /// To the end of the handshakes, with a proxy's.
     pub connect_timeout: Duration,
     /// How long an unused connection is kept.
@@ -32,7 +32,7 @@ pub struct Reach {
 }
 
 #[derive(Debug, Clone)]
-pub enum Way {
+pub enum ConnectVia {
     Straight,
     /// Through the proxies that the environment names, if it does.
     ByEnvironment,
@@ -127,11 +127,11 @@ fn connections(connector: &Connector, idle_max: Duration) -> Connections {
     Connections { plain: Plain::new(connector.clone(), idle_max), others }
 }
 
-fn ways(way: Way, connect_timeout: Duration) -> Result<Ways, SetupError> {
+fn ways(way: ConnectVia, connect_timeout: Duration) -> Result<Ways, SetupError> {
     match way {
-        Way::Socket(path) => Ok(Ways::Socket { path, connect_timeout }),
-        Way::Straight => network(Proxies::none(), connect_timeout),
-        Way::ByEnvironment => network(Proxies::from_environment(), connect_timeout),
+        ConnectVia::Socket(path) => Ok(Ways::Socket { path, connect_timeout }),
+        ConnectVia::Straight => network(Proxies::none(), connect_timeout),
+        ConnectVia::ByEnvironment => network(Proxies::from_environment(), connect_timeout),
     }
 }
 

@@ -20,7 +20,7 @@ mod target;
 mod wire;
 
 pub use answer::{Answer, Unread};
-pub use client::{Client, Reach, SetupError, Way};
+pub use client::{Client, ConnectVia, Reach, SetupError};
 pub use content::Content;
 pub use error::OutboundError;
 pub use form::FormFile;

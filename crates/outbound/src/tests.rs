@@ -19,7 +19,7 @@ use super::*;
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
 
 /// What it closes, it closes for another reason than age.
-fn client(way: Way) -> Client {
+fn client(way: ConnectVia) -> Client {
     let (connect_timeout, idle_max) = (Duration::from_secs(1), Duration::from_secs(600));
     Client::new(Reach { way, connect_timeout, idle_max }).unwrap()
 }
@@ -72,7 +72,7 @@ async fn a_server_sees_the_request_and_nothing_that_was_not_asked_for() {
         host: 127.0.0.1:PORT
 
         {}"#]];
-    check(&client(Way::Straight), "http://127.0.0.1:PORT/v1?a=b#c", expected).await;
+    check(&client(ConnectVia::Straight), "http://127.0.0.1:PORT/v1?a=b#c", expected).await;
 }
 
 #[tokio::test]
@@ -86,13 +86,13 @@ async fn a_name_in_the_address_is_sent_as_a_header() {
         authorization: Basic bWU6cEBzcw==
 
         {}"#]];
-    check(&client(Way::Straight), "http://me:p%40ss@127.0.0.1:PORT/", expected).await;
+    check(&client(ConnectVia::Straight), "http://me:p%40ss@127.0.0.1:PORT/", expected).await;
 }
 
 #[tokio::test]
 async fn a_header_of_the_operator_wins_over_ours_but_not_over_what_the_content_is() {
     let (address, seen) = server(OK);
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let url = Url::parse(&format!("http://me:pass@{address}/")).unwrap();
     let headers = HeaderMap::from_iter([
         (AUTHORIZATION, HeaderValue::from_static("Bearer key")),
@@ -122,7 +122,7 @@ async fn a_header_of_the_operator_wins_over_ours_but_not_over_what_the_content_i
 #[tokio::test]
 async fn what_is_asked_without_a_body_has_no_word_about_one() {
     let (address, seen) = server(OK);
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://me:pass@{address}/v1"));
     client.get(&target, "/models?a=b").await.unwrap();
     expect![[r#"
@@ -175,7 +175,7 @@ async fn a_proxy_is_asked_for_a_tunnel_to_what_is_encrypted() {
 #[tokio::test]
 async fn content_in_three_pieces_is_one_body() {
     let (address, seen) = server(OK);
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{address}/"));
     let media_type = HeaderValue::from_static("text/plain");
     let content =
@@ -188,7 +188,7 @@ async fn content_in_three_pieces_is_one_body() {
 
 #[tokio::test]
 async fn nobody_there_is_not_the_same_as_somebody_who_hangs_up() {
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = |address| {
         let target = target(&client, &format!("http://me:secret@{address}/"));
@@ -205,7 +205,7 @@ async fn nobody_there_is_not_the_same_as_somebody_who_hangs_up() {
 #[tokio::test]
 async fn a_body_is_read_whole_or_not_at_all() {
     async fn read(answer: &'static str, bytes_max: usize) -> Result<Bytes, Unread> {
-        let client = client(Way::Straight);
+        let client = client(ConnectVia::Straight);
         let target = target(&client, &format!("http://{}/", server(answer).0));
         client.get(&target, "").await.unwrap().whole(bytes_max).await
     }
@@ -222,7 +222,7 @@ async fn a_body_is_read_whole_or_not_at_all() {
 #[tokio::test]
 async fn an_address_under_another_keeps_its_path_and_its_query() {
     let (address, seen) = server(OK);
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let base = target(&client, &format!("http://{address}/api/v1/?key=k"));
     client.post(&base.beneath("chat/completions"), Content::json("{}")).await.unwrap();
     let seen = seen.join().unwrap();
@@ -231,7 +231,7 @@ async fn an_address_under_another_keeps_its_path_and_its_query() {
 
 #[test]
 fn what_is_no_address_of_a_server_is_refused() {
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let long = format!("http://a/{}", "b".repeat(8 * 1024));
     for url in ["ftp://a/", "unix:/run/s", "data:text/plain,a", &long] {
         let target = Target::new(&client, &Url::parse(url).unwrap(), HeaderMap::new());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use http::HeaderMap;
-use outbound::{Client, Content, OutboundError, Reach, Target, Unread, Way};
+use outbound::{Client, ConnectVia, Content, OutboundError, Reach, Target, Unread};
 use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
@@ -33,7 +33,7 @@ pub(crate) struct JsonAnswer {
 impl JsonServer {
     pub(crate) fn new(url: &str, answer_timeout: Duration) -> Result<JsonServer, String> {
         let url = Url::parse(url).map_err(|error| format!("not a URL: {error}"))?;
-        let way = Way::ByEnvironment;
+        let way = ConnectVia::ByEnvironment;
         let reach = Reach { way, connect_timeout: CONNECT_TIMEOUT, idle_max: IDLE_MAX };
         let client = Client::new(reach).map_err(|error| error.to_string())?;
         let target = Target::new(&client, &url, HeaderMap::new());

@@ -48,7 +48,8 @@ pub use outcome::{Settled, TopUpRefused};
 pub use payments::{Credited, Elsewhere, Parts, Payments, Policy};
 pub use reconcile::Round;
 pub use settler::{
-    Decline, Moved, Order, Preparation, Prepared, Setback, Settler, SettlerFuture, Sighting, Turn,
+    Decline, Moved, Order, Preparation, Prepared, SendSlot, Setback, Settler, SettlerFuture,
+    Sighting,
 };
 pub use solana::{Commitment, SolanaNode};
 pub use stakes::Stakes;

@@ -78,11 +78,11 @@ pub enum Preparation {
 pub struct Prepared {
     pub sent: SentPayment,
     /// Kept until the payment was sent, so that the next one is numbered after it.
-    pub turn: Option<Turn>,
+    pub turn: Option<SendSlot>,
 }
 
 /// A place in a row of which only the first may move. Letting it go lets the next one in.
-pub struct Turn(#[expect(dead_code, reason = "it is only ever let go")] Box<dyn Send + Sync>);
+pub struct SendSlot(#[expect(dead_code, reason = "it is only ever let go")] Box<dyn Send + Sync>);
 
 /// What the chain says about a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,14 +144,14 @@ impl Setback {
     }
 }
 
-impl Turn {
-    pub fn new(guard: impl Send + Sync + 'static) -> Turn {
-        Turn(Box::new(guard))
+impl SendSlot {
+    pub fn new(guard: impl Send + Sync + 'static) -> SendSlot {
+        SendSlot(Box::new(guard))
     }
 }
 
-impl fmt::Debug for Turn {
+impl fmt::Debug for SendSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Turn")
+        f.write_str("SendSlot")
     }
 }

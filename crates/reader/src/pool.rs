@@ -52,13 +52,13 @@ impl ProcessReader {
     ) -> Result<(Done, Vec<u8>), ReaderError> {
         let _turn = self.turns.take(caller).await?;
         let worker = self.worker().await?;
-        let (done, bytes, worker) = worker.perform(&task, bytes).await.inspect_err(|error| {
+        let performed = worker.perform(&task, bytes).await.inspect_err(|error| {
             tracing::warn!("a task was not done: {error}");
         })?;
-        if let Some(worker) = worker {
+        if let Some(worker) = performed.worker {
             self.keep(worker);
         }
-        Ok((done, bytes))
+        Ok((performed.done, performed.bytes))
     }
 
     async fn worker(&self) -> Result<Worker, ReaderError> {

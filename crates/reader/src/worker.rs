@@ -25,8 +25,13 @@ pub(crate) struct Worker {
     output: ChildStdout,
 }
 
-/// What a child gave, and itself if it can be asked again.
-pub(crate) type Given = (Done, Vec<u8>, Option<Worker>);
+/// What a child made of a task.
+pub(crate) struct Performed {
+    pub(crate) done: Done,
+    pub(crate) bytes: Vec<u8>,
+    /// The child, if it can be asked again.
+    pub(crate) worker: Option<Worker>,
+}
 
 impl Worker {
     pub(crate) async fn start(program: &Program) -> io::Result<(Worker, Confinement)> {
@@ -55,7 +60,7 @@ impl Worker {
         mut self,
         task: &AnyTask,
         bytes: Bytes,
-    ) -> Result<Given, ReaderError> {
+    ) -> Result<Performed, ReaderError> {
         let bounds = task.bounds();
         let talk = async {
             frame::send(&mut self.input, task, &bytes).await?;
@@ -65,7 +70,7 @@ impl Worker {
         };
         match timeout(bounds.time, talk).await {
             Ok(Ok((ChildReply { done: Some(done), is_last }, bytes))) => {
-                Ok((done, bytes, (!is_last).then_some(self)))
+                Ok(Performed { done, bytes, worker: (!is_last).then_some(self) })
             }
             Ok(Ok((ChildReply { done: None, .. }, _))) => {
                 Err(ReaderError::Unavailable { cause: "the reader's task panicked".to_owned() })

@@ -16,7 +16,7 @@ pub struct InFlight<Owner> {
 
 /// A request's place among those under way; dropped, it is free for another.
 #[must_use = "a place that is not kept is free at once"]
-pub struct Turn<Owner: Eq + Hash + Copy> {
+pub struct InFlightSlot<Owner: Eq + Hash + Copy> {
     in_flight: Arc<InFlight<Owner>>,
     owner: Owner,
 }
@@ -29,14 +29,14 @@ impl<Owner> Default for InFlight<Owner> {
 
 impl<Owner: Eq + Hash + Copy> InFlight<Owner> {
     /// None if the owner has as many requests under way as are allowed.
-    pub fn enter(self: &Arc<InFlight<Owner>>, owner: Owner) -> Option<Turn<Owner>> {
+    pub fn enter(self: &Arc<InFlight<Owner>>, owner: Owner) -> Option<InFlightSlot<Owner>> {
         let mut by_owner = self.lock();
         let count = by_owner.entry(owner).or_default();
         if IN_FLIGHT_PER_OWNER_MAX <= *count {
             return None;
         }
         *count += 1;
-        Some(Turn { in_flight: Arc::clone(self), owner })
+        Some(InFlightSlot { in_flight: Arc::clone(self), owner })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Owner, usize>> {
@@ -45,7 +45,7 @@ impl<Owner: Eq + Hash + Copy> InFlight<Owner> {
     }
 }
 
-impl<Owner: Eq + Hash + Copy> Drop for Turn<Owner> {
+impl<Owner: Eq + Hash + Copy> Drop for InFlightSlot<Owner> {
     fn drop(&mut self) {
         let mut by_owner = self.in_flight.lock();
         let Some(count) = by_owner.get_mut(&self.owner) else { return };

@@ -16,11 +16,11 @@ pub(crate) fn coerce_distinct(
     root: NodeId,
     pairs: impl Iterator<Item = (String, String)>,
 ) -> Value {
-    let given = pairs.map(|(name, text)| Given { name, texts: vec![text], is_list: false });
+    let given = pairs.map(|(name, text)| NamedTexts { name, texts: vec![text], is_list: false });
     coerce_all(nodes, root, given)
 }
 
-fn coerce_all(nodes: &[Node], root: NodeId, all: impl IntoIterator<Item = Given>) -> Value {
+fn coerce_all(nodes: &[Node], root: NodeId, all: impl IntoIterator<Item = NamedTexts>) -> Value {
     let mut object = Map::new();
     for given in all {
         let value = match property(nodes, root, &given.name, &mut Vec::new()) {
@@ -33,13 +33,13 @@ fn coerce_all(nodes: &[Node], root: NodeId, all: impl IntoIterator<Item = Given>
 }
 
 /// All texts sent under one name; `tags[]` is another way to write a repeated `tags`.
-struct Given {
+struct NamedTexts {
     name: String,
     texts: Vec<String>,
     is_list: bool,
 }
 
-impl Given {
+impl NamedTexts {
     fn as_text(&self) -> Value {
         match self.texts.as_slice() {
             [only] if !self.is_list => Value::String(only.clone()),
@@ -48,8 +48,8 @@ impl Given {
     }
 }
 
-fn grouped(pairs: Vec<(String, String)>) -> Vec<Given> {
-    let mut groups: Vec<Given> = Vec::new();
+fn grouped(pairs: Vec<(String, String)>) -> Vec<NamedTexts> {
+    let mut groups: Vec<NamedTexts> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for (name, text) in pairs {
         let (name, is_list) = match name.strip_suffix("[]") {
@@ -57,7 +57,7 @@ fn grouped(pairs: Vec<(String, String)>) -> Vec<Given> {
             None => (name, false),
         };
         let place = *places.entry(name.clone()).or_insert_with(|| {
-            groups.push(Given { name, texts: Vec::new(), is_list });
+            groups.push(NamedTexts { name, texts: Vec::new(), is_list });
             groups.len() - 1
         });
         groups[place].texts.push(text);
@@ -80,7 +80,7 @@ fn property(nodes: &[Node], id: NodeId, name: &str, seen: &mut Vec<NodeId>) -> O
     parts.copied().find_map(|part| property(nodes, part, name, seen))
 }
 
-fn coerce_given(nodes: &[Node], id: NodeId, given: &Given) -> Value {
+fn coerce_given(nodes: &[Node], id: NodeId, given: &NamedTexts) -> Value {
     let accepts = nodes[id.0].accepts;
     let takes_array = accepts.contains(Kinds::ARRAY);
     let takes_only_array = accepts.without_null() == Kinds::ARRAY;

@@ -149,13 +149,13 @@ pub(crate) async fn status(session: &Session) -> Result<SchemaStatus, PgError> {
     })
 }
 
-struct Found {
+struct SchemaVersion {
     version: i64,
     compatible_from: i64,
 }
 
 /// The newest migration that was applied; zero in an empty database.
-async fn found(session: &Session) -> Result<Found, PgError> {
+async fn found(session: &Session) -> Result<SchemaVersion, PgError> {
     let tables = "SELECT count(*), count(*) FILTER (WHERE tablename = 'schema_version') \
                   FROM pg_tables WHERE schemaname = current_schema()";
     let row = session.one(tables, &[]).await?;
@@ -166,16 +166,17 @@ async fn found(session: &Session) -> Result<Found, PgError> {
         ));
     }
     if ours == 0 {
-        return Ok(Found { version: 0, compatible_from: 0 });
+        return Ok(SchemaVersion { version: 0, compatible_from: 0 });
     }
     let newest = "SELECT version, compatible_from FROM schema_version \
                   ORDER BY version DESC LIMIT 1";
-    let read = |row: Row| Ok(Found { version: get(&row, 0)?, compatible_from: get(&row, 1)? });
-    let none = Ok(Found { version: 0, compatible_from: 0 });
+    let read =
+        |row: Row| Ok(SchemaVersion { version: get(&row, 0)?, compatible_from: get(&row, 1)? });
+    let none = Ok(SchemaVersion { version: 0, compatible_from: 0 });
     session.row(newest, &[]).await?.map_or(none, read)
 }
 
-fn admits(found: &Found, known: i64) -> Result<(), PgError> {
+fn admits(found: &SchemaVersion, known: i64) -> Result<(), PgError> {
     if found.compatible_from <= known {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use outbound::{Client, Reach, Target, Way};
+use outbound::{Client, ConnectVia, Reach, Target};
 use serde::Deserialize;
 use tokio::time::timeout;
 use url::Url;
@@ -53,7 +53,7 @@ pub(crate) struct Report {
 
 impl Health {
     pub(crate) fn at(socket: &Path) -> Result<Health, String> {
-        let way = Way::Socket(socket.to_owned());
+        let way = ConnectVia::Socket(socket.to_owned());
         let reach = Reach { way, connect_timeout: ANSWER_TIMEOUT, idle_max: IDLE_MAX };
         let client = Client::new(reach).map_err(|error| error.to_string())?;
         // The host means nothing over a socket.

@@ -21,8 +21,8 @@ pub use fault::FetchFault;
 pub use fetch::{Ask, Fetched, Fetcher, Method};
 pub use names::{Names, SystemNames};
 pub use reading::Reading;
-pub use scrape::{PAGE_BYTES_MAX, ScrapeFault, Scraped, Scraper, Way};
-pub use search::{BRAVE, Found, NoSearch, SearchError, SearchKind, Searcher, TAVILY};
+pub use scrape::{PAGE_BYTES_MAX, PageSource, ScrapeFault, Scraped, Scraper};
+pub use search::{BRAVE, NoSearch, SearchError, SearchHit, SearchKind, Searcher, TAVILY};
 pub use tls::{TlsUnusable, trusting_the_system};
 
 #[cfg(test)]

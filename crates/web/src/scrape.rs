@@ -81,7 +81,7 @@ impl ScrapeFault {
 
 /// How a page was come by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum PageSource {
     /// The site's own Markdown, or plain text.
     Native,
     Extracted,
@@ -93,7 +93,7 @@ pub enum Way {
 pub struct Scraped {
     pub title: String,
     pub markdown: String,
-    pub way: Way,
+    pub way: PageSource,
 }
 
 pub struct Scraper {
@@ -166,7 +166,7 @@ impl Scraper {
             return Err(ScrapeFault::Status(fetched.status));
         }
         if let Some(text) = native(&fetched) {
-            return Ok(Scraped { title: String::new(), markdown: text, way: Way::Native });
+            return Ok(Scraped { title: String::new(), markdown: text, way: PageSource::Native });
         }
         let media_type = fetched.media_type();
         let is_page = matches!(media_type.as_str(), "text/html" | "application/xhtml+xml")
@@ -180,7 +180,7 @@ impl Scraper {
         }
         let read = self.reading.document(caller, fetched.body).await;
         let markdown = read.map_err(ScrapeFault::Unreadable)?;
-        Ok(Scraped { title: String::new(), markdown, way: Way::Document })
+        Ok(Scraped { title: String::new(), markdown, way: PageSource::Document })
     }
 
     async fn read_page(&self, fetched: Fetched, caller: CallerId) -> Result<Scraped, ScrapeFault> {
@@ -191,7 +191,7 @@ impl Scraper {
         let page = read.map_err(ScrapeFault::Unreadable)?;
         let told = link_header(&fetched).or(page.alternate.clone());
         if let Some(markdown) = self.native_beside(&fetched.address, told.as_deref()).await {
-            return Ok(Scraped { title: page.title, markdown, way: Way::Native });
+            return Ok(Scraped { title: page.title, markdown, way: PageSource::Native });
         }
         if page.needs_scripts
             && let Some(built) = self.built(&fetched.address, caller).await
@@ -199,7 +199,7 @@ impl Scraper {
         {
             return Ok(built);
         }
-        Ok(Scraped { title: page.title, markdown: page.markdown, way: Way::Extracted })
+        Ok(Scraped { title: page.title, markdown: page.markdown, way: PageSource::Extracted })
     }
 
     /// The page as scripts build it; nothing if no browser could do it.
@@ -215,7 +215,7 @@ impl Scraper {
         let utf8 = Some("text/html; charset=utf-8".to_owned());
         let page =
             self.reading.page(caller, Bytes::from(html), utf8, address.to_string()).await.ok()?;
-        Some(Scraped { title: page.title, markdown: page.markdown, way: Way::Browser })
+        Some(Scraped { title: page.title, markdown: page.markdown, way: PageSource::Browser })
     }
 
     /// Where the page says, or beside it on hosts that write for models.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outbound::{Client, Content, NoTarget, Reach, SetupError, Target, Way};
+use outbound::{Client, ConnectVia, Content, NoTarget, Reach, SetupError, Target};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::json;
@@ -30,7 +30,7 @@ pub enum SearchKind {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchHit {
     pub title: String,
     pub url: String,
     /// What the page says about it, as the service cut it out.
@@ -73,8 +73,11 @@ pub struct Searcher {
 impl Searcher {
     /// `url` is where the service answers; SearXNG's is that of its front page.
     pub fn new(kind: SearchKind, url: &Url, key: Option<&str>) -> Result<Searcher, NoSearch> {
-        let reach =
-            Reach { way: Way::ByEnvironment, connect_timeout: CONNECT_TIMEOUT, idle_max: IDLE_MAX };
+        let reach = Reach {
+            way: ConnectVia::ByEnvironment,
+            connect_timeout: CONNECT_TIMEOUT,
+            idle_max: IDLE_MAX,
+        };
         let client = Client::new(reach)?;
         let mut headers = HeaderMap::new();
         headers.insert(http::header::ACCEPT, HeaderValue::from_static("application/json"));
@@ -96,7 +99,7 @@ impl Searcher {
         Ok(Searcher { kind, client, target })
     }
 
-    pub async fn search(&self, query: &str, limit: usize) -> Result<Vec<Found>, SearchError> {
+    pub async fn search(&self, query: &str, limit: usize) -> Result<Vec<SearchHit>, SearchError> {
         let searching = timeout(SEARCH_TIME_MAX, self.ask(query, limit)).await;
         let body = searching.map_err(|_| SearchError::Unreachable("too slow".to_owned()))??;
         let found = read(self.kind, &body)?;
@@ -155,7 +158,7 @@ struct Line {
     date: Option<String>,
 }
 
-fn read(kind: SearchKind, body: &[u8]) -> Result<Vec<Found>, SearchError> {
+fn read(kind: SearchKind, body: &[u8]) -> Result<Vec<SearchHit>, SearchError> {
     let strange = |error: serde_json::Error| SearchError::Strange(error.to_string());
     let lines = match kind {
         SearchKind::Brave => {
@@ -168,7 +171,7 @@ fn read(kind: SearchKind, body: &[u8]) -> Result<Vec<Found>, SearchError> {
         }
     };
     let found = |line: Line| {
-        Some(Found {
+        Some(SearchHit {
             title: line.title.unwrap_or_default(),
             url: line.url?,
             content: line.content.unwrap_or_default(),
@@ -182,12 +185,12 @@ fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-fn bounded(found: Found) -> Found {
+fn bounded(found: SearchHit) -> SearchHit {
     let cut = |text: String, chars_max: usize| match text.char_indices().nth(chars_max) {
         Some((at, _)) => text[..at].to_owned(),
         None => text,
     };
-    Found {
+    SearchHit {
         title: cut(found.title, TITLE_CHARS_MAX),
         content: cut(found.content, CONTENT_CHARS_MAX),
         ..found

@@ -39,7 +39,7 @@ impl Failed {
 
 /// An answer, and whether it is a replay.
 #[derive(Debug, Clone)]
-pub(crate) struct Given {
+pub(crate) struct AnswerOrReplay {
     pub(crate) answer: Arc<KeyedAnswer>,
     /// Given before, and not charged for again.
     pub(crate) is_replay: bool,
@@ -54,7 +54,7 @@ pub(crate) struct KeyedAnswer {
     pub(crate) balance_remaining: Option<String>,
 }
 
-impl Given {
+impl AnswerOrReplay {
     /// Always JSON, whatever a server behind us called it.
     pub(crate) fn into_response(self) -> Response {
         let answer = Arc::unwrap_or_clone(self.answer);
@@ -80,7 +80,7 @@ impl Given {
 #[derive(Clone)]
 pub(crate) struct Ended {
     pub(super) fingerprint: Fingerprint,
-    pub(super) outcome: Result<Given, Unanswered>,
+    pub(super) outcome: Result<AnswerOrReplay, Unanswered>,
 }
 
 #[derive(Clone)]

@@ -5,19 +5,19 @@ use std::marker::PhantomData;
 use axum::response::Response;
 use schemars::{JsonSchema, SchemaGenerator};
 
-use crate::keyed::Given;
+use crate::keyed::AnswerOrReplay;
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 
 /// What was queued, now or before under the same key. `T` is what the document says about it.
 pub(crate) struct Queued<T> {
-    given: Given,
+    given: AnswerOrReplay,
     described_by: PhantomData<fn() -> T>,
 }
 
 impl<T> Queued<T> {
-    pub(crate) fn new(given: Given) -> Queued<T> {
+    pub(crate) fn new(given: AnswerOrReplay) -> Queued<T> {
         Queued { given, described_by: PhantomData }
     }
 }

@@ -7,7 +7,7 @@ use config::document::template;
 use config::sources::FILE_NAME;
 
 use crate::args::Init;
-use crate::commands::look::{self, Found};
+use crate::commands::look::{self, FoundEngine};
 use crate::failure::Failure;
 use crate::output::print_line;
 use crate::surroundings::Surroundings;
@@ -33,7 +33,7 @@ pub(crate) async fn run(surroundings: &Surroundings, init: &Init) -> Result<(), 
     })?;
     file.write_all(text.as_bytes())
         .map_err(|error| Failure::Failed(format!("cannot write {shown}: {error}")))?;
-    for Found { candidate, models } in &found {
+    for FoundEngine { candidate, models } in &found {
         let count = models.len();
         print_line(&format!(
             "found {} on port {}: {count} model(s)",

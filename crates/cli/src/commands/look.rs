@@ -58,18 +58,18 @@ const fn openai(id: &'static str, name: &'static str, port: u16) -> Candidate {
 
 /// An engine that answered.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundEngine {
     pub(crate) candidate: Candidate,
     /// The names of its models, where it tells.
     pub(crate) models: Vec<String>,
 }
 
-pub(crate) async fn look(candidates: &[Candidate]) -> Vec<Found> {
+pub(crate) async fn look(candidates: &[Candidate]) -> Vec<FoundEngine> {
     let asked = candidates.iter().map(|candidate| async {
         let answer = timeout(ANSWER_TIMEOUT, ask(candidate.port, candidate.path)).await;
         let answer = answer.ok()??;
         let models = models(candidate, &answer)?;
-        Some(Found { candidate: *candidate, models })
+        Some(FoundEngine { candidate: *candidate, models })
     });
     join_all(asked).await.into_iter().flatten().collect()
 }
@@ -103,10 +103,10 @@ fn models(candidate: &Candidate, answer: &Value) -> Option<Vec<String>> {
 }
 
 /// What was found as entries of the configuration.
-pub(crate) fn entries(found: &[Found]) -> String {
+pub(crate) fn entries(found: &[FoundEngine]) -> String {
     let mut text = String::new();
     let mut has_default = false;
-    for Found { candidate, models } in found {
+    for FoundEngine { candidate, models } in found {
         let Candidate { id, name, kind, port, base, .. } = candidate;
         let _ = writeln!(
             text,

@@ -6,7 +6,7 @@ use axum::extract::{Multipart, State};
 use axum::http::header;
 use axum::response::IntoResponse;
 
-use super::picture_form::{PIXELS_MAX, PictureForm, Turn, opened, refusal, work};
+use super::picture_form::{PIXELS_MAX, PictureForm, PictureTurn, opened, refusal, work};
 use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
 
@@ -14,7 +14,7 @@ pub(crate) async fn create(
     State(registry): State<Arc<Registry>>,
     form: Multipart,
 ) -> Result<impl IntoResponse, Refusal> {
-    let turn = Turn::take(&registry).await?;
+    let turn = PictureTurn::take(&registry).await?;
     let mut form = PictureForm::read(form).await?;
     let file = form.picture()?;
     let Model::CutOut(cutter) = registry.get(&form.model, ModelKind::CutOut).await?.model else {

@@ -12,7 +12,7 @@ use engine_onnx::tools::erase::Holes;
 use serde_json::{Value, json};
 
 use super::picture_file::PictureFile;
-use super::picture_form::{PIXELS_MAX, PictureForm, Turn, opened, refusal, work};
+use super::picture_form::{PIXELS_MAX, PictureForm, PictureTurn, opened, refusal, work};
 use super::repaint;
 use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
@@ -27,7 +27,7 @@ pub(crate) async fn create(
     State(registry): State<Arc<Registry>>,
     form: Multipart,
 ) -> Result<Json<Value>, Refusal> {
-    let turn = Turn::take(&registry).await?;
+    let turn = PictureTurn::take(&registry).await?;
     let form = PictureForm::read(form).await?;
     let changed = match registry.kind_of(&form.model)? {
         ModelKind::Edit => redraw(&registry, form, turn).await?,
@@ -39,7 +39,7 @@ pub(crate) async fn create(
 async fn erase(
     registry: &Arc<Registry>,
     mut form: PictureForm,
-    turn: Turn,
+    turn: PictureTurn,
 ) -> Result<PictureFile, Refusal> {
     let (file, mask) = (form.picture()?, form.mask.take());
     let Model::Erase(eraser) = registry.get(&form.model, ModelKind::Erase).await?.model else {
@@ -62,7 +62,7 @@ async fn erase(
 async fn redraw(
     registry: &Arc<Registry>,
     mut form: PictureForm,
-    turn: Turn,
+    turn: PictureTurn,
 ) -> Result<PictureFile, Refusal> {
     if form.mask.is_some() {
         return Err(Refusal::invalid(Some("mask"), NO_MASK_TAKEN));

@@ -62,21 +62,21 @@ impl PictureForm {
 
 /// Held while a large picture is read and worked on: it takes much memory, and the network every
 /// core. Whoever waits for it has sent nothing yet but the head of the request.
-pub(super) struct Turn {
+pub(super) struct PictureTurn {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Turn {
-    pub(super) async fn take(registry: &Registry) -> Result<Turn, Refusal> {
+impl PictureTurn {
+    pub(super) async fn take(registry: &Registry) -> Result<PictureTurn, Refusal> {
         let permit = Arc::clone(registry.workbench()).acquire_owned().await;
         let stopped = |_| Refusal::failed("The engine is stopping.");
-        Ok(Turn { _permit: permit.map_err(stopped)? })
+        Ok(PictureTurn { _permit: permit.map_err(stopped)? })
     }
 }
 
 /// Does the work and writes the picture.
 pub(super) async fn work(
-    turn: Turn,
+    turn: PictureTurn,
     work: impl FnOnce(&dyn Fn() -> bool) -> Result<Picture, Refusal> + Send + 'static,
 ) -> Result<PictureFile, Refusal> {
     let waiting = Waiting::default();

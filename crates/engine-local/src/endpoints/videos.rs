@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::picture_cut::{cut_to, side};
-use super::picture_form::{PIXELS_MAX, Turn, opened};
+use super::picture_form::{PIXELS_MAX, PictureTurn, opened};
 use super::read_json;
 use crate::film::{Order, SECONDS_MAX, SIDES};
 use crate::refusal::Refusal;
@@ -86,7 +86,7 @@ impl VideoBody {
 
 /// The picture to start from, in the size of the frames. Of the file nothing is kept.
 async fn start(videos: &Videos, image: String, size: (u32, u32)) -> Result<RgbImage, Refusal> {
-    let turn = Turn::take(videos.registry()).await?;
+    let turn = PictureTurn::take(videos.registry()).await?;
     let work = move || {
         let _turn = turn;
         let base64 = image.split_once(";base64,").map_or(image.as_str(), |(_, data)| data);

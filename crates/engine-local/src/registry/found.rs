@@ -26,19 +26,19 @@ const PAINTER: &str = "pictor-icons";
 
 /// A model on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundModel {
     pub(crate) id: String,
     pub(crate) kind: ModelKind,
     /// The GGUF file of a text model; otherwise the model's folder.
     pub(crate) path: PathBuf,
 }
 
-impl Found {
+impl FoundModel {
     /// Videos and edits are made with the picture model, which is loaded once for all of them.
-    pub(crate) fn into_loadable(self) -> Found {
+    pub(crate) fn into_loadable(self) -> FoundModel {
         match self.kind {
             ModelKind::Video | ModelKind::Edit => {
-                Found { id: PAINTER.to_owned(), kind: ModelKind::Image, ..self }
+                FoundModel { id: PAINTER.to_owned(), kind: ModelKind::Image, ..self }
             }
             _ => self,
         }
@@ -82,9 +82,9 @@ impl ModelKind {
 }
 
 /// An id of the manifest, the stem of a GGUF file in the folder, or the path of one.
-pub(crate) fn find(models_dir: &Path, id: &str) -> Result<Found, Refusal> {
+pub(crate) fn find(models_dir: &Path, id: &str) -> Result<FoundModel, Refusal> {
     if let Some(gguf) = gguf_in(models_dir, id).or_else(|| gguf_at(id)) {
-        return Ok(Found { id: id.to_owned(), kind: ModelKind::Text, path: gguf });
+        return Ok(FoundModel { id: id.to_owned(), kind: ModelKind::Text, path: gguf });
     }
     let unknown = || {
         let folder = models_dir.display();
@@ -101,7 +101,7 @@ pub(crate) fn find(models_dir: &Path, id: &str) -> Result<Found, Refusal> {
         Some(file) if kind == ModelKind::Text => folder.join(&file.name),
         _ => folder,
     };
-    Ok(Found { id: id.to_owned(), kind, path })
+    Ok(FoundModel { id: id.to_owned(), kind, path })
 }
 
 /// Every model that could be loaded now.
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(all(&folder), [("mine".to_owned(), ModelKind::Text)]);
         let found = find(&folder, "mine").unwrap();
         let path = folder.join("mine.gguf");
-        assert_eq!(found, Found { id: "mine".to_owned(), kind: ModelKind::Text, path });
+        assert_eq!(found, FoundModel { id: "mine".to_owned(), kind: ModelKind::Text, path });
         for id in ["../outside", "outside", "notes", "", "a/b", "/nowhere/x.gguf"] {
             assert!(find(&folder, id).is_err(), "{id}");
         }

@@ -15,7 +15,7 @@ use engine_onnx::transcription::{self, Transcriber};
 use engine_text::TextModel;
 use weights::Missing;
 
-use super::{Found, Limits, LoadSettings, ModelKind, text};
+use super::{FoundModel, Limits, LoadSettings, ModelKind, text};
 use crate::refusal::Refusal;
 
 /// The entry of the manifest with the library that runs ONNX graphs.
@@ -92,7 +92,7 @@ pub(crate) trait Room {
 
 /// A model that is to be loaded.
 pub(crate) struct Attempt<'a, R> {
-    pub(crate) found: &'a Found,
+    pub(crate) found: &'a FoundModel,
     pub(crate) settings: &'a LoadSettings,
     pub(crate) limits: &'a Limits,
     pub(crate) room: &'a R,
@@ -113,7 +113,7 @@ pub(crate) fn load(attempt: &Attempt<'_, impl Room>) -> Result<Loaded, Refusal> 
     Ok(Loaded { model, memory_bytes })
 }
 
-fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Model, Refusal> {
+fn load_graph(found: &FoundModel, runtime: &Runtime, models_dir: &Path) -> Result<Model, Refusal> {
     let folder = &found.path;
     match found.kind {
         ModelKind::Embedding => {
@@ -167,7 +167,7 @@ fn load_graph(found: &Found, runtime: &Runtime, models_dir: &Path) -> Result<Mod
 /// and what it computes with, of which ONNX Runtime and its arena are a part. Measured as the growth
 /// of the process (the test `no_model_takes_more_than_it_says`): MiniLM 457 MB, Hibari 150, Kokoro
 /// 1,335, Moonshine tiny 220, Whisper tiny 668.
-fn graph_memory_bytes(found: &Found, files_bytes: u64) -> u64 {
+fn graph_memory_bytes(found: &FoundModel, files_bytes: u64) -> u64 {
     let (factor, working_mb): (u64, u64) = match found.kind {
         // Its weights are written in half precision, and widened while they are read.
         ModelKind::Speech if is_kokoro(found) => (8, 192),
@@ -189,16 +189,16 @@ fn graph_memory_bytes(found: &Found, files_bytes: u64) -> u64 {
     files_bytes.saturating_mul(factor).saturating_add(working_mb << 20)
 }
 
-fn is_whisper(found: &Found) -> bool {
+fn is_whisper(found: &FoundModel) -> bool {
     found.kind == ModelKind::Transcription && found.id.starts_with("whisper")
 }
 
 /// The upscaler whose weights are in the program.
-fn is_compact(found: &Found) -> bool {
+fn is_compact(found: &FoundModel) -> bool {
     found.kind == ModelKind::Upscale && found.id.ends_with("compact")
 }
 
-fn is_kokoro(found: &Found) -> bool {
+fn is_kokoro(found: &FoundModel) -> bool {
     found.kind == ModelKind::Speech && found.id.ends_with("kokoro")
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Server {
 
 /// A file that a node made.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
-pub(crate) struct Made {
+pub(crate) struct ComfyFile {
     pub(crate) filename: String,
     #[serde(default)]
     pub(crate) subfolder: String,
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-impl Made {
+impl ComfyFile {
     /// What follows the address at which files are seen.
     pub(crate) fn address(&self) -> String {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();

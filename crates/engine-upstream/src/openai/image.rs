@@ -84,8 +84,8 @@ impl OpenAiImages {
 
     async fn read(&self, endpoint: &Endpoint, body: &[u8]) -> Result<ImageAnswer, EngineError> {
         let file = match read(body)? {
-            Made::Inline(text) => picture::from_text(&text)?,
-            Made::At(address) => picture::from_address(endpoint, &address).await?,
+            PictureLocation::Inline(text) => picture::from_text(&text)?,
+            PictureLocation::At(address) => picture::from_address(endpoint, &address).await?,
         };
         Ok(ImageAnswer { file, ..ImageAnswer::default() })
     }
@@ -172,12 +172,12 @@ struct ImageBody {
 
 /// Where an answer has its picture.
 #[derive(Debug)]
-pub(crate) enum Made {
+pub(crate) enum PictureLocation {
     Inline(String),
     At(String),
 }
 
-pub(crate) fn read(body: &[u8]) -> Result<Made, EngineError> {
+pub(crate) fn read(body: &[u8]) -> Result<PictureLocation, EngineError> {
     let answer: AnswerBody = serde_json::from_slice(body)
         .map_err(|error| bad_answer(format!("it is not a list of pictures: {error}")))?;
     if let Some(error) = answer.error.filter(|error| !error.is_null()) {
@@ -185,7 +185,7 @@ pub(crate) fn read(body: &[u8]) -> Result<Made, EngineError> {
     }
     let first = answer.data.into_iter().flatten().next();
     let first = first.ok_or_else(|| bad_answer("it has no picture"))?;
-    let inline = first.b64_json.filter(|it| !it.is_empty()).map(Made::Inline);
-    let made = inline.or_else(|| first.url.filter(|it| !it.is_empty()).map(Made::At));
+    let inline = first.b64_json.filter(|it| !it.is_empty()).map(PictureLocation::Inline);
+    let made = inline.or_else(|| first.url.filter(|it| !it.is_empty()).map(PictureLocation::At));
     made.ok_or_else(|| bad_answer("its picture is missing"))
 }

@@ -53,10 +53,10 @@ impl Driver for AceStep {
 }
 
 impl AceStep {
-    async fn ask_about(&self, ticket: &Ticket) -> Result<Vec<Found>, EngineError> {
+    async fn ask_about(&self, ticket: &Ticket) -> Result<Vec<AceStepJob>, EngineError> {
         let body = json!({ "task_id_list": [ticket.0] });
         let answer = self.query.ask(body.to_string().into_bytes()).await?;
-        parse::<Envelope<Vec<Found>>>(&answer)?.into_data()
+        parse::<Envelope<Vec<AceStepJob>>>(&answer)?.into_data()
     }
 
     async fn write_lyrics(&self, request: &MusicRequest) -> Result<String, EngineError> {
@@ -125,7 +125,7 @@ struct Written {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct AceStepJob {
     status: i64,
     /// JSON, as text.
     #[serde(default)]
@@ -134,7 +134,7 @@ pub(crate) struct Found {
     progress_text: Option<String>,
 }
 
-pub(crate) fn progress(found: &[Found]) -> Result<Progress, EngineError> {
+pub(crate) fn progress(found: &[AceStepJob]) -> Result<Progress, EngineError> {
     let Some(found) = found.first() else { return Ok(Progress::Lost) };
     match found.status {
         0 => Ok(running(&Value::Null, &Value::Null)),
@@ -145,7 +145,7 @@ pub(crate) fn progress(found: &[Found]) -> Result<Progress, EngineError> {
 }
 
 /// Where the first file of a task lies, as the server itself names it.
-fn path(found: &[Found]) -> Result<String, EngineError> {
+fn path(found: &[AceStepJob]) -> Result<String, EngineError> {
     let lost = || bad_answer("its task made no file");
     let result = &found.first().ok_or_else(lost)?.result;
     let read;

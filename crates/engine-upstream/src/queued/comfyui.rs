@@ -9,7 +9,7 @@ use super::driver::Driver;
 use super::{
     cannot, failed, file, parse, plain_name, refuse_extras, refuse_references, running, size,
 };
-use crate::comfyui::{Made, Server, Slot, Workflow, reason};
+use crate::comfyui::{ComfyFile, Server, Slot, Workflow, reason};
 use crate::transport::bad_answer;
 use crate::upstream::MediaWork;
 
@@ -193,7 +193,7 @@ pub(crate) fn progress(
 
 /// The file that a job is about. What nodes only showed in passing counts where none of them has put
 /// anything out.
-fn made(history: &[u8], id: &str, work: MediaWork) -> Result<Option<Made>, EngineError> {
+fn made(history: &[u8], id: &str, work: MediaWork) -> Result<Option<ComfyFile>, EngineError> {
     let endings = match work {
         MediaWork::Music => MUSIC_ENDINGS.as_slice(),
         MediaWork::Video => VIDEO_ENDINGS.as_slice(),
@@ -203,12 +203,12 @@ fn made(history: &[u8], id: &str, work: MediaWork) -> Result<Option<Made>, Engin
     // Nodes call their lists `images`, `gifs`, `videos` or `audio`, whatever is in them.
     let lists = nodes.flat_map(|(_, node)| node.as_object().into_iter().flatten());
     let files = lists.flat_map(|(_, list)| list.as_array().into_iter().flatten());
-    let files = files.filter_map(|file| serde_json::from_value::<Made>(file.clone()).ok());
-    let is_wanted = |file: &Made| {
+    let files = files.filter_map(|file| serde_json::from_value::<ComfyFile>(file.clone()).ok());
+    let is_wanted = |file: &ComfyFile| {
         let ending = file.filename.rsplit_once('.').map(|(_, it)| it.to_ascii_lowercase());
         ending.is_some_and(|it| endings.contains(&it.as_str()))
     };
-    let mut wanted: Vec<Made> = files.filter(is_wanted).collect();
+    let mut wanted: Vec<ComfyFile> = files.filter(is_wanted).collect();
     wanted.sort_by_key(|file| file.kind != "output");
     Ok(wanted.into_iter().next())
 }

@@ -87,12 +87,12 @@ struct SdcppJob {
     status: String,
     #[serde(default)]
     queue_position: Value,
-    result: Option<Made>,
+    result: Option<SdcppResult>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Made {
+struct SdcppResult {
     b64_json: Option<String>,
 }
 

@@ -123,7 +123,7 @@ fn every_word_about_a_job_is_read() {
                 seen += 1;
                 continue;
             }
-            _ => serde_json::from_slice::<Vec<acestep::Found>>(&body)
+            _ => serde_json::from_slice::<Vec<acestep::AceStepJob>>(&body)
                 .map_err(|error| EngineError::BadAnswer { cause: error.to_string() })
                 .and_then(|found| acestep::progress(&found)),
         };

@@ -299,7 +299,7 @@ async fn check(example: &Example, operation: &Value) {
         "get_wallet_balance" | "list_wallet_transactions" => app.signed_in(&wallet),
         _ => app.admin(),
     };
-    let made = Made::of(&app, id).await;
+    let made = QueuedJobs::of(&app, id).await;
     let call = async |app: &TestApp, client: &Client, sent: &Sent, key: &str| {
         call(app, client, sent, (key, &made)).await
     };
@@ -344,21 +344,21 @@ async fn app_for(operation: &str) -> TestApp {
 
 /// Jobs that were queued and done, for operations that are about one.
 #[derive(Default)]
-struct Made {
+struct QueuedJobs {
     music: String,
     video: String,
     link: String,
 }
 
-impl Made {
-    async fn of(app: &TestApp, operation: &str) -> Made {
+impl QueuedJobs {
+    async fn of(app: &TestApp, operation: &str) -> QueuedJobs {
         if !["_audio", "_video", "_media"].iter().any(|it| operation.ends_with(it)) {
-            return Made::default();
+            return QueuedJobs::default();
         }
         let music = audio_queue::queue(&app.admin()).await;
         let (video, link) = video_queue::queue(&app.admin()).await;
         app.run_jobs().await;
-        Made { music, video, link: link.unwrap_or_default() }
+        QueuedJobs { music, video, link: link.unwrap_or_default() }
     }
 }
 
@@ -366,7 +366,7 @@ async fn call(
     app: &TestApp,
     client: &Client,
     sent: &Sent,
-    (key, made): (&str, &Made),
+    (key, made): (&str, &QueuedJobs),
 ) -> TestReply {
     let wallet = TestWallet::evm(1);
     let token = app.anonymous().get("/api_keys/generate_web3_key").await.ok();

@@ -35,7 +35,7 @@ fn hear_head(stream: &mut TcpStream) {
 #[tokio::test]
 async fn long_content_reaches_the_server_whole() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let listener = held.listener.try_clone().unwrap();
     let serve = move || {
@@ -61,7 +61,7 @@ async fn long_content_reaches_the_server_whole() {
 #[tokio::test]
 async fn a_refusal_that_comes_before_all_is_written_is_the_answer() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let serve = move || {
         let mut stream = held.accept();
@@ -83,7 +83,7 @@ async fn a_refusal_that_comes_before_all_is_written_is_the_answer() {
 #[tokio::test]
 async fn a_refusal_is_the_answer_even_if_the_server_hangs_up_on_the_rest() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let serve = move || {
         let mut stream = held.accept();
@@ -103,7 +103,7 @@ async fn a_refusal_is_the_answer_even_if_the_server_hangs_up_on_the_rest() {
 #[tokio::test]
 async fn a_server_that_hangs_up_on_long_content_without_a_word_is_a_fault() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let listener = held.listener.try_clone().unwrap();
     let serve = move || hear_head(&mut accept(&listener));
@@ -118,7 +118,7 @@ async fn a_server_that_hangs_up_on_long_content_without_a_word_is_a_fault() {
 #[tokio::test]
 async fn the_rest_of_a_request_is_written_while_its_answer_is_read() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let (seen, is_seen) = mpsc::channel();
     let serve = move || {
@@ -143,7 +143,7 @@ async fn the_rest_of_a_request_is_written_while_its_answer_is_read() {
 #[tokio::test]
 async fn a_body_is_handed_on_while_the_server_waits() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let (seen, is_seen) = mpsc::channel();
     let serve = move || {

@@ -42,7 +42,7 @@ async fn ask(client: &Client, target: &Target) {
 #[tokio::test]
 async fn one_request_after_the_other_takes_one_connection() {
     let (address, opened) = counting_server();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{address}/"));
     for _ in 0..3 {
         ask(&client, &target).await;
@@ -53,7 +53,7 @@ async fn one_request_after_the_other_takes_one_connection() {
 #[tokio::test]
 async fn each_lane_uses_its_own_connections() {
     let (address, opened) = counting_server();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{address}/"));
     let lanes = Lanes::start(NonZeroUsize::new(2).unwrap()).unwrap();
     let seats: [Seat; 2] = [lanes.seat(), lanes.seat()];
@@ -68,7 +68,7 @@ async fn each_lane_uses_its_own_connections() {
 #[tokio::test]
 async fn an_answer_that_nobody_reads_leaves_its_connection_if_it_has_come() {
     let (address, opened) = counting_server();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{address}/"));
     for _ in 0..3 {
         assert_eq!(client.get(&target, "").await.unwrap().status(), 200);
@@ -79,7 +79,7 @@ async fn an_answer_that_nobody_reads_leaves_its_connection_if_it_has_come() {
 #[tokio::test]
 async fn a_connection_goes_back_with_the_last_piece_whoever_holds_the_body() {
     let (address, opened) = counting_server();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{address}/"));
     let mut pieces = client.get(&target, "").await.unwrap().into_pieces();
     assert_eq!(pieces.next().await.unwrap().unwrap(), "hi");
@@ -92,7 +92,8 @@ async fn a_connection_goes_back_with_the_last_piece_whoever_holds_the_body() {
 async fn a_connection_that_was_idle_for_too_long_is_not_used() {
     let (address, opened) = counting_server();
     let (connect_timeout, idle_max) = (Duration::from_secs(1), Duration::ZERO);
-    let client = Client::new(Reach { way: Way::Straight, connect_timeout, idle_max }).unwrap();
+    let client =
+        Client::new(Reach { way: ConnectVia::Straight, connect_timeout, idle_max }).unwrap();
     let target = target(&client, &format!("http://{address}/"));
     ask(&client, &target).await;
     ask(&client, &target).await;
@@ -112,7 +113,7 @@ async fn a_unix_socket_is_spoken_to_like_any_server() {
             stream.write_all(OK.as_bytes()).unwrap();
         }
     });
-    let client = client(Way::Socket(path));
+    let client = client(ConnectVia::Socket(path));
     let target = target(&client, "http://engine/");
     ask(&client, &target).await;
     ask(&client, &target).await;

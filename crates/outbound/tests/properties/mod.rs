@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::HeaderMap;
 use multer::Multipart;
-use outbound::{Client, Content, FormFile, Reach, Target, Way};
+use outbound::{Client, ConnectVia, Content, FormFile, Reach, Target};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::{Builder, Runtime};
@@ -139,7 +139,8 @@ async fn say(mut stream: UnixStream, pieces: &[&[u8]]) {
 }
 
 async fn ask(socket: PathBuf) -> Told {
-    let reach = Reach { way: Way::Socket(socket), connect_timeout: PATIENCE, idle_max: PATIENCE };
+    let reach =
+        Reach { way: ConnectVia::Socket(socket), connect_timeout: PATIENCE, idle_max: PATIENCE };
     let client = Client::new(reach).expect("a client");
     let url = Url::parse("http://server/v1").expect("an address");
     let target = Target::new(&client, &url, HeaderMap::new()).expect("a target");

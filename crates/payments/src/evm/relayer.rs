@@ -19,7 +19,7 @@ use super::stuck::Blockage;
 use super::transaction::{Call, Signed};
 use crate::direct::EvmSetup;
 use crate::node::CallError;
-use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Sighting, Turn};
+use crate::settler::{Decline, Order, Preparation, Prepared, SendSlot, Setback, Sighting};
 use crate::spending::Spending;
 
 /// USDC's transfer takes some 80,000; a contract wallet's signature adds to it. More would be a
@@ -103,7 +103,7 @@ impl Relayer {
             since_block: Some(head.number),
             replaced: Vec::new(),
         };
-        Ok(Preparation::Ready(Prepared { sent, turn: Some(Turn::new(turn)) }))
+        Ok(Preparation::Ready(Prepared { sent, turn: Some(SendSlot::new(turn)) }))
     }
 
     pub(crate) async fn send(&self, claim: &Claim) -> Result<Sighting, Setback> {

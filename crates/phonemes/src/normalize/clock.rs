@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> String {
     })
 }
 
-fn clock(hour: &str, minute: &str, found: &super::rewrite::Found<'_>) -> String {
+fn clock(hour: &str, minute: &str, found: &super::rewrite::PatternMatch<'_>) -> String {
     let hour = cardinal(hour);
     match value(minute) {
         0 if found.has(3) || found.has(4) => hour,

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::rewrite::{Found, NUMBER, pattern, rewrite};
+use super::rewrite::{NUMBER, PatternMatch, pattern, rewrite};
 
 /// The number itself is left for the rule that reads numbers.
 pub(super) fn read(text: &str) -> String {
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> String {
     })
 }
 
-fn apart(found: &Found<'_>) -> bool {
+fn apart(found: &PatternMatch<'_>) -> bool {
     !found.follows_word() && !found.before.ends_with(['.', '-'])
 }
 

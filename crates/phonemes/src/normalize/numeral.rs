@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::rewrite::{Found, pattern, rewrite};
+use super::rewrite::{PatternMatch, pattern, rewrite};
 use crate::number::{cardinal, code, fraction, ordinal, spelled, year};
 
 pub(super) fn read(text: &str) -> String {
@@ -34,7 +34,7 @@ pub(super) fn read(text: &str) -> String {
 }
 
 /// Not inside of something longer, such as a serial number.
-fn apart(found: &Found<'_>) -> bool {
+fn apart(found: &PatternMatch<'_>) -> bool {
     !found.before.ends_with(['-', '.', '/', ',']) && !found.after.starts_with(['-', '/'])
 }
 
@@ -55,7 +55,7 @@ fn parts(count: &str, of: &str) -> Option<String> {
 const PARTS: [&str; 9] =
     ["half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
-fn numeral(found: &Found<'_>) -> Option<String> {
+fn numeral(found: &PatternMatch<'_>) -> Option<String> {
     let (whole, decimals, suffix) = (found.group(2), found.group(3), found.group(4));
     if whole.is_empty() && decimals.is_empty() {
         return None;
@@ -83,7 +83,7 @@ fn numeral(found: &Found<'_>) -> Option<String> {
 }
 
 /// The 2 of B2B.
-fn between_letters(found: &Found<'_>, whole: &str) -> bool {
+fn between_letters(found: &PatternMatch<'_>, whole: &str) -> bool {
     let letter = |it: char| it.is_alphabetic();
     whole == "2" && found.before.ends_with(letter) && found.after.starts_with(letter)
 }

@@ -3,13 +3,13 @@
 use regex::{Captures, Regex};
 
 /// What a pattern found, and its surroundings.
-pub(super) struct Found<'t> {
+pub(super) struct PatternMatch<'t> {
     captures: Captures<'t>,
     pub(super) before: &'t str,
     pub(super) after: &'t str,
 }
 
-impl<'t> Found<'t> {
+impl<'t> PatternMatch<'t> {
     /// A group of the pattern; empty if it took no part.
     pub(super) fn group(&self, number: usize) -> &'t str {
         self.captures.get(number).map_or("", |it| it.as_str())
@@ -36,14 +36,14 @@ fn is_word(character: char) -> bool {
 pub(super) fn rewrite(
     text: &str,
     pattern: &Regex,
-    read: impl Fn(&Found<'_>) -> Option<String>,
+    read: impl Fn(&PatternMatch<'_>) -> Option<String>,
 ) -> String {
     let mut rewritten = String::with_capacity(text.len());
     let mut from = 0;
     for captures in pattern.captures_iter(text) {
         let Some(whole) = captures.get(0) else { continue };
         let (before, after) = (&text[..whole.start()], &text[whole.end()..]);
-        let Some(reading) = read(&Found { captures, before, after }) else { continue };
+        let Some(reading) = read(&PatternMatch { captures, before, after }) else { continue };
         rewritten.push_str(&text[from..whole.start()]);
         rewritten.push_str(&reading);
         from = whole.end();

@@ -20,12 +20,12 @@ pub(super) struct Turns(Arc<Mutex<Queue>>);
 struct Queue {
     free: usize,
     running: HashMap<CallerId, usize>,
-    waiting: VecDeque<(CallerId, oneshot::Sender<Turn>)>,
+    waiting: VecDeque<(CallerId, oneshot::Sender<TaskPermit>)>,
 }
 
 /// The right to have one task done, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct TaskPermit {
     caller: CallerId,
     /// Nothing once it was given back.
     queue: Option<Arc<Mutex<Queue>>>,
@@ -37,7 +37,7 @@ impl Turns {
         Turns(Arc::new(Mutex::new(Queue { free: at_once.get(), running, waiting })))
     }
 
-    pub(super) async fn take(&self, caller: CallerId) -> Result<Turn, ReaderError> {
+    pub(super) async fn take(&self, caller: CallerId) -> Result<TaskPermit, ReaderError> {
         let next = {
             let mut queue = lock(&self.0);
             // Callers that were dropped do not count.
@@ -59,9 +59,9 @@ impl Turns {
 }
 
 impl Queue {
-    fn begin(&mut self, caller: CallerId, queue: &Arc<Mutex<Queue>>) -> Turn {
+    fn begin(&mut self, caller: CallerId, queue: &Arc<Mutex<Queue>>) -> TaskPermit {
         *self.running.entry(caller).or_default() += 1;
-        Turn { caller, queue: Some(Arc::clone(queue)) }
+        TaskPermit { caller, queue: Some(Arc::clone(queue)) }
     }
 
     fn end(&mut self, caller: CallerId) {
@@ -74,7 +74,7 @@ impl Queue {
     }
 
     /// The first of those whose callers have the fewest tasks under way.
-    fn next(&mut self) -> Option<(CallerId, oneshot::Sender<Turn>)> {
+    fn next(&mut self) -> Option<(CallerId, oneshot::Sender<TaskPermit>)> {
         let under_way = |caller: &CallerId| self.running.get(caller).copied().unwrap_or(0);
         let waiting = self.waiting.iter().enumerate();
         let (position, _) = waiting.min_by_key(|(_, (caller, _))| under_way(caller))?;
@@ -82,7 +82,7 @@ impl Queue {
     }
 }
 
-impl Drop for Turn {
+impl Drop for TaskPermit {
     fn drop(&mut self) {
         let Some(shared) = self.queue.take() else { return };
         let mut queue = lock(&shared);

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::header::{ACCEPT, HeaderMap, HeaderValue};
-use outbound::{Client, Reach, SetupError as NoClient, Target, Way};
+use outbound::{Client, ConnectVia, Reach, SetupError as NoClient, Target};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -75,5 +75,5 @@ fn node(client: &Client, url: &str) -> Option<Node> {
 
 pub(super) fn client() -> Result<Client, NoClient> {
     let (connect_timeout, idle_max) = (CONNECT_TIMEOUT, IDLE_CONNECTION);
-    Client::new(Reach { way: Way::Straight, connect_timeout, idle_max })
+    Client::new(Reach { way: ConnectVia::Straight, connect_timeout, idle_max })
 }

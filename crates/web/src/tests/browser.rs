@@ -7,7 +7,7 @@ use reader::{CallerId, HereReader};
 use tokio_util::task::TaskTracker;
 
 use super::site::{Site, fetcher, page};
-use crate::{Browser, BrowserSetup, Reading, Scraper, Way};
+use crate::{Browser, BrowserSetup, PageSource, Reading, Scraper};
 
 /// As Debian and others install it. A machine without one does without these tests; the tests of
 /// the whole service install it.
@@ -61,7 +61,7 @@ async fn a_page_that_scripts_build_is_built_and_reaches_nothing_inward() {
     let Some(scraper) = scraper(&site) else { return };
     let address = scraper.parse("http://public.example.com/").unwrap();
     let scraped = scraper.scrape(&address, CallerId(1)).await.unwrap();
-    assert_eq!(scraped.way, Way::Browser, "{scraped:?}");
+    assert_eq!(scraped.way, PageSource::Browser, "{scraped:?}");
     assert!(scraped.markdown.contains("Told: the ferry leaves at seven"), "{scraped:?}");
     assert!(scraped.markdown.contains("blocked blocked blocked blocked blocked"), "{scraped:?}");
     assert!(!scraped.markdown.contains("SECRET"));

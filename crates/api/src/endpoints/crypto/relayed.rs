@@ -4,14 +4,14 @@ use axum::response::Response;
 use schemars::SchemaGenerator;
 use wire::crypto::{CapError, RpcAnswers};
 
-use crate::keyed::Given;
+use crate::keyed::AnswerOrReplay;
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 
 /// What a node answered, now or before.
 #[derive(Debug)]
-pub(crate) struct Relayed(pub(super) Given);
+pub(crate) struct Relayed(pub(super) AnswerOrReplay);
 
 impl Reply for Relayed {
     fn into_response(self) -> Result<Response, Refusal> {

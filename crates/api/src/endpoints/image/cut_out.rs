@@ -13,8 +13,8 @@ use wire::images;
 
 use super::edit::spec;
 use super::finish::Finish;
-use super::given::{self, Given};
 use super::painted::Watch;
+use super::sent_picture::{self, SentPicture};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
@@ -85,13 +85,13 @@ async fn remove_image_background(
 fn picture(
     files: Vec<crate::input::Upload>,
     fields: &images::CutOutRequest,
-) -> Result<Given, Refusal> {
+) -> Result<SentPicture, Refusal> {
     let Some(address) = &fields.image_url else {
-        return given::one(files, "image", fields.image.as_deref());
+        return sent_picture::one(files, "image", fields.image.as_deref());
     };
     if fields.image.is_some() || !files.is_empty() {
         let faults = Faults::one(["image_url"], "Send either `image` or `image_url`");
         return Err(Refusal::invalid(&faults));
     }
-    Given::text("image_url", address)
+    SentPicture::text("image_url", address)
 }

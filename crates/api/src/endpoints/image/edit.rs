@@ -14,9 +14,9 @@ use wire::images::{self, Quality};
 
 use super::TRAIT_DEFAULT;
 use super::finish::{self, Finish, Finished};
-use super::given::{self, Given};
 use super::painted::{Watch, with_verdicts};
 use super::plan::{any_seed, chosen_quality, quality_name};
+use super::sent_picture::{self, SentPicture};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
@@ -64,7 +64,7 @@ async fn edit_image(
         is_strict: true,
         field: "image",
     };
-    let picture = given::one(files, "image", fields.image.as_deref())?;
+    let picture = sent_picture::one(files, "image", fields.image.as_deref())?;
     let editing = Editing { pictures: vec![picture], mask: None, wishes };
     let paid = editing.run(&app, &call, &resolved).await?;
     Ok(reply(paid, &resolved))
@@ -95,8 +95,8 @@ pub(super) struct Wishes {
 
 /// Pictures to be changed, none of them looked at yet.
 pub(super) struct Editing {
-    pub(super) pictures: Vec<Given>,
-    pub(super) mask: Option<Given>,
+    pub(super) pictures: Vec<SentPicture>,
+    pub(super) mask: Option<SentPicture>,
     pub(super) wishes: Wishes,
 }
 

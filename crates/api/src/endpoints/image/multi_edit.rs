@@ -6,7 +6,7 @@ use wire::images::MultiEditRequest;
 use super::TRAIT_DEFAULT;
 use super::edit::{Editing, Wishes, reply};
 use super::finish;
-use super::given::{self, Given};
+use super::sent_picture::{self, SentPicture};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
@@ -34,9 +34,10 @@ async fn multi_edit_image(
     let asked = fields.model_id.or(fields.model);
     let asked = asked.as_deref().unwrap_or(TRAIT_DEFAULT);
     let resolved = call.resolve(&catalogue, asked, ModelType::Inpaint)?;
-    let mut pictures: Vec<Given> = given::named(files, "images").map(Given::file).collect();
+    let mut pictures: Vec<SentPicture> =
+        sent_picture::named(files, "images").map(SentPicture::file).collect();
     for (index, text) in fields.images.iter().flatten().enumerate() {
-        pictures.push(Given::text(format!("images.{index}"), text)?);
+        pictures.push(SentPicture::text(format!("images.{index}"), text)?);
     }
     let wishes = Wishes {
         prompt: fields.prompt,

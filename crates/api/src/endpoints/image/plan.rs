@@ -11,7 +11,7 @@ use schema_check::{Faults, PathStep};
 use serde_json::json;
 use wire::images::{self, Quality};
 
-use super::given::Given;
+use super::sent_picture::SentPicture;
 use crate::refusal::Refusal;
 
 /// Of a style reference that says none.
@@ -31,7 +31,7 @@ pub(super) struct Plan {
 /// A picture whose style was asked for, and how much it counts.
 #[derive(Debug)]
 pub(super) struct Style {
-    pub(super) given: Given,
+    pub(super) given: SentPicture,
     pub(super) strength: f64,
 }
 
@@ -150,7 +150,7 @@ fn check_styles(body: &images::ImageRequest, spec: &ImageSpec, faults: &mut Faul
 fn given_styles(body: &images::ImageRequest) -> Result<Vec<Style>, Refusal> {
     let asked = body.style_references.iter().flatten().enumerate();
     let style = |(index, style): (usize, &images::StyleReference)| {
-        let given = Given::text(format!("style_references[{index}].image"), &style.image)?;
+        let given = SentPicture::text(format!("style_references[{index}].image"), &style.image)?;
         Ok(Style { given, strength: style.strength.unwrap_or(STYLE_STRENGTH) })
     };
     asked.map(style).collect()

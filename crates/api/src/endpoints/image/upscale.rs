@@ -13,8 +13,8 @@ use wire::images::UpscaleRequest;
 
 use super::TRAIT_DEFAULT;
 use super::finish::Finish;
-use super::given;
 use super::painted::Watch;
+use super::sent_picture;
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
@@ -56,7 +56,7 @@ async fn upscale_image(
     };
     let engine = app.engines.images(&model)?;
     let scale = scale(&fields)?;
-    let given = given::one(files, "image", fields.image.as_deref())?;
+    let given = sent_picture::one(files, "image", fields.image.as_deref())?;
     let rate = spec.price.upscale.by(scale);
     let funds = call.hold(&model, 0, Want::Exactly(rate.cost(1).capped(AMOUNT_MAX)))?;
 

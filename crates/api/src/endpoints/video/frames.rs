@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use engine::{MediaEngine, MediaRequest, VideoRequest};
 use pictures::{Bounds, Resize};
 
-use crate::endpoints::image::given::{Given, PIXELS_MAX, SIDE_MIN};
+use crate::endpoints::image::sent_picture::{PIXELS_MAX, SIDE_MIN, SentPicture};
 use crate::paid::queued::{Opening, check};
 use crate::picture_work::Studio;
 use crate::refusal::Refusal;
@@ -56,7 +56,7 @@ async fn opened(field: &str, text: &str, studio: &Studio) -> Result<String, Refu
     let side_min = u64::from(SIDE_MIN);
     let bounds =
         Bounds { pixels_min: side_min * side_min, pixels_max: PIXELS_MAX, side_min: SIDE_MIN };
-    let given = Given::text(field, text)?;
+    let given = SentPicture::text(field, text)?;
     let picture = given.open_within(studio, bounds, Some(Resize::Within(SIDE_MAX))).await?;
     Ok(format!("data:{};base64,{}", picture.kind.mime, BASE64_STANDARD.encode(&picture.bytes)))
 }

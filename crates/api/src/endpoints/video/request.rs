@@ -24,7 +24,7 @@ enum FileKind {
 }
 
 /// A file of the caller's: where it stands in the request, and what it is.
-struct Given<'a> {
+struct SentFile<'a> {
     path: Vec<PathStep>,
     kind: FileKind,
     file: &'a str,
@@ -174,7 +174,7 @@ fn check_starts(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults)
     }
 }
 
-fn files(body: &VideoQueueRequest) -> Vec<Given<'_>> {
+fn files(body: &VideoQueueRequest) -> Vec<SentFile<'_>> {
     let single = [
         ("image_url", FileKind::Frame, &body.image_url),
         ("end_image_url", FileKind::Frame, &body.end_image_url),
@@ -189,31 +189,31 @@ fn files(body: &VideoQueueRequest) -> Vec<Given<'_>> {
     ];
     let mut found = Vec::new();
     for (field, kind, file) in single {
-        found.extend(file.as_deref().map(|file| Given { path: vec![field.into()], kind, file }));
+        found.extend(file.as_deref().map(|file| SentFile { path: vec![field.into()], kind, file }));
     }
     for (field, kind, list) in lists {
         for (index, file) in list.iter().flatten().enumerate() {
-            found.push(Given { path: vec![field.into(), index.into()], kind, file });
+            found.push(SentFile { path: vec![field.into(), index.into()], kind, file });
         }
     }
     for (index, element) in body.elements.iter().flatten().enumerate() {
         let at = |field: &'static str| vec![PathStep::from("elements"), index.into(), field.into()];
         let picture = element.frontal_image_url.as_deref();
         let path = at("frontal_image_url");
-        found.extend(picture.map(|file| Given { path, kind: FileKind::Picture, file }));
+        found.extend(picture.map(|file| SentFile { path, kind: FileKind::Picture, file }));
         let path = at("video_url");
         let video = element.video_url.as_deref();
-        found.extend(video.map(|file| Given { path, kind: FileKind::Video, file }));
+        found.extend(video.map(|file| SentFile { path, kind: FileKind::Video, file }));
         for (number, file) in element.reference_image_urls.iter().flatten().enumerate() {
             let mut path = at("reference_image_urls");
             path.push(number.into());
-            found.push(Given { path, kind: FileKind::Picture, file });
+            found.push(SentFile { path, kind: FileKind::Picture, file });
         }
     }
     found
 }
 
-fn file_fault(given: &Given<'_>, hosts: &Judged, takes_addresses: bool) -> Option<String> {
+fn file_fault(given: &SentFile<'_>, hosts: &Judged, takes_addresses: bool) -> Option<String> {
     let checked = match given.kind {
         FileKind::Frame | FileKind::Picture => {
             media::check_picture(given.file).map_err(|fault| fault.to_string())

@@ -13,7 +13,7 @@ use crate::wire::{Unanswered, Wire};
 #[tokio::test]
 async fn what_a_server_closed_while_it_was_idle_is_replaced_without_a_word() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     for _ in 0..2 {
         let listener = held.listener.try_clone().unwrap();
@@ -33,7 +33,7 @@ async fn what_a_server_closed_while_it_was_idle_is_replaced_without_a_word() {
 #[tokio::test]
 async fn what_a_server_reset_unnoticed_is_replaced_without_a_word() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     for _ in 0..2 {
         let listener = held.listener.try_clone().unwrap();
@@ -51,7 +51,7 @@ async fn what_a_server_reset_unnoticed_is_replaced_without_a_word() {
 #[tokio::test]
 async fn what_a_server_may_have_seen_is_not_sent_again() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let listener = held.listener.try_clone().unwrap();
     let serve = move || {
@@ -77,7 +77,8 @@ async fn what_a_server_may_have_seen_is_not_sent_again() {
 async fn a_connection_that_nobody_used_for_long_is_closed() {
     let held = Held::new();
     let idle_max = Duration::from_millis(20);
-    let reach = Reach { way: Way::Straight, connect_timeout: Duration::from_secs(1), idle_max };
+    let reach =
+        Reach { way: ConnectVia::Straight, connect_timeout: Duration::from_secs(1), idle_max };
     let client = Client::new(reach).unwrap();
     let target = target(&client, &format!("http://{}/", held.address));
     let serve = move || {
@@ -93,7 +94,7 @@ async fn a_connection_that_nobody_used_for_long_is_closed() {
 async fn a_server_that_wants_to_close_is_left_to() {
     const LAST: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi";
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     for _ in 0..2 {
         let listener = held.listener.try_clone().unwrap();
@@ -112,7 +113,7 @@ async fn an_answer_in_chunks_leaves_its_connection_for_the_next_request() {
     const CHUNKS: &str =
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n";
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let listener = held.listener.try_clone().unwrap();
     let serve = move || {
@@ -134,7 +135,7 @@ async fn an_answer_in_chunks_leaves_its_connection_for_the_next_request() {
 async fn an_answer_that_is_not_read_to_its_end_takes_its_connection_with_it() {
     const BEGUN: &str = "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhi";
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let serve = move || {
         let mut stream = held.accept();
@@ -152,7 +153,7 @@ async fn an_answer_that_is_not_read_to_its_end_takes_its_connection_with_it() {
 #[tokio::test]
 async fn an_answer_that_nobody_waits_for_takes_its_connection_with_it() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     let (heard, is_heard) = mpsc::channel();
     let serve = move || {
@@ -178,7 +179,7 @@ async fn an_answer_that_nobody_waits_for_takes_its_connection_with_it() {
 #[tokio::test]
 async fn a_server_that_says_something_unasked_is_not_asked_again() {
     let held = Held::new();
-    let client = client(Way::Straight);
+    let client = client(ConnectVia::Straight);
     let target = target(&client, &format!("http://{}/", held.address));
     for more in ["HTTP/1.1 200 OK\r\n", "\r\n", ""] {
         let listener = held.listener.try_clone().unwrap();
@@ -215,7 +216,8 @@ async fn a_request_of_which_nothing_could_be_written_comes_back() {
 async fn no_more_connections_are_kept_than_may_be() {
     let held = Held::new();
     let (connect_timeout, idle_max) = (Duration::from_secs(20), Duration::from_secs(600));
-    let client = Client::new(Reach { way: Way::Straight, connect_timeout, idle_max }).unwrap();
+    let client =
+        Client::new(Reach { way: ConnectVia::Straight, connect_timeout, idle_max }).unwrap();
     let target = target(&client, &format!("http://{}/", held.address));
     let serve = move || {
         let mut streams: Vec<_> = (0..=IDLE_PER_SERVER_MAX).map(|_| held.accept()).collect();

@@ -5,7 +5,7 @@ use wire::images::{OpenAiEditRequest, OpenAiImages};
 
 use super::super::edit::{Editing, Wishes};
 use super::super::finish;
-use super::super::given::{self, Given};
+use super::super::sent_picture::{self, SentPicture};
 use super::{answer, nearest_ratio, quality, resolve, sides};
 use crate::app::Shared;
 use crate::call::Call;
@@ -32,12 +32,13 @@ async fn create_image_edit(
     let catalogue = app.catalogue.get();
     let resolved = resolve(&call, &catalogue, fields.model.as_deref(), ModelType::Inpaint)?;
     let mask = match fields.mask.as_deref() {
-        Some(text) => Some(Given::text("mask", text)?),
-        None => given::named(files.clone(), "mask").map(Given::file).next(),
+        Some(text) => Some(SentPicture::text("mask", text)?),
+        None => sent_picture::named(files.clone(), "mask").map(SentPicture::file).next(),
     };
-    let mut pictures: Vec<Given> = given::named(files, "image").map(Given::file).collect();
+    let mut pictures: Vec<SentPicture> =
+        sent_picture::named(files, "image").map(SentPicture::file).collect();
     if let Some(text) = &fields.image {
-        pictures.push(Given::text("image", text)?);
+        pictures.push(SentPicture::text("image", text)?);
     }
     let ratios = super::super::edit::spec(resolved.model)?.aspect_ratios.clone();
     let ratio = sides(fields.size).and_then(|sides| nearest_ratio(sides, &ratios));

@@ -5,7 +5,7 @@ use wire::images::{OpenAiImages, VariationRequest};
 
 use super::super::edit::{Editing, Wishes};
 use super::super::finish;
-use super::super::given;
+use super::super::sent_picture;
 use super::{answer, resolve};
 use crate::app::Shared;
 use crate::call::Call;
@@ -44,7 +44,7 @@ async fn create_image_variation(
         is_strict: true,
         field: "image",
     };
-    let picture = given::one(files, "image", fields.image.as_deref())?;
+    let picture = sent_picture::one(files, "image", fields.image.as_deref())?;
     let editing = Editing { pictures: vec![picture], mask: None, wishes };
     let form = fields.response_format.unwrap_or_default();
     let paid = editing.run(&app, &call, &resolved).await?;

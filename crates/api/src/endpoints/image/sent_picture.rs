@@ -18,7 +18,7 @@ const BASE64_TOO_LARGE: usize = FILE_BYTES_MAX.div_ceil(3) * 4;
 
 /// A picture that has not been looked at, and the field that it came in.
 #[derive(Debug)]
-pub(in crate::endpoints) struct Given {
+pub(in crate::endpoints) struct SentPicture {
     field: String,
     content: Content,
 }
@@ -29,17 +29,17 @@ enum Content {
     Address(String),
 }
 
-impl Given {
-    pub(super) fn file(upload: Upload) -> Given {
+impl SentPicture {
+    pub(super) fn file(upload: Upload) -> SentPicture {
         let field = upload.field.trim_end_matches("[]").to_owned();
-        Given { field, content: Content::Bytes(upload.bytes) }
+        SentPicture { field, content: Content::Bytes(upload.bytes) }
     }
 
     /// Base64, a data URL, or an address.
     pub(in crate::endpoints) fn text(
         field: impl Into<String>,
         text: &str,
-    ) -> Result<Given, Refusal> {
+    ) -> Result<SentPicture, Refusal> {
         let field = field.into();
         let wrong =
             |fault: &dyn std::fmt::Display| Refusal::no_picture(format!("`{field}`: {fault}"));
@@ -50,7 +50,7 @@ impl Given {
             match media::source(text).map_err(|fault| wrong(&fault))? {
                 Source::Inline(inline) => inline.base64,
                 Source::Address => {
-                    return Ok(Given { field, content: Content::Address(text.to_owned()) });
+                    return Ok(SentPicture { field, content: Content::Address(text.to_owned()) });
                 }
             }
         } else {
@@ -60,7 +60,7 @@ impl Given {
             return Err(Refusal::file_too_large());
         }
         let bytes = media::decode(base64).map_err(|fault| wrong(&fault))?;
-        Ok(Given { field, content: Content::Bytes(bytes.into()) })
+        Ok(SentPicture { field, content: Content::Bytes(bytes.into()) })
     }
 
     /// Reads it within the bounds of edits, and writes it as engines take it.
@@ -104,10 +104,10 @@ pub(super) fn one(
     files: Vec<Upload>,
     field: &'static str,
     text: Option<&str>,
-) -> Result<Given, Refusal> {
-    let mut given: Vec<Given> = named(files, field).map(Given::file).collect();
+) -> Result<SentPicture, Refusal> {
+    let mut given: Vec<SentPicture> = named(files, field).map(SentPicture::file).collect();
     if let Some(text) = text {
-        given.push(Given::text(field, text)?);
+        given.push(SentPicture::text(field, text)?);
     }
     let mut given = given.into_iter();
     match (given.next(), given.next()) {
