@@ -1,6 +1,7 @@
 """Three nodes on one Postgres: any of them takes any request, and the books stay right whoever is killed."""
 
 import json
+import os
 import random
 import signal
 import time
@@ -16,6 +17,7 @@ KILLS = max(3, test_crashes.KILLS // 5)
 # All nodes are started anew so many times, and connections are cut.
 ROUNDS = max(2, test_crashes.KILLS // 12)
 CUTS = max(5, test_crashes.KILLS // 3)
+FORWARDED = 200
 # A lease of 15 seconds, and what starting takes.
 TAKEN_OVER_SECONDS_MAX = 40
 CHAT = json.dumps({"model": "small", "messages": [{"role": "user", "content": "count"}]})
@@ -39,6 +41,20 @@ def node(url, number):
             super().__init__(binary, config + f'\n[store]\nurl = "{url}"\n\n{cluster}')
 
     return Node
+
+
+def busy(server):
+    """The CPU time of a node's event loops, in nanoseconds: those that serve callers, and the main one."""
+    spent = {"lanes": 0, "main": 0}
+    tasks = f"/proc/{server.process.pid}/task"
+    for task in os.listdir(tasks):
+        with open(f"{tasks}/{task}/comm", encoding="utf-8") as comm, open(f"{tasks}/{task}/schedstat", encoding="utf-8") as stat:
+            name, nanoseconds = comm.read().strip(), int(stat.read().split()[0])
+        if name.startswith("lane-"):
+            spent["lanes"] += nanoseconds
+        elif int(task) == server.process.pid:
+            spent["main"] += nanoseconds
+    return spent
 
 
 class Chatter(test_crashes.Chatter):
@@ -90,6 +106,15 @@ class Cluster(test_crashes.Books, unittest.TestCase):
         }
         self.assertEqual(len(balances), 1, "all nodes tell the same balance")
         self.check_books()
+
+    def test_what_other_nodes_send_is_worked_on_by_all_event_loops(self):
+        home, other = self.nodes[:2]
+        self.assertEqual(self.chat(home, self.keys[0])[0].status, 200)
+        before = busy(home)
+        for _ in range(FORWARDED):
+            self.assertEqual(self.chat(other, self.keys[0])[0].status, 200)
+        after = busy(home)
+        self.assertGreater(after["lanes"] - before["lanes"], after["main"] - before["main"])
 
     def test_a_revoked_key_stops_working_everywhere_within_a_second(self):
         secret = self.server.create_key("inference", account="caller-0")
