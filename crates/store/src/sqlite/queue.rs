@@ -132,9 +132,14 @@ impl Queue {
 
     /// The flag was set under the lock that the push took afterwards, so a writer that fell asleep
     /// before the push is seen here, and one that falls asleep after it has seen the group.
+    ///
+    /// The writer sets the flag before it sleeps. Whoever clears it in between, because of a group
+    /// that was taken long ago, would wake nobody, and no later push would either: the lock is free
+    /// only once the writer can be woken.
     fn wake_writer(&self) {
         let is_asleep = self.is_writer_asleep.load(Ordering::SeqCst);
         if is_asleep && self.is_writer_asleep.swap(false, Ordering::SeqCst) {
+            drop(self.lock());
             self.filled.notify_one();
         }
     }
@@ -172,5 +177,57 @@ impl Future for Pushed {
 impl Drop for Pushed {
     fn drop(&mut self) {
         self.tell_writer();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+
+    const ROUNDS: usize = 200_000;
+    const ANSWER_MAX: Duration = Duration::from_secs(5);
+
+    /// A task may tell the writer of a group that was taken long ago, just as the writer falls
+    /// asleep.
+    #[test]
+    fn a_late_word_does_not_keep_the_writer_asleep() {
+        let queue = Arc::new(Queue::default());
+        let taken_from = Arc::clone(&queue);
+        let writer = thread::spawn(move || {
+            let mut batch = Vec::new();
+            while taken_from.take(&mut batch, None) == Taken::Groups {
+                for waiting in batch.drain(..) {
+                    let _ = waiting.done.send(Ok(()));
+                }
+            }
+        });
+        for round in 0..ROUNDS {
+            let mut late = queue.push(Group::default());
+            let mut first = queue.push(Group::default());
+            first.tell_writer();
+            wait_for(&mut first, round);
+            for _ in 0..round % 256 {
+                std::hint::spin_loop();
+            }
+            late.tell_writer();
+            let mut next = queue.push(Group::default());
+            next.tell_writer();
+            wait_for(&mut next, round);
+        }
+        queue.close();
+        writer.join().unwrap();
+    }
+
+    #[track_caller]
+    fn wait_for(pushed: &mut Pushed, round: usize) {
+        let started = Instant::now();
+        let done = pushed.done.as_mut().unwrap();
+        while done.try_recv().is_err() {
+            assert!(started.elapsed() < ANSWER_MAX, "the writer sleeps on in round {round}");
+            thread::yield_now();
+        }
     }
 }
