@@ -24,7 +24,7 @@ if [ -e "$binary" ]; then
   say "building ($profile profile): what changed since the last time"
 else
   case $profile in
-    quick) say "building ($profile profile): some 560 packages, $(estimate 14)" ;;
+    quick) say "building ($profile profile): some 560 packages, $(estimate 12)" ;;
     *) say "building ($profile profile): some 560 packages, $(estimate 18)" ;;
   esac
 fi
