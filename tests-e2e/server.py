@@ -96,11 +96,21 @@ class Server:
 
     def metric(self, name):
         """The value of a metric, with its labels if it has any; None if it is not there."""
-        with open(os.path.join(self.folder, "log"), encoding="utf-8") as log:
-            address = re.search(r"health and metrics on (http://[0-9.:]+)", log.read()).group(1)
-        with urllib.request.urlopen(f"{address}/metrics", timeout=COMMAND_SECONDS_MAX) as answer:
+        with urllib.request.urlopen(f"{self._admin()}/metrics", timeout=COMMAND_SECONDS_MAX) as answer:
             found = re.search(rf"^{re.escape(name)} (\S+)$", answer.read().decode(), re.MULTILINE)
         return found and float(found.group(1))
+
+    def _admin(self):
+        """Where health and metrics are. Lines of the log are gathered for a moment, so this one may be late."""
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while True:
+            with open(os.path.join(self.folder, "log"), encoding="utf-8") as log:
+                found = re.search(r"health and metrics on (http://[0-9.:]+)", log.read())
+            if found:
+                return found.group(1)
+            if deadline < time.monotonic():
+                raise AssertionError(f"no address of metrics in {START_SECONDS_MAX} s: {self.tail()}")
+            time.sleep(0.01)
 
     def create_account(self, name):
         self.command("accounts", "create", name)
