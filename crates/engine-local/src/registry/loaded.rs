@@ -165,8 +165,8 @@ fn load_graph(found: &FoundModel, runtime: &Runtime, models_dir: &Path) -> Resul
 
 /// The most that a graph takes, which is while it is loaded or first used: a multiple of its files,
 /// and what it computes with, of which ONNX Runtime and its arena are a part. Measured as the growth
-/// of the process (the test `no_model_takes_more_than_it_says`): MiniLM 457 MB, Hibari 150, Kokoro
-/// 1,335, Moonshine tiny 220, Whisper tiny 668.
+/// of the process (the test `no_model_takes_more_than_it_says`): MiniLM 473 MB, Hibari 120, Kokoro
+/// 1,281, Moonshine tiny 226, Whisper tiny 604; with the largest picture U²-Net 624, MI-GAN 825.
 fn graph_memory_bytes(found: &FoundModel, files_bytes: u64) -> u64 {
     let (factor, working_mb): (u64, u64) = match found.kind {
         // Its weights are written in half precision, and widened while they are read.
@@ -182,7 +182,7 @@ fn graph_memory_bytes(found: &FoundModel, files_bytes: u64) -> u64 {
         ModelKind::Upscale => (3, 512),
         // With the largest picture that they may be sent, which tests do.
         ModelKind::CutOut => (2, 768),
-        ModelKind::Erase => (3, 1024),
+        ModelKind::Erase => (3, 896),
         ModelKind::Safety => (3, 64),
         ModelKind::Speech | ModelKind::Text => (2, 144),
     };

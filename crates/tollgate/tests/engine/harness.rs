@@ -164,6 +164,29 @@ impl Drop for Engine {
     }
 }
 
+/// [`takes_no_more_than_it_says`], used twice: a runtime may set memory aside anew for what it has
+/// already worked on.
+#[track_caller]
+pub(crate) fn never_takes_more_than_it_says(model: &str, use_it: impl Fn(&Engine)) {
+    takes_no_more_than_it_says(model, |engine| (0..2).for_each(|_| use_it(engine)));
+}
+
+/// The most that the process grows by while a model is loaded and used, compared with what it is
+/// said to take: that is what the limit is kept by.
+#[track_caller]
+pub(crate) fn takes_no_more_than_it_says(model: &str, use_it: impl FnOnce(&Engine)) {
+    let engine = Engine::start(&models_dir());
+    engine.get("/health");
+    let before = engine.memory_bytes("VmRSS");
+    use_it(&engine);
+    let (state, said) = engine.standing(model);
+    assert_eq!(state, "loaded", "{model}");
+    let grown = engine.memory_bytes("VmHWM").saturating_sub(before);
+    assert!(grown <= said, "{model} takes {grown} bytes, and says {said}");
+    assert!(said < grown * 3, "{model} takes {grown} bytes, and says {said}");
+    engine.end();
+}
+
 /// The code of an error in OpenAI's shape.
 pub(crate) fn code(answer: &str) -> String {
     let answer: Value = serde_json::from_str(answer).unwrap();

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Engine, TEXT_MODEL, chat_with, models_dir, with_copies};
+use crate::harness::{
+    Engine, TEXT_MODEL, chat_with, models_dir, never_takes_more_than_it_says, with_copies,
+};
 
 const CHAT: &str = "/v1/chat/completions";
 
@@ -72,40 +74,26 @@ fn speech(model: &str, text: &str) -> Value {
     json!({"model": model, "input": text, "response_format": "wav"})
 }
 
-/// The most that the process grows by while a model is loaded and used, compared with what it is
-/// said to take: that is what the limit is kept by.
 #[test]
 fn no_model_takes_more_than_it_says() {
     let sentence = "When the sun had gone down behind the hills, the travellers made a fire.";
     let sound = include_bytes!("../../../engine-onnx/tests/sounds/fox.ogg");
-    let check = |id: &str, use_it: &dyn Fn(&Engine)| {
-        let engine = Engine::start(&models_dir());
-        engine.get("/health");
-        let before = engine.memory_bytes("VmRSS");
-        use_it(&engine);
-        let (state, said) = engine.standing(id);
-        assert_eq!(state, "loaded", "{id}");
-        let grown = engine.memory_bytes("VmHWM").saturating_sub(before);
-        assert!(grown <= said, "{id} takes {grown} bytes, and says {said}");
-        assert!(said < grown * 3, "{id} takes {grown} bytes, and says {said}");
-        engine.end();
-    };
-    check(TEXT_MODEL, &|engine| {
+    never_takes_more_than_it_says(TEXT_MODEL, |engine| {
         let long = chat_with(TEXT_MODEL, &"word ".repeat(500));
         engine.post_ok(CHAT, &long);
     });
-    check("all-minilm-l6-v2", &|engine| {
+    never_takes_more_than_it_says("all-minilm-l6-v2", |engine| {
         let texts = vec![sentence; 32];
         engine.post_ok("/v1/embeddings", &json!({"model": "all-minilm-l6-v2", "input": texts}));
     });
     for id in ["tts-hibari", "tts-kokoro"] {
-        check(id, &|engine| {
+        never_takes_more_than_it_says(id, |engine| {
             let (status, _) = engine.post("/v1/audio/speech", &speech(id, sentence));
             assert_eq!(status, 200);
         });
     }
     for id in ["moonshine-tiny", "whisper-tiny"] {
-        check(id, &|engine| {
+        never_takes_more_than_it_says(id, |engine| {
             let (status, heard) = engine.transcribe(&[("model", id)], sound);
             assert_eq!(status, 200, "{heard}");
         });
