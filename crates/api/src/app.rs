@@ -11,6 +11,7 @@ use domain::limits::tiers::{Allowed, LimitClass, Tier};
 use domain::limits::window::{Admission, Exceeded, Limiter, Standing, Subject};
 use jobs::Jobs;
 use ledger::Ledger;
+use logging::request::work_for_same;
 use moment::{Clock, Timestamp};
 use reader::Reader;
 use store::Store;
@@ -25,7 +26,6 @@ use crate::input::Bodies;
 use crate::principal::Principal;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
-use crate::request_id::for_same_request;
 use crate::settings::Settings;
 use crate::standing::{self, StandingCell};
 use crate::strangers::Strangers;
@@ -162,7 +162,7 @@ impl App {
             at,
         };
         let commit = self.store.commit(Group::of(Write::AddLimitHit(hit)));
-        self.tasks.spawn(for_same_request(async move {
+        self.tasks.spawn(work_for_same(async move {
             if let Err(error) = commit.await {
                 tracing::warn!(error = %error, "a rate-limit refusal was not logged: {error}");
             }

@@ -9,10 +9,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
+use logging::request::work_for_same;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
-
-use crate::request_id::for_same_request;
 
 /// Work under way. Dropping it leaves the rest of it to a task.
 pub(crate) struct Outlasting<T: Send + 'static> {
@@ -47,7 +46,7 @@ impl<T: Send + 'static> Drop for Outlasting<T> {
     fn drop(&mut self) {
         // Without a runtime the process is about to end, and the work ends as in a crash.
         if let (Some(work), Ok(runtime)) = (self.work.take(), Handle::try_current()) {
-            self.tasks.spawn_on(for_same_request(work), &runtime);
+            self.tasks.spawn_on(work_for_same(work), &runtime);
         }
     }
 }

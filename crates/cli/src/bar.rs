@@ -3,13 +3,12 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
+use logging::WIPE;
 use supervisor::Teller;
 use weights::Progress;
 
 /// How often a bar is drawn. A line of the log wipes it away until then.
 pub(crate) const DRAW_EVERY: Duration = Duration::from_millis(100);
-/// Goes back to the beginning of a terminal's line and empties it.
-pub(crate) const WIPE: &str = "\r\x1b[K";
 
 const WIDTH: u64 = 30;
 /// Without a terminal every step of so many percent is a line.

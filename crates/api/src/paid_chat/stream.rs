@@ -9,6 +9,7 @@ use std::time::Duration;
 use domain::catalogue::Model;
 use engine::{ChatChunk, ChatEvent, ChatStream, EngineError, Phase};
 use futures_util::StreamExt;
+use logging::request::work_for_same;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -21,7 +22,7 @@ use super::{Candidate, Extras, RouteNotes, Work, nobody_left};
 use crate::paid::HeldFunds;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
-use crate::request_id::{RequestId, for_same_request};
+use crate::request_id::RequestId;
 
 /// Parts that may wait for a slow listener before the engine is slowed down too: what comes
 /// together, and who answers.
@@ -64,7 +65,7 @@ impl Work {
         let request_id = self.funds.request_id.clone();
         let prompt_field = self.prompt_field;
         let tasks = self.funds.app.tasks.clone();
-        tasks.spawn(for_same_request(async move {
+        tasks.spawn(work_for_same(async move {
             let Work { candidates, funds, extras, .. } = self;
             run(&candidates, funds, extras, sender).await;
         }));

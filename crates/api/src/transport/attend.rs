@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use domain::entropy;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either};
+use logging::request::work_for;
 use tower::{Layer, Service};
 
 use super::dress::Dress;
@@ -21,7 +22,7 @@ use super::tally::Tally;
 use super::unread::Unread;
 use crate::app::Shared;
 use crate::refusal::Refusal;
-use crate::request_id::{RequestId, for_request};
+use crate::request_id::RequestId;
 use crate::version::VERSION;
 
 // Names that are checked once and not for every answer.
@@ -104,7 +105,7 @@ where
             Either::Right(shared.dress.call(self.inner.clone(), request))
         };
         Box::pin(async move {
-            let work = for_request(id.clone(), AssertUnwindSafe(work).catch_unwind());
+            let work = work_for(id.as_str().to_owned(), AssertUnwindSafe(work).catch_unwind());
             let mut response = match work.await {
                 Ok(Ok(response)) => response,
                 Err(panic) => after_panic(panic.as_ref(), &id),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use config::sections::store::StoreLocation;
 use control::actor::Actor;
 use ledger::verify;
+use logging::WIPE;
 use moment::{Clock, SystemClock};
 use store::Store;
 use store::audit::AuditEntry;
@@ -18,7 +19,6 @@ use store::sqlite::{self, Options, Sqlite};
 use store::write::{Group, Write as StoreWrite};
 
 use crate::args;
-use crate::bar::WIPE;
 use crate::database::connect_alone;
 use crate::failure::Failure;
 use crate::operator::Operator;

@@ -8,6 +8,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use engine::{EngineError, SoundStream, SpeechRequest};
 use futures_util::{StreamExt, stream};
+use logging::request::work_for_same;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::yield_now;
 use tokio::time::timeout;
@@ -15,7 +16,7 @@ use tokio::time::timeout;
 use super::paid_speech::PaidSpeech;
 use super::tail::Tail;
 use crate::refusal::inference::Failure;
-use crate::request_id::{RequestId, for_same_request};
+use crate::request_id::RequestId;
 
 /// Pieces that may wait for a slow listener before the engine is slowed down too.
 const PIECES_WAITING_MAX: usize = 16;
@@ -43,7 +44,7 @@ impl PaidSpeech {
         let (sender, mut pieces) = mpsc::channel(PIECES_WAITING_MAX);
         let request_id = self.funds.request_id.clone();
         let tasks = self.funds.app.tasks.clone();
-        tasks.spawn(for_same_request(run(self, request, sender)));
+        tasks.spawn(work_for_same(run(self, request, sender)));
         match pieces.recv().await {
             Some(Piece::Sound(first)) => Ok(Flow { request_id, first, pieces }),
             Some(Piece::Failed(failure)) => Err(failure),

@@ -5,7 +5,6 @@
 
 use std::fmt::{self, Write};
 
-use api::request_id::with_current_request;
 use moment::{Clock, SystemClock};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -13,10 +12,12 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The field that names a request.
-pub(super) const REQUEST_ID: &str = "http.request_id";
+use crate::request;
 
-pub(super) struct JsonLines;
+/// The field that names a request.
+pub(crate) const REQUEST_ID: &str = "http.request_id";
+
+pub(crate) struct JsonLines;
 
 impl<S, N> FormatEvent<S, N> for JsonLines
 where
@@ -38,7 +39,7 @@ where
         line.text.push('"');
         event.record(&mut line);
         if !line.names_request {
-            with_current_request(|id| {
+            request::with_current(|id| {
                 line.name(REQUEST_ID);
                 line.text(id);
             });

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-use api::request_id::with_current_request;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::{Format, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::json::REQUEST_ID;
+use crate::json::REQUEST_ID;
+use crate::request;
 
-pub(super) struct HumanLines(Format);
+pub(crate) struct HumanLines(Format);
 
 impl HumanLines {
-    pub(super) fn new(has_colours: bool) -> HumanLines {
+    pub(crate) fn new(has_colours: bool) -> HumanLines {
         HumanLines(Format::default().with_ansi(has_colours))
     }
 }
@@ -35,7 +35,7 @@ where
         writer.write_str(line.trim_end())?;
         if !names_request {
             let mut told = Ok(());
-            with_current_request(|id| told = write!(writer, " {REQUEST_ID}={id:?}"));
+            request::with_current(|id| told = write!(writer, " {REQUEST_ID}={id:?}"));
             told?;
         }
         writer.write_char('\n')

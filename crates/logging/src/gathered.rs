@@ -18,10 +18,10 @@ const GATHERED_MAX: Duration = Duration::from_millis(50);
 /// A thread that adds more than this writes the lines itself, and waits until the output took them.
 const GATHERED_BYTES_MAX: usize = 64 * 1024;
 
-pub(super) type Output = Box<dyn Write + Send>;
+pub(crate) type Output = Box<dyn Write + Send>;
 
 /// Lines that wait to be written to an output.
-pub(super) struct Gathered {
+pub(crate) struct Gathered {
     waiting: Mutex<Waiting>,
     begun: Condvar,
     /// Locked before `waiting`, so that lines are written in the order in which they came.
@@ -36,7 +36,7 @@ struct Waiting {
 }
 
 impl Gathered {
-    pub(super) fn new(output: Output) -> Arc<Gathered> {
+    pub(crate) fn new(output: Output) -> Arc<Gathered> {
         let (waiting, begun) = (Mutex::default(), Condvar::new());
         Arc::new(Gathered { waiting, begun, output: Mutex::new(output) })
     }
@@ -93,14 +93,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Writes what is left when it is dropped; lines that come later are written one by one.
 #[must_use]
-pub(crate) struct LastLines(Option<Arc<Gathered>>);
+pub struct LastLines(Option<Arc<Gathered>>);
 
 impl LastLines {
-    pub(super) fn none() -> LastLines {
+    pub(crate) fn none() -> LastLines {
         LastLines(None)
     }
 
-    pub(super) fn of(lines: &Arc<Gathered>) -> io::Result<LastLines> {
+    pub(crate) fn of(lines: &Arc<Gathered>) -> io::Result<LastLines> {
         let kept = Arc::clone(lines);
         thread::Builder::new().name("log".to_owned()).spawn(move || kept.keep_writing())?;
         Ok(LastLines(Some(Arc::clone(lines))))
@@ -118,9 +118,9 @@ impl Drop for LastLines {
 }
 
 /// Where the subscriber puts lines.
-pub(super) struct ToGathered(pub(super) Arc<Gathered>);
+pub(crate) struct ToGathered(pub(crate) Arc<Gathered>);
 
-pub(super) struct Line<'log> {
+pub(crate) struct Line<'log> {
     lines: &'log Gathered,
     is_urgent: bool,
 }

@@ -1,0 +1,89 @@
+//! The log: lines for people or JSON, always on standard error.
+//!
+//! A package of its own because every request writes a line: it is optimised in every profile, where
+//! the rest of the command line is not.
+
+mod gathered;
+mod human;
+mod json;
+pub mod request;
+
+use std::io::{self, Write};
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::fmt;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+
+pub use self::gathered::LastLines;
+use self::gathered::{Gathered, ToGathered};
+use self::human::HumanLines;
+use self::json::JsonLines;
+
+/// Goes back to the beginning of a terminal's line and empties it.
+pub const WIPE: &str = "\r\x1b[K";
+
+/// What a line looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    Json,
+    /// For people. `wipes` what stands on the last line of a terminal, which may be a bar of another
+    /// process.
+    Human {
+        has_colours: bool,
+        wipes: bool,
+    },
+}
+
+/// Why there is no log.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(
+        "`level` in [log] must be error, warn, info, debug or trace, or directives such as \
+         \"info,api=debug\": {0}"
+    )]
+    Level(#[from] ParseError),
+    #[error("cannot start the log: {0}")]
+    Thread(#[from] io::Error),
+    #[error("cannot start the log: {0}")]
+    Taken(#[from] TryInitError),
+}
+
+/// Begins the log. What this gives must be kept until nothing more is logged.
+pub fn start(level: &str, style: Style) -> Result<LastLines, Error> {
+    let lines = fmt().with_env_filter(EnvFilter::builder().parse(level)?);
+    match style {
+        Style::Json => {
+            let gathered = Gathered::new(Box::new(io::stderr()));
+            let last = LastLines::of(&gathered)?;
+            let lines = lines.with_writer(ToGathered(gathered)).event_format(JsonLines);
+            lines.finish().try_init()?;
+            Ok(last)
+        }
+        Style::Human { has_colours, wipes } => {
+            let lines = lines.with_writer(move || Line { wipes }).with_ansi(has_colours);
+            lines.event_format(HumanLines::new(has_colours)).finish().try_init()?;
+            Ok(LastLines::none())
+        }
+    }
+}
+
+/// A line of the log, in the place of a bar if one is drawn there.
+struct Line {
+    wipes: bool,
+}
+
+impl Write for Line {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut output = io::stderr().lock();
+        if self.wipes {
+            output.write_all(WIPE.as_bytes())?;
+        }
+        output.write_all(line)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
