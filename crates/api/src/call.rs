@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use access::{Holder, Proof};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -28,7 +29,7 @@ use crate::refusal::Refusal;
 use crate::refusal::render::{Discovery, Shortfall};
 use crate::reply::Reply;
 use crate::request_id::RequestId;
-use crate::standing::{self, StandingCell};
+use crate::standing::{self, BalanceBefore, StandingCell};
 use crate::transport::lasting::keep_until_sent;
 
 /// What a handler is called with: the proof of who calls, and input that has passed its schema.
@@ -85,60 +86,23 @@ where
     H: FnOnce(Shared, Call<C, I>) -> F,
     F: Future<Output = Result<R, E>>,
 {
-    let (mut parts, body) = request.into_parts();
-    let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
-    let (presented, holder) = who::<C>(&app, &parts, &arrival(&parts, address, now)).await;
-    let holder = holder.as_deref();
-    let body = match home::forward_to_home(&app, policy.home, (&parts, address), holder, body).await
-    {
-        Ok(body) => body,
+    let (mut context, presented, body) = match enter::<C>(app, policy, request).await {
+        Ok(entered) => entered,
         Err(response) => return response,
     };
-    let principal = principal(holder, address);
-
-    let limits = if holder.is_some() { BodyLimits::TRUSTED } else { BodyLimits::STRANGER };
-    let room = app.bodies.room(principal, address);
-    let body = room.watch(body, &parts.headers, limits.pace);
-    let raw = room.judge(I::read(&mut parts, body, limits).await);
-    let standing = StandingCell::default();
-    let balance = holder.map(|holder| standing::balance(&app.ledger, holder));
+    let limits = context.body_limits();
+    let raw = context.room.judge(I::read(&mut context.parts, body, limits).await);
+    let balance = context.balance();
     let outcome = async {
-        let raw = match (raw, presented.is_err()) {
-            // A stranger's body was cut off on purpose: what is missing is the credential.
-            (Err(refusal), true) if refusal.status() == StatusCode::PAYLOAD_TOO_LARGE => None,
-            (Err(refusal), _) => return Err(refusal.into()),
-            (Ok(raw), _) => Some(raw),
+        let (raw, unread) = match raw {
+            Ok(raw) => (Some(raw), None),
+            Err(refusal) => (None, Some(refusal)),
         };
-        let caller = presented.or_else(|refusal| {
-            // A blocked address cannot guess here either. A request for the price is still
-            // answered.
-            if refusal.status() == StatusCode::UNAUTHORIZED {
-                refuse_if_blocked(&app, &policy.subject(principal, holder), now)?;
-            }
-            Err(refusal)
-        })?;
-        refuse_if_blocked(&app, &policy.subject(principal, holder), now)?;
-        if let Limit::Class(class) = policy.limit {
-            let admitted = admit(&app, (class, policy.path), holder, address, now).await;
-            let (Ok(known) | Err((known, _))) = &admitted;
-            standing.set(*known);
-            admitted.map_err(|(_, refusal)| refusal)?;
-        }
-        let input = check::<I>(raw.ok_or_else(Refusal::body_too_large)?, room.bytes()).await?;
-        let visit = caller.begin(&app, &arrival(&parts, address, now))?;
-        let call = Call {
-            caller,
-            input,
-            request_id: RequestId::of(&parts.extensions),
-            now,
-            country: country(&app, &parts),
-            accepts_csv: accepts_csv(&parts.headers),
-            standing: standing.clone(),
-            room: Arc::clone(&room),
-        };
-        let reply = handler(app.clone(), call).await?;
+        let caller = context.admit(presented, unread).await?;
+        let raw = raw.ok_or_else(Refusal::body_too_large)?;
+        let input = check::<I>(raw, context.room.bytes()).await?;
+        let visit = caller.begin(&context.app, &context.arrival())?;
+        let reply = handler(Arc::clone(&context.app), context.call(caller, input)).await?;
         let response = reply.into_response()?;
         Ok(match visit {
             Some(visit) => keep_until_sent(visit, response),
@@ -147,15 +111,120 @@ where
     };
     let outcome: Result<Response, E> = outcome.await;
     let response = outcome.unwrap_or_else(IntoResponse::into_response);
-    let asked = top_up(&app, &response, holder, &arrival(&parts, address, now));
-    let mut response = asked.unwrap_or(response);
-    note_failure(&app, &policy.subject(principal, holder), &parts, &response, now);
-    let usual = || holder.map(|holder| app.standing_in(holder, policy.usual_class, now));
-    write_standing(&mut response, standing.get().or_else(usual), holder, now);
-    if let Some(balance) = balance {
-        standing::write_balance(response.headers_mut(), balance);
+    context.finish(response, balance)
+}
+
+/// What is known of a call but for its input. Whatever does not depend on the endpoint is done here,
+/// so that it is compiled once and not for each of them.
+struct Context {
+    app: Shared,
+    policy: Policy,
+    parts: Parts,
+    address: IpAddr,
+    now: Timestamp,
+    holder: Option<Arc<Holder>>,
+    room: Arc<Room>,
+    standing: StandingCell,
+}
+
+/// Finds out who calls. What comes with the context is what was presented, and the body, or the
+/// response of the node that handled the request.
+async fn enter<C: Credential>(
+    app: Shared,
+    policy: Policy,
+    request: Request,
+) -> Result<(Context, Result<C, Refusal>, Body), Response> {
+    let (parts, body) = request.into_parts();
+    let now = app.clock.now();
+    let is_trusted = app.settings.is_trusted_proxy.as_ref();
+    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let (presented, holder) = who::<C>(&app, &parts, &arrival(&parts, address, now)).await;
+    let from = (&parts, address);
+    let body = home::forward_to_home(&app, policy.home, from, holder.as_deref(), body).await?;
+    let room = app.bodies.room(principal(holder.as_deref(), address), address);
+    let standing = StandingCell::default();
+    let context = Context { app, policy, parts, address, now, holder, room, standing };
+    let pace = context.body_limits().pace;
+    let body = context.room.watch(body, &context.parts.headers, pace);
+    Ok((context, presented, body))
+}
+
+impl Context {
+    fn body_limits(&self) -> BodyLimits {
+        if self.holder.is_some() { BodyLimits::TRUSTED } else { BodyLimits::STRANGER }
     }
-    response
+
+    fn arrival(&self) -> Arrival<'_> {
+        arrival(&self.parts, self.address, self.now)
+    }
+
+    fn caller(&self) -> Caller<'_> {
+        let holder = self.holder.as_deref();
+        Caller { principal: principal(holder, self.address), holder, path: self.policy.path }
+    }
+
+    fn balance(&self) -> Option<BalanceBefore> {
+        self.holder.as_deref().map(|holder| standing::balance(&self.app.ledger, holder))
+    }
+
+    /// Whoever may call. `unread` is why there is no input.
+    async fn admit<C>(
+        &self,
+        presented: Result<C, Refusal>,
+        unread: Option<Refusal>,
+    ) -> Result<C, Refusal> {
+        if let Some(refusal) = unread {
+            // A stranger's body was cut off on purpose: what is missing is the credential.
+            let is_cut = refusal.status() == StatusCode::PAYLOAD_TOO_LARGE && presented.is_err();
+            if !is_cut {
+                return Err(refusal);
+            }
+        }
+        let caller = presented.or_else(|refusal| {
+            // A blocked address cannot guess here either. A request for the price is still
+            // answered.
+            if refusal.status() == StatusCode::UNAUTHORIZED {
+                refuse_if_blocked(&self.app, &self.caller(), self.now)?;
+            }
+            Err(refusal)
+        })?;
+        refuse_if_blocked(&self.app, &self.caller(), self.now)?;
+        if let Limit::Class(class) = self.policy.limit {
+            let (holder, counted) = (self.holder.as_deref(), (class, self.policy.path));
+            let admitted = admit(&self.app, counted, holder, self.address, self.now).await;
+            let (Ok(known) | Err((known, _))) = &admitted;
+            self.standing.set(*known);
+            admitted.map_err(|(_, refusal)| refusal)?;
+        }
+        Ok(caller)
+    }
+
+    fn call<C, I>(&self, caller: C, input: I) -> Call<C, I> {
+        Call {
+            caller,
+            input,
+            request_id: RequestId::of(&self.parts.extensions),
+            now: self.now,
+            country: country(&self.app, &self.parts),
+            accepts_csv: accepts_csv(&self.parts.headers),
+            standing: self.standing.clone(),
+            room: Arc::clone(&self.room),
+        }
+    }
+
+    /// Notes a failure, and writes what every response says of its caller.
+    fn finish(&self, response: Response, balance: Option<BalanceBefore>) -> Response {
+        let (app, holder, now) = (&self.app, self.holder.as_deref(), self.now);
+        let asked = top_up(app, &response, holder, &self.arrival());
+        let mut response = asked.unwrap_or(response);
+        note_failure(app, &self.caller(), &self.parts, &response, now);
+        let usual = || holder.map(|it| app.standing_in(it, self.policy.usual_class, now));
+        write_standing(&mut response, self.standing.get().or_else(usual), holder, now);
+        if let Some(balance) = balance {
+            standing::write_balance(response.headers_mut(), balance);
+        }
+        response
+    }
 }
 
 /// What a caller presents, and who it is all the same where that was refused.
@@ -225,12 +294,6 @@ struct Caller<'a> {
     holder: Option<&'a Holder>,
     /// What was called.
     path: &'static str,
-}
-
-impl Policy {
-    fn subject<'a>(&self, principal: Principal, holder: Option<&'a Holder>) -> Caller<'a> {
-        Caller { principal, holder, path: self.path }
-    }
 }
 
 /// Counts a failure of the caller's own, and keeps any refusal for the page that lists them.

@@ -4,12 +4,15 @@
 //! read off the handler's signature, so that the document cannot disagree with the code.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::Method;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use domain::limits::tiers::LimitClass;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
@@ -142,13 +145,11 @@ impl<H> Draft<H> {
         };
         let policy = Policy { limit: self.limit, usual_class, home: self.home, path: self.path };
         let handler = self.handler;
-        let serve = move |State(app): State<Shared>, request: Request| {
-            call::run::<C, I, R, E, H, F>(app, policy, request, handler.clone())
+        let serve = move |app, request| {
+            call::run::<C, I, R, E, H, F>(app, policy, request, handler.clone()).boxed()
         };
-        let filter = MethodFilter::try_from(self.method.clone())
-            .expect("endpoints use methods that routes can be filtered by");
         Endpoint {
-            route: on(filter, serve),
+            route: route(&self.method, Arc::new(serve)),
             operation_id: function_name::<H>(),
             method: self.method,
             path: self.path,
@@ -175,6 +176,15 @@ impl<H> Draft<H> {
             refusals: Vec::new(),
         }
     }
+}
+
+/// An endpoint's work, whatever its types: what is around it is compiled once.
+type Serve = Arc<dyn Fn(Shared, Request) -> BoxFuture<'static, Response> + Send + Sync>;
+
+fn route(method: &Method, serve: Serve) -> MethodRouter<Shared> {
+    let filter = MethodFilter::try_from(method.clone())
+        .expect("endpoints use methods that routes can be filtered by");
+    on(filter, move |State(app): State<Shared>, request: Request| serve(app, request))
 }
 
 impl Endpoint {

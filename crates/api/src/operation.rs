@@ -36,7 +36,10 @@ impl Operation {
         place: ParameterLocation,
         generator: &mut SchemaGenerator,
     ) {
-        let schema = T::json_schema(generator).to_value();
+        self.add_parameters(place, &T::json_schema(generator).to_value());
+    }
+
+    fn add_parameters(&mut self, place: ParameterLocation, schema: &Value) {
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {

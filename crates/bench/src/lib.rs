@@ -11,6 +11,5 @@ pub mod samples;
 pub mod service;
 pub mod upstream;
 
-/// The allocator that the program runs with, so that what is measured is what is shipped.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+// What is measured runs on what is shipped.
+use allocator as _;

@@ -28,6 +28,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use allocator as _;
 use clap::{CommandFactory, Parser};
 use lanes::Lanes;
 use tokio::runtime::{Builder, Runtime};
@@ -37,12 +38,6 @@ use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::operator::Operator;
 use crate::surroundings::Surroundings;
-
-/// A charge is made on one thread and freed by the store's writer. The system's allocator makes the
-/// two wait for each other there, under the ledger's lock: one hold in a hundred then took 10 to
-/// 12 µs, and takes 2 to 8 µs with this one (docs/benchmarks.md).
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Does what the command line says, with the engine that this program was built with.
 pub fn run(engine: Engine) -> ExitCode {

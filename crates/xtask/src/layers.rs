@@ -11,6 +11,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("money", &[]),
     ("console-assets", &[]),
     ("moment", &[]),
+    ("allocator", &[]),
     ("lanes", &[]),
     ("logging", &["moment"]),
     ("single-flight", &[]),

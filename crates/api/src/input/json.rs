@@ -1,5 +1,7 @@
 //! JSON bodies.
 
+use std::any::Any;
+
 use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -82,7 +84,10 @@ async fn parse(bytes: Bytes) -> Result<Value, Refusal> {
 pub(crate) async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
-    tokio::task::spawn_blocking(work).await.map_err(Refusal::internal)
+    // One type of work and result, so that the machinery of tasks is compiled once.
+    let work: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send> = Box::new(move || Box::new(work()));
+    let done = tokio::task::spawn_blocking(work).await.map_err(Refusal::internal)?;
+    Ok(*done.downcast().expect("the work gives what it was declared to give"))
 }
 
 pub(super) fn describe_refusals(operation: &mut Operation, generator: &mut SchemaGenerator) {

@@ -8,6 +8,7 @@ use axum::extract::Request;
 use axum::http::header::{CONNECTION, HOST};
 use axum::http::{HeaderValue, Version};
 use axum::response::IntoResponse;
+use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -42,7 +43,20 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Serves `router` until `stop`, then the connections made until then, and lets answers under way
 /// end, for at most `grace`. Each connection gets a seat in one of the `lanes`, if its address has
 /// a place left.
-pub async fn serve(
+///
+/// The compiler makes the code of a future where it is polled. In a box that is here, and not with
+/// whoever starts the service, which is not optimised in every profile.
+pub fn serve(
+    listener: (TcpListener, Arc<Addresses>),
+    router: Router,
+    place: (Arc<Lanes>, TaskTracker),
+    stop: CancellationToken,
+    grace: Duration,
+) -> BoxFuture<'static, ()> {
+    Box::pin(serve_until(listener, router, place, stop, grace))
+}
+
+async fn serve_until(
     (listener, addresses): (TcpListener, Arc<Addresses>),
     router: Router,
     (lanes, tasks): (Arc<Lanes>, TaskTracker),
