@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the binary, after installing what is missing, and prints where it is: scripts/build.sh
-# [PROFILE]. `release` is what is deployed; `quick` builds sooner and runs a little slower.
+# [PROFILE]. `release` is what is deployed; `quick` builds sooner: what is done seldom is not optimised.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -24,7 +24,7 @@ if [ -e "$binary" ]; then
   say "building ($profile profile): what changed since the last time"
 else
   case $profile in
-    quick) say "building ($profile profile): some 560 packages, $(estimate 12)" ;;
+    quick) say "building ($profile profile): some 560 packages, $(estimate 7)" ;;
     *) say "building ($profile profile): some 560 packages, $(estimate 18)" ;;
   esac
 fi
