@@ -60,7 +60,7 @@ impl Runtime {
 
     /// What a session for a graph that is built in memory starts from.
     pub fn builder(&self) -> Result<SessionBuilder, Error> {
-        // With it, what a graph works with is set aside a second time at its second run.
+        // With patterns, what a graph works with is set aside a second time at its second run.
         let builder = Session::builder(&self.environment)?;
         Ok(builder.with_memory_pattern(false).map_err(ort::Error::from)?)
     }

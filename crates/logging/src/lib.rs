@@ -1,7 +1,7 @@
 //! The log: lines for people or JSON, always on standard error.
 //!
-//! A package of its own because every request writes a line: it is optimised in every profile, where
-//! the rest of the command line is not.
+//! A package of its own because every request writes a line: the quick profile optimises it, and not
+//! the rest of the command line.
 
 mod gathered;
 mod human;

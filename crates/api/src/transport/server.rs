@@ -45,7 +45,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// a place left.
 ///
 /// The compiler makes the code of a future where it is polled. In a box that is here, and not with
-/// whoever starts the service, which is not optimised in every profile.
+/// whoever starts the service, which the quick profile does not optimise.
 pub fn serve(
     listener: (TcpListener, Arc<Addresses>),
     router: Router,
