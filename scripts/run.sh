@@ -17,4 +17,5 @@ fi
 
 binary=$(./scripts/build.sh "${PROFILE:-quick}")
 say "starting; the built-in models are fetched now if they are not there yet, about 480 MB"
+say "commands in another terminal: export PATH=\"$(dirname "$binary"):\$PATH\", then for example: tollgate keys list"
 exec "$binary" serve "$@"

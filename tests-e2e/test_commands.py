@@ -1,13 +1,16 @@
 """Commands for a first day: greeting, init, convert, demo, man; and what the docs tell to write."""
 
+import json
 import os
 import pathlib
 import queue
 import re
+import shutil
 import subprocess
 import tempfile
 import threading
 import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).parent.parent
 BINARY = os.path.abspath(os.environ.get("TOLLGATE", "target/debug/gateway"))
@@ -85,11 +88,34 @@ class Commands(unittest.TestCase):
             config = provider if has_model else provider + model.replace('provider = "near"', f'provider = "{name}"')
             self.check(config, OPENAI_API_KEY="x", ANTHROPIC_API_KEY="x", FAL_KEY="x")
 
-    def test_a_demonstration_has_books_that_are_right(self):
-        data = os.path.join(self.folder, "data")
-        line = [BINARY, "demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
+    def test_make_run_says_how_its_program_is_called_from_another_terminal(self):
+        scripts = pathlib.Path(self.folder) / "scripts"
+        scripts.mkdir()
+        for name in ["run.sh", "lib.sh"]:
+            shutil.copy(ROOT / "scripts" / name, scripts)
+        built = pathlib.Path(self.folder) / "built"
+        built.mkdir()
+        for path, text in [(scripts / "build.sh", f"echo {built}/tollgate"), (built / "tollgate", 'echo "$@"')]:
+            path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            path.chmod(0o755)
+        known = {"PIP_INDEX_URL": "unused", "npm_config_registry": "unused"}
+        run = subprocess.run(
+            [scripts / "run.sh", "--listen", "127.0.0.1:9"],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+            env={**os.environ, **known},
+        )
+        self.assertEqual(run.stdout, "serve --listen 127.0.0.1:9\n", run.stderr)
+        export = re.search(r"(export PATH=\S+), then", run.stderr).group(1)
+        shell = ["bash", "-c", f"{export}; tollgate keys list"]
+        called = subprocess.run(shell, capture_output=True, text=True, timeout=SECONDS_MAX)
+        self.assertEqual(called.stdout, "keys list\n", called.stderr)
+
+    def demonstrate(self, data, *arguments):
+        """Starts a demonstration; gives its address and the link that signs in."""
         process = subprocess.Popen(
-            line + ["--data-dir", data],
+            [BINARY, "demo", *arguments, "--data-dir", data],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -101,8 +127,16 @@ class Commands(unittest.TestCase):
         lines = queue.Queue()
         reader = threading.Thread(target=lambda: [lines.put(it) for it in process.stdout], daemon=True)
         reader.start()
-        while "listening on" not in lines.get(timeout=SECONDS_MAX):
-            pass
+        said = ""
+        while "listening on" not in said:
+            said += lines.get(timeout=SECONDS_MAX)
+        address = re.search(r"listening on (http://[0-9.:]+)", said).group(1)
+        link = re.search(r"this link signs in once: (\S+)", said)
+        return address, link and link.group(1)
+
+    def test_a_demonstration_has_books_that_are_right(self):
+        data = os.path.join(self.folder, "data")
+        self.demonstrate(data)
         place = ["--data-dir", os.path.join(data, "demo")]
         for command, expected in [(["ledger", "verify"], ""), (["accounts", "list"], "globex")]:
             run = subprocess.run(
@@ -110,6 +144,61 @@ class Commands(unittest.TestCase):
             )
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             self.assertIn(expected, run.stdout)
+
+    def test_a_demonstration_runs_beside_another_one(self):
+        first, _ = self.demonstrate(os.path.join(self.folder, "one"))
+        second, _ = self.demonstrate(os.path.join(self.folder, "two"))
+        self.assertNotEqual(first, second)
+        for address in (first, second):
+            with urllib.request.urlopen(f"{address}/console/brand", timeout=SECONDS_MAX) as answer:
+                self.assertEqual(answer.status, 200)
+
+    def test_a_demonstration_fills_every_page_and_shares_the_weights(self):
+        data = os.path.join(self.folder, "data")
+        address, link = self.demonstrate(data)
+        page = Page(address, link)
+        state = {it["state"] for it in page.operate("list_payments", state=None, limit=50)["payments"]}
+        self.assertEqual(state, {"CREDITED", "FAILED"})
+        providers = page.operate("check_providers")
+        self.assertIn("demo", json.dumps(providers))
+        self.assertNotIn("failed", {it["verdict"] for it in next(iter(providers.values()))})
+        self.assertEqual(len(page.get("/console/jobs")["data"]), 3)
+        self.assertTrue(page.get("/console/terms")["accepts"], "a wallet can pay")
+        self.assertTrue(page.session["servesRpc"])
+        self.assertGreater(page.get("/console/activity?size=0")["total"], 50)
+        call = {"jsonrpc": "2.0", "id": 1, "method": "eth_blockNumber", "params": []}
+        self.assertIn("result", page.post("/api/v1/crypto/rpc/base-mainnet", call))
+        chat = {"model": "demo-large", "messages": [{"role": "user", "content": "Hi"}]}
+        answer = page.post("/api/v1/chat/completions", chat)
+        self.assertIn("invented", answer["choices"][0]["message"]["content"])
+        config = pathlib.Path(data, "demo", "tollgate.toml").read_text(encoding="utf-8")
+        self.assertIn(f'models_dir = "{os.path.join(data, "models")}"', config)
+
+
+class Page:
+    """A page of the console that is signed in by a link."""
+
+    def __init__(self, address, link):
+        self.address, self.cookie, self.proof = address, "", ""
+        self.session = self.post("/console/session", {"link": link.rsplit("/", 1)[1]})
+        self.proof = self.session["proof"]
+
+    def get(self, path):
+        return self._ask(path, None)
+
+    def post(self, path, body):
+        return self._ask(path, json.dumps(body).encode())
+
+    def operate(self, operation, **fields):
+        return self.post("/console/operator", {"operation": operation, **fields})
+
+    def _ask(self, path, body):
+        headers = {"content-type": "application/json", "cookie": self.cookie, "x-console-proof": self.proof}
+        request = urllib.request.Request(self.address + path, body, headers)
+        with urllib.request.urlopen(request, timeout=SECONDS_MAX) as answer:
+            if answer.headers["set-cookie"]:
+                self.cookie = answer.headers["set-cookie"].split(";")[0]
+            return json.load(answer)
 
 
 if __name__ == "__main__":

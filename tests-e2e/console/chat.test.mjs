@@ -119,6 +119,92 @@ test("thoughts stand apart, a character speaks, and the code names it", async ()
   await context.close();
 });
 
+/** An answer of the scripted upstream, in the place of what it would have said. */
+async function upstreamSays(page, text) {
+  const chunk = (delta, more = {}) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }], ...more })}\n\n`;
+  const body = chunk({ content: text }) + chunk({}, { usage: { prompt_tokens: 1, completion_tokens: 1 } }) + "data: [DONE]\n\n";
+  await page.route(/\/chat\/completions$/, (route) => route.fulfill({ contentType: "text/event-stream", body }));
+}
+
+test("an answer is shown as markdown, and nothing in it runs", async () => {
+  const { context, page, faults } = await chat();
+  const evil = '<img src=x onerror="window.ran=1"><script>window.ran=1</script><iframe src="https://evil.test"></iframe>\n\n[here](javascript:window.ran=1) ![picture](https://evil.test/x.png) <svg onload="window.ran=1">';
+  await upstreamSays(page, `# Title\n\nSome **bold** text and \`code\`.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[docs](https://example.com/a)\n\n${evil}`);
+  await say(page, "Hi");
+  const answer = page.getByTestId("talk").locator(".answer");
+  await answer.getByText("bold").waitFor();
+  assert.deepEqual(await answer.locator("strong, code, li, td").allTextContents(), ["bold", "code", "one", "two", "1", "2"]);
+  assert.equal(await answer.getByRole("heading", { name: "Title" }).count(), 1);
+  assert.equal(await answer.locator("img, script, iframe, svg").count(), 0);
+  assert.deepEqual(await answer.locator("a").evaluateAll((all) => all.map((it) => it.getAttribute("href"))), ["https://example.com/a", null]);
+  await answer.getByText('<img src=x onerror="window.ran=1">').waitFor();
+  assert.equal(await page.evaluate(() => window.ran), undefined);
+  await accessible(page);
+  await shot(page, "chat-markdown");
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("a conversation outlasts other tabs and pages, is copied, and answered again", async () => {
+  const { context, page, faults } = await chat();
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Explain in two sentences" }).click();
+  const talk = page.getByTestId("talk");
+  await talk.getByText("Hello from the upstream.").waitFor();
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "Hello from the upstream.");
+  const again = await asked(page, () => page.getByRole("button", { name: "Retry" }).click());
+  assert.deepEqual(again.messages, [{ role: "user", content: "Explain in two sentences why the sky is blue." }]);
+  await page.getByRole("button", { name: "Retry" }).waitFor();
+  await page.getByLabel("Message").fill("not sent yet");
+  await page.getByRole("tab", { name: "Embeddings" }).click();
+  await page.getByRole("link", { name: "Models" }).click();
+  await page.getByRole("link", { name: "Playground" }).click();
+  await talk.getByText("Hello from the upstream.").waitFor();
+  assert.equal(await page.getByLabel("Message").inputValue(), "not sent yet");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/playground`);
+  await page.getByLabel("Message").waitFor();
+  assert.equal(await page.getByLabel("Message").inputValue(), "", "the next one starts anew");
+  assert.equal(await talk.getByText("Hello from the upstream.").count(), 0);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("two models answer side by side", async () => {
+  const { context, page, faults } = await chat();
+  await page.getByLabel("Compare with").selectOption("large-text");
+  const asks = [];
+  page.on("request", (request) => { if (request.url().endsWith("/chat/completions")) asks.push(request.postDataJSON()); });
+  await say(page, "Hi");
+  const talks = page.getByTestId("talk").locator(".talk");
+  await talks.nth(0).getByText("Hello from the upstream.").waitFor();
+  await talks.nth(1).getByText("Hello from the upstream.").waitFor();
+  assert.deepEqual(asks.map((it) => it.model).sort(), ["large-text", "small-text"]);
+  assert.deepEqual(asks[0].messages, asks[1].messages);
+  await accessible(page);
+  await shot(page, "chat-compared");
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("the web is searched where a model can and the switch is on", async () => {
+  const { context, page } = await chat();
+  assert.equal(await page.getByLabel("Search the web").count(), 0, "these models cannot");
+  await page.route(/\/models\?type=all$/, async (route) => {
+    const answer = await route.fetch();
+    const list = await answer.json();
+    for (const it of list.data) if (it.model_spec.capabilities) it.model_spec.capabilities.supportsWebSearch = true;
+    await route.fulfill({ response: answer, json: list });
+  });
+  await page.reload();
+  await page.getByLabel("Search the web").check();
+  const body = await say(page, "Hi");
+  assert.deepEqual(body.service_parameters, { enable_web_search: "on" });
+  await context.close();
+});
+
 test("a picture and a file go along, and the code leaves their bytes out", async () => {
   const { context, page, faults } = await chat();
   await page.getByLabel("Attach").setInputFiles(picture);

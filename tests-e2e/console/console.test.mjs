@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { accessible, launch, open, shot, signIn } from "./browser.mjs";
 
 const { CONSOLE_URL: url, CONSOLE_LINK: link, ADMIN_KEY: admin, INFERENCE_KEY: inference } = process.env;
-const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/jobs", "/characters", "/rpc", "/top-up", "/operator"];
+const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/jobs", "/characters", "/top-up", "/operator"];
 const FIRST_PAGE_BYTES_MAX = 200_000;
 const LOOKS = [
   { name: "desktop-light", colorScheme: "light", viewport: { width: 1280, height: 860 } },
@@ -131,10 +131,145 @@ test("an operator freezes an account, gives a charge back, and finds both in the
   const charge = journal.split("\n").find((line) => /\bcharge\b/i.test(line)).match(/[0-9a-f]{8}-[0-9a-f-]{27}/)[0];
   await page.getByLabel("Charge").fill(charge);
   await page.getByLabel("Reason").fill("a trial of the console");
-  await page.getByRole("button", { name: "Give back" }).click();
-  await page.getByRole("status").getByText(/Given back: 0\.\d+ USD/).waitFor();
+  await page.getByRole("button", { name: "Refund", exact: true }).click();
+  await page.getByRole("status").getByText(/Refunded: 0\.\d+ USD/).waitFor();
   await page.getByTestId("audit").getByText("a trial of the console").waitFor();
   assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("an operator serves an account: credit, a key, its requests, and a refund by request id", async () => {
+  const { context, page, faults } = await open(browser, url);
+  page.on("dialog", (dialog) => dialog.accept());
+  await signIn(page, url, admin);
+  await page.goto(`${url}/#/operator`);
+  await page.getByLabel("Name").fill("customer");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("link", { name: "customer", exact: true }).click();
+  await page.getByRole("heading", { name: "customer", exact: true }).waitFor();
+  await page.getByLabel("Amount to add").fill("7.5");
+  await page.getByRole("button", { name: "Add credit" }).click();
+  await page.getByTestId("account-balance").getByText("$7.50").waitFor();
+  await page.getByLabel("Description").fill("for the customer");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const secret = page.getByTestId("new-key").getByText(/^SERVICE_INFERENCE_KEY_\w{49}$/);
+  await secret.waitFor();
+  const key = await secret.textContent();
+  await page.getByTestId("account-keys").getByText("for the customer").waitFor();
+  await shot(page, "account-key");
+
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const body = JSON.stringify({ model: "small-text", messages: [{ role: "user", content: "Hi" }] });
+  const answer = await fetch(`${url}/api/v1/chat/completions`, { method: "POST", headers, body });
+  assert.equal(answer.status, 200);
+  const id = answer.headers.get("x-request-id");
+  await page.reload();
+  await page.getByLabel("Request id").fill(id);
+  await page.getByTestId("found").getByText("1 request.").waitFor();
+  assert.notEqual(await page.getByTestId("revenue").textContent(), "$0.00");
+  await page.getByTestId("activity").getByRole("button", { name: "Details" }).click();
+  await page.getByText(id).waitFor();
+  await accessible(page);
+  await shot(page, "account");
+  await page.getByLabel("Reason for the refund").fill("slow answer");
+  await page.getByRole("button", { name: "Refund this request" }).click();
+  await page.getByRole("status").getByText(/Refunded: 0\.\d+ USD/).waitFor();
+  await page.getByTestId("account-balance").getByText("$7.50").waitFor();
+  await page.getByTestId("found").getByText("2 requests.").waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("the journal is read beyond its first thousand entries", async () => {
+  const { context, page, faults } = await open(browser, url);
+  await signIn(page, url, admin);
+  await page.evaluate(async () => {
+    const { proof } = await (await fetch("/console/session")).json();
+    const credit = () => {
+      const body = JSON.stringify({ operation: "credit_account", entry: crypto.randomUUID(), name: "default", amount: "0.001", currency: "usd" });
+      return fetch("/console/operator", { method: "POST", headers: { "content-type": "application/json", "x-console-proof": proof }, body });
+    };
+    for (let done = 0; done < 1020; done += 20) {
+      const answers = await Promise.all(Array.from({ length: 20 }, credit));
+      if (!answers.every((it) => it.ok)) throw new Error(`${answers[0].status}`);
+    }
+  });
+  await page.goto(`${url}/#/operator`);
+  await page.getByRole("tab", { name: "Books" }).click();
+  await page.getByRole("button", { name: "Journal" }).click();
+  const told = page.getByTestId("journal-page");
+  await told.getByText("1,000 entries after number 0.").waitFor();
+  const first = await page.locator("pre").textContent();
+  await page.getByRole("button", { name: "Next entries" }).click();
+  await told.getByText("these are the last ones").waitFor();
+  const second = await page.locator("pre").textContent();
+  assert.ok(20 <= second.split("\n").length, second);
+  assert.equal(first.includes(second.split("\n")[0]), false, "no entry is shown twice");
+  await page.getByRole("button", { name: "Previous entries" }).click();
+  await told.getByText("1,000 entries after number 0.").waitFor();
+  await page.getByLabel("From entry").fill("1001");
+  await page.getByRole("button", { name: "Show" }).click();
+  await told.getByText("after number 1,000").waitFor();
+  assert.equal(await page.locator("pre").textContent(), second);
+  await shot(page, "journal");
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("requests are filtered by the service, and each shows its lines", async () => {
+  const { context, page, faults } = await open(browser, url);
+  await signIn(page, url, admin);
+  const ask = async (model) => {
+    const headers = { authorization: `Bearer ${inference}`, "content-type": "application/json" };
+    const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hi" }] });
+    return fetch(`${url}/api/v1/chat/completions`, { method: "POST", headers, body });
+  };
+  assert.equal((await ask("large-text")).status, 200);
+  assert.equal((await ask("nothing-like-it")).status, 404);
+  await page.goto(`${url}/#/activity`);
+  const table = page.getByTestId("activity");
+  await table.getByText("large-text").first().waitFor();
+  const [request] = await Promise.all([page.waitForRequest(/console\/activity\?.*model=large-text/), page.getByLabel("Model").selectOption("large-text")]);
+  assert.ok(request.url().includes("size=50"));
+  await page.getByTestId("found").getByText("1 request.").waitFor();
+  await table.getByRole("button", { name: "Details" }).click();
+  await table.getByText(/large-text-llm-output-mtoken/).waitFor();
+  await accessible(page);
+  await shot(page, "activity-details");
+  await page.getByLabel("Status").selectOption("error");
+  await table.getByText("404").first().waitFor();
+  await page.getByLabel("Status").selectOption("refunded");
+  await page.getByTestId("found").getByText(/^\d+ requests?\.$/).waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("an INFERENCE key sees what is left of its own limit", async () => {
+  const made = await fetch(`${url}/api/v1/api_keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${admin}`, "content-type": "application/json" },
+    body: JSON.stringify({ apiKeyType: "INFERENCE", description: "limited", consumptionLimit: { usd: 2.5 }, limitPeriod: "MONTH" }),
+  });
+  const { data } = await made.json();
+  const { context, page, faults } = await open(browser, url);
+  await signIn(page, url, data.apiKey);
+  await page.getByTestId("key-left").getByText("$2.50").waitFor();
+  await page.getByText(/of \$2\.50 a month/).waitFor();
+  await accessible(page);
+  await shot(page, "inference-overview");
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("where nobody has DIEM and no chain is served, neither is shown", async () => {
+  const { context, page } = await open(browser, url);
+  await signIn(page, url, admin);
+  await page.getByTestId("balance").waitFor();
+  assert.equal(await page.getByText("DIEM").count(), 0);
+  assert.equal(await page.getByRole("link", { name: "RPC" }).count(), 0);
+  await page.goto(`${url}/#/keys`);
+  await page.getByRole("button", { name: "New key" }).click();
+  assert.equal(await page.getByLabel("Limit in DIEM").count(), 0);
   await context.close();
 });
 
@@ -207,7 +342,7 @@ test("errors are counted by day beside requests, and those of late are listed", 
   assert.deepEqual(await counts(), [refused + 1, failed + 1]);
   // Days before the service started were not counted, which is not the same as none.
   assert.match(await errors.textContent(), /: refused –, failed –;/);
-  await page.getByRole("heading", { name: "Refused of late" }).waitFor();
+  await page.getByRole("heading", { name: "Recent errors" }).waitFor();
   await page.getByText("Left in this minute").waitFor();
   assert.deepEqual(faults, []);
   await context.close();
@@ -272,6 +407,27 @@ test("the documentation is found by its words", async () => {
   await page.goto(`${url}/docs`);
   await page.getByLabel("Search the documentation").fill("backup");
   await page.getByRole("navigation", { name: "Found" }).getByRole("link", { name: "Operating" }).waitFor();
+  for (const word of ["ledger", "cluster", "engine", "payment"]) {
+    await page.getByLabel("Search the documentation").fill(word);
+    await page.waitForFunction(() => document.querySelector('nav[aria-label="Found"] a'));
+    const found = await page.getByRole("navigation", { name: "Found" }).getByRole("link").evaluateAll((all) => all.map((it) => it.pathname));
+    const decisions = found.map((it) => it.startsWith("/docs/adr/"));
+    assert.deepEqual(decisions, [...decisions].sort(), `${word}: guides come before decisions: ${found}`);
+    assert.ok(!decisions[0], `${word}: ${found}`);
+  }
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("the documentation is listed by reader, and its examples are copied", async () => {
+  const { context, page, faults } = await open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
+  await page.goto(`${url}/docs/readme`);
+  const menu = page.getByRole("navigation", { name: "Documentation" });
+  assert.deepEqual(await menu.getByRole("heading").allTextContents(), ["Callers", "Operators", "Contributors"]);
+  await menu.getByRole("link", { name: "Contributing" }).waitFor();
+  const block = page.locator(".copied-code", { hasText: "make run" }).first();
+  await block.getByRole("button", { name: "Copy" }).click();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^make run /);
   assert.deepEqual(faults, []);
   await context.close();
 });

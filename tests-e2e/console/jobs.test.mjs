@@ -74,6 +74,26 @@ test("a video shows its progress, is watched, and stays in the list of jobs", as
   await context.close();
 });
 
+test("a video of a private model is watched from its link, also after the page is loaded again", async () => {
+  const { context, page, faults } = await playground("video", "private-clips");
+  const played = page.waitForResponse((it) => it.url().includes("/api/v1/media/"));
+  await page.getByLabel("Prompt").fill("a lighthouse at dusk");
+  await make(page, "/video/queue", "Make it, $0.07");
+  const job = page.getByTestId("job").filter({ hasText: "private-clips" }).first();
+  await job.getByText("completed").waitFor({ timeout: MADE_MS_MAX });
+  assert.match(await job.locator("video").getAttribute("src"), /^\/api\/v1\/media\//);
+  assert.ok([200, 206].includes((await played).status()), "the link plays");
+
+  await page.reload();
+  await job.getByRole("button", { name: "Watch" }).click();
+  await job.locator("video").waitFor();
+  await shot(page, "video-private");
+  await job.getByRole("button", { name: "Delete the result" }).click();
+  await job.locator("video").waitFor({ state: "detached" });
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test("a job that its provider forbids says so and costs nothing", async () => {
   const { context, page } = await playground("video", "clips");
   await page.getByLabel("Prompt").fill("forbidden");

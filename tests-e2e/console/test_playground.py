@@ -36,6 +36,15 @@ durations = ["5s"]
 price = {{ per_generation_usd = "0.07" }}
 
 [[model]]
+id = "private-clips"
+type = "video"
+provider = "videos"
+privacy = "private"
+starts_from = "text-to-video"
+durations = ["5s"]
+price = {{ per_generation_usd = "0.07" }}
+
+[[model]]
 id = "composer"
 type = "music"
 provider = "local"

@@ -13,7 +13,9 @@ export interface Job {
   hasResult: boolean;
   prompt?: string;
   progress?: number;
-  /** Where the result plays from, once somebody wants to hear or see it. */
+  /** A link to the result, where the service gives one instead of the bytes. */
+  link?: string;
+  /** The URL that the result plays from, once it is wanted. */
   url?: string;
   error?: string;
 }
@@ -24,9 +26,9 @@ const prompts = new Map<string, string>();
 export const isOpen = (job: Job): boolean => ["QUEUED", "RUNNING", "UNKNOWN"].includes(job.state);
 
 export async function load(): Promise<void> {
-  const { data } = await json<{ data: Job[] }>("/console/jobs");
+  const { data } = await json<{ data: (Job & { url: string | null })[] }>("/console/jobs");
   const known = new Map(jobs.list.map((it) => [it.queueId, it]));
-  jobs.list = data.map((it) => ({ ...it, prompt: prompts.get(it.queueId), url: known.get(it.queueId)?.url, progress: known.get(it.queueId)?.progress, error: known.get(it.queueId)?.error }));
+  jobs.list = data.map((it) => ({ ...it, link: it.url ?? undefined, prompt: prompts.get(it.queueId), url: known.get(it.queueId)?.url, progress: known.get(it.queueId)?.progress, error: known.get(it.queueId)?.error }));
   jobs.isLoaded = true;
 }
 
@@ -40,10 +42,15 @@ const call = (job: Job, what: string) => send(`${API}/${job.kind}/${what}`, { bo
 
 /** How far an open job is; its result as soon as it has one. */
 export async function look(job: Job): Promise<void> {
+  if (job.link) {
+    job.url = job.link;
+    return;
+  }
   try {
     const response = await call(job, "retrieve");
     if ((response.headers.get("content-type") ?? "").startsWith("application/json")) {
-      const reply = (await response.json()) as { average_execution_time: number; execution_duration: number };
+      const reply = (await response.json()) as { status: string; average_execution_time: number; execution_duration: number };
+      if (reply.status === "COMPLETED") return await showLinked(job.queueId);
       job.progress = Math.min(0.97, reply.execution_duration / Math.max(1, reply.average_execution_time));
       return;
     }
@@ -54,6 +61,15 @@ export async function look(job: Job): Promise<void> {
     job.error = (error as Error).message;
     job.state = job.state === "COMPLETED" ? "COMPLETED" : "FAILED";
   }
+}
+
+/** Shows a result that has a link, which the list of jobs knows. */
+async function showLinked(queueId: string): Promise<void> {
+  await load();
+  const job = jobs.list.find((it) => it.queueId === queueId);
+  if (!job) return;
+  if (job.link) job.url = job.link;
+  else job.error = "The result was deleted.";
 }
 
 /** Follows the open jobs until the given function is called. */
@@ -73,7 +89,7 @@ export function follow(): () => void {
 /** Deletes what was made. */
 export async function complete(job: Job): Promise<void> {
   await call(job, "complete");
-  if (job.url) URL.revokeObjectURL(job.url);
-  job.url = undefined;
+  if (job.url?.startsWith("blob:")) URL.revokeObjectURL(job.url);
+  job.url = job.link = undefined;
   job.hasResult = false;
 }

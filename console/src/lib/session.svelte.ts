@@ -14,6 +14,7 @@ export interface Session {
   proof?: string;
   publicUrl: string;
   takesWallets: boolean;
+  servesRpc?: boolean;
 }
 
 export const session = $state<{ now: Session | null; failed: string }>({ now: null, failed: "" });
@@ -34,6 +35,8 @@ export async function signIn(entry: { key?: string; link?: string }, headers: Re
 }
 
 export async function signOut(): Promise<void> {
+  const { forgetTalks } = await import("./talk.svelte");
+  forgetTalks();
   session.now = await json<Session>("/console/session", { method: "DELETE" });
   location.hash = "#/";
 }

@@ -3,6 +3,7 @@
 //! A page calls the same API as everybody else. Its session stands in for the key, and only with
 //! a header that pages of other origins cannot send, so that the cookie alone opens nothing.
 
+mod activity;
 pub mod assets;
 mod operator;
 mod own;
@@ -23,6 +24,7 @@ use domain::secret::SecretDigest;
 use futures_util::future::BoxFuture;
 use moment::Timestamp;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::console::assets::Assets;
 use crate::console::refused::RefusedCalls;
@@ -34,6 +36,9 @@ const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 const LINK_LIFETIME: Duration = Duration::from_secs(60 * 60);
 /// Sessions that were ended before their time; beyond this many, the oldest are forgotten.
 const ENDED_MAX: usize = 16_384;
+
+/// Searches of activity that read the store at the same time; others wait.
+const SEARCHES_AT_ONCE: usize = 2;
 
 /// Does what an operator asks for, in the form of the control socket.
 pub type Operate =
@@ -58,6 +63,8 @@ pub struct Console {
     link: Mutex<Option<Link>>,
     /// What callers were refused of late.
     pub(crate) refused: RefusedCalls,
+    /// Bounds the searches that run at once.
+    pub(crate) searches: Semaphore,
     /// Ends of sessions, by session, until they would have expired anyway.
     ended: Mutex<HashMap<[u8; 16], Timestamp>>,
 }
@@ -84,6 +91,7 @@ impl Console {
             operate: None,
             link: Mutex::default(),
             refused: RefusedCalls::new(now),
+            searches: Semaphore::new(SEARCHES_AT_ONCE),
             ended: Mutex::default(),
         }
     }

@@ -31,8 +31,8 @@ pub(crate) fn refuse_hold(settings: &Settings, refused: HoldRefused) -> Refusal 
             Rejection::Insufficient { available, wanted } => {
                 Refusal::insufficient_balance(format!(
                     "Insufficient USD or Diem balance to complete request. Up to ${wanted} is \
-                     needed and ${available} is available. Visit {} to add credits.",
-                    settings.public_url,
+                     needed and ${available} is available. {}",
+                    settings.ways_to_pay(),
                 ))
             }
             Rejection::KeyLimit { class, limit, period, resets_at, .. } => {

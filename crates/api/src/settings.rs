@@ -27,4 +27,53 @@ pub struct Settings {
     pub hosts: Arc<Hosts>,
     /// The letters in the corner of pictures that are made here, if there are any.
     pub watermark: Option<String>,
+    pub brand: Brand,
+    /// Whether wallets can pay here.
+    pub takes_wallets: bool,
+}
+
+/// The operator's own name, logo and addresses, on the pages that callers see.
+#[derive(Debug, Clone)]
+pub struct Brand {
+    pub name: String,
+    pub logo: Option<BrandLogo>,
+    pub support_email: Option<String>,
+    pub terms_url: Option<String>,
+    pub privacy_url: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct BrandLogo {
+    pub bytes: Arc<[u8]>,
+    pub content_type: &'static str,
+}
+
+impl Settings {
+    /// The ways to get credit for an account here, in sentences for a refusal.
+    pub fn ways_to_pay(&self) -> String {
+        let operator = match &self.brand.support_email {
+            Some(address) => format!("the operator at {address}"),
+            None => "the operator of this service".to_owned(),
+        };
+        if !self.takes_wallets {
+            return format!("Ask {operator} for credit.");
+        }
+        format!(
+            "Visit {}/#/top-up to add credits in USDC, with a wallet that is linked to the \
+             account, or ask {operator}.",
+            self.public_url
+        )
+    }
+}
+
+impl Default for Brand {
+    fn default() -> Brand {
+        Brand {
+            name: "Tollgate".to_owned(),
+            logo: None,
+            support_email: None,
+            terms_url: None,
+            privacy_url: None,
+        }
+    }
 }

@@ -66,7 +66,7 @@ fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
         Command::Demo(serve) => {
             let prepared = commands::demo::prepare(&surroundings);
             let prepared = runtime(Builder::new_current_thread())?.block_on(prepared)?;
-            run_service(&prepared, serve, engine)
+            run_service(&prepared, commands::demo::with_free_ports(serve), engine)
         }
         Command::Init(init) => {
             let written = commands::init::run(&surroundings, &init);

@@ -8,7 +8,7 @@ pub(crate) mod limits;
 mod listeners;
 pub(crate) mod logging;
 pub(crate) mod orders;
-mod queue;
+pub(crate) mod queue;
 mod signals;
 mod weights;
 mod welcome;
@@ -27,7 +27,7 @@ use api::home::Nodes;
 use api::hosts::Hosts;
 use api::input::Bodies;
 use api::proxy::{CurrentChains, Proxy};
-use api::settings::Settings;
+use api::settings::{Brand, BrandLogo, Settings};
 use api::strangers::Strangers;
 use api::wallets::Wallets;
 use api::web::Web;
@@ -89,6 +89,7 @@ pub(crate) async fn run(
     let (server, chat) = (config.server.clone(), config.chat.clone());
     let (limits, keep_usage_days) = (config.limits.clone(), config.store.keep_usage_days);
     let (x402, log) = (config.x402.clone(), config.log.clone());
+    let brand = config.brand.clone();
     let stakes = stakes::reader(config.diem.as_ref()).map_err(Failure::Failed)?;
     let is_development = config.development.enabled;
     let queue = (config.queue.clone(), config.media.clone());
@@ -123,7 +124,11 @@ pub(crate) async fn run(
         payments::open(&x402, &service, nodes.as_ref(), &tasks).await.map_err(Failure::Failed)?;
     let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
     let limits = (&limits, Arc::clone(&service.tiers));
-    let settings = settings((&server, is_development), limits, (chat, watermark), address);
+    let settings = Settings {
+        brand: shown_brand(brand),
+        takes_wallets: payments.is_some(),
+        ..settings((&server, is_development), limits, (chat, watermark), address)
+    };
     let public_url = settings.public_url.as_str();
     let wallets = wallets::open(&service, (&server, &x402), public_url, payments.clone()).await?;
     let settings = (settings, server.bodies_bytes_max);
@@ -390,6 +395,21 @@ fn settings(
         hosts: Arc::new(hosts(&chat)),
         system_prompt: chat.system_prompt,
         watermark,
+        brand: Brand::default(),
+        takes_wallets: false,
+    }
+}
+
+fn shown_brand(brand: config::sections::brand::Brand) -> Brand {
+    let logo = brand
+        .logo
+        .map(|logo| BrandLogo { bytes: logo.bytes.into(), content_type: logo.content_type });
+    Brand {
+        name: brand.name,
+        logo,
+        support_email: brand.support_email,
+        terms_url: brand.terms_url,
+        privacy_url: brand.privacy_url,
     }
 }
 

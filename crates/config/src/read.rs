@@ -10,6 +10,7 @@ use crate::node::{Node, Table, Value};
 use crate::origin::Origin;
 use crate::reader::Reader;
 use crate::secret::Vault;
+use crate::sections::brand::{self, Brand};
 use crate::sections::chat::{self, Chat};
 use crate::sections::cluster::{self, Cluster};
 use crate::sections::development::{self, Development};
@@ -34,6 +35,7 @@ use crate::sources::{Sources, finished};
 #[derive(Debug, Clone)]
 pub struct Config {
     pub server: Server,
+    pub brand: Brand,
     pub log: Log,
     pub development: Development,
     pub store: Store,
@@ -68,6 +70,7 @@ impl Sources {
         top.check_includes();
         // Every section is read before any is missed, so that all faults are found.
         let server = server::read(&top.section(&server::SECTION));
+        let brand = brand::read(&top.section(&brand::SECTION), &vault);
         let log = log::read(&top.section(&log::SECTION));
         let development = development::read(&top.section(&development::SECTION));
         let store = store::read(&top.section(&store::SECTION));
@@ -97,6 +100,7 @@ impl Sources {
         let config = || {
             Some(Config {
                 server: server?,
+                brand: brand?,
                 log: log?,
                 development: development?,
                 store: store?,

@@ -109,6 +109,19 @@ impl<'a> Vault<'a> {
         Some(items.iter().filter_map(|item| self.resolved_url(reader, name, item)).collect())
     }
 
+    /// The content of a file, by a path that is relative to the folder of the configuration.
+    pub fn read_file(&self, path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+        let path = self.folder.join(path);
+        let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+        let file = std::fs::File::open(&path).map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes_max < bytes.len() as u64 {
+            return Err(format!("{} has more than {} KiB", path.display(), bytes_max / 1024));
+        }
+        Ok(bytes)
+    }
+
     /// The warnings gathered while resolving.
     pub fn into_literals(self) -> Faults {
         self.literals

@@ -1,5 +1,6 @@
 //! The sections of `tollgate.toml`: one file each, with its keys, its type and how it is read.
 
+pub mod brand;
 pub mod chat;
 pub mod cluster;
 pub mod development;
@@ -38,6 +39,7 @@ pub fn named(name: &str) -> Option<&'static Section> {
 const BEFORE_MODELS: &[&Section] = &[
     &top::SECTION,
     &server::SECTION,
+    &brand::SECTION,
     &log::SECTION,
     &development::SECTION,
     &store::SECTION,

@@ -1,5 +1,6 @@
 //! The configuration as an operator meets it: text in, settings or faults out.
 
+mod brand;
 mod documents;
 mod faults;
 mod layers;

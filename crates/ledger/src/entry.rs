@@ -6,7 +6,7 @@ use credits::{
 };
 use moment::Timestamp;
 use money::{Currency, Nano, Per, Price};
-use store::usage::{USAGE_ROWS_MAX, UsageDetails, UsageFilter, UsageRow};
+use store::usage::{REFUND_SKU, USAGE_ROWS_MAX, UsageDetails, UsageFilter, UsageRow};
 use store::write::{Group, Write};
 
 use crate::error::{HoldRefused, LedgerError};
@@ -230,7 +230,7 @@ fn refund_row(
         owner: leg.lot.owner,
         key,
         at,
-        sku: "refund".into(),
+        sku: REFUND_SKU.into(),
         model: of.as_ref().map(|row| row.model.clone()).unwrap_or_default(),
         currency: leg.lot.currency,
         units: 0,

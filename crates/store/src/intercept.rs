@@ -28,7 +28,8 @@ use crate::owner::{Owner, OwnerKind};
 use crate::rpc::{SentTransaction, SpentCredits};
 use crate::statement::Statement;
 use crate::usage::{
-    Days, KeyUsage, ModelUsage, PageRequest, UsageCursor, UsageFilter, UsagePage, UsageRow,
+    Days, FoundRequests, KeyUsage, ModelUsage, PageRequest, RequestSearch, UsageCursor,
+    UsageFilter, UsagePage, UsageRow,
 };
 use crate::wallet::WalletLink;
 use crate::write::Group;
@@ -168,6 +169,10 @@ impl<I: Intercept> UsageStore for Intercepted<I> {
         limit: usize,
     ) -> StoreFuture<'_, Vec<(UsageCursor, UsageRow)>> {
         self.intercept.answer(self.inner.usage_after(filter, after, limit))
+    }
+
+    fn search_requests(&self, search: RequestSearch) -> StoreFuture<'_, FoundRequests> {
+        self.intercept.answer(self.inner.search_requests(search))
     }
 
     fn usage_by_model(&self, owner: OwnerId, days: Days) -> StoreFuture<'_, Vec<ModelUsage>> {

@@ -7,6 +7,15 @@ use money::{Currency, Nano, Per, Price};
 /// The most rows that one answer carries.
 pub const USAGE_ROWS_MAX: usize = 1000;
 
+/// The most rows that one search reads, the newest ones of the time it is about.
+pub const SEARCHED_ROWS_MAX: usize = 50_000;
+
+/// The most requests that one answer of a search carries.
+pub const FOUND_REQUESTS_MAX: usize = 200;
+
+/// The SKU of rows that give a charge back.
+pub const REFUND_SKU: &str = "refund";
+
 /// The setting that says before which day the details are gone, as eight bytes.
 pub const PRUNED_BEFORE_DAY: &str = "usage_pruned_before_day";
 
@@ -80,6 +89,54 @@ pub struct UsagePage {
 pub struct UsageCursor {
     pub at: Timestamp,
     pub seq: i64,
+}
+
+/// The requests of one owner to find, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestSearch {
+    pub owner: OwnerId,
+    pub key: Option<KeyId>,
+    pub model: Option<String>,
+    pub request_id: Option<String>,
+    pub outcome: Option<RequestOutcome>,
+    /// The first moment included.
+    pub from: Timestamp,
+    /// The first moment no longer included.
+    pub until: Timestamp,
+    /// Requests to leave out, counted from the newest.
+    pub skip: u64,
+    pub size: usize,
+}
+
+/// The direction in which a request moved money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestOutcome {
+    Charged,
+    Refunded,
+}
+
+/// The answer to a [`RequestSearch`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundRequests {
+    /// The rows of each request on this page, in the order in which they were added.
+    pub requests: Vec<Vec<UsageRow>>,
+    /// The number of requests on all pages, by UTC day, oldest first.
+    pub by_day: Vec<DayRequests>,
+    /// Whether there are older rows that were not read: see [`SEARCHED_ROWS_MAX`].
+    pub is_cut: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayRequests {
+    pub day: i64,
+    pub requests: u64,
+}
+
+impl FoundRequests {
+    /// The number of requests on all pages.
+    pub fn total(&self) -> u64 {
+        self.by_day.iter().map(|day| day.requests).sum()
+    }
 }
 
 /// The days of a query: the first one included, the last one included.

@@ -9,13 +9,11 @@ use api::app::{App, Shared};
 use api::engines::Engines;
 use api::hosts::Hosts;
 use api::input::Bodies;
-use api::settings::Settings;
+use api::settings::{Brand, BrandLogo, Settings};
 use api::strangers::Strangers;
 use axum::Router;
 use config::environment::Environment;
 use config::read::Config;
-use config::sections::chat::Chat;
-use config::sections::server::Server;
 use config::sources::{Request, Sources};
 use credits::{EntryId, LimitPeriod, OwnerId, Rules, Want};
 use domain::access::{KeyKind, ModelPrivacy};
@@ -144,7 +142,7 @@ impl TestApp {
         let app = Arc::new(App {
             wallets: Arc::new(wallets(Some(payments(parts)))),
             console: Arc::new(console(now.now())),
-            settings: settings(&config.server, &config.chat),
+            settings: settings(&config),
             catalogue: Arc::new(CurrentCatalogue::new(Catalogue::build(config.models).unwrap())),
             jobs: Arc::new(jobs_of(&store, &ledger, &engines, &folder, (&now, &random))),
             engines,
@@ -237,7 +235,7 @@ impl TestApp {
         let app = &self.app;
         self.app = Arc::new(App {
             jobs: Arc::clone(&app.jobs),
-            settings: app.settings.clone(),
+            settings: Settings { takes_wallets: false, ..app.settings.clone() },
             catalogue: Arc::clone(&app.catalogue),
             engines: Arc::clone(&app.engines),
             proxy: Arc::clone(&app.proxy),
@@ -428,7 +426,8 @@ fn configuration(toml: &str) -> Config {
     Sources::gather(&request).read().unwrap_or_else(|invalid| panic!("{invalid}"))
 }
 
-fn settings(server: &Server, chat: &Chat) -> Settings {
+fn settings(config: &Config) -> Settings {
+    let (server, chat, brand) = (&config.server, &config.chat, config.brand.clone());
     let proxies = server.trusted_proxies.clone();
     Settings {
         public_url: "http://testhost".to_owned(),
@@ -440,6 +439,17 @@ fn settings(server: &Server, chat: &Chat) -> Settings {
         system_prompt: SYSTEM_PROMPT.to_owned(),
         hosts: Arc::new(Hosts::new(chat.media_domains.clone(), Some(Arc::new(TestNames)))),
         watermark: None,
+        brand: Brand {
+            name: brand.name,
+            logo: brand.logo.map(|logo| BrandLogo {
+                bytes: logo.bytes.into(),
+                content_type: logo.content_type,
+            }),
+            support_email: brand.support_email,
+            terms_url: brand.terms_url,
+            privacy_url: brand.privacy_url,
+        },
+        takes_wallets: true,
     }
 }
 

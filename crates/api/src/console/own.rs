@@ -6,13 +6,15 @@ use access::Holder;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use credits::KeyId;
+use credits::{KeyId, LimitClass};
 use domain::access::KeyKind;
 use domain::catalogue::Selection;
 use moment::Timestamp;
+use money::Nano;
 use serde_json::{Value, json};
 use store::job::{JobFilter, JobKind, QueuedJob};
 
+use crate::BASE_PATH;
 use crate::app::{App, Shared};
 use crate::console::refused::{DayCount, RefusedCall};
 use crate::console::session;
@@ -34,6 +36,36 @@ pub(super) async fn limits(State(app): State<Shared>, headers: HeaderMap) -> Res
 /// Music and videos, the newest first.
 pub(super) async fn jobs(State(app): State<Shared>, headers: HeaderMap) -> Response {
     answer(list_jobs(&app, &headers).await)
+}
+
+/// The spending limits of the key that is signed in.
+pub(super) async fn key(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    answer(show_key(&app, &headers).await)
+}
+
+async fn show_key(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
+    let now = app.clock.now();
+    let holder = session::holder(app, headers, now).await?;
+    let Some(key) = holder.key() else { return Ok(json!({ "limits": [] })) };
+    let terms = key.terms();
+    let line = |(class, limit): (LimitClass, Option<Nano>)| {
+        let (limit, used) = (limit?, app.ledger.key_usage(&terms, class));
+        let left = limit.saturating_sub(used.total()).max(Nano::ZERO);
+        Some(json!({
+            "currency": class.name(),
+            "limit": limit.to_string(),
+            "spent": used.spent.to_string(),
+            "left": left.to_string(),
+        }))
+    };
+    let limits = [(LimitClass::Usd, terms.limit_usd), (LimitClass::Diem, terms.limit_diem)];
+    Ok(json!({
+        "description": key.settings.description,
+        "limits": limits.into_iter().filter_map(line).collect::<Vec<_>>(),
+        "period": terms.period.name(),
+        "resetsAt": terms.period.resets_at(now).map(|at| at.to_string()),
+        "expiresAt": key.settings.expires.map(|at| at.to_string()),
+    }))
 }
 
 async fn list_refused(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
@@ -92,10 +124,13 @@ async fn list_jobs(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
     let filter = JobFilter { owner, open_only: false, before: None, limit: JOBS_MAX };
     let jobs = app.store.jobs(filter).await.map_err(Refusal::unavailable)?;
     let jobs = jobs.into_iter().filter(|job| is_shown(&holder, job.key));
-    Ok(json!({ "data": jobs.map(|job| job_line(&job)).collect::<Vec<_>>() }))
+    Ok(json!({ "data": jobs.map(|job| job_line(app, &job)).collect::<Vec<_>>() }))
 }
 
-fn job_line(job: &QueuedJob) -> Value {
+fn job_line(app: &App, job: &QueuedJob) -> Value {
+    // What has a link is not sent by `/video/retrieve`: the page plays it from a fresh link.
+    let has_link = job.has_link && !job.is_link_revoked && job.media.is_some();
+    let link = has_link.then(|| format!("{BASE_PATH}{}", app.jobs.link(job.id)));
     let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
     json!({
         "queueId": job.id.0,
@@ -109,15 +144,16 @@ fn job_line(job: &QueuedJob) -> Value {
         "startedAt": text(job.started),
         "doneAt": text(job.done),
         "hasResult": job.media.is_some(),
+        "url": link,
     })
 }
 
 /// Whether somebody sees what was done with a key.
-fn is_shown(holder: &Holder, key: Option<KeyId>) -> bool {
+pub(super) fn is_shown(holder: &Holder, key: Option<KeyId>) -> bool {
     !is_limited_to_itself(holder) || key == holder.key().map(|own| own.id)
 }
 
-fn is_limited_to_itself(holder: &Holder) -> bool {
+pub(super) fn is_limited_to_itself(holder: &Holder) -> bool {
     holder.key().is_some_and(|own| own.kind == KeyKind::Inference)
 }
 

@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
-    X_FRAME_OPTIONS,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -23,6 +23,33 @@ const PERMISSIONS: &str = "camera=(), geolocation=(), microphone=(self), payment
 static PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 static OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 static RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// A picture of the operator's is only ever drawn: opened by itself it runs nothing.
+const LOGO_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+/// The operator's name and addresses, for pages that nobody is signed in to.
+pub(super) async fn brand(State(app): State<Shared>) -> Response {
+    let brand = &app.settings.brand;
+    let body = json!({
+        "name": brand.name,
+        "hasLogo": brand.logo.is_some(),
+        "supportEmail": brand.support_email,
+        "termsUrl": brand.terms_url,
+        "privacyUrl": brand.privacy_url,
+    });
+    ([(CACHE_CONTROL, "no-cache")], reply::json(body.to_string())).into_response()
+}
+
+pub(super) async fn logo(State(app): State<Shared>) -> Response {
+    let Some(logo) = &app.settings.brand.logo else { return nothing() };
+    let head = [
+        (CACHE_CONTROL, "no-cache"),
+        (CONTENT_TYPE, logo.content_type),
+        (CONTENT_SECURITY_POLICY, LOGO_POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (head, logo.bytes.to_vec()).into_response()
+}
 
 /// The one page; its script shows the rest.
 pub(super) async fn index(State(app): State<Shared>, headers: HeaderMap) -> Response {
@@ -83,9 +110,9 @@ pub(super) async fn character(Path(slug): Path<String>) -> Response {
 
 /// For language models: what there is to read, and where.
 pub(super) async fn llms(State(app): State<Shared>) -> Response {
-    let base = &app.settings.public_url;
+    let (base, name) = (&app.settings.public_url, &app.settings.brand.name);
     let mut text = format!(
-        "# Tollgate\n\n> An HTTP API for AI inference and utilities, compatible with OpenAI's \
+        "# {name}\n\n> An HTTP API for AI inference and utilities, compatible with OpenAI's \
          clients, paid from prepaid credits or by a wallet (x402).\n\nThe API is below \
          {base}{BASE_PATH}; send `Authorization: Bearer <API_KEY>`.\n\n## Reference\n\n\
          - [OpenAPI 3.1]({base}{BASE_PATH}/openapi.json): every endpoint, enforced as written\n\n\

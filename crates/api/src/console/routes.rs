@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::routing::get;
 
-use super::{operator, own, pages, sign_in, top_up};
+use super::{activity, operator, own, pages, sign_in, top_up};
 use crate::app::Shared;
 
 /// Everything outside of the API that the public listener serves.
@@ -24,5 +24,10 @@ pub(crate) fn routes() -> Router<Shared> {
         .route("/console/refused", get(own::refused))
         .route("/console/limits", get(own::limits))
         .route("/console/jobs", get(own::jobs))
+        .route("/console/brand", get(pages::brand))
+        .route("/console/logo", get(pages::logo))
+        .route("/console/key", get(own::key))
+        .route("/console/activity", get(activity::activity))
+        .route("/console/analytics", get(activity::analytics))
         .route("/console/operator", axum::routing::post(operator::operate))
 }

@@ -148,6 +148,7 @@ fn somebody(app: &App, session: &Session, holder: &Holder) -> Value {
         "proof": app.console.sealer.proof(session),
         "publicUrl": app.settings.public_url,
         "takesWallets": app.wallets.payments.is_some(),
+        "servesRpc": app.proxy.chains.get().nodes.networks().next().is_some(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Billing: the balance, and what it was spent on.
 
-pub(super) mod analytics;
+pub(crate) mod analytics;
 pub(crate) mod balance;
 pub(super) mod history;
 pub(super) mod usage;

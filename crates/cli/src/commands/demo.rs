@@ -1,12 +1,20 @@
 //! `tollgate demo`: a service whose accounts, keys and usage are invented, to look around in.
 //!
 //! Everything goes through the ledger as real work does, only with a clock that stands in the
-//! past, so that the books of a demonstration are right too.
+//! past, so that the books of a demonstration are right too. Its provider and its chain are played
+//! by this process, on the loopback address.
 
+mod jobs;
+mod payments;
+mod upstream;
+
+use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use access::KeyRing;
+use config::read::Config;
 use config::sections::store::StoreLocation;
 use control::actor::Actor;
 use control::founding::DEFAULT_ACCOUNT;
@@ -22,6 +30,7 @@ use moment::{Clock, ManualClock, SystemClock};
 use money::{Per, Price, Rate};
 use store::usage::UsageDetails;
 
+use crate::args::Serve;
 use crate::database::{self, Opener};
 use crate::failure::Failure;
 use crate::randomness::SystemEntropy;
@@ -35,17 +44,65 @@ const ACCOUNTS: [(&str, &[&str]); 3] = [
     ("acme", &["assistant", "search"]),
     ("globex", &["support desk"]),
 ];
-/// A model, what a token in and out costs per million, and how often it is asked in a day.
-const MODELS: [(&str, &str, &str, u32); 3] = [
-    ("smollm2-135m", "0.05", "0.10", 9),
-    ("llama-3.3-70b", "0.70", "2.80", 6),
-    ("deepseek-v4-pro", "0.90", "3.60", 3),
+/// Days after which the invented wallet pays.
+const PAYMENT_DAYS: [u32; 3] = [3, 7, 12];
+/// The address that the demonstration is paid to: nobody has its key.
+const PAY_TO: &str = "0x1111111111111111111111111111111111111111";
+/// A port that the system chooses.
+const FREE_PORT: &str = "127.0.0.1:0";
+
+/// A model that is offered and was asked.
+struct DemoModel {
+    id: &'static str,
+    name: &'static str,
+    input_usd_per_million: &'static str,
+    output_usd_per_million: &'static str,
+    /// How often a key asks it in a day, at most.
+    calls_per_day: u32,
+}
+
+const MODELS: [DemoModel; 3] = [
+    DemoModel {
+        id: "demo-small",
+        name: "Demo Small",
+        input_usd_per_million: "0.05",
+        output_usd_per_million: "0.10",
+        calls_per_day: 9,
+    },
+    DemoModel {
+        id: "demo-large",
+        name: "Demo Large",
+        input_usd_per_million: "0.70",
+        output_usd_per_million: "2.80",
+        calls_per_day: 6,
+    },
+    DemoModel {
+        id: "demo-reasoner",
+        name: "Demo Reasoner",
+        input_usd_per_million: "0.90",
+        output_usd_per_million: "3.60",
+        calls_per_day: 3,
+    },
 ];
 
-/// The same surroundings with a data directory of the demonstration's own, filled once.
+/// The flags of the demonstration: free ports where none are given, so that it runs beside a
+/// service.
+pub(crate) fn with_free_ports(serve: Serve) -> Serve {
+    let free = || Some(FREE_PORT.to_owned());
+    Serve { listen: serve.listen.or_else(free), admin_listen: serve.admin_listen.or_else(free) }
+}
+
+/// The same surroundings with a data directory and a configuration of the demonstration's own; the
+/// directory is filled once. Weights are shared with the service that it stands beside.
 pub(crate) async fn prepare(surroundings: &Surroundings) -> Result<Surroundings, Failure> {
     let mut surroundings = surroundings.clone();
+    let models_dir = surroundings.data_dir.path.join("models");
     surroundings.data_dir.path = surroundings.data_dir.path.join("demo");
+    if surroundings.config_file.is_none() {
+        let file = surroundings.data_dir.path.join("tollgate.toml");
+        write_config(&file, &configuration(upstream::start()?, &models_dir))?;
+        surroundings.config_file = Some(file);
+    }
     let config = surroundings.sources(Vec::new()).read()?;
     if !matches!(config.store.location, StoreLocation::Sqlite(_)) {
         return Err(Failure::Failed(
@@ -71,7 +128,7 @@ pub(crate) async fn prepare(surroundings: &Surroundings) -> Result<Surroundings,
         ledger: Arc::new(ledger),
         keys: Arc::new(keys),
         catalogue: Arc::new(CurrentCatalogue::default()),
-        tiers: Arc::new(config.tiers),
+        tiers: Arc::new(config.tiers.clone()),
         reload: Arc::new(|| Err("this is a demonstration".to_owned())),
         clock: time,
         entropy,
@@ -82,11 +139,71 @@ pub(crate) async fn prepare(surroundings: &Surroundings) -> Result<Surroundings,
         progress_of: OnceLock::new(),
         elsewhere: OnceLock::new(),
     };
-    fill(&service, &clock).await?;
+    fill(&service, &clock, (&surroundings.data_dir.path, &config)).await?;
     Ok(surroundings)
 }
 
-async fn fill(service: &Service, clock: &ManualClock) -> Result<(), Failure> {
+fn write_config(file: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::Failed(format!("cannot write {}: {error}", file.display()))
+    };
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::write(file, text).map_err(failed)
+}
+
+/// The configuration of the demonstration, whose upstream listens at an address.
+fn configuration(upstream: SocketAddr, models_dir: &Path) -> String {
+    let models_dir = toml_text(&models_dir.display().to_string());
+    let mut text = format!(
+        r#"# Written at each start of `tollgate demo`.
+[engine]
+models_dir = {models_dir}
+fetch = false
+
+[[provider]]
+id = "demo"
+kind = "openai"
+base_url = "http://{upstream}/v1"
+
+[rpc.networks.base-mainnet]
+urls = ["http://{upstream}/rpc"]
+
+[x402]
+pay_to_evm = "{PAY_TO}"
+evm_rpc_url = "http://{upstream}/rpc"
+facilitator_url = "http://{upstream}/facilitator"
+"#
+    );
+    for model in &MODELS {
+        let DemoModel { id, name, input_usd_per_million, output_usd_per_million, .. } = model;
+        text.push_str(&format!(
+            r#"
+[[model]]
+id = "{id}"
+name = "{name}"
+type = "text"
+provider = "demo"
+tier = "S"
+context_tokens = 32768
+price = {{ input_usd_per_million = "{input_usd_per_million}", output_usd_per_million = "{output_usd_per_million}" }}
+"#
+        ));
+    }
+    text
+}
+
+/// A basic string of TOML.
+fn toml_text(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+async fn fill(
+    service: &Service,
+    clock: &ManualClock,
+    (data_dir, config): (&Path, &Config),
+) -> Result<(), Failure> {
     service.found(None).await?;
     let (actor, mut secrets) = (Actor::of_this_process(), Vec::new());
     for (account, keys) in ACCOUNTS {
@@ -108,11 +225,14 @@ async fn fill(service: &Service, clock: &ManualClock) -> Result<(), Failure> {
         }
     }
     let mut dice = Dice(0x7011);
-    for _ in 0..DAYS {
+    for day in 0..DAYS {
+        if PAYMENT_DAYS.contains(&day) {
+            payments::add_credited(service, u64::from(5 * dice.up_to(5))).await?;
+        }
         let mut left = DAY;
         for secret in &secrets {
-            for model in MODELS {
-                for _ in 0..dice.up_to(model.3) {
+            for model in &MODELS {
+                for _ in 0..dice.up_to(model.calls_per_day) {
                     let step = Duration::from_secs(u64::from(dice.up_to(240)));
                     clock.advance(step);
                     left = left.saturating_sub(step);
@@ -122,7 +242,11 @@ async fn fill(service: &Service, clock: &ManualClock) -> Result<(), Failure> {
         }
         clock.advance(left);
     }
-    service.keys.note_uses().await.map_err(|error| Failure::Failed(error.to_string()))
+    payments::add_failed(service, 10).await?;
+    if let Some(secret) = secrets.first() {
+        jobs::add(service, secret, (data_dir, &config.media)).await?;
+    }
+    service.keys.note_uses().await.map_err(describe)
 }
 
 fn new_key(account: &str, description: &str) -> NewKey {
@@ -141,20 +265,22 @@ fn new_key(account: &str, description: &str) -> NewKey {
 async fn charge(
     service: &Service,
     secret: &str,
-    (model, input, output, _): (&str, &str, &str, u32),
+    model: &DemoModel,
     dice: &mut Dice,
 ) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
-    let holder = service.keys.open(secret).await.map_err(|error| failed(&error))?;
+    let holder = service.keys.open(secret).await.map_err(describe)?;
     let (prompt, completion) = (u64::from(dice.up_to(6_000)), u64::from(dice.up_to(2_000)));
     let line = |name: &str, units: u64, price: &str| -> Result<ChargeLine, Failure> {
-        let price = Price::parse(price, Per::Million).map_err(|error| failed(&error))?;
-        let sku = format!("{model}-llm-{name}-mtoken");
+        let price = Price::parse(price, Per::Million).map_err(describe)?;
+        let sku = format!("{}-llm-{name}-mtoken", model.id);
         Ok(ChargeLine { sku, units, rate: Rate::at_par(price), per: Per::Million })
     };
     let charge = Charge {
-        lines: vec![line("input", prompt, input)?, line("output", completion, output)?],
-        model: model.to_owned(),
+        lines: vec![
+            line("input", prompt, model.input_usd_per_million)?,
+            line("output", completion, model.output_usd_per_million)?,
+        ],
+        model: model.id.to_owned(),
         details: UsageDetails {
             request_id: request_id(service.entropy.as_ref()),
             prompt_tokens: Some(prompt),
@@ -163,11 +289,13 @@ async fn charge(
         },
         notes: "API Inference".to_owned(),
     };
-    let cost = charge.total().map_err(|error| failed(&error))?;
-    let hold = service.ledger.hold(holder.payer(), Want::Exactly(cost));
-    let hold = hold.map_err(|error| failed(&error))?;
-    service.ledger.settle(hold, charge).await.map_err(|error| failed(&error))?;
-    Ok(())
+    let cost = charge.total().map_err(describe)?;
+    let hold = service.ledger.hold(holder.payer(), Want::Exactly(cost)).map_err(describe)?;
+    service.ledger.settle(hold, charge).await.map(drop).map_err(describe)
+}
+
+fn describe(error: impl std::fmt::Display) -> Failure {
+    Failure::Failed(format!("cannot fill the demonstration: {error}"))
 }
 
 /// Numbers that look like chance and are the same each time.

@@ -59,7 +59,7 @@ pub(crate) async fn open(
     Ok(jobs)
 }
 
-fn open_media(data_dir: &Path, media: &Media) -> Result<MediaStore, Failure> {
+pub(crate) fn open_media(data_dir: &Path, media: &Media) -> Result<MediaStore, Failure> {
     let opened = match media {
         Media::Directory(directory) => MediaStore::directory(&data_dir.join(directory)),
         Media::S3 { bucket, prefix, endpoint, region } => MediaStore::s3(&S3Location {

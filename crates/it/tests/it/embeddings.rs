@@ -247,7 +247,7 @@ async fn an_account_without_money_is_told_so_before_any_work() {
     let app = start(embedder).await;
     let poor = app.another_account("poor").await;
     let body = json!({"model": EMBEDDING_MODEL, "input": "a little text"});
-    poor.post("/embeddings", &body).await.expect(expect![[r#"402 {"error":"Insufficient USD or Diem balance to complete request. Up to $0.00000435 is needed and $0 is available. Visit http://testhost to add credits.","code":"INSUFFICIENT_BALANCE"}"#]]);
+    poor.post("/embeddings", &body).await.expect(expect![[r#"402 {"error":"Insufficient USD or Diem balance to complete request. Up to $0.00000435 is needed and $0 is available. Visit http://testhost/#/top-up to add credits in USDC, with a wallet that is linked to the account, or ask the operator of this service.","code":"INSUFFICIENT_BALANCE"}"#]]);
     assert!(heard.lock().unwrap().is_empty());
 }
 

@@ -25,6 +25,7 @@ mod chat_web;
 mod completions;
 mod connections;
 mod console;
+mod console_activity;
 mod console_own;
 mod coverage;
 mod crypto;

@@ -325,7 +325,7 @@ async fn a_failure_before_the_first_byte_has_its_status_and_costs_nothing() {
 async fn an_account_without_money_is_told_so_before_any_work() {
     let app = TestApp::start().await;
     let poor = app.another_account("poor").await;
-    poor.post(PATH, &ask(&json!({}))).await.expect(expect![[r#"402 {"error":"Insufficient USD or Diem balance to complete request. Up to $0.000042 is needed and $0 is available. Visit http://testhost to add credits.","code":"INSUFFICIENT_BALANCE"}"#]]);
+    poor.post(PATH, &ask(&json!({}))).await.expect(expect![[r#"402 {"error":"Insufficient USD or Diem balance to complete request. Up to $0.000042 is needed and $0 is available. Visit http://testhost/#/top-up to add credits in USDC, with a wallet that is linked to the account, or ask the operator of this service.","code":"INSUFFICIENT_BALANCE"}"#]]);
     assert!(app.upstream.seen().is_empty());
 }
 

@@ -10,6 +10,7 @@ mod journal;
 mod listing;
 mod media;
 mod recount;
+mod request_search;
 mod rpc;
 mod statement;
 mod usage;

@@ -5,8 +5,8 @@ use credits::{EntryId, KeyId, OwnerId};
 use moment::Timestamp;
 use money::Currency;
 use store::usage::{
-    Days, KeyUsage, ModelUsage, PRUNED_BEFORE_DAY, PageRequest, USAGE_ROWS_MAX, UsageCursor,
-    UsageDetails, UsageFilter, UsageOrder, UsagePage, UsageRow,
+    Days, FoundRequests, KeyUsage, ModelUsage, PRUNED_BEFORE_DAY, PageRequest, RequestSearch,
+    USAGE_ROWS_MAX, UsageCursor, UsageDetails, UsageFilter, UsageOrder, UsagePage, UsageRow,
 };
 use store::{StoreFuture, UsageStore};
 use tokio_postgres::Row;
@@ -17,10 +17,10 @@ use crate::columns::{
     get, limit, nano, parsed, per, price, signed, time, unsigned, unsigned_or_none,
 };
 use crate::error::PgError;
-use crate::queries::setting;
+use crate::queries::{request_search, setting};
 use crate::session::Session;
 
-const COLUMNS: &str = "seq, charge, owner, key, at_ms, sku, model, currency, units, price_pico, \
+pub(super) const COLUMNS: &str = "seq, charge, owner, key, at_ms, sku, model, currency, units, price_pico, \
      price_per, amount, request_id, prompt_tokens, completion_tokens, execution_ms, notes";
 const MATCHES: &str =
     "owner = $1 AND $2 <= at_ms AND at_ms < $3 AND ($4::text IS NULL OR currency = $4)";
@@ -39,6 +39,10 @@ impl UsageStore for Postgres {
         limit: usize,
     ) -> StoreFuture<'_, Vec<(UsageCursor, UsageRow)>> {
         self.ask_at_once(async move |db| rows_after(&db, &filter, after, limit).await)
+    }
+
+    fn search_requests(&self, search: RequestSearch) -> StoreFuture<'_, FoundRequests> {
+        self.ask_at_once(async move |db| request_search::search(&db, &search).await)
     }
 
     fn usage_by_model(&self, owner: OwnerId, days: Days) -> StoreFuture<'_, Vec<ModelUsage>> {
@@ -209,7 +213,7 @@ async fn rows_of_page(
     rows.iter().map(usage_at).collect()
 }
 
-fn usage_at(row: &Row) -> Result<UsageRow, PgError> {
+pub(super) fn usage_at(row: &Row) -> Result<UsageRow, PgError> {
     let key: Option<Uuid> = get(row, 3)?;
     Ok(UsageRow {
         charge: EntryId(get(row, 1)?),

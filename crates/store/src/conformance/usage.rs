@@ -6,9 +6,16 @@ use money::{Currency, Nano};
 
 use crate::Store;
 use crate::conformance::Cases;
-use crate::conformance::fixture::{DAY_MS, TODAY, at, done, furnish, key_id, lot, owner_id, usage};
-use crate::usage::{Days, PageRequest, UsageCursor, UsageFilter, UsageOrder, UsagePage, UsageRow};
+use crate::conformance::fixture::{
+    DAY_MS, TODAY, at, done, entry_id, furnish, key_id, lot, owner_id, usage,
+};
+use crate::usage::{
+    DayRequests, Days, PageRequest, REFUND_SKU, RequestOutcome, RequestSearch, UsageCursor,
+    UsageDetails, UsageFilter, UsageOrder, UsagePage, UsageRow,
+};
 use crate::write::Write;
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
 
 pub(crate) const CASES: Cases = &[
     ("a usage row is read back as it was written", |store| Box::pin(read_back(store))),
@@ -16,6 +23,12 @@ pub(crate) const CASES: Cases = &[
     ("filters hold for rows and totals alike", |store| Box::pin(filters(store))),
     ("the history is read on from any place", |store| Box::pin(history(store))),
     ("many rows are found as few are", |store| Box::pin(many(store))),
+    ("requests are found by key, model, id, outcome and time", |store| {
+        Box::pin(search_requests(store))
+    }),
+    ("a search counts all requests, whatever page it shows", |store| {
+        Box::pin(count_found_requests(store))
+    }),
     ("daily sums tell models and keys apart", |store| Box::pin(sums(store))),
     ("pruning drops details and keeps sums", |store| Box::pin(prune(store))),
 ];
@@ -59,7 +72,7 @@ async fn read_back(store: &dyn Store) {
     let with_key = usage(1, at(1), 636);
     let without_key = UsageRow {
         key: None,
-        details: crate::usage::UsageDetails { request_id: "r".into(), ..Default::default() },
+        details: UsageDetails { request_id: "r".into(), ..Default::default() },
         ..usage(1, at(2), -5)
     };
     add(store, &[with_key.clone(), without_key.clone()]).await;
@@ -172,6 +185,93 @@ async fn many(store: &dyn Store) {
     assert_eq!(read, 20_000);
     let middle = page(store, everything(), UsageOrder::OldestFirst, 10_000, 1).await;
     assert_eq!(middle.rows[0].amount, Nano::from_nanos(15_002));
+}
+
+/// Forty requests of two rows each, an hour apart: every fifth with another model, every seventh
+/// without a key. The first of them is given back at the end.
+fn forty_requests() -> Vec<UsageRow> {
+    let request = |number: i64| {
+        let details =
+            UsageDetails { request_id: format!("request-{number}"), ..Default::default() };
+        let row = UsageRow {
+            charge: entry_id(number.unsigned_abs().into()),
+            key: Some(key_id(1)).filter(|_| number % 7 != 0),
+            model: if number % 5 == 0 { "flux" } else { "llama" }.into(),
+            details,
+            ..usage(1, at(number * HOUR_MS), number + 1)
+        };
+        [UsageRow { sku: "llama-input-mtoken".into(), ..row.clone() }, row]
+    };
+    let mut rows: Vec<UsageRow> = (0..40).flat_map(request).collect();
+    let refund = UsageRow { sku: REFUND_SKU.into(), at: at(40 * HOUR_MS), ..rows[0].clone() };
+    rows.push(refund);
+    rows
+}
+
+fn any_request() -> RequestSearch {
+    RequestSearch {
+        owner: owner_id(1),
+        key: None,
+        model: None,
+        request_id: None,
+        outcome: None,
+        from: Timestamp::from_ms(0),
+        until: Timestamp::MAX,
+        skip: 0,
+        size: 200,
+    }
+}
+
+async fn search_requests(store: &dyn Store) {
+    furnish(store, 1).await;
+    furnish(store, 2).await;
+    let rows = forty_requests();
+    add(store, &rows).await;
+    add(store, &[usage(2, at(5), 1)]).await;
+    let of_key = RequestSearch { key: Some(key_id(1)), ..any_request() };
+    let of_model = RequestSearch { model: Some("flux".into()), ..any_request() };
+    let of_id = RequestSearch { request_id: Some("request-0".into()), ..any_request() };
+    let given_back = RequestSearch { outcome: Some(RequestOutcome::Refunded), ..any_request() };
+    let charged = RequestSearch { outcome: Some(RequestOutcome::Charged), ..of_id.clone() };
+    let in_time = RequestSearch { from: at(3 * HOUR_MS), until: at(9 * HOUR_MS), ..any_request() };
+    let unknown = RequestSearch { request_id: Some("request".into()), ..any_request() };
+    for search in
+        [any_request(), of_key, of_model.clone(), of_id, given_back, charged, in_time, unknown]
+    {
+        let is_wanted = |row: &&UsageRow| {
+            let is_refund = row.sku == REFUND_SKU;
+            let outcome =
+                [RequestOutcome::Charged, RequestOutcome::Refunded][usize::from(is_refund)];
+            search.key.is_none_or(|key| row.key == Some(key))
+                && search.model.as_ref().is_none_or(|model| row.model == *model)
+                && search.request_id.as_ref().is_none_or(|id| row.details.request_id == *id)
+                && search.outcome.is_none_or(|wanted| wanted == outcome)
+                && (search.from..search.until).contains(&row.at)
+        };
+        let wanted: Vec<UsageRow> = rows.iter().filter(is_wanted).cloned().collect();
+        let found = store.search_requests(search.clone()).await.expect("asked");
+        let total = usize::try_from(found.total()).expect("small");
+        assert_eq!(total, found.requests.len(), "{search:?}");
+        assert!(!found.is_cut);
+        let read: Vec<UsageRow> = found.requests.into_iter().rev().flatten().collect();
+        assert_eq!(read, wanted, "{search:?}");
+    }
+}
+
+async fn count_found_requests(store: &dyn Store) {
+    furnish(store, 1).await;
+    add(store, &forty_requests()).await;
+    let page = |skip, size| RequestSearch { skip, size, ..any_request() };
+    let all = store.search_requests(page(0, 200)).await.expect("asked");
+    // The refund is on the second day.
+    let days = [(TODAY, 24), (TODAY + 1, 17)].map(|(day, requests)| DayRequests { day, requests });
+    assert_eq!((all.by_day.as_slice(), all.total()), (days.as_slice(), 41));
+    for (skip, size) in [(0, 0), (0, 7), (38, 7), (41, 7)] {
+        let found = store.search_requests(page(skip, size)).await.expect("asked");
+        let first = usize::try_from(skip).expect("small");
+        let expected = &all.requests[first..all.requests.len().min(first + size)];
+        assert_eq!((found.requests.as_slice(), found.by_day), (expected, all.by_day.clone()));
+    }
 }
 
 async fn sums(store: &dyn Store) {

@@ -4,7 +4,8 @@ use credits::OwnerId;
 
 use crate::StoreFuture;
 use crate::usage::{
-    Days, KeyUsage, ModelUsage, PageRequest, UsageCursor, UsageFilter, UsagePage, UsageRow,
+    Days, FoundRequests, KeyUsage, ModelUsage, PageRequest, RequestSearch, UsageCursor,
+    UsageFilter, UsagePage, UsageRow,
 };
 
 pub trait UsageStore: Send + Sync {
@@ -17,6 +18,9 @@ pub trait UsageStore: Send + Sync {
         after: Option<UsageCursor>,
         limit: usize,
     ) -> StoreFuture<'_, Vec<(UsageCursor, UsageRow)>>;
+
+    /// The requests of an owner that match, each with all of its rows.
+    fn search_requests(&self, search: RequestSearch) -> StoreFuture<'_, FoundRequests>;
 
     fn usage_by_model(&self, owner: OwnerId, days: Days) -> StoreFuture<'_, Vec<ModelUsage>>;
 

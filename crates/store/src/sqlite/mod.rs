@@ -43,6 +43,7 @@ mod queries;
 mod queue;
 mod readers;
 mod recount;
+mod request_search;
 pub mod restore;
 mod rpc;
 pub mod schema;

@@ -13,7 +13,7 @@ use crate::usage::{
     UsageDetails, UsageFilter, UsageOrder, UsagePage, UsageRow,
 };
 
-const COLUMNS: &str = "usage.seq, charge, owner, key, usage.at_ms, sku, model, currency, units, \
+pub(super) const COLUMNS: &str = "usage.seq, charge, owner, key, usage.at_ms, sku, model, currency, units, \
      price_pico, price_per, amount, request_id, prompt_tokens, completion_tokens, execution_ms, \
      notes";
 const MATCHES: &str = "owner = ?1 AND ?2 <= at_ms AND at_ms < ?3 AND (?4 IS NULL OR currency = ?4)";
@@ -207,14 +207,14 @@ fn count_sql() -> String {
 
 /// Where the rows that match are: among those that are placed by owner, and among the newest, which
 /// are not yet.
-fn places(and_also: &str, order: &str) -> String {
+pub(super) fn places(and_also: &str, order: &str) -> String {
     format!(
         "SELECT at_ms, seq FROM usage_place WHERE {MATCHES} {and_also} UNION ALL \
          SELECT at_ms, seq FROM usage WHERE {IS_UNPLACED} AND {MATCHES} {and_also} {order}"
     )
 }
 
-fn usage_at(row: &Row<'_>) -> rusqlite::Result<UsageRow> {
+pub(super) fn usage_at(row: &Row<'_>) -> rusqlite::Result<UsageRow> {
     Ok(UsageRow {
         charge: id(row, 1).map(EntryId)?,
         owner: id(row, 2).map(OwnerId)?,

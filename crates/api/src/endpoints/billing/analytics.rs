@@ -2,12 +2,13 @@
 
 mod totals;
 
+use credits::OwnerId;
 use moment::Timestamp;
 use schema_check::Faults;
 use store::usage::Days;
 use wire::billing::{Analytics, AnalyticsQuery};
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::call::Call;
 use crate::caller::Admin;
 use crate::endpoint::{Draft, Endpoint};
@@ -33,15 +34,25 @@ async fn get_usage_analytics(
     let Admin(holder) = &call.caller;
     let Query(query) = &call.input;
     let days = days(query, call.now)?;
-    let owner = holder.owner.id;
+    let analytics = analyse_usage(&app, holder.owner.id, days, call.now).await?;
+    Ok(WithHeaders::new(analytics))
+}
+
+/// The spending of one owner by day, model and key.
+pub(crate) async fn analyse_usage(
+    app: &App,
+    owner: OwnerId,
+    days: Days,
+    now: Timestamp,
+) -> Result<Analytics, Refusal> {
     let by_model = app.store.usage_by_model(owner, days).await.map_err(Refusal::unavailable)?;
     let by_key = app.store.usage_by_key(owner, days).await.map_err(Refusal::unavailable)?;
     let catalogue = app.catalogue.get();
     let by_models = totals::by_model(&by_model, |id| {
-        catalogue.find(id, call.now).ok().map(|found| found.model.model_type().to_string())
+        catalogue.find(id, now).ok().map(|found| found.model.model_type().to_string())
     });
     let by_keys = totals::by_key(&by_key);
-    Ok(WithHeaders::new(Analytics {
+    Ok(Analytics {
         lookback: format!("{}d", days.last - days.first + 1),
         by_date: totals::by_date(&by_model, days),
         by_model_daily: totals::model_days(&by_model, days),
@@ -50,17 +61,14 @@ async fn get_usage_analytics(
         by_key_daily: totals::key_days(&by_key, days),
         top_key_names: by_keys.iter().map(|it| it.description.clone()).take(totals::TOP).collect(),
         by_key: by_keys,
-    }))
+    })
 }
 
 /// The days asked for; more than the most that is shown is cut, not refused.
 fn days(query: &AnalyticsQuery, now: Timestamp) -> Result<Days, Refusal> {
     let last = now.day();
     let (start, end) = match (&query.start_date, &query.end_date) {
-        (None, None) => {
-            let asked = query.lookback.as_deref().map_or(DAYS_DEFAULT, lookback_days);
-            return Ok(Days { first: last - (asked.min(DAYS_MAX) - 1), last });
-        }
+        (None, None) => return Ok(recent_days(query.lookback.as_deref(), now)),
         (start, end) => (start.as_deref(), end.as_deref()),
     };
     let mut faults = Faults::default();
@@ -77,6 +85,12 @@ fn days(query: &AnalyticsQuery, now: Timestamp) -> Result<Days, Refusal> {
     }
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
     Ok(Days { first: first.max(last - (DAYS_MAX - 1)), last })
+}
+
+/// The days up to today, as many as `lookback` says and at most [`DAYS_MAX`].
+pub(crate) fn recent_days(lookback: Option<&str>, now: Timestamp) -> Days {
+    let days = lookback.map_or(DAYS_DEFAULT, lookback_days).clamp(1, DAYS_MAX);
+    Days { first: now.day() - (days - 1), last: now.day() }
 }
 
 /// `7d` is 7; a number beyond all bounds is many.

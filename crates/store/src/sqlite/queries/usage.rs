@@ -2,9 +2,10 @@
 
 use credits::OwnerId;
 
-use crate::sqlite::{Sqlite, usage};
+use crate::sqlite::{Sqlite, request_search, usage};
 use crate::usage::{
-    Days, KeyUsage, ModelUsage, PageRequest, UsageCursor, UsageFilter, UsagePage, UsageRow,
+    Days, FoundRequests, KeyUsage, ModelUsage, PageRequest, RequestSearch, UsageCursor,
+    UsageFilter, UsagePage, UsageRow,
 };
 use crate::{StoreFuture, UsageStore};
 
@@ -20,6 +21,10 @@ impl UsageStore for Sqlite {
         limit: usize,
     ) -> StoreFuture<'_, Vec<(UsageCursor, UsageRow)>> {
         self.ask_posted(move |connection| usage::rows_after(connection, &filter, after, limit))
+    }
+
+    fn search_requests(&self, search: RequestSearch) -> StoreFuture<'_, FoundRequests> {
+        self.ask_posted(move |connection| request_search::search(connection, &search))
     }
 
     fn usage_by_model(&self, owner: OwnerId, days: Days) -> StoreFuture<'_, Vec<ModelUsage>> {

@@ -1,0 +1,125 @@
+//! A search for requests by key, model, id, outcome and time.
+//!
+//! It reads a bounded number of the owner's newest rows in the time asked for, through their index
+//! by owner, and says when that was not all of them.
+
+use moment::Timestamp;
+use store::usage::{
+    DayRequests, FOUND_REQUESTS_MAX, FoundRequests, REFUND_SKU, RequestOutcome, RequestSearch,
+    SEARCHED_ROWS_MAX, UsageRow,
+};
+
+use crate::columns::{get, limit, signed, unsigned};
+use crate::error::PgError;
+use crate::queries::usage::{COLUMNS, pruned_before_day, usage_at};
+use crate::session::Session;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// The rows that are read.
+const SEEN: &str = "SELECT * FROM usage WHERE owner = $1 AND $2 <= at_ms AND at_ms < $3 \
+     ORDER BY at_ms DESC, seq DESC LIMIT $4";
+
+pub(super) async fn search(db: &Session, search: &RequestSearch) -> Result<FoundRequests, PgError> {
+    let pruned = pruned_before_day(db).await?.map(Timestamp::start_of_day);
+    let from = pruned.map_or(search.from, |pruned| search.from.max(pruned));
+    let matched = Matched { search, from };
+    let by_day = matched.count_by_day(db).await?;
+    let requests = if 0 < search.size { matched.page(db).await? } else { Vec::new() };
+    Ok(FoundRequests { requests, by_day, is_cut: matched.is_cut(db).await? })
+}
+
+/// A search within the days whose rows are still there.
+struct Matched<'a> {
+    search: &'a RequestSearch,
+    from: Timestamp,
+}
+
+impl Matched<'_> {
+    async fn count_by_day(&self, db: &Session) -> Result<Vec<DayRequests>, PgError> {
+        let search = self.search;
+        let sql = format!(
+            "{} SELECT last_ms / $9, count(*) FROM matched GROUP BY 1 ORDER BY 1",
+            matched_sql()
+        );
+        let rows = db
+            .rows(
+                &sql,
+                &[
+                    &search.owner.0,
+                    &self.from.ms(),
+                    &search.until.ms(),
+                    &limit(SEARCHED_ROWS_MAX),
+                    &search.key.map(|key| key.0),
+                    &search.model,
+                    &search.request_id,
+                    &is_refund(search),
+                    &DAY_MS,
+                ],
+            )
+            .await?;
+        let count = |row| Ok(DayRequests { day: get(row, 0)?, requests: unsigned(row, 1)? });
+        rows.iter().map(count).collect()
+    }
+
+    async fn page(&self, db: &Session) -> Result<Vec<Vec<UsageRow>>, PgError> {
+        let search = self.search;
+        let sql = format!(
+            "{} SELECT {COLUMNS}, last_seq FROM \
+             (SELECT * FROM matched ORDER BY last_ms DESC, last_seq DESC LIMIT $9 OFFSET $10) \
+             AS page JOIN usage ON seq BETWEEN first_seq AND last_seq \
+             AND charge = of_charge AND (sku = '{REFUND_SKU}') = is_refund \
+             ORDER BY last_ms DESC, last_seq DESC, seq",
+            matched_sql()
+        );
+        let rows = db
+            .rows(
+                &sql,
+                &[
+                    &search.owner.0,
+                    &self.from.ms(),
+                    &search.until.ms(),
+                    &limit(SEARCHED_ROWS_MAX),
+                    &search.key.map(|key| key.0),
+                    &search.model,
+                    &search.request_id,
+                    &is_refund(search),
+                    &limit(search.size.min(FOUND_REQUESTS_MAX)),
+                    &signed(search.skip)?,
+                ],
+            )
+            .await?;
+        let mut requests: Vec<(i64, Vec<UsageRow>)> = Vec::new();
+        for row in &rows {
+            let (request, row) = (get(row, 17)?, usage_at(row)?);
+            match requests.last_mut() {
+                Some((last, rows)) if *last == request => rows.push(row),
+                _ => requests.push((request, vec![row])),
+            }
+        }
+        Ok(requests.into_iter().map(|(_, rows)| rows).collect())
+    }
+
+    async fn is_cut(&self, db: &Session) -> Result<bool, PgError> {
+        let sql = format!("SELECT count(*) FROM ({SEEN}) AS seen");
+        let (from, until) = (self.from.ms(), self.search.until.ms());
+        let rows_max = limit(SEARCHED_ROWS_MAX + 1);
+        let counted = db.one(&sql, &[&self.search.owner.0, &from, &until, &rows_max]).await?;
+        Ok(SEARCHED_ROWS_MAX < unsigned::<usize>(&counted, 0)?)
+    }
+}
+
+fn is_refund(search: &RequestSearch) -> Option<bool> {
+    search.outcome.map(|outcome| outcome == RequestOutcome::Refunded)
+}
+
+/// The charges and refunds among the rows that are read, each with its first and last row.
+fn matched_sql() -> String {
+    format!(
+        "WITH matched AS MATERIALIZED (\
+         SELECT charge AS of_charge, sku = '{REFUND_SKU}' AS is_refund, min(seq) AS first_seq, \
+         max(seq) AS last_seq, max(at_ms) AS last_ms FROM ({SEEN}) AS seen \
+         WHERE ($5::uuid IS NULL OR key = $5) AND ($6::text IS NULL OR model = $6) \
+         AND ($7::text IS NULL OR request_id = $7) \
+         AND ($8::bool IS NULL OR (sku = '{REFUND_SKU}') = $8) GROUP BY 1, 2)"
+    )
+}
