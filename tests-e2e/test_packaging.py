@@ -51,6 +51,12 @@ class Packaging(unittest.TestCase):
         self.assertEqual(unit["Service"]["NoNewPrivileges"], "yes")
         self.assertEqual(unit["Service"]["ProtectSystem"], "strict")
         self.assertEqual(unit["Install"]["WantedBy"], "multi-user.target")
+        # ProtectClock= closes all devices that are not allowed by name, as PrivateDevices= hides them.
+        self.assertEqual(unit["Service"]["DevicePolicy"], "closed")
+        self.assertNotIn("PrivateDevices", unit["Service"])
+        text = (PACKAGING / "tollgate.service").read_text(encoding="utf-8")
+        allowed = set(re.findall(r"^DeviceAllow=(\S+) rw$", text, re.M))
+        self.assertEqual(allowed, {"char-nvidia*", "char-drm", "char-kfd"}, "GPUs are seen")
 
     def test_the_chart_asks_for_values_that_are_there(self):
         values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))

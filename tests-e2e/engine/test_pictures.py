@@ -149,7 +149,7 @@ class PicturesTest(EngineCase):
             return (x // 2, y // 2, 90, 0 if is_hole(x, y) else 255)
 
         image = base64.b64encode(write(300, 260, pixel)).decode()
-        body = {"image": image, "prompt": "fill the hole", "output_format": "png"}
+        body = {"model": "erase-migan", "image": image, "prompt": "fill the hole", "output_format": "png"}
         status, headers, file = self.ask("/image/edit", body)
         self.assertEqual(status, 200, file)
         self.assertEqual(head(file), (300, 260, 3))
@@ -159,12 +159,37 @@ class PicturesTest(EngineCase):
 
     def test_what_makes_no_sense_is_told(self):
         image = base64.b64encode(ROCKET).decode()
-        status, _, answer = self.ask("/image/edit", {"image": image, "prompt": "a blue sky"})
+        body = {"model": "erase-migan", "image": image, "prompt": "a blue sky"}
+        status, _, answer = self.ask("/image/edit", body)
         self.assertEqual(status, 400, answer)
         self.assertIn("reads no words", answer.decode())
         body = {"image": image, "model": "erase-migan"}
         status, _, answer = self.ask("/image/background-remove", body)
         self.assertEqual(status, 400, answer)
+
+    def test_a_picture_has_the_size_asked_for(self):
+        body = {"model": "pictor-icons", "prompt": "a red apple", "steps": 2, "seed": 3}
+        body |= {"return_binary": True, "format": "png"}
+        for width, height in [(1024, 1024), (512, 288), (1280, 1280), (100, 60), (1, 1280), (1, 1)]:
+            asked = {**body, "width": width, "height": height}
+            status, _, file = self.ask("/image/generate", asked)
+            self.assertEqual(status, 200, file)
+            self.assertEqual(head(file)[:2], (width, height))
+        generate = self.client().images.generate
+        for size in ("256x256", "1536x1024"):
+            answer = self.until_ready(
+                lambda size=size: generate(model="pictor-icons", prompt="a red apple", size=size)
+            )
+            width, height, _ = head(base64.b64decode(answer.data[0].b64_json))
+            self.assertEqual(f"{width}x{height}", size)
+
+    def test_an_edit_without_a_model_reads_its_prompt(self):
+        image = base64.b64encode(ROCKET).decode()
+        body = {"image": image, "prompt": "a blue rocket", "resolution": "1K"}
+        status, headers, file = self.ask("/image/edit", body)
+        self.assertEqual(status, 200, file)
+        self.assertEqual(headers["x-service-model-id"], "pictor-edit")
+        self.assertEqual(head(file), (1024, 1024, 3))
 
     def test_pictures_that_are_made_are_judged(self):
         body = {"model": "pictor-icons", "prompt": "a red fox", "steps": 1, "return_binary": True}

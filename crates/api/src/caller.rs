@@ -235,7 +235,14 @@ impl Credential for SignedIn {
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
         operation.security(json!([{ "signInWithX": [] }]));
-        operation.standard_refusal(401, "The sign-in is not valid", generator);
+        for (status, meaning) in [
+            (401, "The sign-in is not valid"),
+            (403, "Another wallet's"),
+            (500, "A fault of the service"),
+            (503, "Temporarily unavailable"),
+        ] {
+            operation.refusal::<wire::errors::X402Error>(status, meaning, generator);
+        }
         let meaning = "No sign-in";
         operation.refusal::<wire::x402::PaymentDiscovery>(402, meaning, generator);
     }

@@ -28,7 +28,7 @@ use schemars::SchemaGenerator;
 
 pub use body::BodyLimits;
 pub use form::{FILE_BYTES_MAX, Form, Upload};
-pub use form_or_json::FormOrJson;
+pub use form_or_json::{FileFields, FormOrJson};
 pub use host::Host;
 pub use idempotency::Idempotency;
 pub use json::{Json, QueryOrJson};

@@ -1,7 +1,7 @@
 //! From the words of a prompt to a plan.
 
 use crate::random::Random;
-use crate::style::{STYLES, StyleName};
+use crate::style::{STYLES, Style, StyleName};
 use crate::synth::Instrument;
 use crate::theory::Mode;
 use crate::{SECONDS_MAX, SECONDS_MIN};
@@ -58,22 +58,44 @@ pub fn plan(prompt: &str, seconds: u32, seed: u64) -> Plan {
     }
 }
 
-/// The style that most words ask for; a word that names it counts for three.
+/// What a genre counts, where a word that only suggests a style counts one: no three moods outdo a
+/// name.
+const GENRE_WEIGHT: usize = 4;
+/// From such a word on, a prompt says what goes with the music, or what it is for.
+const ASIDES: [&str; 8] = ["with", "for", "over", "in", "to", "at", "like", "featuring"];
+
+/// The style that the words ask for. Where two are asked for alike, the one that is named last
+/// before an aside is meant: `jazz rock` is rock, and so is `rock with jazz piano`.
 fn style(words: &[&str], random: &mut Random) -> StyleName {
-    let score = |style: &crate::style::Style| -> usize {
-        let of = |word: &&str| match style.words.iter().position(|it| it == word) {
-            Some(_) if *word == style.name.name() => 3,
-            Some(_) => 1,
-            None => 0,
-        };
-        words.iter().map(of).sum()
-    };
-    let best = STYLES.iter().map(score).max().unwrap_or(0);
     let chosen = random.below(STYLES.len());
-    if best == 0 {
-        return STYLES[chosen].name;
+    let terms = terms(words);
+    let head = words.iter().position(|word| ASIDES.contains(word)).unwrap_or(words.len());
+    let claim = |style: &'static Style| {
+        let weight = |term: &str| {
+            let is_genre = style.genres.contains(&term);
+            let is_word = style.words.contains(&term);
+            if is_genre { GENRE_WEIGHT } else { usize::from(is_word) }
+        };
+        let weighed = terms.iter().map(|(place, term)| (*place, weight(term)));
+        let named: Vec<(usize, usize)> = weighed.filter(|(_, weight)| 0 < *weight).collect();
+        let score: usize = named.iter().map(|(_, weight)| weight).sum();
+        let last_in_head = named.iter().map(|(place, _)| *place).filter(|it| *it < head).max();
+        (score, last_in_head)
+    };
+    let best = STYLES.iter().map(|style| (claim(style), style.name)).rev().max_by_key(|it| it.0);
+    match best {
+        Some(((score, _), name)) if 0 < score => name,
+        _ => STYLES[chosen].name,
     }
-    STYLES.iter().find(|style| score(style) == best).map_or(STYLES[0].name, |style| style.name)
+}
+
+/// Words without hyphens, and neighbours as one word, each with its place: `lo-fi hip hop` has
+/// `lofi` and `hiphop`.
+fn terms(words: &[&str]) -> Vec<(usize, String)> {
+    let joined = |parts: &[&str]| parts.concat().replace('-', "");
+    let single = words.iter().enumerate().map(|(place, word)| (place, joined(&[word])));
+    let pairs = words.windows(2).enumerate().map(|(place, pair)| (place, joined(pair)));
+    single.chain(pairs).collect()
 }
 
 /// `120 bpm`, or somewhere in the style's range.

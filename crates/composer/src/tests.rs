@@ -55,6 +55,27 @@ fn words_choose_the_style_the_tempo_the_key_and_the_instrument() {
 }
 
 #[test]
+fn a_genre_counts_more_than_moods_and_the_last_one_named_is_meant() {
+    for (prompt, style) in [
+        ("calm lo-fi hip hop beat", StyleName::Lofi),
+        ("calm peaceful relaxing jazz", StyleName::Jazz),
+        ("Lo Fi for study", StyleName::Lofi),
+        ("bossa nova at the beach", StyleName::Bossa),
+        ("an epic heroic battle, 8 bit", StyleName::Chiptune),
+        ("big band with a saxophone", StyleName::Jazz),
+        ("jazz rock", StyleName::Rock),
+        ("rock jazz", StyleName::Jazz),
+        ("rock with jazz", StyleName::Rock),
+        ("energetic techno for a party", StyleName::House),
+        ("calm, dreamy", StyleName::Ambient),
+    ] {
+        for seed in 0..4 {
+            assert_eq!(plan(prompt, 30, seed).style, style, "{prompt}");
+        }
+    }
+}
+
+#[test]
 fn every_style_is_asked_for_by_its_name() {
     for style in StyleName::ALL {
         assert_eq!(plan(style.name(), 30, 5).style, style);

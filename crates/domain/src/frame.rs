@@ -4,8 +4,8 @@ use crate::catalogue::{Choices, ImageSpec};
 
 /// Of a model that is sized by pixels, where a caller names none.
 const SIDE_DEFAULT: u32 = 1024;
-/// Of any side.
-pub const SIDE_MIN: u32 = 64;
+/// Of any side that follows from a ratio.
+const SIDE_MIN: u32 = 64;
 /// So many pixels has the side of a square for each `K` of a tier.
 const TIER_SIDE: f64 = 1024.0;
 /// Models are trained on sides that are multiples of this.
@@ -38,9 +38,10 @@ pub type Finding = (&'static str, String);
 /// With `resolutions` a ratio and a tier count, with `aspect_ratios` alone a ratio, and without both
 /// a width and a height. What does not count is passed over.
 pub fn framed(spec: &ImageSpec, wish: Wish<'_>) -> Result<Framed, Vec<Finding>> {
-    let is_by_pixels = spec.aspect_ratios.is_empty() && spec.resolutions.is_empty();
-    if is_by_pixels {
-        return by_pixels(spec.width_height_divisor, wish);
+    if spec.is_sized_by_pixels() {
+        let divisor = u32::try_from(spec.width_height_divisor).unwrap_or(1).max(1);
+        let steps = PixelSteps { divisor, width_min: spec.width_min, height_min: spec.height_min };
+        return by_pixels(steps, wish);
     }
     let ratio = chosen("aspect_ratio", wish.aspect_ratio, &spec.aspect_ratios);
     let tier = chosen("resolution", wish.resolution, &spec.resolutions);
@@ -63,26 +64,36 @@ pub fn of_edit(original: (u32, u32), ratio: Option<&str>, resolution: Option<&st
     sides(ratio, resolution, RATIO_DIVISOR)
 }
 
-fn by_pixels(divisor: u64, wish: Wish<'_>) -> Result<Framed, Vec<Finding>> {
-    let divisor = u32::try_from(divisor).unwrap_or(1).max(1);
+/// The sides that a model can make.
+#[derive(Debug, Clone, Copy)]
+struct PixelSteps {
+    /// Not zero.
+    divisor: u32,
+    width_min: u32,
+    height_min: u32,
+}
+
+fn by_pixels(steps: PixelSteps, wish: Wish<'_>) -> Result<Framed, Vec<Finding>> {
+    let divisor = steps.divisor;
     let default = SIDE_DEFAULT / divisor * divisor;
     let mut faults = Vec::new();
-    let mut side = |field: &'static str, asked: Option<u32>| {
+    let mut side = |field: &'static str, asked: Option<u32>, least: u32| {
         let side = asked.unwrap_or(default);
-        if !side.is_multiple_of(divisor) || side < SIDE_MIN {
-            let below = (side / divisor * divisor).max(SIDE_MIN.next_multiple_of(divisor));
+        if !side.is_multiple_of(divisor) || side < least {
+            let below = (side / divisor * divisor).max(least.next_multiple_of(divisor));
             let above = below + divisor;
             faults.push((
                 field,
                 format!(
-                    "Must be at least {SIDE_MIN} and a multiple of {divisor}, such as {below} or \
+                    "Must be at least {least} and a multiple of {divisor}, such as {below} or \
                      {above}"
                 ),
             ));
         }
         side
     };
-    let (width, height) = (side("width", wish.width), side("height", wish.height));
+    let width = side("width", wish.width, steps.width_min);
+    let height = side("height", wish.height, steps.height_min);
     if faults.is_empty() {
         return Ok(Framed { width, height, aspect_ratio: None, resolution: None });
     }
@@ -106,7 +117,7 @@ pub fn chosen(
 }
 
 /// The two parts of `16:9`.
-fn parts(ratio: &str) -> Option<(u32, u32)> {
+pub fn parts(ratio: &str) -> Option<(u32, u32)> {
     let (width, height) = ratio.split_once(':')?;
     let part = |text: &str| text.trim().parse().ok().filter(|it| (1..=RATIO_PART_MAX).contains(it));
     Some((part(width)?, part(height)?))
@@ -161,11 +172,17 @@ mod tests {
     #[test]
     fn pixels_are_multiples_and_the_fault_names_some() {
         let wish = |width| Wish { width: Some(width), ..Wish::default() };
-        assert_eq!(by_pixels(16, wish(640)).map(|it| (it.width, it.height)), Ok((640, 1024)));
-        let faults = by_pixels(16, wish(1000)).unwrap_err();
+        let steps = PixelSteps { divisor: 16, width_min: 64, height_min: 64 };
+        assert_eq!(by_pixels(steps, wish(640)).map(|it| (it.width, it.height)), Ok((640, 1024)));
+        let faults = by_pixels(steps, wish(1000)).unwrap_err();
         let told = "Must be at least 64 and a multiple of 16, such as 992 or 1008";
         assert_eq!(faults, [("width", told.to_owned())]);
-        assert!(by_pixels(16, wish(48)).is_err());
-        assert!(by_pixels(16, wish(0)).is_err());
+        assert!(by_pixels(steps, wish(48)).is_err());
+        assert!(by_pixels(steps, wish(0)).is_err());
+        let any = PixelSteps { divisor: 1, width_min: 1, height_min: 200 };
+        assert_eq!(by_pixels(any, wish(1)).map(|it| (it.width, it.height)), Ok((1, 1024)));
+        let low = Wish { height: Some(199), ..wish(1) };
+        let told = "Must be at least 200 and a multiple of 1, such as 200 or 201";
+        assert_eq!(by_pixels(any, low), Err(vec![("height", told.to_owned())]));
     }
 }

@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod current_catalogue;
 pub mod entropy;
 pub mod frame;
+pub mod languages;
 pub mod limits;
 pub mod media;
 pub mod pricing;

@@ -174,7 +174,8 @@ impl Transcriber {
             return Ok(());
         };
         let is_known = match &*self.listener() {
-            Listener::Moonshine(_) => language == moonshine::LANGUAGE,
+            // It knows one language and takes no hint, so that one is ignored.
+            Listener::Moonshine(_) => true,
             Listener::Whisper(whisper) => whisper.knows(language),
         };
         if is_known { Ok(()) } else { Err(TranscriptionError::Language(language.clone())) }

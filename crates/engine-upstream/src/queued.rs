@@ -88,6 +88,9 @@ fn refuse_references(request: &VideoRequest) -> Result<(), EngineError> {
         ("references", !request.reference_audios.is_empty()),
         ("scenes", !request.scene_images.is_empty()),
         ("elements", !request.elements.is_empty()),
+        ("keyframes", !request.keyframes.is_empty()),
+        ("documents", !request.reference_documents.is_empty()),
+        ("a task for references", request.reference_task.is_some()),
     ])
 }
 

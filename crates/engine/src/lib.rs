@@ -40,8 +40,8 @@ pub use engines::{
 pub use error::{EngineError, Phase};
 pub use event::{ChatChunk, ChatEvent, ChoiceDelta, FinishReason, Served, ToolCallDelta};
 pub use media::{
-    Advance, ContentRefusal, MediaEngine, MediaFile, MediaRequest, MusicRequest, Progress, Ticket,
-    VideoElement, VideoRequest,
+    Advance, ContentRefusal, Keyframe, MediaEngine, MediaFile, MediaRequest, MusicRequest,
+    Progress, Ticket, VideoElement, VideoRequest,
 };
 pub use message::{
     AssistantTurn, CacheControl, Content, Message, Part, PartKind, Prompt, PromptText, ToolCall,

@@ -78,6 +78,13 @@ pub struct VideoRequest {
     pub scene_images: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub elements: Vec<VideoElement>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub keyframes: Vec<Keyframe>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub reference_documents: Vec<String>,
+    /// What is done with the references: `auto`, `reference`, `edit` or `extend`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reference_task: Option<String>,
     pub seed: u64,
 }
 
@@ -90,6 +97,14 @@ pub struct VideoElement {
     pub reference_images: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<String>,
+}
+
+/// A picture that one frame of a video shows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Keyframe {
+    pub image: String,
+    /// The number of the frame, of 24 a second.
+    pub frame: u32,
 }
 
 /// What finds work again that was handed in: text of the engine's own.

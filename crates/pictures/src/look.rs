@@ -4,7 +4,7 @@ use image::imageops::FilterType;
 use image::{DynamicImage, GenericImage, GenericImageView, Rgba};
 
 use crate::font;
-use crate::order::Resize;
+use crate::order::{Resize, Size};
 
 /// So few pixels of the longer side are left of a blurred picture that nobody can tell what it
 /// shows, whatever is done to it.
@@ -12,6 +12,9 @@ const BLURRED_PIXELS: u32 = 20;
 /// The mark's height, as a part of the shorter side.
 const MARK_PART: u32 = 36;
 const MARK_MARGIN_LETTERS: u32 = 1;
+/// Two forms count as the same up to this quotient. Models that are asked for 21:9 make 1536 × 672,
+/// which is 2 % off.
+const FORM_TOLERANCE: f64 = 1.03;
 
 pub(crate) fn resized(picture: DynamicImage, resize: Resize) -> DynamicImage {
     let (width, height) = picture.dimensions();
@@ -19,10 +22,35 @@ pub(crate) fn resized(picture: DynamicImage, resize: Resize) -> DynamicImage {
         Resize::To(size) if (size.width, size.height) != (width, height) => {
             picture.resize_exact(size.width, size.height, FilterType::Lanczos3)
         }
+        Resize::Cover(size) if (size.width, size.height) != (width, height) => {
+            cut(picture, size).resize_exact(size.width, size.height, FilterType::Lanczos3)
+        }
+        Resize::Form(size) if !is_same_form((width, height), size) => cut(picture, size),
         // Unlike a filter, this needs no memory that grows with the picture.
         Resize::Within(side) if side < width.max(height) => picture.thumbnail(side, side),
         _ => picture,
     }
+}
+
+/// The largest part of the middle that has the form of `size`.
+fn cut(picture: DynamicImage, size: Size) -> DynamicImage {
+    let (width, height) = picture.dimensions();
+    let part = |length: u32, other: u32, of: u32, to: u32| {
+        let exact = u64::from(other) * u64::from(of) / u64::from(to.max(1));
+        u32::try_from(exact).unwrap_or(length).clamp(1, length)
+    };
+    let wide = part(width, height, size.width, size.height);
+    let high = part(height, width, size.height, size.width);
+    if (wide, high) == (width, height) {
+        return picture;
+    }
+    picture.crop_imm((width - wide) / 2, (height - high) / 2, wide, high)
+}
+
+fn is_same_form((width, height): (u32, u32), size: Size) -> bool {
+    let ratio = |width: u32, height: u32| f64::from(width.max(1)) / f64::from(height.max(1));
+    let quotient = ratio(width, height) / ratio(size.width, size.height);
+    quotient.max(1.0 / quotient) <= FORM_TOLERANCE
 }
 
 pub(crate) fn blurred(picture: &DynamicImage) -> DynamicImage {

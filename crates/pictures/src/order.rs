@@ -49,8 +49,13 @@ pub struct Order {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resize {
-    /// Exactly this size afterwards.
+    /// Exactly this size afterwards: the picture is stretched where its form is another.
     To(Size),
+    /// Exactly this size afterwards: what does not fit is cut off evenly at two sides.
+    Cover(Size),
+    /// The form of these sides afterwards, at the picture's own scale: what does not fit is cut off
+    /// evenly at two sides. A form that is nearly the same stays, as models round their sides.
+    Form(Size),
     /// No side is longer than this afterwards; the form stays.
     Within(u32),
 }
@@ -75,6 +80,9 @@ pub fn carry_out(order: &Order, bytes: &[u8]) -> Result<Outcome, Fault> {
     order.bounds.check(head.size)?;
     if order.is_strict {
         check_alone(bytes, head)?;
+    }
+    if tail::is_cut_short(bytes, head.format) {
+        return Err(Fault::Corrupted);
     }
     let mut picture = decode(bytes, head)?;
     if let Some(resize) = order.resize {

@@ -45,6 +45,15 @@ pub(crate) fn is_followed(bytes: &[u8], format: Format) -> bool {
     SHORT_BEGINNINGS.iter().any(begins) || BEGINNINGS.iter().any(is_inside)
 }
 
+/// Whether the file ends before its picture does, where the decoder does not tell: that of JPEG
+/// fills up with grey what is missing.
+pub(crate) fn is_cut_short(bytes: &[u8], format: Format) -> bool {
+    match format {
+        Format::Jpeg => jpeg_end(bytes).0.is_none(),
+        Format::Png | Format::Webp => false,
+    }
+}
+
 /// Behind the chunk `IEND`.
 fn png_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 8;

@@ -97,6 +97,49 @@ fn pictures_are_turned_the_right_way_up() {
 }
 
 #[test]
+fn a_file_that_was_cut_short_is_corrupted() {
+    let whole = |format| carry_out(&order(format), sample!("turned.jpg")).unwrap().file;
+    for format in Format::ALL {
+        let file = whole(format);
+        let outcome = carry_out(&order(Format::Png), &file[..file.len() / 2]);
+        assert_eq!(outcome, Err(Fault::Corrupted), "{format}");
+    }
+    let jpeg = whole(Format::Jpeg);
+    let outcome = carry_out(&order(Format::Png), &jpeg[..jpeg.len() - 2]);
+    assert_eq!(outcome, Err(Fault::Corrupted), "without its end");
+    let progressive = sample!("gray-progressive.jpg");
+    let outcome = carry_out(&order(Format::Png), &progressive[..progressive.len() / 2]);
+    assert_eq!(outcome, Err(Fault::Corrupted));
+    let lenient = Order { is_strict: false, ..order(Format::Png) };
+    let outcome = carry_out(&lenient, &jpeg[..jpeg.len() / 2]);
+    assert_eq!(outcome, Err(Fault::Corrupted), "of an engine too");
+}
+
+#[test]
+fn a_picture_covers_a_size_without_being_stretched() {
+    // Four quarters: red and green above, blue and white below.
+    let bytes = sample!("rgb16.png");
+    let resized = |resize| {
+        let order = Order { resize: Some(resize), ..order(Format::Png) };
+        opened(&carry_out(&order, bytes).unwrap().file)
+    };
+    let wide = resized(Resize::Cover(Size { width: 256, height: 64 }));
+    assert_eq!(wide.dimensions(), (256, 64));
+    check_pixel(&wide, (16, 4), [255, 0, 0]);
+    check_pixel(&wide, (240, 4), [0, 255, 0]);
+    check_pixel(&wide, (16, 60), [0, 0, 255]);
+    let high = resized(Resize::Cover(Size { width: 1, height: 300 }));
+    assert_eq!(high.dimensions(), (1, 300));
+    let same = resized(Resize::Cover(Size { width: 64, height: 64 }));
+    assert_eq!(same.dimensions(), (64, 64));
+
+    assert_eq!(resized(Resize::Form(Size { width: 16, height: 9 })).dimensions(), (64, 36));
+    assert_eq!(resized(Resize::Form(Size { width: 9, height: 16 })).dimensions(), (36, 64));
+    let nearly = Resize::Form(Size { width: 1020, height: 1000 });
+    assert_eq!(resized(nearly).dimensions(), (64, 64), "as models round their sides");
+}
+
+#[test]
 fn transparency_is_kept_or_becomes_white() {
     let kept = as_png(sample!("alpha.png"));
     assert_eq!((kept.get_pixel(8, 8).0[3], kept.get_pixel(56, 8).0[3]), (0, 255));

@@ -182,6 +182,7 @@ pub struct ReviewReply {
 
 /// `POST /admin/characters`: a card, in any version of the character card format.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct NewCharacter {
     pub card: Map<String, Value>,
     /// Made of the name unless said.
@@ -192,6 +193,7 @@ pub struct NewCharacter {
 /// `PATCH /admin/characters/{slug}`: what is there changes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct CharacterChange {
     pub card: Option<Map<String, Value>>,
     pub adult: Option<bool>,

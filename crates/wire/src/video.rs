@@ -17,7 +17,7 @@ pub struct VideoQueueRequest {
     /// What it should not show.
     #[schemars(length(max = 10_000))]
     pub negative_prompt: Option<String>,
-    /// One of the model's; required where it has any.
+    /// One of the model's. Default: its first.
     pub aspect_ratio: Option<AspectRatio>,
     /// One of the model's; its first unless said.
     pub resolution: Option<Resolution>,
@@ -46,6 +46,14 @@ pub struct VideoQueueRequest {
     pub elements: Option<Vec<VideoElement>>,
     #[schemars(length(max = 4))]
     pub scene_image_urls: Option<Vec<String>>,
+    /// Pictures that frames of the video show, of 24 frames a second, for models that take them.
+    #[schemars(length(max = 10))]
+    pub keyframes: Option<Vec<VideoKeyframe>>,
+    /// A document or a web page that the video is about, for models that take one.
+    #[schemars(length(max = 1))]
+    pub reference_document_urls: Option<Vec<String>>,
+    /// What is done with the references, for models that leave the choice.
+    pub omni_reference_task_type: Option<ReferenceTask>,
     /// What the caller confirms to providers that ask for it.
     pub consents: Option<Consents>,
 }
@@ -57,6 +65,15 @@ pub struct VideoElement {
     #[schemars(length(max = 3))]
     pub reference_image_urls: Option<Vec<String>>,
     pub video_url: Option<String>,
+}
+
+/// A picture that one frame of a video shows.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct VideoKeyframe {
+    /// A data URL, or a public address.
+    pub image_url: String,
+    /// From 0 to the duration in seconds times 24; each at most once.
+    pub frame_index: u32,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -101,6 +118,25 @@ words! {
     AspectRatio {
         R1x1 = "1:1", R2x3 = "2:3", R3x2 = "3:2", R3x4 = "3:4", R4x3 = "4:3", R4x5 = "4:5",
         R5x4 = "5:4", R9x16 = "9:16", R9x21 = "9:21", R16x9 = "16:9", R21x9 = "21:9",
+    }
+}
+
+words! {
+    /// What is done with the references of a video; `editing` is `edit` and `extension` is `extend`.
+    ReferenceTask {
+        Auto = "auto", Reference = "reference", Edit = "edit", Extend = "extend",
+        Editing = "editing", Extension = "extension",
+    }
+}
+
+impl ReferenceTask {
+    /// Its shorter name, where it has two.
+    pub const fn short_name(self) -> &'static str {
+        match self {
+            ReferenceTask::Editing => ReferenceTask::Edit.name(),
+            ReferenceTask::Extension => ReferenceTask::Extend.name(),
+            other => other.name(),
+        }
     }
 }
 

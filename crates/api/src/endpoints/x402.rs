@@ -4,6 +4,7 @@ pub(super) mod balance;
 pub(super) mod top_up;
 pub(super) mod transactions;
 
+use schema_check::Faults;
 use wallet::WalletAddress;
 use wire::wallets::WalletPath;
 
@@ -15,7 +16,7 @@ fn own_wallet(caller: &SignedIn, path: &WalletPath) -> Result<WalletAddress, Ref
     let asked = WalletAddress::parse(&path.wallet_address).ok_or_else(|| {
         let message = "The wallet address is not valid: 0x and 40 hexadecimal digits on Base, 32 \
                        bytes in base58 on Solana.";
-        Refusal::bad_request("Invalid wallet address", message)
+        Refusal::invalid(&Faults::one(["walletAddress"], message))
     })?;
     match caller.0.wallet() {
         Some(wallet) if wallet == asked => Ok(wallet),

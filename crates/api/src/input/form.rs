@@ -86,6 +86,13 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Form<T> {
 }
 
 impl RawForm {
+    /// Whether the form has a file or a text of this name, which may be written as a list.
+    pub(super) fn has(&self, field: &str) -> bool {
+        let names = self.pairs.iter().map(|(name, _)| name);
+        let mut names = names.chain(self.files.iter().map(|file| &file.field));
+        names.any(|name| name.trim_end_matches("[]") == field)
+    }
+
     async fn add(&mut self, mut field: Field<'_>, pause_max: Duration) -> Result<(), Refusal> {
         let name = field.name().unwrap_or_default().to_owned();
         let file_name = field.file_name().map(str::to_owned);

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
+use schema_check::{Fault, Faults};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,6 +13,13 @@ use crate::input::form::{Form, RawForm};
 use crate::input::{BodyLimits, Input, Json, Rejected};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
+
+/// Says which fields hold the file of a request. A form sends them as files or as text, so their
+/// schema cannot require them.
+pub trait FileFields {
+    /// At least one of these is sent; the first is named where none is. Empty: no file is required.
+    const REQUIRED_ANY: &'static [&'static str];
+}
 
 /// A form, or a JSON body without files, whose fields have passed their published schema.
 #[derive(Debug)]
@@ -23,7 +31,7 @@ pub enum RawFormOrJson {
     Json(Value),
 }
 
-impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for FormOrJson<T> {
+impl<T: FileFields + JsonSchema + DeserializeOwned + Send + 'static> Input for FormOrJson<T> {
     type Raw = RawFormOrJson;
 
     async fn read(
@@ -42,13 +50,21 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for FormOrJson<T> 
     }
 
     fn check(raw: RawFormOrJson) -> Result<FormOrJson<T>, Rejected> {
-        match raw {
-            RawFormOrJson::Form(raw) => Form::check(raw).map(FormOrJson),
+        let missing = missing_file::<T>(&raw);
+        let checked = match raw {
+            RawFormOrJson::Form(raw) => Form::check(raw),
             RawFormOrJson::Json(raw) => {
-                let Json(fields) = Json::check(raw)?;
-                Ok(FormOrJson(Form { fields, files: Vec::new() }))
+                Json::check(raw).map(|Json(fields)| Form { fields, files: Vec::new() })
             }
+        };
+        let Some(field) = missing else { return checked.map(FormOrJson) };
+        let mut faults = Faults::one([field], Fault::missing("string"));
+        match checked {
+            Err(Rejected::Faults(others)) => faults.merge(others),
+            Err(disagrees @ Rejected::SchemaDisagrees(_)) => return Err(disagrees),
+            Ok(_) => {}
         }
+        Err(Rejected::Faults(faults))
     }
 
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
@@ -57,4 +73,18 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for FormOrJson<T> 
         let meaning = "The model's engine rejected the request";
         operation.refusal::<InferenceRejection>(400, meaning, generator);
     }
+}
+
+/// The field of the file that is required and was not sent.
+fn missing_file<T: FileFields>(raw: &RawFormOrJson) -> Option<&'static str> {
+    let is_sent = |field: &&'static str| match raw {
+        RawFormOrJson::Form(form) => form.has(field),
+        RawFormOrJson::Json(Value::Object(fields)) => {
+            fields.get(*field).is_some_and(|it| !it.is_null())
+        }
+        // It is no object, which says enough.
+        RawFormOrJson::Json(_) => true,
+    };
+    let first = T::REQUIRED_ANY.first().copied();
+    first.filter(|_| !T::REQUIRED_ANY.iter().any(is_sent))
 }

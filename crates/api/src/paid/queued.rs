@@ -109,6 +109,7 @@ where
             let refuse = |refusal: Refusal| Failed::new(move |_, _| refusal.again());
             new.request = opening(new.request).await.map_err(refuse)?;
         }
+        let owner = new.payer.owner;
         let mut body = Bytes::new();
         let for_body = &mut body;
         let queued = app.jobs.add(new, |id| {
@@ -118,7 +119,13 @@ where
         let queued = queued.await;
         queued
             .map_err(|refused| Failed::new(move |settings, _| refuse(settings, refused.clone())))?;
-        Ok(Arc::new(KeyedAnswer { body, headers: HeaderMap::new(), balance_remaining: None }))
+        // What the job may cost is held, so that it is not among what is left.
+        let remaining = app.ledger.balances(owner).total().to_string();
+        Ok(Arc::new(KeyedAnswer {
+            body,
+            headers: HeaderMap::new(),
+            balance_remaining: Some(remaining),
+        }))
     }
 }
 

@@ -52,6 +52,34 @@ impl From<Refusal> for X402Refusal {
     }
 }
 
+/// A refusal of the endpoints on which a wallet reads what is its own, in the x402 envelope. A 402
+/// stays the challenge to sign in; validation and 429 keep their own envelopes.
+#[derive(Debug)]
+pub struct WalletReadRefusal(Rendered);
+
+impl From<Refusal> for WalletReadRefusal {
+    fn from(refusal: Refusal) -> WalletReadRefusal {
+        let rendered = refusal.into_rendered();
+        let code = match rendered.status.as_u16() {
+            402 | 429 => return WalletReadRefusal(rendered),
+            400 if rendered.body.get("details").is_some() => return WalletReadRefusal(rendered),
+            401 => "X402_INVALID_SIGN_IN",
+            403 => "X402_WALLET_MISMATCH",
+            500.. => "X402_UNKNOWN_ERROR",
+            _ => "X402_INVALID_REQUEST",
+        };
+        let message = rendered.body["error"].as_str().unwrap_or(rendered.reason).to_owned();
+        let body = to_value(&X402Error { error: code, message, details: None });
+        WalletReadRefusal(Rendered { body, ..rendered })
+    }
+}
+
+impl IntoResponse for WalletReadRefusal {
+    fn into_response(self) -> Response {
+        self.0.into_response()
+    }
+}
+
 impl IntoResponse for X402Refusal {
     fn into_response(self) -> Response {
         match self {

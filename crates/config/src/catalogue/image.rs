@@ -5,10 +5,12 @@ use domain::catalogue::{
 };
 
 use super::price;
-use super::value::{COUNT, COUNT_OR_NONE, count, text_choices, word_choices};
+use super::value::{COUNT, COUNT_OR_NONE, count, text_choices, usual_choices};
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
+/// The specification's bound for each side.
+const SIDE: Kind = Kind::Integer { least: 1, most: 1280 };
 const RESOLUTIONS: Key = Key::with_default(
     "resolutions",
     Kind::Texts,
@@ -26,10 +28,12 @@ const QUALITIES: Key = Key::with_default(
     "[]",
     "Qualities callers may ask for.",
 );
+/// The default tier of the specification.
+const QUALITY_USUAL: Quality = Quality::High;
 const DEFAULT_QUALITY: Key = Key::optional(
     "default_quality",
     Kind::Choice(Quality::NAMES),
-    "The quality when callers name none; the first unless given.",
+    "The quality when callers name none. Default: `high`, or the first where it is not listed.",
 );
 
 pub(super) const IMAGE_SECTION: Section = Section {
@@ -55,6 +59,8 @@ pub(super) const IMAGE_KEYS: &[Key] = &[
         "8",
         "Width and height are multiples of this.",
     ),
+    Key::with_default("min_width", SIDE, "64", "The least width callers may ask for, in pixels."),
+    Key::with_default("min_height", SIDE, "64", "The least height callers may ask for, in pixels."),
     Key::with_default("aspect_ratios", Kind::Texts, "[]", "Ratios callers may ask for."),
     Key::optional(
         "default_aspect_ratio",
@@ -128,9 +134,10 @@ pub(super) fn image(reader: &Reader<'_>) -> Option<ImageSpec> {
     let prompt_characters_max = count(reader, "prompt_character_limit");
     let steps = steps(reader);
     let width_height_divisor = count(reader, "width_height_divisor");
+    let (width_min, height_min) = (side(reader, "min_width"), side(reader, "min_height"));
     let aspect_ratios = text_choices(reader, "aspect_ratios", "default_aspect_ratio");
     let resolutions = text_choices(reader, "resolutions", "default_resolution");
-    let qualities = word_choices(reader, "qualities", "default_quality");
+    let qualities = usual_choices(reader, "qualities", "default_quality", Some(QUALITY_USUAL));
     let style_references_max = count(reader, "max_style_references");
     let strength = reader.flag("style_reference_strength");
     let web_search = reader.flag("web_search");
@@ -148,6 +155,8 @@ pub(super) fn image(reader: &Reader<'_>) -> Option<ImageSpec> {
         prompt_characters_max: prompt_characters_max?,
         steps: steps?,
         width_height_divisor: width_height_divisor?,
+        width_min: width_min?,
+        height_min: height_min?,
         aspect_ratios: aspect_ratios?,
         resolutions: resolutions?,
         qualities: qualities?,
@@ -156,6 +165,10 @@ pub(super) fn image(reader: &Reader<'_>) -> Option<ImageSpec> {
         optimize_prompt_thinking: optimize_prompt_thinking?,
         price: price?,
     })
+}
+
+fn side(reader: &Reader<'_>, name: &str) -> Option<u32> {
+    reader.integer(name).and_then(|it| u32::try_from(it).ok())
 }
 
 fn steps(reader: &Reader<'_>) -> Option<Steps> {
@@ -177,7 +190,7 @@ pub(super) fn inpaint(reader: &Reader<'_>) -> Option<InpaintSpec> {
     let prompt_characters_max = count(reader, "prompt_character_limit");
     let aspect_ratios = reader.texts("aspect_ratios");
     let resolutions = text_choices(reader, "resolutions", "default_resolution");
-    let qualities = word_choices(reader, "qualities", "default_quality");
+    let qualities = usual_choices(reader, "qualities", "default_quality", Some(QUALITY_USUAL));
     let combine_images = reader.flag("combine_images");
     let input_images_max = count(reader, "max_input_images");
     let single_image_aspect_ratio = reader.flag("single_image_aspect_ratio");

@@ -52,14 +52,25 @@ pub(super) fn text_choices(
 }
 
 /// The same for words of a closed set.
-pub(super) fn word_choices<T: Named + PartialEq>(
+pub(super) fn word_choices<T: Named + PartialEq + Clone>(
     reader: &Reader<'_>,
     name: &str,
     default_name: &str,
 ) -> Option<Choices<T>> {
+    usual_choices(reader, name, default_name, None)
+}
+
+/// The same, where `usual` comes before the first if it is among them.
+pub(super) fn usual_choices<T: Named + PartialEq + Clone>(
+    reader: &Reader<'_>,
+    name: &str,
+    default_name: &str,
+    usual: Option<T>,
+) -> Option<Choices<T>> {
     let options: Vec<T> = words(reader, name)?;
     let Some(default) = word::<T>(reader, default_name) else {
-        return Some(Choices::first_of(options));
+        let usual = usual.and_then(|usual| Choices::with_default(options.clone(), &usual));
+        return Some(usual.unwrap_or_else(|| Choices::first_of(options)));
     };
     let choices = Choices::with_default(options, &default);
     if choices.is_none() {

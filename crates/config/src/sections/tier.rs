@@ -32,6 +32,8 @@ pub const SECTION: Section = Section {
         Key::optional("image_requests", PER_MINUTE, "Requests a minute to a model for images."),
         Key::optional("audio_requests", PER_MINUTE, "Requests a minute to a model for speech."),
         Key::optional("embedding_requests", PER_MINUTE, "Requests a minute for embeddings."),
+        Key::optional("queue_requests", PER_MINUTE, "Videos or pieces of music queued a minute."),
+        Key::optional("retrieve_requests", PER_MINUTE, "Retrievals of queued media a minute."),
         Key::optional("augment_requests", PER_MINUTE, "Searches and scrapes a minute."),
         Key::optional("crypto_rpc_requests", PER_MINUTE, "Calls a minute to chain nodes."),
         Key::optional("general_requests", PER_MINUTE, "Everything else, a minute."),
@@ -39,10 +41,14 @@ pub const SECTION: Section = Section {
 };
 
 /// The keys that bound requests alone.
-const COUNTED: [(&str, LimitClass); 6] = [
+const COUNTED: [(&str, LimitClass); 10] = [
     ("image_requests", LimitClass::Image),
     ("audio_requests", LimitClass::Audio),
     ("embedding_requests", LimitClass::Embedding),
+    ("queue_requests", LimitClass::VideoQueue),
+    ("queue_requests", LimitClass::AudioQueue),
+    ("retrieve_requests", LimitClass::VideoRetrieve),
+    ("retrieve_requests", LimitClass::AudioRetrieve),
     ("augment_requests", LimitClass::Augment),
     ("crypto_rpc_requests", LimitClass::CryptoRpc),
     ("general_requests", LimitClass::General),

@@ -21,6 +21,21 @@ fn a_tier_of_the_operators_own_is_read() {
 }
 
 #[test]
+fn queueing_and_retrieving_have_bounds_of_their_own() {
+    let text = "[[tier]]\nid = \"gold\"\nqueue_requests = 7\nretrieve_requests = 700\n";
+    let config = Scene::with_config(text).config();
+    let gold = config.tiers.find("gold").unwrap();
+    for (class, requests) in [
+        (LimitClass::VideoQueue, 7),
+        (LimitClass::AudioQueue, 7),
+        (LimitClass::VideoRetrieve, 700),
+        (LimitClass::AudioRetrieve, 700),
+    ] {
+        assert_eq!(gold.allowed(class), Allowed { requests, tokens: None }, "{class:?}");
+    }
+}
+
+#[test]
 fn faults_of_tiers_are_told_together() {
     let scene = Scene::with_config(
         "[[tier]]\nid = \"gold\"\n[[tier]]\nid = \"gold\"\nlike = \"silver\"\n\

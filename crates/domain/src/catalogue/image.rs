@@ -10,6 +10,9 @@ pub struct ImageSpec {
     pub steps: Steps,
     /// Width and height must be multiples of this.
     pub width_height_divisor: u64,
+    /// The least width and height that can be asked for, in pixels.
+    pub width_min: u32,
+    pub height_min: u32,
     pub aspect_ratios: Choices<String>,
     pub resolutions: Choices<String>,
     pub qualities: Choices<Quality>,
@@ -65,6 +68,13 @@ pub struct InpaintSpec {
 
 /// Without a limit of its own a model that combines takes this many images.
 const COMBINED_IMAGES_MAX: u64 = 3;
+
+impl ImageSpec {
+    /// Whether callers ask for a width and a height, rather than a ratio or a tier.
+    pub fn is_sized_by_pixels(&self) -> bool {
+        self.aspect_ratios.is_empty() && self.resolutions.is_empty()
+    }
+}
 
 impl InpaintSpec {
     /// How many images one edit takes.

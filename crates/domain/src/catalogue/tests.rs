@@ -72,6 +72,8 @@ fn image(id: &str) -> Model {
             prompt_characters_max: 1500,
             steps: Steps { default: 8, max: 20 },
             width_height_divisor: 8,
+            width_min: 64,
+            height_min: 64,
             aspect_ratios: Choices::none(),
             resolutions: Choices::none(),
             qualities: Choices::none(),

@@ -1,7 +1,7 @@
 //! `POST /v1/images/generations`: one picture, as a PNG in base64.
 //!
-//! The model draws squares. What is asked for in another form is cut out of the middle of one; the
-//! gateway brings it to its size.
+//! The model draws squares of 256 pixels. What is asked for in another form is cut out of the middle
+//! of one, and the compact upscaler brings it to its size.
 
 use std::sync::Arc;
 
@@ -14,14 +14,21 @@ use base64::engine::general_purpose::STANDARD;
 use engine_onnx::pictor::{
     GUIDANCE_DEFAULT, PIXELS_SIDE, Painter, PictorError, STEPS_DEFAULT, Wish,
 };
+use engine_onnx::tools::Picture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::read_json;
+use super::picture_file::PictureFile;
+use super::picture_form::{self, PictureTurn, work};
+use super::upscales::ENLARGED_PIXELS_MAX;
 use super::waiting::Waiting;
+use super::{picture_cut, read_json};
 use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
 use crate::style::with_style;
+
+/// Its weights are in the program, as those of the picture model are.
+const UPSCALER: &str = "upscale-esrgan-compact";
 
 #[derive(Debug, Deserialize)]
 struct ImageBody {
@@ -42,14 +49,40 @@ pub(crate) async fn create(
     let Model::Image(painter) = registry.get(&body.model, ModelKind::Image).await?.model else {
         return Err(Refusal::failed("The model is of another kind."));
     };
-    let form = form(body.size.as_deref())?;
+    let size = size(body.size.as_deref())?;
     let waiting = Waiting::default();
     let is_wanted = waiting.watch();
+    // The painter is given back before the upscaler is loaded, which may need its memory.
     let painted = tokio::task::spawn_blocking(move || paint(&painter, &body, is_wanted)).await;
     let rgb = painted.map_err(|error| Refusal::failed(error.to_string()))?.map_err(refusal)?;
     drop(waiting);
-    let file = png(&rgb, form).map_err(|error| Refusal::failed(error.to_string()))?;
-    Ok(Json(json!({"data": [{"b64_json": STANDARD.encode(file)}]})))
+    let file = sized(&registry, &rgb, size).await?;
+    Ok(Json(json!({"data": [{"b64_json": STANDARD.encode(file.bytes)}]})))
+}
+
+/// The drawn square as a file of exactly this size, enlarged by the upscaler where it is too small.
+async fn sized(
+    registry: &Arc<Registry>,
+    rgb: &[u8],
+    size: (usize, usize),
+) -> Result<PictureFile, Refusal> {
+    let turn = PictureTurn::take(registry).await?;
+    if size.0.max(size.1) <= PIXELS_SIDE {
+        let whole = middle(rgb, (PIXELS_SIDE, PIXELS_SIDE))?;
+        return work(turn, move |_| {
+            let size = (picture_cut::side(size.0), picture_cut::side(size.1));
+            opaque(picture_cut::cut_to(whole, size, size)?.as_raw(), size)
+        })
+        .await;
+    }
+    let drawn = middle(rgb, form(size))?;
+    let Model::Upscale(upscaler) = registry.get(UPSCALER, ModelKind::Upscale).await?.model else {
+        return Err(Refusal::failed("The model is of another kind."));
+    };
+    work(turn, move |is_wanted| {
+        upscaler.enlarge(&drawn, size, is_wanted).map_err(picture_form::refusal)
+    })
+    .await
 }
 
 fn paint(
@@ -68,20 +101,31 @@ fn paint(
     painter.paint(&wish, is_wanted)
 }
 
-/// Width and height of the largest part of the square that has the form of `size`.
-pub(super) fn form(size: Option<&str>) -> Result<(usize, usize), Refusal> {
-    let Some(size) = size.filter(|it| *it != "auto") else {
+/// Width and height of the result, smaller where they go beyond what the upscaler makes.
+fn size(text: Option<&str>) -> Result<(usize, usize), Refusal> {
+    let Some(text) = text.filter(|it| *it != "auto") else {
         return Ok((PIXELS_SIDE, PIXELS_SIDE));
     };
-    let sides = size.split_once('x');
+    let sides = text.split_once('x');
     let sides = sides.and_then(|(width, height)| Some((number(width)?, number(height)?)));
     let Some((width, height)) = sides else {
         let message = "Write the size as width and height in pixels, such as 512x512.";
         return Err(Refusal::invalid(Some("size"), message));
     };
+    let pixels = width * height;
+    if pixels <= ENLARGED_PIXELS_MAX {
+        return Ok((width, height));
+    }
+    let scale = (ENLARGED_PIXELS_MAX as f64 / pixels as f64).sqrt();
+    let shrunk = |side: usize| ((side as f64 * scale) as usize).max(1);
+    Ok((shrunk(width), shrunk(height)))
+}
+
+/// Width and height of the largest part of the square that has the form of these sides.
+fn form((width, height): (usize, usize)) -> (usize, usize) {
     let longer = width.max(height);
     let shrunk = |side: usize| (PIXELS_SIDE * side).div_ceil(longer).clamp(1, PIXELS_SIDE);
-    Ok((shrunk(width), shrunk(height)))
+    (shrunk(width), shrunk(height))
 }
 
 fn number(text: &str) -> Option<usize> {
@@ -89,21 +133,22 @@ fn number(text: &str) -> Option<usize> {
     text.parse().ok().filter(|it| (1..=SIDE_MAX).contains(it))
 }
 
-/// The middle of a square picture.
-fn png(rgb: &[u8], (width, height): (usize, usize)) -> Result<Vec<u8>, png::EncodingError> {
+/// The middle of the square, of these sides.
+fn middle(rgb: &[u8], (width, height): (usize, usize)) -> Result<Picture, Refusal> {
     let (left, top) = ((PIXELS_SIDE - width) / 2, (PIXELS_SIDE - height) / 2);
     let rows = (top..top + height).flat_map(|row| {
         let start = (row * PIXELS_SIDE + left) * 3;
         &rgb[start..start + width * 3]
     });
     let pixels: Vec<u8> = rows.copied().collect();
-    let mut file = Vec::new();
-    let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
-    let mut encoder = png::Encoder::new(&mut file, side(width), side(height));
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.write_header()?.write_image_data(&pixels)?;
-    Ok(file)
+    opaque(&pixels, (picture_cut::side(width), picture_cut::side(height)))
+}
+
+fn opaque(rgb: &[u8], (width, height): (u32, u32)) -> Result<Picture, Refusal> {
+    let pixels = rgb.as_chunks::<3>().0.iter();
+    let rgba = pixels.flat_map(|[red, green, blue]| [*red, *green, *blue, u8::MAX]).collect();
+    let picture = Picture::new(width as usize, height as usize, rgba);
+    picture.ok_or_else(|| Refusal::failed("A picture has another size than its pixels."))
 }
 
 pub(super) fn refusal(error: PictorError) -> Refusal {
@@ -124,25 +169,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_gives_a_form_that_lies_in_the_square() {
-        assert_eq!(form(None).unwrap(), (256, 256));
-        assert_eq!(form(Some("1024x1024")).unwrap(), (256, 256));
-        assert_eq!(form(Some("1280x720")).unwrap(), (256, 144));
-        assert_eq!(form(Some("8x1280")).unwrap(), (2, 256));
+    fn a_size_is_kept_and_its_form_lies_in_the_square() {
+        assert_eq!(size(None).unwrap(), (256, 256));
+        assert_eq!(size(Some("1280x720")).unwrap(), (1280, 720));
+        let (width, height) = size(Some("65536x4096")).unwrap();
+        assert!(width * height <= ENLARGED_PIXELS_MAX && height * 16 <= width, "{width}x{height}");
         for wrong in ["", "1024", "0x5", "axb", "-1x5", "99999999999999999999x1"] {
-            assert!(form(Some(wrong)).is_err(), "{wrong}");
+            assert!(size(Some(wrong)).is_err(), "{wrong}");
         }
+        assert_eq!(form((1024, 1024)), (256, 256));
+        assert_eq!(form((1280, 720)), (256, 144));
+        assert_eq!(form((1, 1280)), (1, 256));
     }
 
     #[test]
     fn a_picture_is_cut_out_of_the_middle() {
         let mut rgb = vec![0; 3 * PIXELS_SIDE * PIXELS_SIDE];
         rgb[(64 * PIXELS_SIDE) * 3] = 7;
-        let file = png(&rgb, (256, 128)).unwrap();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
-        assert_eq!((info.width, info.height), (256, 128));
-        assert_eq!(pixels[0], 7);
+        let picture = middle(&rgb, (256, 128)).unwrap();
+        assert_eq!((picture.width(), picture.height()), (256, 128));
+        assert_eq!(picture.rgba()[..4], [7, 0, 0, 255]);
     }
 }

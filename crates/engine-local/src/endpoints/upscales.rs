@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
 
 /// Of the enlarged picture, as in the specification.
-const ENLARGED_PIXELS_MAX: usize = 16_777_216;
+pub(super) const ENLARGED_PIXELS_MAX: usize = 16_777_216;
 
 pub(crate) async fn create(
     State(registry): State<Arc<Registry>>,

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use engine::{
-    EngineError, MediaEngine, MediaRequest, MusicRequest, Progress, Ticket, VideoRequest,
+    EngineError, Keyframe, MediaEngine, MediaRequest, MusicRequest, Progress, Ticket, VideoRequest,
 };
 use expect_test::expect_file;
 use futures_util::TryStreamExt;
@@ -81,6 +81,9 @@ fn what_a_provider_has_no_word_for_is_refused() {
     let references = VideoRequest { reference_images: vec!["x".into()], ..clip() };
     let ending = VideoRequest { end_image: moved_picture().image, ..clip() };
     let enlarged = VideoRequest { upscale_factor: Some(2), ..clip() };
+    let framed = VideoRequest { keyframes: vec![Keyframe::default()], ..clip() };
+    let documented = VideoRequest { reference_documents: vec!["x".into()], ..clip() };
+    let tasked = VideoRequest { reference_task: Some("edit".into()), ..clip() };
     let languages = fal::music(&song());
     for body in [
         openai::body(&references, "m"),
@@ -88,6 +91,10 @@ fn what_a_provider_has_no_word_for_is_refused() {
         sdcpp::body(&references),
         sdcpp::body(&enlarged),
         fal::video(&references),
+        fal::video(&framed),
+        fal::video(&documented),
+        fal::video(&tasked),
+        builtin::body("job-1", "m", &framed),
         builtin::body("job-1", "m", &references),
         builtin::body("job-1", "m", &ending),
         languages,

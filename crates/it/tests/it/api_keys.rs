@@ -127,7 +127,16 @@ async fn rate_limits_name_every_model() {
     assert_eq!(data["balances"]["USD"], 10.0);
     let limits = data["rateLimits"].as_array().unwrap();
     let models = app.anonymous().get("/models?type=all").await.ok();
-    assert_eq!(limits.len(), models["data"].as_array().unwrap().len());
+    // Every model, and what retrieving counts against.
+    assert_eq!(limits.len(), models["data"].as_array().unwrap().len() + 2);
+    let of = |id: &str| {
+        let found = limits.iter().find(|it| it["apiModelId"] == id).unwrap();
+        found["rateLimits"].clone()
+    };
+    assert_eq!(of("wan-2-7"), json!([{"amount": 40, "type": "RPM"}]));
+    for path in ["endpoint:api/v1/video/retrieve", "endpoint:api/v1/audio/retrieve"] {
+        assert_eq!(of(path), json!([{"amount": 120, "type": "RPM"}]), "{path}");
+    }
 }
 
 #[tokio::test]

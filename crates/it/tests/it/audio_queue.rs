@@ -286,3 +286,27 @@ async fn times_are_measured_once_twenty_songs_were_made() {
     assert_eq!(retrieve(&app.admin(), &id).await.ok()["average_execution_time"], 0);
     app.run_jobs().await;
 }
+
+#[tokio::test]
+async fn a_queued_piece_tells_what_is_left() {
+    let app = TestApp::start().await;
+    let reply = app.admin().post("/audio/queue", &song()).await;
+    assert_eq!((reply.status, reply.header("x-balance-remaining")), (200, "9.97"));
+}
+
+#[tokio::test]
+async fn a_language_code_is_one_of_iso_639_1() {
+    let app = TestApp::start().await;
+    let with = |code: &str| {
+        let mut body = song();
+        body["language_code"] = code.into();
+        body
+    };
+    for code in ["zz", "xx", "EN", "eng", ""] {
+        let reply = app.admin().post("/audio/queue", &with(code)).await;
+        assert_eq!(reply.status, 400, "{code}: {}", reply.text());
+        assert!(reply.json()["details"]["language_code"].is_object(), "{}", reply.text());
+    }
+    assert_eq!(app.spent().await.to_string(), "0");
+    assert_eq!(app.admin().post("/audio/queue", &with("de")).await.status, 200);
+}

@@ -197,3 +197,17 @@ async fn files_without_text_cost_nothing() {
     assert_eq!(reply.status, 400, "{}", reply.text());
     assert_eq!(app.spent().await.nanos(), 0);
 }
+
+#[tokio::test]
+async fn an_address_that_is_none_is_a_fault_of_the_field() {
+    let app = TestApp::start().await;
+    for url in ["site.example.com", "http://", "ftp://site.example.com/", "not a url"] {
+        let reply = scrape(&app, url).await;
+        assert_eq!(reply.status, 400, "{url}: {}", reply.text());
+        let body = reply.json();
+        assert_eq!(body["error"], "Invalid request parameters", "{url}");
+        assert!(body["details"]["url"]["_errors"][0].is_string(), "{url}: {body}");
+        assert_eq!(body["issues"][0]["path"], json!(["url"]), "{url}");
+    }
+    assert_eq!(app.spent().await.nanos(), 0);
+}

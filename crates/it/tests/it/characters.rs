@@ -184,9 +184,27 @@ async fn characters_are_managed_by_the_operator() {
         (&json!("Mara Neu"), &json!("mara"))
     );
     assert_eq!(names(&admin, "?search=sails").await, ["Mara Neu"]);
+    for unknown in [json!({"featured": false, "colour": "red"}), json!({"web_enabled": true})] {
+        let reply = admin.patch("/admin/characters/mara", &unknown).await;
+        assert_eq!(reply.status, 400, "{unknown}: {}", reply.text());
+    }
+    let mut unknown = card("Otto", &json!({}));
+    unknown["colour"] = "red".into();
+    assert_eq!(admin.post("/admin/characters", &unknown).await.status, 400);
     let reply = admin.patch("/admin/characters/mara", &json!({"card": {"name": ""}})).await;
     assert_eq!(reply.status, 400, "{}", reply.text());
     assert_eq!(admin.delete("/admin/characters/mara").await.ok(), json!({"success": true}));
     assert_eq!(admin.get("/characters/mara").await.status, 404);
     assert_eq!(admin.delete("/admin/characters/mara").await.status, 404);
+}
+
+#[tokio::test]
+async fn an_offset_of_null_is_none() {
+    let app = TestApp::start().await;
+    add(&app, "Mara", json!({})).await;
+    let admin = app.admin();
+    assert_eq!(names(&admin, "?search=mara&offset=null").await, ["Mara"]);
+    assert_eq!(names(&admin, "?search=mara&offset=1").await, Vec::<String>::new());
+    assert_eq!(admin.get("/characters?offset=none").await.status, 400);
+    assert_eq!(names(&admin, "?search=null").await, Vec::<String>::new(), "a text stays one");
 }

@@ -161,6 +161,8 @@ async fn files_that_are_no_pictures_are_refused_with_the_reason() {
     check_refused(&png(128, 128), expect![[r#"400 {"error":"`image`: Image dimensions are too small: 128 × 128, where at least 65536 pixels are needed.","code":"IMAGE_TOO_SMALL"}"#]]).await;
     let whole = pictures::black(Size { width: 512, height: 512 }, Format::Webp).unwrap().file;
     check_refused(&whole[..whole.len() / 2], expect![[r#"400 {"error":"`image`: The image file is corrupted or unreadable.","code":"CORRUPTED_IMAGE"}"#]]).await;
+    let whole = pictures::black(Size { width: 512, height: 512 }, Format::Jpeg).unwrap().file;
+    check_refused(&whole[..whole.len() / 2], expect![[r#"400 {"error":"`image`: The image file is corrupted or unreadable.","code":"CORRUPTED_IMAGE"}"#]]).await;
     let mut polyglot = png(256, 256);
     polyglot.extend_from_slice(b"PK\x03\x04 and so on");
     check_refused(&polyglot, expect![[r#"400 {"error":"`image`: Behind its PNG there is another file. Send the picture alone.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
@@ -182,7 +184,7 @@ async fn what_does_not_fit_the_model_is_told_at_once() {
     assert_eq!(reply.status, 400, "{}", reply.text());
     let body = json!({"prompt": "x"});
     let reply = app.admin().post(EDIT, &body).await;
-    assert!(reply.text().contains("`image` is required"), "{}", reply.text());
+    assert_eq!(reply.json()["details"]["image"]["_errors"][0], "Required", "{}", reply.text());
     let body = json!({"image": "%%%", "prompt": "x"});
     let reply = app.admin().post(EDIT, &body).await;
     assert!(reply.text().contains("It is not valid base64."), "{}", reply.text());
@@ -194,4 +196,97 @@ async fn what_does_not_fit_the_model_is_told_at_once() {
     assert_eq!(reply.status, 413, "{:.100}", reply.text());
     assert_eq!(app.spent().await.nanos(), 0);
     assert!(app.upstream.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_missing_picture_is_told_beside_other_faults() {
+    let app = TestApp::start().await;
+    let required = ["Required"];
+    for (path, field) in [
+        (EDIT, "image"),
+        (MULTI_EDIT, "images"),
+        (OPENAI_EDIT, "image"),
+        ("/images/variations", "image"),
+        ("/image/upscale", "image"),
+        ("/image/background-remove", "image"),
+    ] {
+        let faulty = json!({"model": 7, field: null});
+        let asked = [
+            app.admin().post(path, &faulty).await,
+            app.admin().form_of(path, &[("model", "")], &[]).await,
+        ];
+        for reply in asked {
+            assert_eq!(reply.status, 400, "{path}: {}", reply.text());
+            let details = &reply.json()["details"];
+            assert_eq!(details[field]["_errors"], json!(required), "{path}: {details}");
+            assert!(details["model"].is_object(), "{path}: {details}");
+        }
+    }
+    let reply = app.admin().post(EDIT, &json!({})).await;
+    let details = &reply.json()["details"];
+    assert_eq!(details["image"]["_errors"], json!(required));
+    assert_eq!(details["prompt"]["_errors"], json!(required));
+    assert_eq!(app.spent().await.nanos(), 0);
+}
+
+#[tokio::test]
+async fn a_model_without_tiers_makes_the_usual_one() {
+    let app = TestApp::configured(|toml| {
+        let priced = "resolutions = { \"2K\" = \"0.06\" }, ";
+        toml.replace("resolutions = [\"1K\", \"2K\"]\n", "").replace(priced, "")
+    })
+    .await;
+    app.upstream.play(made(1024, 1024));
+    let reply = edit(&app, &png(256, 256), &[("resolution", "1K")]).await;
+    assert_eq!(told(&reply.body), (Format::Png, 1024, 1024), "{}", reply.text());
+    let reply = edit(&app, &png(256, 256), &[("resolution", "2K")]).await;
+    assert_eq!(reply.status, 400, "{}", reply.text());
+    assert!(reply.json()["details"]["resolution"].is_object(), "{}", reply.text());
+    assert_eq!(app.spent().await.nanos(), COST);
+}
+
+#[tokio::test]
+async fn a_prompt_is_not_rewritten_and_the_caller_is_told() {
+    let app = TestApp::start().await;
+    let picture = base64(&png(256, 256));
+    for (path, field, value) in
+        [(EDIT, "image", json!(picture)), (MULTI_EDIT, "images", json!([picture]))]
+    {
+        let body = json!({"prompt": "x", field: value, "enhance_prompt": true});
+        let reply = app.admin().post(path, &body).await;
+        assert_eq!(reply.status, 400, "{}", reply.text());
+        assert!(reply.json()["details"]["enhance_prompt"].is_object(), "{}", reply.text());
+        app.upstream.play(made(1024, 1024));
+        let body = json!({"prompt": "x", field: value, "enhance_prompt": false,
+            "disable_prompt_optimization_thinking": true});
+        let reply = app.admin().post(path, &body).await;
+        assert_eq!(reply.status, 200, "nothing is asked for that is not so: {}", reply.text());
+    }
+    assert_eq!(app.spent().await.nanos(), 2 * COST);
+}
+
+#[tokio::test]
+async fn a_mask_goes_to_the_model_for_masks_where_no_model_is_named() {
+    let extra = r#"
+        [[model]]
+        id = "eraser"
+        type = "inpaint"
+        provider = "main"
+        traits = ["mask_edit"]
+        price = { per_edit_usd = "0.01" }
+    "#;
+    let app = TestApp::configured(|fixture| format!("{fixture}\n{extra}")).await;
+    let picture = png(256, 256);
+    let masked: [(&str, &str, &[u8]); 2] = [("image", "a", &picture), ("mask", "m", &picture)];
+    let named = [("prompt", "x"), ("model", "firered-image-edit")];
+    for (fields, files, model) in [
+        (&[("prompt", "x")][..], &masked[..], "eraser"),
+        (&[("prompt", "x"), ("model", "gpt-image-1")][..], &masked[..], "eraser"),
+        (&named[..], &masked[..], "firered-image-edit"),
+        (&[("prompt", "x")][..], &masked[..1], "firered-image-edit"),
+    ] {
+        app.upstream.play(made(256, 256));
+        let reply = app.admin().form_of(OPENAI_EDIT, fields, files).await;
+        assert_eq!(reply.header("x-service-model-id"), model, "{}", reply.text());
+    }
 }

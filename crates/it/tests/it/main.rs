@@ -34,6 +34,7 @@ mod embeddings;
 mod embeddings_fields;
 mod image_edits;
 mod image_safety;
+mod image_sizes;
 mod image_tools;
 mod images;
 mod limits;

@@ -207,13 +207,71 @@ async fn what_a_model_cannot_use_is_refused_before_it_costs_anything() {
         assert_eq!(reply.status, 400, "{field}: {}", reply.text());
         assert!(reply.json()["details"][field].is_object(), "{field}: {}", reply.text());
     }
-    let mut unshaped = clip();
-    unshaped.as_object_mut().unwrap().remove("aspect_ratio");
-    assert_eq!(app.admin().post("/video/queue", &unshaped).await.status, 400);
     let inward = with(json!({"reference_image_urls": ["http://127.0.0.1/a.png"]}));
     let reply = app.admin().post("/video/queue", &inward).await;
     assert_eq!(reply.status, 400, "{}", reply.text());
     assert_eq!(app.spent().await.to_string(), "0");
+}
+
+#[tokio::test]
+async fn a_video_without_a_ratio_has_the_first_that_its_model_lists() {
+    let app = TestApp::start().await;
+    let mut unshaped = clip();
+    unshaped.as_object_mut().unwrap().remove("aspect_ratio");
+    let reply = app.admin().post("/video/queue", &unshaped).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(reply.header("x-balance-remaining"), "9.2", "what it may cost is held");
+    app.run_jobs().await;
+    let MediaRequest::Video(asked) = app.maker.last_request() else {
+        panic!("a video was asked for")
+    };
+    assert_eq!(asked.aspect_ratio.as_deref(), Some("16:9"));
+}
+
+#[tokio::test]
+async fn keyframes_documents_and_a_task_reach_an_engine_that_takes_them() {
+    let app = TestApp::configured(|toml| {
+        toml.replace("starts_from = \"text-to-video\"", "starts_from = \"video\"")
+    })
+    .await;
+    let with = |more: Value| {
+        let mut body = clip();
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let keyframe =
+        |frame: u32| json!({"image_url": "https://example.com/a.png", "frame_index": frame});
+    let page = "https://example.com/brief.pdf";
+    for (field, more) in [
+        ("keyframes", json!({"keyframes": [keyframe(121)]})),
+        ("keyframes", json!({"keyframes": [keyframe(3), keyframe(3)]})),
+        ("keyframes", json!({"keyframes": [{"image_url": "ftp://x", "frame_index": 0}]})),
+        ("keyframes", json!({"keyframes": [{"image_url": "https://example.com/a.png"}]})),
+        ("keyframes", json!({"keyframes": vec![keyframe(0); 11]})),
+        ("reference_document_urls", json!({"reference_document_urls": [page, page]})),
+        ("reference_document_urls", json!({"reference_document_urls": ["http://127.0.0.1/a"]})),
+        ("omni_reference_task_type", json!({"omni_reference_task_type": "edit"})),
+        ("omni_reference_task_type", json!({"omni_reference_task_type": "paint"})),
+    ] {
+        let reply = app.admin().post("/video/queue", &with(more)).await;
+        assert_eq!(reply.status, 400, "{field}: {}", reply.text());
+        assert!(reply.json()["details"][field].is_object(), "{field}: {}", reply.text());
+        app.clock.advance_s(31);
+    }
+    assert_eq!(app.spent().await.to_string(), "0");
+    let more = json!({
+        "keyframes": [keyframe(0), keyframe(120)], "reference_document_urls": [page],
+        "omni_reference_task_type": "extension",
+    });
+    assert_eq!(app.admin().post("/video/queue", &with(more)).await.status, 200);
+    app.run_jobs().await;
+    let MediaRequest::Video(asked) = app.maker.last_request() else {
+        panic!("a video was asked for")
+    };
+    let frames: Vec<u32> = asked.keyframes.iter().map(|it| it.frame).collect();
+    assert_eq!(frames, [0, 120]);
+    assert_eq!(asked.reference_documents, [page]);
+    assert_eq!(asked.reference_task.as_deref(), Some("extend"));
 }
 
 #[tokio::test]

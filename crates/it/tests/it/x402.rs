@@ -235,12 +235,25 @@ async fn a_wallet_reads_its_own_balance_and_no_other() {
     app.fund(&wallet, "0.05").await;
     let path = format!("/x402/balance/{}", wallet.address());
     app.signed_in(&wallet).get(&path).await.expect(expect![[r#"200 {"success":true,"data":{"walletAddress":"0x1a642f0e3c3af545e7acbd38b07251b3990914f1","balanceUsd":0.05,"canConsume":false,"minimumTopUpUsd":5,"suggestedTopUpUsd":10}}"#]]);
-    app.signed_in(&other).get(&path).await.expect(expect![[r#"403 {"error":"You can only access resources for your own wallet","code":"X402_WALLET_MISMATCH"}"#]]);
+    app.signed_in(&other).get(&path).await.expect(expect![[r#"403 {"error":"X402_WALLET_MISMATCH","message":"You can only access resources for your own wallet"}"#]]);
     let own = format!("/x402/balance/{}", other.address());
     assert_eq!(app.signed_in(&other).get(&own).await.ok()["data"]["balanceUsd"], 0.0);
     let junk = app.anonymous().with("sign-in-with-x", "junk").get(&path).await;
-    junk.expect(expect![[r#"401 {"error":"Invalid Sign-in-with-x signature"}"#]]);
-    assert_eq!(app.signed_in(&wallet).get("/x402/balance/nobody").await.status, 400);
+    junk.expect(expect![[
+        r#"401 {"error":"X402_INVALID_SIGN_IN","message":"Invalid Sign-in-with-x signature"}"#
+    ]]);
+    let malformed = app.signed_in(&wallet).get("/x402/balance/nobody").await;
+    assert_eq!(malformed.status, 400);
+    assert!(malformed.json()["details"]["walletAddress"].is_object(), "{}", malformed.text());
+
+    let path = format!("/x402/transactions/{}", wallet.address());
+    app.signed_in(&other).get(&path).await.expect(expect![[r#"403 {"error":"X402_WALLET_MISMATCH","message":"You can only access resources for your own wallet"}"#]]);
+    let junk = app.anonymous().with("sign-in-with-x", "junk").get(&path).await;
+    junk.expect(expect![[
+        r#"401 {"error":"X402_INVALID_SIGN_IN","message":"Invalid Sign-in-with-x signature"}"#
+    ]]);
+    let malformed = app.signed_in(&wallet).get(&format!("{path}?limit=0")).await;
+    assert!(malformed.json()["details"]["limit"].is_object(), "{}", malformed.text());
 }
 
 #[tokio::test]

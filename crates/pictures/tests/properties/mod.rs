@@ -15,7 +15,7 @@ pub(crate) fn picture_file(bytes: &[u8]) -> bool {
         bounds: BOUNDS,
         is_strict: !has(0),
         resize: match (has(1), has(2)) {
-            (true, true) => Some(Resize::To(SIZE)),
+            (true, true) => Some(Resize::Cover(SIZE)),
             (true, false) => Some(Resize::Within(SIDE)),
             _ => None,
         },
@@ -36,11 +36,13 @@ pub(crate) fn picture_file(bytes: &[u8]) -> bool {
             let head = inspect(&made.file).expect("what we wrote can be read");
             assert_eq!((head.format, head.size, head.is_animated), (made.format, made.size, false));
             match order.resize {
-                Some(Resize::To(size)) => assert_eq!(made.size, size),
+                Some(Resize::To(size) | Resize::Cover(size)) => assert_eq!(made.size, size),
                 Some(Resize::Within(side)) => {
                     assert!(made.size.width.max(made.size.height) <= side, "{:?}", made.size);
                 }
-                None => assert!(made.size.pixels() <= BOUNDS.pixels_max, "{:?}", made.size),
+                Some(Resize::Form(_)) | None => {
+                    assert!(made.size.pixels() <= BOUNDS.pixels_max, "{:?}", made.size)
+                }
             }
             let again = Order { is_strict: true, write: Writing::As(Format::Png), ..order };
             assert!(carry_out(&again, &made.file).is_ok(), "and is nothing but a picture");

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use png::ColorType;
+use serde_json::json;
 
 use crate::harness::{
     Engine, PATIENCE, code, models_dir, never_takes_more_than_it_says, takes_no_more_than_it_says,
@@ -15,6 +18,8 @@ const EDITS: &str = "/v1/images/edits";
 const SAFETY: &str = "/v1/images/safety";
 const COMPACT: &str = "upscale-esrgan-compact";
 const ERASER: &str = "erase-migan";
+const PAINTER: &str = "pictor-icons";
+const GENERATIONS: &str = "/v1/images/generations";
 const EDITOR: &str = "pictor-edit";
 const CUTTER: &str = "cutout-u2net";
 const JUDGE: &str = "safety-open-nsfw";
@@ -97,6 +102,20 @@ fn pictures_are_enlarged_cut_out_erased_from_and_judged() {
     for files in files {
         let (status, answer) = ask(&engine, EDITS, &[("model", ERASER)], files);
         assert!(status == 200 && answer.contains("b64_json"), "{status} {answer:.200}");
+    }
+    engine.end();
+}
+
+#[test]
+fn a_drawn_picture_has_the_size_asked_for() {
+    let engine = Engine::start(&models_dir());
+    for (width, height) in [(1024, 1024), (512, 288), (1, 1280), (100, 40), (1792, 1024)] {
+        let body = json!({"model": PAINTER, "prompt": "a tree", "steps": 1,
+            "size": format!("{width}x{height}")});
+        let answer = engine.post_ok(GENERATIONS, &body);
+        let file = STANDARD.decode(answer["data"][0]["b64_json"].as_str().unwrap()).unwrap();
+        let reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
+        assert_eq!((reader.info().width, reader.info().height), (width, height));
     }
     engine.end();
 }

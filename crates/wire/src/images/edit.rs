@@ -25,15 +25,19 @@ pub struct EditRequest {
     /// One of the model's ratios; `auto`, or none, keeps that of the picture.
     #[schemars(length(min = 1, max = 16))]
     pub aspect_ratio: Option<String>,
-    /// Such as `1K`, `2K` or `4K`, for models that list resolutions.
+    /// Such as `1K`, `2K` or `4K`, for models that list resolutions; others make `1K`.
     #[schemars(length(min = 1, max = 10))]
     pub resolution: Option<String>,
     /// For models that list qualities; the price goes by it.
     pub quality: Option<Quality>,
     /// PNG for `1K` and JPEG beyond, unless said.
     pub output_format: Option<OutputFormat>,
-    /// Blurs what is found to be for adults; true unless said.
+    /// Default: true. Blurs what is found to be for adults.
     pub safe_mode: Option<bool>,
+    /// Refused if true: no prompt is rewritten here.
+    pub enhance_prompt: Option<bool>,
+    /// Without effect: no edit model of this service thinks about a prompt before it begins.
+    pub disable_prompt_optimization_thinking: Option<bool>,
 }
 
 /// Several pictures to be made into one, as a form or as JSON.
@@ -63,8 +67,12 @@ pub struct MultiEditRequest {
     pub quality: Option<Quality>,
     /// PNG for `1K` and JPEG beyond, unless said.
     pub output_format: Option<OutputFormat>,
-    /// Blurs what is found to be for adults; true unless said.
+    /// Default: true. Blurs what is found to be for adults.
     pub safe_mode: Option<bool>,
+    /// Refused if true: no prompt is rewritten here.
+    pub enhance_prompt: Option<bool>,
+    /// Without effect: no edit model of this service thinks about a prompt before it begins.
+    pub disable_prompt_optimization_thinking: Option<bool>,
 }
 
 /// How an edited picture is written.

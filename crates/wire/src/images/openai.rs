@@ -18,7 +18,8 @@ pub struct OpenAiRequest {
     /// Always 1.
     #[schemars(range(min = 1, max = 1))]
     pub n: Option<u32>,
-    /// `auto` unless said. Models that are sized by ratios take the nearest.
+    /// Default: `auto`, the model's own. The picture has exactly this size: models that are sized by
+    /// ratios make the nearest, and what does not fit is cut off.
     pub size: Option<OpenAiSize>,
     /// `b64_json` unless said; `url` gives a data URL.
     pub response_format: Option<ResponseFormat>,
@@ -59,7 +60,8 @@ pub struct OpenAiEditRequest {
     /// Always 1.
     #[schemars(range(min = 1, max = 1))]
     pub n: Option<u32>,
-    /// `auto` unless said, which keeps the ratio of the picture.
+    /// Default: `auto`, which keeps the ratio of the picture. Any other is the exact size of the
+    /// result.
     pub size: Option<OpenAiSize>,
     /// `b64_json` unless said; `url` gives a data URL.
     pub response_format: Option<ResponseFormat>,

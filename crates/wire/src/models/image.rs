@@ -25,6 +25,12 @@ pub struct ImageConstraints {
     pub steps: Steps,
     /// Width and height must be multiples of this.
     pub width_height_divisor: u64,
+    /// The least width that can be asked for, in pixels; absent where a ratio is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_width: Option<u32>,
+    /// The least height that can be asked for, in pixels; absent where a ratio is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_height: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aspect_ratios: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]

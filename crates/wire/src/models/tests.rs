@@ -48,6 +48,7 @@ fn a_video_record_has_its_type_beside_its_spec_and_no_price() {
         owned_by: "service".to_owned(),
         created: 0,
         context_length: None,
+        discount_to_user: None,
         spec: ModelSpec::Video(VideoSpec {
             common: common(),
             constraints: VideoConstraints {
@@ -239,6 +240,8 @@ fn image_constraints_have_the_names_of_the_specification() {
         promptCharacterLimit*
         steps*
         widthHeightDivisor*
+        minWidth
+        minHeight
         aspectRatios
         defaultAspectRatio
         resolutions

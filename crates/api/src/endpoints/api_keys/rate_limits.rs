@@ -1,6 +1,6 @@
 //! `GET /api_keys/rate_limits`: what the key's account may do each minute, model by model.
 
-use domain::catalogue::{Model, Selection};
+use domain::catalogue::{Catalogue, Model, ModelType, Selection};
 use domain::limits::tiers::{LimitClass, Tier};
 use moment::Timestamp;
 use store::key::ApiKey;
@@ -9,7 +9,7 @@ use wire::api_keys::{
 };
 
 use crate::app::Shared;
-use crate::call::Call;
+use crate::call::{Call, counted};
 use crate::caller::KeyHolder;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::Nothing;
@@ -43,13 +43,36 @@ async fn get_rate_limits(
         },
         key_expiration: holder.key().and_then(expiry),
         next_epoch_begins: Timestamp::start_of_day(call.now.day() + 1).to_string(),
-        rate_limits: models.map(|model| model_limits(model, tier)).collect(),
+        rate_limits: models
+            .map(|model| model_limits(model, tier))
+            .chain(retrieval_limits(&catalogue, call.now, tier))
+            .collect(),
     };
     Ok(WithHeaders::new(RateLimitsReply { data }))
 }
 
 fn expiry(key: &ApiKey) -> Option<String> {
     key.settings.expires.map(|expires| expires.to_string())
+}
+
+/// Retrieving is counted apart from queueing, whatever the model. Listed where a model is queued for.
+fn retrieval_limits<'a>(
+    catalogue: &'a Catalogue,
+    now: Timestamp,
+    tier: &'a Tier,
+) -> impl Iterator<Item = ModelRateLimits> + 'a {
+    let paths = [
+        ("/video/retrieve", ModelType::Video, LimitClass::VideoRetrieve),
+        ("/audio/retrieve", ModelType::Music, LimitClass::AudioRetrieve),
+    ];
+    let is_offered = move |kind| catalogue.list(Selection::Type(kind), now).next().is_some();
+    paths.into_iter().filter(move |(_, kind, _)| is_offered(*kind)).map(|(path, _, class)| {
+        let amount = tier.allowed(class).requests;
+        ModelRateLimits {
+            api_model_id: counted(path),
+            rate_limits: vec![RateLimit { amount, kind: RateLimitKind::Rpm }],
+        }
+    })
 }
 
 fn model_limits(model: &Model, tier: &Tier) -> ModelRateLimits {

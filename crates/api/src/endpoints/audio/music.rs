@@ -1,6 +1,7 @@
 //! From a request for music to what its model is asked, and what that costs.
 
 use domain::catalogue::{Choices, Duration, Lyrics, MusicSpec, Named};
+use domain::languages::is_language_code;
 use domain::pricing::{MusicPrice, QueuedLine};
 use engine::MusicRequest;
 use schema_check::Faults;
@@ -31,6 +32,12 @@ pub(super) fn request(body: AudioQueueRequest, spec: &MusicSpec) -> Result<Music
     {
         let message = format!("This model takes a speed of {} to {}", bounds.min, bounds.max);
         faults.at(["speed"]).push(message);
+    }
+    let language = body.language_code.as_deref();
+    if spec.language_code && language.is_some_and(|code| !is_language_code(code)) {
+        faults
+            .at(["language_code"])
+            .push("Must be the code of a language in ISO 639-1, such as en");
     }
     check_voice(body.voice.as_deref(), &spec.voices, &mut faults);
     let duration_s = duration(body.duration_seconds.as_ref(), spec, &mut faults);

@@ -13,7 +13,7 @@ use crate::call::Call;
 use crate::caller::Customer;
 use crate::caller_files;
 use crate::endpoint::{Draft, Endpoint};
-use crate::input::{Form, FormOrJson};
+use crate::input::{FileFields, Form, FormOrJson};
 use crate::model_headers;
 use crate::paid::{PaidCall, Produced};
 use crate::payment;
@@ -24,6 +24,10 @@ use crate::reply::written::VideoWritten;
 
 const ACCEPTED: &str = "video/mp4, video/webm, audio/*";
 const ONE_SECOND: Duration = Duration::from_secs(1);
+
+impl FileFields for VideoTranscriptionRequest {
+    const REQUIRED_ANY: &'static [&'static str] = &[];
+}
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/video/transcriptions", create_video_transcription)

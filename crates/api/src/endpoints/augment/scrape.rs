@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ::web::{PAGE_BYTES_MAX, ScrapeFault};
 use domain::limits::tiers::LimitClass;
+use schema_check::Faults;
 use wire::augment::{ScrapeFormat, ScrapeRequest, ScrapeResult};
 
 use crate::app::Shared;
@@ -33,7 +34,7 @@ async fn scrape_page(
     call: Call<Customer, Json<ScrapeRequest>>,
 ) -> Result<WithHeaders<ScrapeResult>, Refusal> {
     let (call, Json(body)) = PaidCall::of(&app, call);
-    let address = app.web.scraper.parse(&body.url).map_err(refuse)?;
+    let address = app.web.scraper.parse(&body.url).map_err(refuse_address)?;
     call.room.take_more(PAGE_BYTES_MAX)?;
     let funds = hold(&call, WebWork::Scrape)?;
     let (web, charge) = (Arc::clone(&app.web), charge(&call, WebWork::Scrape));
@@ -48,6 +49,15 @@ async fn scrape_page(
     let result =
         ScrapeResult { url: body.url, content: paid.output, format: ScrapeFormat::Markdown };
     Ok(WithHeaders::new(result).header(payment::BALANCE_REMAINING, remaining))
+}
+
+/// An address that cannot be fetched from is a fault of the field; a site that blocks programs is
+/// none.
+fn refuse_address(fault: ScrapeFault) -> Refusal {
+    match fault {
+        ScrapeFault::Fetch(fault) => Refusal::invalid(&Faults::one(["url"], fault.to_string())),
+        fault => refuse(fault),
+    }
 }
 
 /// An address that is wrong is the caller's; a page that fails is nobody's here.

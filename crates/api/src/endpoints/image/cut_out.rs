@@ -12,14 +12,14 @@ use schema_check::Faults;
 use wire::images;
 
 use super::edit::spec;
-use super::finish::Finish;
+use super::finish::{Finish, FinishedSize};
 use super::painted::Watch;
 use super::sent_picture::{self, SentPicture};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
-use crate::input::{Form, FormOrJson};
+use crate::input::{FileFields, Form, FormOrJson};
 use crate::model_headers;
 use crate::paid::{PaidCall, Produced};
 use crate::payment;
@@ -31,6 +31,10 @@ use crate::reply::picture::{PictureFile, PngPictured};
 
 /// The role of the model that removes backgrounds, among those that edit.
 const TRAIT: &str = "background_remove";
+
+impl FileFields for images::CutOutRequest {
+    const REQUIRED_ANY: &'static [&'static str] = &["image", "image_url"];
+}
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/image/background-remove", remove_image_background)
@@ -61,8 +65,13 @@ async fn remove_image_background(
 
     let studio = Studio::of(&call);
     let picture = given.open(&studio).await?;
-    let finish =
-        Finish { format: Format::Png, is_safe: false, mark: None, facts: None, size: None };
+    let finish = Finish {
+        format: Format::Png,
+        is_safe: false,
+        mark: None,
+        facts: None,
+        size: FinishedSize::AsMade,
+    };
     let sku = format!("{}-background-remove", model.id);
     let charge = payment::unit_charge(&model, ChargeLine { sku, units: 1, rate, per: Per::One });
     let (watch, _guard) = Watch::over(engine.as_ref());

@@ -13,15 +13,15 @@ use schema_check::Faults;
 use wire::images::{self, Quality};
 
 use super::TRAIT_DEFAULT;
-use super::finish::{self, Finish, Finished};
+use super::finish::{self, Finish, Finished, FinishedSize};
 use super::painted::{Watch, with_verdicts};
-use super::plan::{any_seed, chosen_quality, quality_name};
+use super::plan::{NOT_REWRITTEN, any_seed, chosen_quality, quality_name};
 use super::sent_picture::{self, SentPicture};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
-use crate::input::{Form, FormOrJson};
+use crate::input::{FileFields, Form, FormOrJson};
 use crate::model_headers;
 use crate::paid::{Paid, PaidCall, Produced};
 use crate::payment;
@@ -35,6 +35,10 @@ use crate::reply::picture::{PictureFile, Pictured};
 const AUTO: &str = "auto";
 /// The tier that is written without a loss.
 const SMALL_TIER: &str = "1K";
+
+impl FileFields for images::EditRequest {
+    const REQUIRED_ANY: &'static [&'static str] = &["image"];
+}
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/image/edit", edit_image)
@@ -58,10 +62,12 @@ async fn edit_image(
         prompt: fields.prompt,
         aspect_ratio: fields.aspect_ratio,
         resolution: fields.resolution,
+        size: None,
         quality: fields.quality,
         format: fields.output_format.map(finish::output_format),
         is_safe: fields.safe_mode != Some(false),
         is_strict: true,
+        rewrites_prompt: fields.enhance_prompt == Some(true),
         field: "image",
     };
     let picture = sent_picture::one(files, "image", fields.image.as_deref())?;
@@ -84,11 +90,15 @@ pub(super) struct Wishes {
     pub(super) prompt: String,
     pub(super) aspect_ratio: Option<String>,
     pub(super) resolution: Option<String>,
+    /// Exactly this size, whatever the model makes.
+    pub(super) size: Option<PictureSize>,
     pub(super) quality: Option<Quality>,
     pub(super) format: Option<Format>,
     pub(super) is_safe: bool,
     /// Refuses a resolution where the model has none; otherwise it is passed over.
     pub(super) is_strict: bool,
+    /// Asks for a prompt that is rewritten before it is used.
+    pub(super) rewrites_prompt: bool,
     /// Where the pictures came in.
     pub(super) field: &'static str,
 }
@@ -134,7 +144,9 @@ impl Editing {
         };
         let original = pictures.first().map_or((1, 1), |it| (it.size.width, it.size.height));
         let (ratio, tier) = (terms.aspect_ratio.as_deref(), terms.resolution.as_deref());
-        let (width, height) = frame::of_edit(original, ratio, tier);
+        let framed = frame::of_edit(original, ratio, tier);
+        let framed = PictureSize { width: framed.0, height: framed.1 };
+        let size = self.wishes.size;
         let is_small = tier.is_none_or(|it| it == SMALL_TIER);
         let usual = if is_small { Format::Png } else { Format::Jpeg };
         let finish = Finish {
@@ -142,10 +154,10 @@ impl Editing {
             is_safe: self.wishes.is_safe,
             mark: None,
             facts: None,
-            size: None,
+            size: size.map_or_else(|| FinishedSize::of_ratio(ratio), FinishedSize::Pixels),
         };
         let frame = Frame {
-            size: PictureSize { width, height },
+            size: size.unwrap_or(framed),
             aspect_ratio: terms.aspect_ratio.clone(),
             resolution: terms.resolution.clone(),
         };
@@ -164,8 +176,7 @@ impl Editing {
 
     /// Everything that depends on the model, with every fault at once.
     fn terms(&self, spec: &InpaintSpec) -> Result<Terms, Refusal> {
-        let Wishes { prompt, aspect_ratio, resolution, quality, is_strict, field, .. } =
-            &self.wishes;
+        let Wishes { prompt, aspect_ratio, quality, field, .. } = &self.wishes;
         let mut faults = Faults::default();
         let most = spec.prompt_characters_max;
         if most < prompt.chars().count() as u64 {
@@ -185,19 +196,13 @@ impl Editing {
         if let Some(ratio) = &ratio {
             check_ratio(ratio, spec, count, &mut faults);
         }
-        let resolution = resolution.clone().filter(|_| *is_strict || !spec.resolutions.is_empty());
-        let resolution = if resolution.is_some() && spec.resolutions.is_empty() {
-            faults.at(["resolution"]).push("This model has no resolutions to choose from");
+        if self.wishes.rewrites_prompt {
+            faults.at(["enhance_prompt"]).push(NOT_REWRITTEN);
+        }
+        let resolution = self.tier(spec).unwrap_or_else(|(field, message)| {
+            faults.at([field]).push(message);
             None
-        } else {
-            match frame::chosen("resolution", resolution.as_deref(), &spec.resolutions) {
-                Ok(chosen) => chosen,
-                Err((field, message)) => {
-                    faults.at([field]).push(message);
-                    None
-                }
-            }
-        };
+        });
         let quality = chosen_quality(*quality, &spec.qualities).unwrap_or_else(|message| {
             faults.at(["quality"]).push(message);
             None
@@ -210,6 +215,23 @@ impl Editing {
             aspect_ratio: ratio,
             resolution,
         })
+    }
+}
+
+impl Editing {
+    /// The tier of the result. A model without tiers makes `1K`, which is what the specification
+    /// takes where none is named.
+    fn tier(&self, spec: &InpaintSpec) -> Result<Option<String>, frame::Finding> {
+        let asked = self.wishes.resolution.as_deref();
+        if !spec.resolutions.is_empty() {
+            return frame::chosen("resolution", asked, &spec.resolutions);
+        }
+        let is_other = asked.is_some_and(|it| !it.eq_ignore_ascii_case(SMALL_TIER));
+        if is_other && self.wishes.is_strict {
+            let message = "This model has no resolutions to choose from; leave it out, or 1K";
+            return Err(("resolution", message.to_owned()));
+        }
+        Ok(None)
     }
 }
 

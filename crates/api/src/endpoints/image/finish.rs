@@ -1,6 +1,7 @@
 //! From what an engine made to what a caller gets.
 
 use bytes::Bytes;
+use domain::frame;
 use engine::{EngineError, ImageAnswer, PictureSize};
 use pictures::{Bounds, Format, Order, Outcome, Resize, Size, Writing};
 use wire::images::{ImageFormat, OpenAiFormat, OutputFormat};
@@ -38,8 +39,37 @@ pub(super) struct Finish {
     pub(super) mark: Option<String>,
     /// What is written into the file.
     pub(super) facts: Option<String>,
-    /// Exactly this size, whatever the engine made.
-    pub(super) size: Option<PictureSize>,
+    pub(super) size: FinishedSize,
+}
+
+/// How large a picture is that leaves, whatever the engine made. What does not fit is cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FinishedSize {
+    /// The caller asked for none.
+    AsMade,
+    /// Exactly these pixels.
+    Pixels(PictureSize),
+    /// Any pixels in the form of these sides.
+    Form(PictureSize),
+}
+
+impl FinishedSize {
+    /// The form of a ratio such as `16:9`.
+    pub(super) fn of_ratio(ratio: Option<&str>) -> FinishedSize {
+        let sides = ratio.and_then(frame::parts);
+        sides.map_or(FinishedSize::AsMade, |(width, height)| {
+            FinishedSize::Form(PictureSize { width, height })
+        })
+    }
+
+    fn resize(self) -> Option<Resize> {
+        let size = |it: PictureSize| Size { width: it.width, height: it.height };
+        match self {
+            FinishedSize::AsMade => None,
+            FinishedSize::Pixels(pixels) => Some(Resize::Cover(size(pixels))),
+            FinishedSize::Form(sides) => Some(Resize::Form(size(sides))),
+        }
+    }
 }
 
 /// A picture as it leaves.
@@ -74,7 +104,7 @@ impl Finish {
         let order = Order {
             bounds: BOUNDS,
             is_strict: false,
-            resize: self.size.map(|it| Resize::To(Size { width: it.width, height: it.height })),
+            resize: self.size.resize(),
             blur: is_blurred,
             mark: self.mark.clone(),
             write: Writing::As(self.format),
@@ -92,8 +122,12 @@ impl Finish {
     pub(super) async fn blacked_out(
         &self,
         studio: &Studio,
-        size: PictureSize,
+        framed: PictureSize,
     ) -> Result<Finished, EngineError> {
+        let size = match self.size {
+            FinishedSize::Pixels(pixels) => pixels,
+            FinishedSize::AsMade | FinishedSize::Form(_) => framed,
+        };
         let size = Size { width: size.width, height: size.height };
         let outcome = studio.black(size, self.format).await;
         let unwritten = |cause: String| EngineError::BadAnswer { cause };

@@ -50,7 +50,7 @@ async fn generate_image(
         is_safe: body.safe_mode != Some(false),
         mark: app.settings.watermark.clone().filter(|_| body.hide_watermark != Some(true)),
         facts: None,
-        size: None,
+        size: plan.size,
     };
     let with_facts = body.embed_exif_metadata == Some(true);
     let facts = |request| with_facts.then(|| plan::facts(&body, &resolved.model.id, request));

@@ -11,10 +11,14 @@ use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
-use crate::input::{Form, FormOrJson};
+use crate::input::{FileFields, Form, FormOrJson};
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 use crate::reply::picture::Pictured;
+
+impl FileFields for MultiEditRequest {
+    const REQUIRED_ANY: &'static [&'static str] = &["images"];
+}
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/image/multi-edit", multi_edit_image)
@@ -43,10 +47,12 @@ async fn multi_edit_image(
         prompt: fields.prompt,
         aspect_ratio: fields.aspect_ratio,
         resolution: fields.resolution,
+        size: None,
         quality: fields.quality,
         format: fields.output_format.map(finish::output_format),
         is_safe: fields.safe_mode != Some(false),
         is_strict: false,
+        rewrites_prompt: fields.enhance_prompt == Some(true),
         field: "images",
     };
     let editing = Editing { pictures, mask: None, wishes };

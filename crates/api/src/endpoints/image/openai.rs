@@ -18,18 +18,28 @@ use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 
-/// The model of this name, or the default one where nobody knows the name: clients send the names
-/// of OpenAI's own models.
+/// A model as OpenAI's clients name it.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    name: Option<&'a str>,
+    /// Traits whose model is taken where the name is unknown; the first that a model has counts.
+    usual: &'a [&'a str],
+    kind: ModelType,
+}
+
+/// The model of this name, or the usual one where the name is unknown: clients send the names of
+/// OpenAI's own models.
 fn resolve<'a>(
     call: &PaidCall,
     catalogue: &'a Catalogue,
-    name: Option<&str>,
-    kind: ModelType,
+    asked: Asked<'_>,
 ) -> Result<Resolved<'a>, Refusal> {
-    let name = name.unwrap_or(TRAIT_DEFAULT);
-    let is_unknown =
-        matches!(catalogue.resolve(name, kind, call.now), Err(Unresolved::NotFound { .. }));
-    call.resolve(catalogue, if is_unknown { TRAIT_DEFAULT } else { name }, kind)
+    let is_known = |name: &&str| {
+        !matches!(catalogue.resolve(name, asked.kind, call.now), Err(Unresolved::NotFound { .. }))
+    };
+    let usual = asked.usual.iter().copied();
+    let known = asked.name.into_iter().chain(usual).find(is_known);
+    call.resolve(catalogue, known.unwrap_or(TRAIT_DEFAULT), asked.kind)
 }
 
 /// The sides that a size names; none where the model shall choose.

@@ -11,9 +11,12 @@ use schema_check::{Faults, PathStep};
 use serde_json::json;
 use wire::images::{self, Quality};
 
+use super::finish::FinishedSize;
 use super::sent_picture::SentPicture;
 use crate::refusal::Refusal;
 
+/// The refusal of `enhance_prompt`.
+pub(super) const NOT_REWRITTEN: &str = "Prompts are not rewritten here; leave it out, or false";
 /// Of a style reference that says none.
 const STYLE_STRENGTH: f64 = 0.5;
 /// Seeds are within this, on both sides of zero.
@@ -26,6 +29,8 @@ pub(super) struct Plan {
     /// Not opened yet, for all of them.
     pub(super) styles: Vec<Style>,
     pub(super) rate: Rate,
+    /// Of each picture as it leaves.
+    pub(super) size: FinishedSize,
 }
 
 /// A picture whose style was asked for, and how much it counts.
@@ -64,6 +69,7 @@ impl Plan {
         };
         let rate = spec.price.picture(framed.resolution.as_deref(), quality);
         let rate = rate.ok_or_else(|| Refusal::internal("a resolution without a price"))?;
+        let size = finished_size(&framed);
         let first = ImageRequest {
             prompt,
             negative_prompt: body.negative_prompt.clone().filter(|it| !it.is_empty()),
@@ -80,7 +86,7 @@ impl Plan {
             .map(|_| ImageRequest { seed: any_seed(entropy), ..first.clone() });
         let further: Vec<ImageRequest> = further.collect();
         let requests = std::iter::once(first).chain(further).collect();
-        Ok(Plan { requests, styles: given_styles(body)?, rate })
+        Ok(Plan { requests, styles: given_styles(body)?, rate, size })
     }
 }
 
@@ -117,8 +123,7 @@ fn check_variants(body: &images::ImageRequest, faults: &mut Faults) {
 /// Prompts are passed on as they are.
 fn check_rewriting(body: &images::ImageRequest, spec: &ImageSpec, faults: &mut Faults) {
     if body.enhance_prompt == Some(true) {
-        let message = "Prompts are not rewritten here; leave it out, or false";
-        faults.at(["enhance_prompt"]).push(message);
+        faults.at(["enhance_prompt"]).push(NOT_REWRITTEN);
     }
     let keeps_quiet = body.disable_prompt_optimization_thinking == Some(true);
     if keeps_quiet && spec.optimize_prompt_thinking {
@@ -202,6 +207,15 @@ pub(super) const fn quality_name(quality: ModelQuality) -> &'static str {
         ModelQuality::Medium => "medium",
         ModelQuality::High => "high",
     }
+}
+
+/// Pixels where the model is sized by them, and otherwise the ratio that was asked for.
+fn finished_size(framed: &Framed) -> FinishedSize {
+    let Framed { width, height, aspect_ratio, resolution } = framed;
+    if aspect_ratio.is_none() && resolution.is_none() {
+        return FinishedSize::Pixels(PictureSize { width: *width, height: *height });
+    }
+    FinishedSize::of_ratio(aspect_ratio.as_deref())
 }
 
 fn engine_frame(framed: Framed) -> Frame {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use domain::media::{self, Source};
 use engine::Picture;
 use pictures::{Bounds, Order, Resize, Writing};
+use schema_check::{Fault, Faults};
 
 use crate::input::{FILE_BYTES_MAX, Upload};
 use crate::picture_work::{self, Studio};
@@ -112,9 +113,7 @@ pub(super) fn one(
     let mut given = given.into_iter();
     match (given.next(), given.next()) {
         (Some(only), None) => Ok(only),
-        (None, _) => Err(Refusal::no_picture(format!(
-            "`{field}` is required: a file, base64, a data URL, or an address."
-        ))),
+        (None, _) => Err(Refusal::invalid(&Faults::one([field], Fault::missing("string")))),
         (Some(_), Some(_)) => Err(Refusal::no_picture(format!("Send one `{field}`, not several."))),
     }
 }

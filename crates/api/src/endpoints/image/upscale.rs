@@ -12,14 +12,14 @@ use schema_check::Faults;
 use wire::images::UpscaleRequest;
 
 use super::TRAIT_DEFAULT;
-use super::finish::Finish;
+use super::finish::{Finish, FinishedSize};
 use super::painted::Watch;
 use super::sent_picture;
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
-use crate::input::{Form, FormOrJson};
+use crate::input::{FileFields, Form, FormOrJson};
 use crate::model_headers;
 use crate::paid::{PaidCall, Produced};
 use crate::payment;
@@ -33,6 +33,10 @@ const SCALE_DEFAULT: f64 = 2.0;
 const CREATIVITY_DEFAULT: f64 = 0.5;
 /// Of the enlarged picture.
 const PIXELS_MAX: u64 = 16_777_216;
+
+impl FileFields for UpscaleRequest {
+    const REQUIRED_ANY: &'static [&'static str] = &["image"];
+}
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/image/upscale", upscale_image)
@@ -64,8 +68,13 @@ async fn upscale_image(
     let picture = given.open(&studio).await?;
     let size = enlarged(&picture, scale)?;
     let request = Arc::new(request(fields, picture, scale, size));
-    let finish =
-        Finish { format: Format::Png, is_safe: false, mark: None, facts: None, size: Some(size) };
+    let finish = Finish {
+        format: Format::Png,
+        is_safe: false,
+        mark: None,
+        facts: None,
+        size: FinishedSize::Pixels(size),
+    };
     let step = if scale <= 2.0 { "2x" } else { "4x" };
     let sku = format!("{}-upscale-{step}", model.id);
     let charge = payment::unit_charge(&model, ChargeLine { sku, units: 1, rate, per: Per::One });

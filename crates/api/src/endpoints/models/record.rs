@@ -22,6 +22,7 @@ pub(crate) fn record(model: &Model, now: Timestamp) -> wire::Model {
         owned_by: model.owned_by.clone(),
         created: model.created.map_or(0, Timestamp::seconds),
         context_length,
+        discount_to_user: None,
         spec: spec(model, now),
     }
 }
@@ -137,6 +138,8 @@ fn image_spec(common: wire::CommonSpec, image: &ImageSpec) -> wire::ImageSpec {
             prompt_character_limit: image.prompt_characters_max,
             steps: wire::Steps { default: image.steps.default, max: image.steps.max },
             width_height_divisor: image.width_height_divisor,
+            min_width: image.is_sized_by_pixels().then_some(image.width_min),
+            min_height: image.is_sized_by_pixels().then_some(image.height_min),
             aspect_ratios: listed(image.aspect_ratios.options()),
             default_aspect_ratio: image.aspect_ratios.default().cloned(),
             resolutions: listed(image.resolutions.options()),

@@ -2,7 +2,7 @@
 
 use domain::catalogue::{VideoKind, VideoSpec};
 use domain::media;
-use engine::{VideoElement, VideoRequest};
+use engine::{Keyframe, VideoElement, VideoRequest};
 use schema_check::{Faults, PathStep};
 use wire::video::{self as wire_video, Resolution, VideoDuration, VideoQueueRequest};
 
@@ -13,6 +13,9 @@ const AUDIO_BYTES_MAX: usize = 15 * 1024 * 1024;
 const AUDIO_TYPES: [&str; 5] =
     ["audio/wav", "audio/wave", "audio/x-wav", "audio/mpeg", "audio/mp3"];
 
+/// Of the videos that keyframes count in.
+const FRAMES_PER_SECOND: u64 = 24;
+
 /// What kind of file a field wants.
 #[derive(Debug, Clone, Copy)]
 enum FileKind {
@@ -21,6 +24,7 @@ enum FileKind {
     Picture,
     Video,
     Audio,
+    Document,
 }
 
 /// A file of the caller's: where it stands in the request, and what it is.
@@ -41,6 +45,7 @@ pub(super) fn request(
     check_duration(body.duration, spec, &mut faults);
     check_choices(&body, spec, &mut faults);
     check_starts(&body, spec, &mut faults);
+    check_keyframes(&body, spec, &mut faults);
     for given in files(&body) {
         if let Some(fault) = file_fault(&given, hosts, takes_addresses) {
             faults.at(given.path).push(fault);
@@ -48,6 +53,9 @@ pub(super) fn request(
     }
     let resolution = resolution(body.resolution, spec, &mut faults);
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
+    let aspect_ratio = body.aspect_ratio.map(|it| it.name().to_owned());
+    let keyframe =
+        |it: wire_video::VideoKeyframe| Keyframe { image: it.image_url, frame: it.frame_index };
     let element = |it: wire_video::VideoElement| VideoElement {
         frontal_image: it.frontal_image_url,
         reference_images: it.reference_image_urls.unwrap_or_default(),
@@ -57,7 +65,7 @@ pub(super) fn request(
         prompt: body.prompt,
         negative_prompt: body.negative_prompt.filter(|it| !it.is_empty()),
         duration_s: body.duration.seconds(),
-        aspect_ratio: body.aspect_ratio.map(|it| it.name().to_owned()),
+        aspect_ratio: aspect_ratio.or_else(|| spec.aspect_ratios.first().cloned()),
         resolution,
         upscale_factor: body.upscale_factor,
         has_audio: spec.audio_configurable.then(|| body.audio.unwrap_or(true)),
@@ -70,6 +78,9 @@ pub(super) fn request(
         reference_audios: body.reference_audio_urls.unwrap_or_default(),
         scene_images: body.scene_image_urls.unwrap_or_default(),
         elements: body.elements.unwrap_or_default().into_iter().map(element).collect(),
+        keyframes: body.keyframes.unwrap_or_default().into_iter().map(keyframe).collect(),
+        reference_documents: body.reference_document_urls.unwrap_or_default(),
+        reference_task: body.omni_reference_task_type.map(|it| it.short_name().to_owned()),
         seed: 0,
     })
 }
@@ -113,9 +124,6 @@ fn check_choices(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults
     }
     let ratios = || spec.aspect_ratios.join(", ");
     match body.aspect_ratio {
-        None if !spec.aspect_ratios.is_empty() => {
-            faults.at(["aspect_ratio"]).push(format!("Choose one of {}", ratios()));
-        }
         Some(_) if spec.aspect_ratios.is_empty() => {
             faults.at(["aspect_ratio"]).push("This model has no aspect ratios to choose from");
         }
@@ -174,6 +182,32 @@ fn check_starts(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults)
     }
 }
 
+/// Each frame at most once, within the video.
+fn check_keyframes(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults) {
+    let keyframes = body.keyframes.as_deref().unwrap_or_default();
+    if !keyframes.is_empty() && spec.kind == VideoKind::TextToVideo {
+        faults.at(["keyframes"]).push("This model does not take `keyframes`");
+    }
+    let last = body.duration.seconds().map(|seconds| seconds * FRAMES_PER_SECOND);
+    for (index, keyframe) in keyframes.iter().enumerate() {
+        let path = [PathStep::from("keyframes"), index.into(), "frame_index".into()];
+        let frame = keyframe.frame_index;
+        if let Some(last) = last.filter(|last| *last < u64::from(frame)) {
+            faults.at(path).push(format!("Must be at most {last} for this duration"));
+        } else if keyframes[..index].iter().any(|it| it.frame_index == frame) {
+            faults.at(path).push("Another keyframe has this frame already");
+        }
+    }
+    let any = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
+    let has_reference = any(&body.reference_image_urls)
+        || any(&body.reference_video_urls)
+        || any(&body.reference_document_urls);
+    if body.omni_reference_task_type.is_some() && !has_reference {
+        let message = "It says what is done with references; send some, or leave it out";
+        faults.at(["omni_reference_task_type"]).push(message);
+    }
+}
+
 fn files(body: &VideoQueueRequest) -> Vec<SentFile<'_>> {
     let single = [
         ("image_url", FileKind::Frame, &body.image_url),
@@ -186,6 +220,7 @@ fn files(body: &VideoQueueRequest) -> Vec<SentFile<'_>> {
         ("reference_video_urls", FileKind::Video, &body.reference_video_urls),
         ("reference_audio_urls", FileKind::Audio, &body.reference_audio_urls),
         ("scene_image_urls", FileKind::Picture, &body.scene_image_urls),
+        ("reference_document_urls", FileKind::Document, &body.reference_document_urls),
     ];
     let mut found = Vec::new();
     for (field, kind, file) in single {
@@ -195,6 +230,10 @@ fn files(body: &VideoQueueRequest) -> Vec<SentFile<'_>> {
         for (index, file) in list.iter().flatten().enumerate() {
             found.push(SentFile { path: vec![field.into(), index.into()], kind, file });
         }
+    }
+    for (index, keyframe) in body.keyframes.iter().flatten().enumerate() {
+        let path = vec!["keyframes".into(), index.into(), "image_url".into()];
+        found.push(SentFile { path, kind: FileKind::Picture, file: &keyframe.image_url });
     }
     for (index, element) in body.elements.iter().flatten().enumerate() {
         let at = |field: &'static str| vec![PathStep::from("elements"), index.into(), field.into()];
@@ -220,6 +259,9 @@ fn file_fault(given: &SentFile<'_>, hosts: &Judged, takes_addresses: bool) -> Op
         }
         FileKind::Video => media::check_video(given.file).map_err(|fault| fault.to_string()),
         FileKind::Audio => check_audio(given.file),
+        FileKind::Document => {
+            media::source(given.file).map(drop).map_err(|fault| fault.to_string())
+        }
     };
     if let Err(fault) = checked {
         return Some(fault);

@@ -13,7 +13,7 @@ use crate::discovery::suggested_top_up;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::Path;
 use crate::payment::can_consume;
-use crate::refusal::Refusal;
+use crate::refusal::x402::WalletReadRefusal;
 use crate::reply::WithHeaders;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -21,14 +21,13 @@ pub(crate) fn endpoint() -> Endpoint {
         .tag("x402")
         .summary("Show the balance of the wallet that signed in")
         .limit(LimitClass::WalletBalance)
-        .refuses(403, "Another wallet's balance")
         .build()
 }
 
 async fn get_wallet_balance(
     app: Shared,
     call: Call<SignedIn, Path<WalletPath>>,
-) -> Result<WithHeaders<WalletBalanceReply>, Refusal> {
+) -> Result<WithHeaders<WalletBalanceReply>, WalletReadRefusal> {
     let Path(path) = &call.input;
     let wallet = own_wallet(&call.caller, path)?;
     let owner = &call.caller.0.owner;

@@ -14,6 +14,7 @@ use crate::caller::SignedIn;
 use crate::endpoint::{Draft, Endpoint};
 use crate::input::{Path, Query};
 use crate::refusal::Refusal;
+use crate::refusal::x402::WalletReadRefusal;
 use crate::reply::WithHeaders;
 
 const LIMIT_UNSAID: usize = 50;
@@ -23,7 +24,6 @@ pub(crate) fn endpoint() -> Endpoint {
         .tag("x402")
         .summary("List top-ups, charges and refunds of the wallet that signed in")
         .limit(LimitClass::WalletTransactions)
-        .refuses(403, "Another wallet's transactions")
         .build()
 }
 
@@ -32,7 +32,7 @@ type Asked = (Path<WalletPath>, Query<WalletTransactionsQuery>);
 async fn list_wallet_transactions(
     app: Shared,
     call: Call<SignedIn, Asked>,
-) -> Result<WithHeaders<WalletTransactionsReply>, Refusal> {
+) -> Result<WithHeaders<WalletTransactionsReply>, WalletReadRefusal> {
     let (Path(path), Query(query)) = &call.input;
     let wallet = own_wallet(&call.caller, path)?;
     let (limit, offset) = (query.limit.unwrap_or(LIMIT_UNSAID), query.offset.unwrap_or(0));

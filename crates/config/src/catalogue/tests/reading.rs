@@ -1,8 +1,8 @@
 //! What an entry means.
 
 use domain::catalogue::{
-    Capability, Catalogue, Choices, Duration, Lyrics, ModelSpec, ModelType, Named, Privacy, Route,
-    Selection, Successor, Tier,
+    Capability, Catalogue, Choices, Duration, Lyrics, ModelSpec, ModelType, Named, Privacy,
+    Quality, Route, Selection, Successor, Tier,
 };
 use domain::pricing::{ImageRates, MusicPrice, Rate};
 use moment::Timestamp;
@@ -97,6 +97,27 @@ fn the_first_of_a_list_is_its_default_unless_another_is_named() {
     assert_eq!(image.resolutions.default().map(String::as_str), Some("1K"));
     let ModelSpec::Image(image) = showcased("z-image-turbo") else { panic!("an image model") };
     assert_eq!(image.resolutions, Choices::none());
+}
+
+#[test]
+fn the_default_quality_is_high_where_it_is_listed() {
+    let default = |keys: &str| {
+        let entry = r#"
+            [[model]]
+            id = "painter"
+            type = "image"
+            provider = "main"
+            price = { per_image_usd = "0.01" }
+        "#;
+        let model = only_model(&format!("{entry}\n{keys}"));
+        let ModelSpec::Image(image) = model.spec else { panic!("an image model") };
+        image.qualities.default().copied()
+    };
+    assert_eq!(default(r#"qualities = ["low", "medium", "high"]"#), Some(Quality::High));
+    assert_eq!(default(r#"qualities = ["low", "medium"]"#), Some(Quality::Low));
+    let named = "qualities = [\"low\", \"high\"]\ndefault_quality = \"low\"";
+    assert_eq!(default(named), Some(Quality::Low));
+    assert_eq!(default(""), None);
 }
 
 #[test]

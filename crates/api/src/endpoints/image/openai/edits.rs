@@ -1,20 +1,29 @@
 //! `POST /images/edits`.
 
 use domain::catalogue::ModelType;
+use engine::PictureSize;
 use wire::images::{OpenAiEditRequest, OpenAiImages};
 
 use super::super::edit::{Editing, Wishes};
 use super::super::finish;
 use super::super::sent_picture::{self, SentPicture};
-use super::{answer, nearest_ratio, quality, resolve, sides};
+use super::{Asked, TRAIT_DEFAULT, answer, nearest_ratio, quality, resolve, sides};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
 use crate::endpoint::{Draft, Endpoint};
-use crate::input::{Form, FormOrJson};
+use crate::input::{FileFields, Form, FormOrJson};
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
+
+/// The role of the model that gets requests with a mask and without a known model: not every edit
+/// model takes masks.
+const TRAIT_MASK: &str = "mask_edit";
+
+impl FileFields for OpenAiEditRequest {
+    const REQUIRED_ANY: &'static [&'static str] = &["image"];
+}
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/images/edits", create_image_edit)
@@ -30,7 +39,10 @@ async fn create_image_edit(
 ) -> Result<WithHeaders<OpenAiImages>, Refusal> {
     let (call, FormOrJson(Form { fields, files })) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
-    let resolved = resolve(&call, &catalogue, fields.model.as_deref(), ModelType::Inpaint)?;
+    let has_mask = fields.mask.is_some() || files.iter().any(|file| file.field == "mask");
+    let usual = if has_mask { &[TRAIT_MASK, TRAIT_DEFAULT][..] } else { &[TRAIT_DEFAULT] };
+    let asked = Asked { name: fields.model.as_deref(), usual, kind: ModelType::Inpaint };
+    let resolved = resolve(&call, &catalogue, asked)?;
     let mask = match fields.mask.as_deref() {
         Some(text) => Some(SentPicture::text("mask", text)?),
         None => sent_picture::named(files.clone(), "mask").map(SentPicture::file).next(),
@@ -41,15 +53,18 @@ async fn create_image_edit(
         pictures.push(SentPicture::text("image", text)?);
     }
     let ratios = super::super::edit::spec(resolved.model)?.aspect_ratios.clone();
-    let ratio = sides(fields.size).and_then(|sides| nearest_ratio(sides, &ratios));
+    let sides = sides(fields.size);
+    let ratio = sides.and_then(|sides| nearest_ratio(sides, &ratios));
     let wishes = Wishes {
         prompt: fields.prompt,
         aspect_ratio: ratio.filter(|_| 1 < pictures.len() || takes_ratio(&resolved)),
         resolution: None,
+        size: sides.map(|(width, height)| PictureSize { width, height }),
         quality: quality(fields.quality),
         format: Some(finish::openai_format(fields.output_format.unwrap_or_default())),
         is_safe: true,
         is_strict: true,
+        rewrites_prompt: false,
         field: "image",
     };
     let editing = Editing { pictures, mask, wishes };
@@ -59,7 +74,7 @@ async fn create_image_edit(
     Ok(answer(&call, &resolved, &paid, form))
 }
 
-/// A size is only a wish to OpenAI's clients: one that the model cannot fulfil is passed over.
+/// A ratio is sent only to models that take one. The result is brought to the size either way.
 fn takes_ratio(resolved: &domain::catalogue::Resolved<'_>) -> bool {
     super::super::edit::spec(resolved.model).is_ok_and(|it| it.single_image_aspect_ratio)
 }

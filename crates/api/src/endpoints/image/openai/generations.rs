@@ -1,12 +1,13 @@
 //! `POST /images/generations`.
 
 use domain::catalogue::{ImageSpec, ModelType};
+use engine::PictureSize;
 use wire::images::{self, ImageFormat, Moderation, OpenAiImages, OpenAiRequest};
 
-use super::super::finish::{self, Finish};
+use super::super::finish::{self, Finish, FinishedSize};
 use super::super::generate::{paint, spec};
 use super::super::plan::Plan;
-use super::{answer, nearest_ratio, quality, resolve, sides};
+use super::{Asked, TRAIT_DEFAULT, answer, nearest_ratio, quality, resolve, sides};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
@@ -30,25 +31,34 @@ async fn create_image(
 ) -> Result<WithHeaders<OpenAiImages>, Refusal> {
     let (call, InferenceBody(body)) = PaidCall::of(&app, call);
     let catalogue = app.catalogue.get();
-    let resolved = resolve(&call, &catalogue, body.model.as_deref(), ModelType::Image)?;
+    let name = body.model.as_deref();
+    let asked = Asked { name, usual: &[TRAIT_DEFAULT], kind: ModelType::Image };
+    let resolved = resolve(&call, &catalogue, asked)?;
     let spec = spec(resolved.model)?;
+    let sides = sides(body.size);
+    let asked = sides.map(|(width, height)| PictureSize { width, height });
+    let (format, is_safe) = (body.output_format, body.moderation != Some(Moderation::Low));
+    let form = body.response_format.unwrap_or_default();
+    let plan = Plan::of(&as_ours(body, sides, spec), spec, app.entropy.as_ref())?;
     let finish = Finish {
-        format: finish::openai_format(body.output_format.unwrap_or_default()),
-        is_safe: body.moderation != Some(Moderation::Low),
+        format: finish::openai_format(format.unwrap_or_default()),
+        is_safe,
         mark: app.settings.watermark.clone(),
         facts: None,
-        size: None,
+        // Models that are sized by ratios make the nearest one.
+        size: asked.map_or(plan.size, FinishedSize::Pixels),
     };
-    let form = body.response_format.unwrap_or_default();
-    let plan = Plan::of(&as_ours(body, spec), spec, app.entropy.as_ref())?;
     let paid = paint(&app, &call, &resolved, (plan, vec![finish])).await?;
     let paid = paid.map(|painted| painted.pictures);
     Ok(answer(&call, &resolved, &paid, form))
 }
 
 /// The same request in our own words.
-fn as_ours(body: OpenAiRequest, spec: &ImageSpec) -> images::ImageRequest {
-    let sides = sides(body.size);
+fn as_ours(
+    body: OpenAiRequest,
+    sides: Option<(u32, u32)>,
+    spec: &ImageSpec,
+) -> images::ImageRequest {
     let ratio = sides.and_then(|sides| nearest_ratio(sides, spec.aspect_ratios.options()));
     images::ImageRequest {
         model: String::new(),

@@ -148,6 +148,8 @@ fn an_image_model_has_its_choices_and_prices_per_image() {
             model_spec.constraints.promptCharacterLimit 1500
             model_spec.constraints.steps {"default":8,"max":20}
             model_spec.constraints.widthHeightDivisor 16
+            model_spec.constraints.minWidth 64
+            model_spec.constraints.minHeight 64
             model_spec.pricing.generation {"usd":0.01,"diem":0.01}
             model_spec.pricing.upscale {"2x":{"usd":0.02,"diem":0.02},"4x":{"usd":0.08,"diem":0.08}}
         "#]],
