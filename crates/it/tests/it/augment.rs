@@ -197,3 +197,12 @@ async fn files_without_text_cost_nothing() {
     assert_eq!(reply.status, 400, "{}", reply.text());
     assert_eq!(app.spent().await.nanos(), 0);
 }
+
+#[tokio::test]
+async fn a_page_that_needs_a_browser_where_none_works_is_an_error_and_free() {
+    let app = TestApp::start().await;
+    let shell = "<html><head><title>App</title><script src=a.js></script></head>\
+                 <body><div id=root></div></body></html>";
+    app.site.put("/app", "text/html", shell);
+    refused(&app, "http://site.example.com/app", 502).await;
+}
