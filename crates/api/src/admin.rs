@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
+use ledger::Status;
 use serde_json::json;
 
 use crate::app::Shared;
@@ -41,17 +42,31 @@ async fn healthz() -> impl IntoResponse {
 /// of and not waited for, since other models answer without it.
 async fn readyz(State(watch): State<Watch>) -> impl IntoResponse {
     let store = watch.app.store.setting("pepper").await;
-    let is_charging = watch.app.ledger.status().is_running;
+    let status = watch.app.ledger.status();
+    let (is_charging, clock) = (status.is_running, clock_fault(&status));
     let mut checks = json!({
         "store": store.as_ref().err().map_or("ok".to_owned(), ToString::to_string),
         "ledger": if is_charging { "ok" } else { "paused: charges cannot be recorded" },
+        "clock": clock.as_deref().unwrap_or("ok"),
     });
     if let Some(engine) = (watch.engine)() {
         checks["engine"] = engine.into();
     }
-    let is_ready = store.is_ok() && is_charging;
+    let is_ready = store.is_ok() && is_charging && clock.is_none();
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, reply::json(json!({ "ready": is_ready, "checks": checks }).to_string()))
+}
+
+/// Why the clock and the books do not agree.
+fn clock_fault(status: &Status) -> Option<String> {
+    if !status.is_clock_trusted {
+        return Some("the clock has jumped".to_owned());
+    }
+    let ahead_s = status.journal_ahead?.as_secs();
+    Some(format!(
+        "the journal is dated {ahead_s} s ahead of the clock, and limits and allowances stand still: \
+         set the clock right, or run `tollgate ledger mend-time`"
+    ))
 }
 
 async fn metrics(State(watch): State<Watch>) -> impl IntoResponse {

@@ -11,6 +11,7 @@ use engine::{
 use tokio::sync::Semaphore;
 
 use crate::answer_names::AnswerNames;
+use crate::metering_faults::MeteringFaults;
 use crate::refusal::Refusal;
 
 /// The engines in force, which a reload replaces whole. Work under way keeps the engine it has.
@@ -20,6 +21,8 @@ pub struct Engines {
     pub(crate) drains: Semaphore,
     /// What the enclaves call the answers they gave.
     pub(crate) answer_names: AnswerNames,
+    /// Reports of tokens that could not be billed as they came.
+    pub metering_faults: MeteringFaults,
 }
 
 /// Each of them keeps a connection to a provider, so there are not many.
@@ -44,6 +47,7 @@ impl Engines {
             current: RwLock::new(engines),
             drains: Semaphore::new(DRAINS_MAX),
             answer_names: AnswerNames::default(),
+            metering_faults: MeteringFaults::default(),
         }
     }
 

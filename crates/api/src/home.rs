@@ -22,8 +22,7 @@ use ledger::OwnerHome;
 use store::leases::PAYMENTS;
 use tokio::time::{Instant, sleep};
 
-pub use self::nodes::Nodes;
-use self::nodes::Unsent;
+pub use self::nodes::{Nodes, Unsent};
 use self::proved::{Proved, SentOn};
 use self::resendable_body::ResendableBody;
 use crate::app::App;

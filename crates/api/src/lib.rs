@@ -27,6 +27,7 @@ pub mod home;
 pub mod hosts;
 pub mod input;
 mod keyed;
+pub mod metering_faults;
 pub mod model_headers;
 pub mod openapi;
 pub mod operation;

@@ -63,8 +63,13 @@ impl Candidate {
         request: ChatRequest,
     ) -> Candidate {
         let quote = Quote::of(&request, text);
+        let price = if engine::marks_hour_cache(&request.messages) {
+            text.price.clone()
+        } else {
+            text.price.clone().without_hour_cache()
+        };
         let request = Arc::new(quote.bound(request, text));
-        Candidate { model, engine, request, price: text.price.clone(), quote }
+        Candidate { model, engine, request, price, quote }
     }
 
     /// The request, bounded so that its answer is paid by `funds`; nothing if none is.

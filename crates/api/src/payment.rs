@@ -95,6 +95,7 @@ pub(crate) fn counts(usage: Usage) -> TokenCounts {
         prompt: usage.prompt(),
         cached: usage.cached(),
         cache_write: usage.cache_creation(),
+        cache_write_1h: usage.cache_creation_1h(),
         completion: usage.completion(),
     }
 }

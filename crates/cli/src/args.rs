@@ -10,7 +10,9 @@ use moment::Timestamp;
 use money::Nano;
 use uuid::Uuid;
 
-pub(crate) use books::{Backup, Export, ExportFormat, Import, Ledger, Migrate, Payments, Restore};
+pub(crate) use books::{
+    Backup, EntryName, Export, ExportFormat, Import, Ledger, Migrate, Payments, Restore,
+};
 
 use crate::engine;
 
@@ -281,6 +283,25 @@ pub(crate) enum Accounts {
         amount: Nano,
         #[arg(long, default_value = "usd")]
         currency: Currency,
+        #[command(flatten)]
+        id: EntryName,
+        #[command(flatten)]
+        listing: Listing,
+    },
+    /// Takes back credit that `credit` gave, as far as it was not spent.
+    Debit {
+        name: String,
+        /// A plain decimal, such as 10 or 0.50.
+        #[arg(value_parser = Nano::parse, allow_hyphen_values = true)]
+        amount: Nano,
+        /// usd or vcu.
+        #[arg(long, default_value = "usd")]
+        currency: Currency,
+        /// Why, for the audit trail.
+        #[arg(long)]
+        reason: String,
+        #[command(flatten)]
+        id: EntryName,
         #[command(flatten)]
         listing: Listing,
     },

@@ -19,6 +19,9 @@ pub(crate) enum Failure {
     /// A service that should answer does not.
     #[error("{0}")]
     Unreachable(String),
+    /// The answer was lost, so that it is not known whether the command was carried out.
+    #[error("{0}; look at its state before you try again")]
+    Lost(String),
     /// Everything was said already; only the exit code remains.
     #[error("")]
     Reported,
@@ -29,7 +32,7 @@ impl Failure {
         match self {
             Failure::Failed(_) | Failure::Reported => ExitCode::from(1),
             Failure::Usage(_) => ExitCode::from(2),
-            Failure::Unreachable(_) => ExitCode::from(3),
+            Failure::Unreachable(_) | Failure::Lost(_) => ExitCode::from(3),
         }
     }
 }
@@ -44,7 +47,10 @@ impl From<Invalid> for Failure {
 
 impl From<OperationError> for Failure {
     fn from(error: OperationError) -> Failure {
-        Failure::Failed(error.to_string())
+        match error {
+            OperationError::Unknown(message) => Failure::Lost(message),
+            other => Failure::Failed(other.to_string()),
+        }
     }
 }
 
@@ -52,9 +58,7 @@ impl From<Unanswered> for Failure {
     fn from(error: Unanswered) -> Failure {
         match error {
             Unanswered::Operation(error) => error.into(),
-            Unanswered::Broken(_) => {
-                Failure::Unreachable(format!("{error}; look at its state before you try again"))
-            }
+            Unanswered::Broken(_) => Failure::Lost(error.to_string()),
         }
     }
 }

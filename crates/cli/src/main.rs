@@ -2,6 +2,12 @@
 
 use std::process::ExitCode;
 
+/// Set by tests of the whole process: every loop panics once. The shipped program does not read it.
+const PANIC_LOOPS: &str = "TOLLGATE_TEST_PANIC_LOOPS";
+
 fn main() -> ExitCode {
+    if std::env::var_os(PANIC_LOOPS).is_some() {
+        background::panic_each_loop_once();
+    }
     cli::run(cli::engine::Engine::Absent)
 }

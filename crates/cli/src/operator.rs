@@ -1,6 +1,7 @@
 //! Performing an operation: through the socket of the running service, or on the database itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use config::sections::store::Store as StoreSection;
 use control::actor::Actor;
@@ -11,13 +12,19 @@ use control::service::Service;
 use control::socket;
 use control::socket::client::Client;
 use domain::catalogue::Model;
+use tokio::time::sleep;
 
 use crate::database::{self, Database, Opener};
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::local::{self, Local};
+use crate::output::print_note;
 use crate::surroundings::Surroundings;
 use crate::wiring;
+
+/// How often the outcome of a command is asked for after its answer was lost.
+const OUTCOME_ASKED_MAX: usize = 3;
+const OUTCOME_PAUSE: Duration = Duration::from_secs(1);
 
 /// Somebody at the command line. Whether the service runs makes no difference to what they see.
 pub(crate) struct Operator<'a> {
@@ -64,6 +71,46 @@ impl<'a> Operator<'a> {
             }
             ServiceAccess::Stopped => unreachable!("the database was opened above"),
         }
+    }
+
+    /// Performs an operation that moves money and names its entry. After a lost answer it is sent
+    /// again under the same name, which counts once and tells the outcome. `again` is the command
+    /// that does the same, for the case that nothing answers.
+    pub(crate) async fn move_money(
+        &mut self,
+        operation: Operation,
+        again: &str,
+    ) -> Result<Reply, Failure> {
+        let mut lost = match self.perform(operation.clone()).await {
+            Err(Failure::Lost(cause)) => cause,
+            performed => return performed,
+        };
+        let operation = repeated(operation);
+        for _ in 0..OUTCOME_ASKED_MAX {
+            print_note(&format!("the answer was lost ({lost}); asking for the outcome"));
+            sleep(OUTCOME_PAUSE).await;
+            let asked = match self.reconnect().await {
+                Ok(()) => self.perform(operation.clone()).await,
+                Err(failure) => Err(failure),
+            };
+            match asked {
+                Err(Failure::Lost(cause) | Failure::Unreachable(cause)) => lost = cause,
+                performed => return performed,
+            }
+        }
+        Err(Failure::Unreachable(format!(
+            "it is not known whether this was done: {lost}. This command finds out, and moves money \
+             at most once:\n  {again}"
+        )))
+    }
+
+    /// Finds the service anew: it may have ended, or have been started, since.
+    async fn reconnect(&mut self) -> Result<(), Failure> {
+        if let ServiceAccess::Opened(_) = self.way {
+            return Ok(());
+        }
+        self.way = Operator::connect(self.surroundings, self.engine).await?.way;
+        Ok(())
     }
 
     /// For what only makes sense while the service runs.
@@ -120,6 +167,21 @@ impl<'a> Operator<'a> {
     async fn open_database(&self, section: &StoreSection) -> Result<Database, Failure> {
         database::open(&self.surroundings.data_dir.path, section, Opener::Command).await
     }
+}
+
+/// The same operation, marked as a repeat where its name alone does not say so.
+fn repeated(operation: Operation) -> Operation {
+    match operation {
+        Operation::RefundCharge { charge, amount, reason, .. } => {
+            Operation::RefundCharge { charge, amount, reason, is_repeat: true }
+        }
+        other => other,
+    }
+}
+
+/// A text as one word of a shell's command line.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// A reply of another kind than was asked for.

@@ -31,6 +31,7 @@ use api::settings::{Brand, BrandLogo, Settings};
 use api::strangers::Strangers;
 use api::wallets::Wallets;
 use api::web::Web;
+use background::spawn_loop;
 use config::read::Config;
 use config::sections::chat::Chat;
 use config::sections::limits::Limits;
@@ -107,7 +108,11 @@ pub(crate) async fn run(
     let local = Local::of(engine, surroundings, (&config.engine, &config.log))?;
     let address = listeners.api_address;
     let front = front(local.as_ref(), address);
-    let sources = console::Sources { surroundings: surroundings.clone(), flags: flags.clone() };
+    let sources = console::Sources {
+        surroundings: surroundings.clone(),
+        flags: flags.clone(),
+        engines: Arc::clone(&engines),
+    };
     let offer = (Arc::clone(&engines), Arc::clone(&chains), local.clone());
     let (service, (lease, shared)) =
         open(surroundings, flags, config, offer, (front, chosen_key)).await?;
@@ -146,7 +151,7 @@ pub(crate) async fn run(
     let place = (&service, &lanes);
     let membership = cluster::start((for_nodes, shared), &app, place, server.shutdown_grace)?;
     listeners.serve(app, report, (lanes, &tasks), &stop)?;
-    tasks.spawn(control.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
+    serve_control(control, &service, &tasks, &stop);
     housekeeping::start(&service, (keep_usage_days, stakes), &tasks, &stop);
     set_to_work((jobs, payments, chains), &tasks, &stop);
     Welcome { address, first_key, is_key_chosen: chosen_key.is_some(), link }.print()?;
@@ -166,12 +171,27 @@ fn set_to_work(
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) {
-    tasks.spawn(Arc::clone(&jobs).work(tasks.clone(), stop.clone()));
-    tasks.spawn(jobs.keep(stop.clone()));
-    tasks.spawn(housekeeping::watch_chains(chains, stop.clone()));
+    let (working, runs) = (Arc::clone(&jobs), tasks.clone());
+    spawn_loop(tasks, stop, "jobs", move |stop| Arc::clone(&working).work(runs.clone(), stop));
+    spawn_loop(tasks, stop, "job_results", move |stop| Arc::clone(&jobs).keep(stop));
+    spawn_loop(tasks, stop, "chain_watch", move |stop| {
+        housekeeping::watch_chains(Arc::clone(&chains), stop)
+    });
     if let Some(payments) = payments {
-        tasks.spawn(payments.keep(stop.clone()));
+        spawn_loop(tasks, stop, "payments", move |stop| payments.clone().keep(stop));
     }
+}
+
+fn serve_control(
+    control: socket::server::Server,
+    service: &Arc<Service>,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) {
+    let (control, service, attending) = (Arc::new(control), Arc::clone(service), tasks.clone());
+    spawn_loop(tasks, stop, "control_socket", move |stop| {
+        Arc::clone(&control).serve(Arc::clone(&service), attending.clone(), stop)
+    });
 }
 
 /// What others wait for ends after all that waits for it.

@@ -2,6 +2,8 @@
 
 mod audio;
 mod entry;
+mod free_price;
+mod hour_cache;
 mod image;
 mod price;
 mod text;
@@ -9,6 +11,8 @@ mod value;
 mod video;
 
 use domain::catalogue::{Catalogue, Model, ModelSpec, ModelType, Named};
+
+pub(crate) use hour_cache::fill_hour_cache_prices;
 
 use crate::fault::{Faults, Invalid};
 use crate::key::{Form, Key, Section};
@@ -100,6 +104,8 @@ fn read_item(item: &Node, providers: &[&str], faults: &Faults) -> Option<Model> 
     let model_type = type_of(table, &place, &item.origin, faults)?;
     let keys = keys_of(model_type);
     let place = format!("{place} of type {model_type}");
+    let free = free_price::filled_in(table, model_type, faults);
+    let table = free.as_ref().unwrap_or(table);
     let reader = Reader::new(table, keys, place, item.origin.clone(), faults);
     let spec = spec(&reader, model_type);
     entry::read(&reader, spec, providers)

@@ -86,7 +86,8 @@ impl Sources {
         let mut provider_ids = top.provider_ids();
         // The built-in engine needs no entry of its own.
         provider_ids.push(provider::BUILT_IN);
-        let models = catalogue::read(&self.table, &provider_ids, &faults);
+        let mut models = catalogue::read(&self.table, &provider_ids, &faults);
+        catalogue::fill_hour_cache_prices(&mut models, &providers);
         let x402 = x402::read(&top.section(&x402::SECTION), &vault);
         if let Some(x402) = &x402 {
             let allowed = Allowed { requests: x402.top_ups_per_minute, tokens: None };

@@ -88,7 +88,7 @@ impl Service {
                 self.set_allowance(entry, owner.id, (kind, amount), also).await?;
             }
         }
-        self.report(&owner).await
+        self.report_moved(&owner).await
     }
 
     /// Puts an account under another set of rate limits, from its next request on.
@@ -139,14 +139,16 @@ impl Service {
     /// they are revoked.
     pub(crate) async fn unlink_wallet(
         &self,
+        by: &Actor,
         name: &str,
         wallet: &str,
     ) -> Result<AccountReport, OperationError> {
         let wallet = wallet_address(wallet)?;
         let owner = self.account(name).await?;
         let (kind, address) = (wallets::kind(wallet), wallet.to_string());
+        let audit = self.audit(by, "accounts unlink", name, address.clone());
         let unlink = Write::UnlinkWallet { kind, address, owner: owner.id };
-        match self.store.commit(Group::of(unlink)).await {
+        match self.store.commit(Group { writes: vec![unlink, audit] }).await {
             Ok(()) => self.report(&owner).await,
             Err(StoreError::Missing(_)) => Err(OperationError::Refused(format!(
                 "the wallet {wallet} is not linked to `{name}`"
@@ -158,6 +160,7 @@ impl Service {
     /// Freezes an account, or a wallet by its address, from its next request on.
     pub(crate) async fn freeze(
         &self,
+        by: &Actor,
         name: &str,
         since: Option<Timestamp>,
     ) -> Result<AccountReport, OperationError> {
@@ -171,7 +174,10 @@ impl Service {
             }
             None => self.account(name).await?,
         };
-        self.store.commit(Group::of(Write::Freeze { owner: owner.id, since })).await?;
+        let action = if since.is_some() { "accounts freeze" } else { "accounts unfreeze" };
+        let audit = self.audit(by, action, name, format!("account {}", owner.id.0));
+        let freeze = Write::Freeze { owner: owner.id, since };
+        self.store.commit(Group { writes: vec![freeze, audit] }).await?;
         self.keys.forget_all();
         self.report(&Owner { frozen: since, ..owner }).await
     }
@@ -198,6 +204,13 @@ impl Service {
                 return Ok(owners);
             }
         }
+    }
+
+    /// The report after money was moved: if it cannot be read, the movement happened all the same.
+    pub(crate) async fn report_moved(&self, owner: &Owner) -> Result<AccountReport, OperationError> {
+        self.report(owner).await.map_err(|error| {
+            OperationError::Unknown(format!("it was done, and the balance cannot be read: {error}"))
+        })
     }
 
     async fn report(&self, owner: &Owner) -> Result<AccountReport, OperationError> {

@@ -1,13 +1,15 @@
 //! The operator's dealings with the ledger: grants, allowances, verification and export.
 
-use credits::{AllowanceKind, EntryId, OwnerId};
+use credits::{Account, AllowanceKind, EntryId, OwnerId, Transfer, TransferCode};
 use ledger::{LedgerError, csv_line, json_line};
 use money::{Currency, Nano};
 use store::Store;
 use store::write::Write;
 
+use crate::actor::Actor;
+use crate::audit::check_reason;
 use crate::operation::{ExportFormat, OperationError};
-use crate::reply::{JournalPage, Verification};
+use crate::reply::{JournalPage, TimeMendReport, Verification};
 use crate::service::Service;
 
 /// Entries on a page of the export: some hundred kilobytes.
@@ -18,7 +20,8 @@ const PAGE_ENTRIES: usize = 1000;
 pub async fn verify(store: &dyn Store) -> Result<Verification, OperationError> {
     let report = ledger::verify(store).await?;
     let differences = report.violations.iter().map(ToString::to_string).collect();
-    Ok(Verification { transfers: report.transfers, differences })
+    let (transfers, differences_total) = (report.transfers, report.violations_total);
+    Ok(Verification { transfers, differences, differences_total })
 }
 
 impl Service {
@@ -30,8 +33,37 @@ impl Service {
         amount: (Currency, Nano),
         also: Vec<Write>,
     ) -> Result<(), OperationError> {
-        self.ledger.grant(entry, owner, amount, None, also).await?;
+        let granted = self.ledger.grant(entry, owner, amount, None, also).await?;
+        if granted.is_repeat {
+            self.check_repeat(entry, TransferCode::Grant, owner, amount).await?;
+        }
         Ok(())
+    }
+
+    /// Refuses an entry that is in the journal as another movement than the one that was asked for.
+    pub(crate) async fn check_repeat(
+        &self,
+        entry: EntryId,
+        code: TransferCode,
+        owner: OwnerId,
+        amount: (Currency, Nano),
+    ) -> Result<(), OperationError> {
+        let transfers = self.store.transfers(entry).await?;
+        let is_same = transfers.first().is_some_and(|recorded| {
+            let Transfer { debit, credit, .. } = &recorded.transfer;
+            let account = if code == TransferCode::Grant { credit } else { debit };
+            let is_owners = matches!(account, Account::Lot(lot) if lot.owner == owner);
+            let moved = (account.currency(), recorded.transfer.amount);
+            recorded.transfer.code == code && is_owners && moved == amount
+        });
+        if is_same {
+            return Ok(());
+        }
+        Err(OperationError::Refused(format!(
+            "the entry {} is in the journal as another movement; nothing was done: leave the id out \
+             to make a new entry",
+            entry.0
+        )))
     }
 
     pub(crate) async fn set_allowance(
@@ -43,6 +75,22 @@ impl Service {
     ) -> Result<(), OperationError> {
         self.ledger.set_allowance(entry, owner, kind, amount, also).await?;
         Ok(())
+    }
+
+    pub(crate) async fn mend_time(
+        &self,
+        by: &Actor,
+        reason: &str,
+    ) -> Result<TimeMendReport, OperationError> {
+        let reason = check_reason(reason)?;
+        let audit = vec![self.audit(by, "ledger mend-time", "ledger", reason)];
+        let mended = self.ledger.mend_time(audit).await?;
+        let mended = mended.ok_or_else(|| {
+            OperationError::Refused(
+                "the books are not dated ahead of the clock, so there is nothing to mend".to_owned(),
+            )
+        })?;
+        Ok(TimeMendReport { from: mended.from.to_string(), to: mended.to.to_string() })
     }
 
     pub(crate) async fn export_ledger(
@@ -65,6 +113,8 @@ impl From<LedgerError> for OperationError {
     fn from(error: LedgerError) -> OperationError {
         match error {
             LedgerError::Rejected(rejection) => OperationError::Refused(rejection.to_string()),
+            // A group whose fate the store does not know may be written.
+            LedgerError::Unavailable => OperationError::Unknown(error.to_string()),
             other => OperationError::Failed(other.to_string()),
         }
     }

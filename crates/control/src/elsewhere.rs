@@ -71,6 +71,7 @@ impl Service {
     async fn owner_of(&self, operation: &Operation) -> Result<Option<OwnerId>, OperationError> {
         match operation {
             Operation::CreditAccount { name, .. }
+            | Operation::DebitAccount { name, .. }
             | Operation::ShowAccount { name }
             | Operation::SetTier { name, .. }
             | Operation::LinkWallet { name, .. }

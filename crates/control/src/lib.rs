@@ -10,6 +10,7 @@ mod audit;
 mod backup;
 pub mod books;
 mod characters;
+mod debits;
 pub mod elsewhere;
 pub mod founding;
 mod jobs;

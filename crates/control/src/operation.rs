@@ -27,6 +27,17 @@ pub enum Operation {
         amount: String,
         currency: CreditCurrency,
     },
+    /// Takes back credit that the operator gave, as far as it is left.
+    DebitAccount {
+        /// Names this debit: the same one sent twice counts once.
+        #[serde(alias = "entryId")]
+        entry: Uuid,
+        #[serde(alias = "account")]
+        name: String,
+        amount: String,
+        currency: CreditCurrency,
+        reason: String,
+    },
     /// Puts an account under another set of rate limits.
     SetTier {
         name: String,
@@ -91,11 +102,18 @@ pub enum Operation {
     },
     ListCharacters,
     VerifyLedger,
+    /// Has the books follow the clock again, after they were dated ahead of it.
+    MendTime {
+        reason: String,
+    },
     /// Gives a charge back, whole or in part, once.
     RefundCharge {
         charge: Uuid,
         amount: Option<String>,
         reason: String,
+        /// Sent again because the answer was lost: a refund that is there is told, not refused.
+        #[serde(default)]
+        is_repeat: bool,
     },
     /// A page of the audit trail, after a sequence number.
     AuditLedger {
@@ -173,14 +191,17 @@ pub enum ExportFormat {
     Json,
 }
 
-/// Why an operation was not done. Nothing of it has happened.
+/// Why an operation was not done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationError {
-    /// It cannot be done as asked; the message says what to ask instead.
+    /// It cannot be done as asked; the message says what to ask instead. Nothing has happened.
     #[error("{0}")]
     Refused(String),
-    /// The service could not do it now, whatever was asked.
+    /// The service could not do it now, whatever was asked. Nothing has happened.
     #[error("{0}")]
     Failed(String),
+    /// The answer of the node that was to do it was lost: it may have been done.
+    #[error("{0}")]
+    Unknown(String),
 }

@@ -1,6 +1,6 @@
 //! Giving a charge back, whole or in part, once.
 
-use credits::{EntryId, Leg};
+use credits::{Account, EntryId, Leg, Transfer, TransferCode};
 use indexmap::IndexMap;
 use ledger::Refunded;
 use money::{Currency, Nano};
@@ -12,16 +12,24 @@ use crate::operation::OperationError;
 use crate::reply::{Balances, RefundReport};
 use crate::service::Service;
 
+/// One refund as it was asked for.
+pub(crate) struct RefundOrder {
+    pub(crate) charge: Uuid,
+    pub(crate) amount: Option<String>,
+    pub(crate) reason: String,
+    /// Sent again because the answer was lost.
+    pub(crate) is_repeat: bool,
+}
+
 impl Service {
     pub(crate) async fn refund_charge(
         &self,
         by: &Actor,
-        charge: Uuid,
-        amount: Option<&str>,
-        reason: &str,
+        order: RefundOrder,
     ) -> Result<RefundReport, OperationError> {
-        let reason = check_reason(reason)?;
-        let amount = match amount {
+        let RefundOrder { charge, amount, reason, is_repeat } = order;
+        let reason = check_reason(&reason)?;
+        let amount = match amount.as_deref() {
             None => None,
             Some(text) => {
                 let parsed = Nano::parse_positive(text);
@@ -39,10 +47,28 @@ impl Service {
                 returned: by_currency(&refund.returned),
                 lapsed: by_currency(&refund.lapsed),
             }),
+            Refunded::Before if is_repeat => self.recorded_refund(charge).await,
             Refunded::Before => Err(OperationError::Refused(format!(
                 "the charge {charge} was given back before; that is done once, whole or in part"
             ))),
         }
+    }
+
+    /// The refund of a charge as the journal has it.
+    async fn recorded_refund(&self, charge: Uuid) -> Result<RefundReport, OperationError> {
+        let refund = EntryId(charge).refund();
+        let (mut returned, mut lapsed) = (Vec::new(), Vec::new());
+        for recorded in self.store.transfers(refund).await? {
+            let Transfer { code, debit, credit, amount, .. } = recorded.transfer;
+            match (code, debit, credit) {
+                (TransferCode::Refund, _, Account::Lot(lot)) => returned.push(Leg { lot, amount }),
+                (TransferCode::Expiry, Account::Lot(lot), _) => lapsed.push(Leg { lot, amount }),
+                _ => {}
+            }
+        }
+        returned.retain(|leg| !lapsed.contains(leg));
+        let (returned, lapsed) = (by_currency(&returned), by_currency(&lapsed));
+        Ok(RefundReport { charge, refund: refund.0, returned, lapsed })
     }
 }
 

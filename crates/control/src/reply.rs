@@ -22,6 +22,7 @@ pub enum Reply {
     /// A character card, as JSON.
     Card(String),
     Verified(Verification),
+    TimeMended(TimeMendReport),
     Journal(JournalPage),
     Refunded(RefundReport),
     Audit(AuditPage),
@@ -41,6 +42,9 @@ pub struct Status {
     pub started_at: String,
     /// Whether it can write, and so take money.
     pub can_write: bool,
+    /// How far the journal is dated ahead of the clock, if more than a minute.
+    #[serde(default)]
+    pub journal_ahead_s: Option<u64>,
     /// How callers on this machine reach the API, up to and with its version.
     pub api_url: Option<String>,
 }
@@ -196,7 +200,21 @@ pub struct Reloaded {
 #[serde(rename_all = "camelCase")]
 pub struct Verification {
     pub transfers: u64,
+    /// The first of them.
     pub differences: Vec<String>,
+    /// How many there are, told or not.
+    #[serde(default)]
+    pub differences_total: u64,
+}
+
+/// The books follow the clock again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TimeMendReport {
+    /// The time of the books before.
+    pub from: String,
+    /// The time of the clock.
+    pub to: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,9 +15,11 @@ use store::job::JobId;
 
 use crate::actor::Actor;
 use crate::books::verify;
+use crate::debits::Debit;
 use crate::elsewhere::Elsewhere;
 use crate::operation::{Operation, OperationError};
 use crate::payments::PaymentDesk;
+use crate::refunds::RefundOrder;
 use crate::reply::{JobProgress, ModelLine, Reloaded, Reply, Status};
 
 /// Reads the catalogue's files again and puts the new catalogue in force. Answers with the number
@@ -77,13 +79,13 @@ impl Service {
                 self.link_wallet(by, &name, &wallet).await.map(Reply::Account)
             }
             Operation::UnlinkWallet { name, wallet } => {
-                self.unlink_wallet(&name, &wallet).await.map(Reply::Account)
+                self.unlink_wallet(by, &name, &wallet).await.map(Reply::Account)
             }
             Operation::FreezeAccount { name } => {
-                self.freeze(&name, Some(self.clock.now())).await.map(Reply::Account)
+                self.freeze(by, &name, Some(self.clock.now())).await.map(Reply::Account)
             }
             Operation::UnfreezeAccount { name } => {
-                self.freeze(&name, None).await.map(Reply::Account)
+                self.freeze(by, &name, None).await.map(Reply::Account)
             }
             Operation::CreateKey(new) => self.create_key(new).await.map(Reply::CreatedKey),
             Operation::ListKeys { account } => {
@@ -126,9 +128,16 @@ impl Service {
         operation: Operation,
     ) -> Result<Reply, OperationError> {
         match operation {
-            Operation::RefundCharge { charge, amount, reason } => {
-                let refunded = self.refund_charge(by, charge, amount.as_deref(), &reason).await;
-                refunded.map(Reply::Refunded)
+            Operation::DebitAccount { entry, name, amount, currency, reason } => {
+                let debit = Debit { entry, name, amount, currency, reason };
+                self.debit_account(by, debit).await.map(Reply::Account)
+            }
+            Operation::RefundCharge { charge, amount, reason, is_repeat } => {
+                let refund = RefundOrder { charge, amount, reason, is_repeat };
+                self.refund_charge(by, refund).await.map(Reply::Refunded)
+            }
+            Operation::MendTime { reason } => {
+                self.mend_time(by, &reason).await.map(Reply::TimeMended)
             }
             Operation::AuditLedger { after_seq } => {
                 self.audit_trail(after_seq).await.map(Reply::Audit)
@@ -149,11 +158,13 @@ impl Service {
     }
 
     fn status(&self) -> Status {
+        let ledger = self.ledger.status();
         Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             process: std::process::id(),
             started_at: self.started_at.to_string(),
-            can_write: self.ledger.status().is_running,
+            can_write: ledger.is_running,
+            journal_ahead_s: ledger.journal_ahead.map(|ahead| ahead.as_secs()),
             api_url: self.api_url.clone(),
         }
     }

@@ -7,6 +7,7 @@ mod expiries;
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
+use moment::Timestamp;
 use money::{Currency, Nano};
 
 use crate::account::{Account, SystemKind};
@@ -23,9 +24,7 @@ use crate::record::{Transfer, TransferCode};
 use crate::restore::key_spend_rows;
 use crate::snapshot::{Columns, KeySpendRow, Snapshot};
 use crate::violation::{Invariant, Violation};
-
-/// Differences that are told; a damaged journal has more than anyone reads.
-pub const VIOLATIONS_MAX: usize = 100;
+use crate::violation_list::ViolationList;
 
 /// A fold of the whole journal. Begin with the rows that the service starts from, read every transfer once with [`read`](Audit::read) and, if there
 /// were refunds, once more with [`read_again`](Audit::read_again); then
@@ -40,7 +39,7 @@ pub struct Audit {
     /// What refunds gave back and charges have not yet accounted for, by charge and account.
     refunds: HashMap<EntryId, BTreeMap<Account, i128>>,
     transfers: u64,
-    violations: Vec<Violation>,
+    violations: ViolationList,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -57,7 +56,8 @@ impl Audit {
     /// The first pass, in the order of the journal.
     pub fn read(&mut self, transfer: &Transfer) {
         self.transfers += 1;
-        let found = [transfer.check(), self.order.read(transfer), self.expiries.read(transfer)];
+        self.order.read(transfer);
+        let found = [transfer.check(), self.expiries.read(transfer)];
         for violation in found.into_iter().filter_map(Result::err) {
             self.report(violation);
         }
@@ -95,6 +95,35 @@ impl Audit {
         }
     }
 
+    /// The entries whose transfers did not stand side by side, each once: read them with
+    /// [`read_entry`](Audit::read_entry).
+    pub fn take_entries_apart(&mut self) -> Vec<EntryId> {
+        self.order.take_apart().into_iter().collect()
+    }
+
+    /// Reads all transfers of an entry that stand apart, in the order of their legs.
+    pub fn read_entry<'a>(
+        &mut self,
+        entry: EntryId,
+        transfers: impl IntoIterator<Item = &'a Transfer>,
+    ) {
+        let transfers: Vec<&Transfer> = transfers.into_iter().collect();
+        if let Err(violation) = entry_order::check(entry, &transfers) {
+            self.report(violation);
+        }
+    }
+
+    /// The operator had the books follow the clock again, which said `at`: periods that the journal
+    /// had begun and that were still to come begin anew. Tell this where it happened.
+    pub fn read_time_mend(&mut self, at: Timestamp) {
+        for counters in self.keys.values_mut() {
+            for class in LimitClass::ALL {
+                counters.class_mut(class).mend_time(at);
+            }
+        }
+        self.allowances.mend_time(at);
+    }
+
     pub fn has_refunds(&self) -> bool {
         !self.refunds.is_empty()
     }
@@ -122,7 +151,10 @@ impl Audit {
     }
 
     /// Compares with the rows the service starts from; an empty answer means that all is well.
-    pub fn finish(mut self, snapshot: &Snapshot) -> Vec<Violation> {
+    pub fn finish(mut self, snapshot: &Snapshot) -> ViolationList {
+        for entry in self.take_entries_apart() {
+            self.report(entry_order::unread(entry));
+        }
         let allowances = std::mem::take(&mut self.allowances);
         for violation in allowances.compare(&snapshot.allowances) {
             self.report(violation);
@@ -237,9 +269,7 @@ impl Audit {
     }
 
     fn report(&mut self, violation: Violation) {
-        if self.violations.len() < VIOLATIONS_MAX {
-            self.violations.push(violation);
-        }
+        self.violations.push(violation);
     }
 }
 

@@ -26,6 +26,9 @@ pub enum Command {
         amount: Nano,
         expires_at: Option<Timestamp>,
     },
+    /// Takes back credit that the operator gave, from the main lot of its currency: at most what is
+    /// left of `given`, which is what the journal says was granted to that lot and not taken back.
+    Debit { entry: EntryId, owner: OwnerId, currency: Currency, amount: Nano, given: Nano },
     /// What an owner gets each period from now on; zero ends it. The period under way follows:
     /// more is added at once, less is taken back as far as it is still there.
     SetAllowance { entry: EntryId, owner: OwnerId, kind: AllowanceKind, amount: Nano },

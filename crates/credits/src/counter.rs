@@ -1,5 +1,6 @@
 //! What a key has spent and reserved, by period.
 
+use moment::Timestamp;
 use money::Nano;
 
 use crate::limit::{KeyStamp, LimitClass, LimitPeriod};
@@ -103,6 +104,17 @@ impl Counter {
         let bucket = self.open(period, number);
         bucket.was_spent_in = true;
         bucket.usage.spent = spent;
+    }
+
+    /// What was spent in days and months after `at` counts as nothing spent in the present ones.
+    pub(crate) fn mend_time(&mut self, at: Timestamp) {
+        for (period, present) in [(LimitPeriod::Epoch, at.day()), (LimitPeriod::Month, at.month())] {
+            let Some((newest, _)) = self.newest_spent(period) else { continue };
+            if present < newest {
+                self.buckets.retain(|it| it.period != period || it.number < present);
+                self.restore_spent(period, present, Nano::ZERO);
+            }
+        }
     }
 
     fn find(&self, period: LimitPeriod, number: i64) -> Option<usize> {

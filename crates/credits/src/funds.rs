@@ -109,7 +109,9 @@ impl Ledger {
                 continue;
             }
             let period = kind.period(now);
-            let is_open = allowance.opened.is_some_and(|newest| period <= newest);
+            // A period that was opened while the clock was ahead is not opened again when it comes.
+            let is_open = allowance.opened.is_some_and(|newest| period <= newest)
+                || purse.lot(&kind.lot(owner, period)).is_some();
             if !is_open {
                 let leg = Leg { lot: kind.lot(owner, period), amount: allowance.amount };
                 openings.push(Opening { kind, period, leg, expires_at: kind.ends_at(period) });

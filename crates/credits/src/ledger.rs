@@ -100,6 +100,10 @@ impl Ledger {
                 let lot = granted_lot(*entry, *owner, *currency, *expires_at);
                 self.grant(*entry, Leg { lot, amount: *amount }, *expires_at, now)
             }
+            Command::Debit { entry, owner, currency, amount, given } => {
+                let lot = granted_lot(*entry, *owner, *currency, None);
+                self.debit(*entry, Leg { lot, amount: *amount }, *given, now)
+            }
             Command::SetAllowance { entry, owner, kind, amount } => {
                 self.set_allowance(*entry, *owner, *kind, *amount, now)
             }

@@ -7,7 +7,7 @@
 //!
 //! Where to look:
 //! - `account`, `charge`, `limit`, `allowance`: what the words mean.
-//! - `credit`, `set_allowance`, `hold`, `settle`, `refund`, `sweep`: one file per command.
+//! - `credit`, `debit`, `set_allowance`, `hold`, `settle`, `refund`, `sweep`: one file per command.
 //! - `funds`: which lots pay, within which limits. `counter`: what a key has used.
 //! - `replay`, `restore`: from the journal or from a [`Snapshot`] to a ledger.
 //! - `invariant`, `audit`: what is always true of a ledger, and of a journal.
@@ -19,6 +19,7 @@ mod charge;
 mod command;
 mod counter;
 mod credit;
+mod debit;
 mod funds;
 mod group;
 mod hold;
@@ -41,6 +42,7 @@ mod settle;
 mod snapshot;
 mod sweep;
 mod violation;
+mod violation_list;
 
 #[cfg(test)]
 mod mutant;
@@ -51,7 +53,7 @@ mod tests;
 
 pub use account::{Account, LotKey, LotTag, Network, SystemAccount, SystemKind};
 pub use allowance::AllowanceKind;
-pub use audit::{Audit, VIOLATIONS_MAX};
+pub use audit::Audit;
 pub use charge::{Charge, Leg, paid};
 pub use command::{AMOUNT_MAX, ChargeSource, Command, HoldKind, Payer, Want};
 pub use counter::KeyUsage;
@@ -68,3 +70,4 @@ pub use rejection::Rejection;
 pub use snapshot::{AllowanceRow, Columns, KeySpendRow, LotRow, RecentRow, Snapshot, SystemRow};
 pub use sweep::SWEEP_LOTS_MAX;
 pub use violation::{Invariant, Violation};
+pub use violation_list::{VIOLATIONS_MAX, ViolationList};

@@ -104,6 +104,22 @@ impl KeyStamp {
         KeyStamp { key, day: now.day(), month: now.month() }
     }
 
+    /// The stamp of a charge that is made now: a hold that was made while the clock was ahead counts
+    /// for the present.
+    pub(crate) fn not_after(self, now: Timestamp) -> KeyStamp {
+        if self.is_after(now) { KeyStamp::at(self.key, now) } else { self }
+    }
+
+    /// The stamp of a refund that is made now. A charge that was made while the clock was ahead is
+    /// in no period that counts any more.
+    pub(crate) fn of_refund(self, now: Timestamp) -> KeyStamp {
+        if self.is_after(now) { KeyStamp { day: 0, month: 0, ..self } } else { self }
+    }
+
+    fn is_after(&self, now: Timestamp) -> bool {
+        now.day() < self.day || now.month() < self.month
+    }
+
     /// The number of the period that the stamp falls in; a lifetime is a single period.
     pub(crate) fn period_number(&self, period: LimitPeriod) -> i64 {
         match period {

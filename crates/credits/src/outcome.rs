@@ -18,6 +18,8 @@ pub struct Applied {
 pub enum Outcome {
     /// A top-up or a grant arrived; what is available now.
     Credited(Balances),
+    /// Credit was taken back; what is available now.
+    Debited(Balances),
     /// An allowance was set; what is available now.
     AllowanceSet(Balances),
     Held(Held),

@@ -60,7 +60,8 @@ pub enum TransferCode {
     Grant,
     /// Issuance to lot: a period's allowance.
     Allowance,
-    /// Lot to issuance: less allowance in the period under way.
+    /// Lot to issuance: less allowance in the period under way, or credit that the operator takes
+    /// back.
     TakeBack,
     /// Lot to revenue.
     Charge,

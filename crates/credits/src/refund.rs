@@ -35,7 +35,8 @@ impl Ledger {
         };
         let owner = charge.payer()?;
 
-        let mut group = Group::with_key(entry, now, charge.key);
+        let stamp = charge.key.map(|stamp| stamp.of_refund(now));
+        let mut group = Group::with_key(entry, now, stamp);
         let (mut returned, mut lapsed) = (Vec::new(), Vec::new());
         for leg in &charge.legs {
             group.give(TransferCode::Refund, *leg, SystemKind::Revenue);

@@ -36,6 +36,8 @@ pub enum Rejection {
     AlreadyRefunded { earlier: Option<Box<Outcome>> },
     #[error("give an amount from zero to {AMOUNT_MAX}, above zero if it is to be credited")]
     InvalidAmount,
+    #[error("{left} is left of what the operator gave, and {wanted} was to be taken back")]
+    BeyondGiven { left: Nano, wanted: Nano },
     #[error("give an expiry in the future")]
     ExpiryPassed,
     #[error("the balance would pass what one owner can have: spend some first")]

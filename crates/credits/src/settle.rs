@@ -39,7 +39,7 @@ impl Ledger {
         let written_off = extension.missing.usd;
         legs.extend(extension.legs);
 
-        let stamp = hold.key.as_ref().map(|key| key.stamp);
+        let stamp = hold.key.as_ref().map(|key| key.stamp.not_after(now));
         #[cfg(test)]
         let stamp = self.mutant.stamp(stamp, now);
         let mut group = Group::with_key(entry, now, stamp);

@@ -25,6 +25,8 @@ pub struct TokenRates {
     pub cache_input: Option<Rate>,
     /// Input written to the prompt cache; as other input when absent.
     pub cache_write: Option<Rate>,
+    /// Input written to the prompt cache for an hour; as `cache_write` when absent.
+    pub cache_write_1h: Option<Rate>,
 }
 
 /// Other rates for requests with a long context.
@@ -41,6 +43,13 @@ impl TokenPrice {
             Some(extended) if extended.above_context_tokens < context_tokens => &extended.rates,
             _ => &self.base,
         }
+    }
+
+    /// The price for requests that ask for no cache of an hour, whose hold need not cover one.
+    pub fn without_hour_cache(self) -> TokenPrice {
+        let without = |rates: TokenRates| TokenRates { cache_write_1h: None, ..rates };
+        let extended = self.extended.map(|it| ExtendedPrice { rates: without(it.rates), ..it });
+        TokenPrice { base: without(self.base), extended }
     }
 }
 

@@ -79,6 +79,26 @@ impl Endpoint {
         }
     }
 
+    /// The same for a result whose failure may be final: then the request is rejected.
+    pub(crate) async fn fetch_or_reject(
+        &self,
+        rest: &str,
+        is_final: fn(&Answer) -> bool,
+    ) -> Result<Bytes, EngineError> {
+        let exchange = async {
+            let answer = self.client.get(&self.target, rest).await.map_err(broken)?;
+            if is_final(&answer) {
+                let message = "The model's provider failed to make a result.".to_owned();
+                return Err(EngineError::Rejected { message });
+            }
+            read_whole(accepted(std::future::ready(Ok(answer))).await?).await
+        };
+        match timeout(self.timeouts.answer, exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(EngineError::Timeout { phase: Phase::Answer }),
+        }
+    }
+
     /// Asks for a file and returns the answer with its body still to be read.
     pub(crate) async fn open_file(&self, rest: &str) -> Result<Answer, EngineError> {
         let sending = self.client.get(&self.target, rest);

@@ -45,7 +45,7 @@ pub use media::{
 };
 pub use message::{
     AssistantTurn, CacheControl, Content, Message, Part, PartKind, Prompt, PromptText, ToolCall,
-    marks_cache,
+    marks_cache, marks_hour_cache,
 };
 pub use picture::{
     CutOutRequest, EditRequest, Frame, ImageAnswer, ImageRequest, Picture, PictureSize,

@@ -121,6 +121,10 @@ pub enum Progress {
     Failed {
         message: String,
     },
+    /// It ended without a result, and would again. The reason may be shown to its caller.
+    Rejected {
+        message: String,
+    },
     /// The provider's policy forbids it.
     Refused(ContentRefusal),
     /// The engine does not know it, or knows it no more.

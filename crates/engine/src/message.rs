@@ -46,6 +46,16 @@ pub fn marks_cache(messages: &[Message]) -> bool {
     })
 }
 
+/// Whether anybody marked a part to be cached for an hour.
+pub fn marks_hour_cache(messages: &[Message]) -> bool {
+    messages.iter().filter_map(Message::content).any(|content| match content {
+        Content::Text(_) => false,
+        Content::Parts(parts) => {
+            parts.iter().any(|part| part.cache == Some(CacheControl::OneHour))
+        }
+    })
+}
+
 /// Texts for the model to continue, each on its own and with no template around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {

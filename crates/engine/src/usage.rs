@@ -11,6 +11,7 @@ pub struct Usage {
     completion: u64,
     cached: u64,
     cache_creation: u64,
+    cache_creation_1h: u64,
     reasoning: u64,
 }
 
@@ -24,6 +25,8 @@ pub struct UsageReport {
     pub total: Option<f64>,
     pub cached: f64,
     pub cache_creation: f64,
+    /// Those of them that are kept for an hour.
+    pub cache_creation_1h: f64,
     pub reasoning: f64,
 }
 
@@ -52,8 +55,10 @@ impl Usage {
         let cached = credible(report.cached, "cached")?.min(prompt);
         let cache_creation =
             credible(report.cache_creation, "cache creation")?.min(prompt - cached);
+        let cache_creation_1h =
+            credible(report.cache_creation_1h, "cache creation")?.min(cache_creation);
         let reasoning = credible(report.reasoning, "reasoning")?.min(completion);
-        Ok(Usage { prompt, completion, cached, cache_creation, reasoning })
+        Ok(Usage { prompt, completion, cached, cache_creation, cache_creation_1h, reasoning })
     }
 
     /// All prompt tokens, cached ones included.
@@ -76,6 +81,16 @@ impl Usage {
         self.cache_creation
     }
 
+    /// Prompt tokens that were written to a cache and are kept there for an hour.
+    pub fn cache_creation_1h(self) -> u64 {
+        self.cache_creation_1h
+    }
+
+    /// The same with another number of completion tokens; reasoning is cut down to it.
+    pub fn with_completion(self, completion: u64) -> Usage {
+        Usage { completion, reasoning: self.reasoning.min(completion), ..self }
+    }
+
     /// Completion tokens spent on thinking.
     pub fn reasoning(self) -> u64 {
         self.reasoning
@@ -92,6 +107,7 @@ impl Usage {
             completion: self.completion.saturating_add(other.completion),
             cached: self.cached.saturating_add(other.cached),
             cache_creation: self.cache_creation.saturating_add(other.cache_creation),
+            cache_creation_1h: self.cache_creation_1h.saturating_add(other.cache_creation_1h),
             reasoning: self.reasoning.saturating_add(other.reasoning),
         }
     }

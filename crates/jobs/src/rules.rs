@@ -133,6 +133,9 @@ pub(crate) fn seen(
         Ok(Progress::Done) => return Seen::Fetch,
         Ok(Progress::Running(_)) => Seen::Wait,
         Ok(Progress::Refused(refusal)) => return Seen::End(JobFailure::refused(refusal)),
+        Ok(Progress::Rejected { message }) => {
+            return Seen::End(JobFailure::new(FailureReason::Provider, message));
+        }
         Ok(Progress::Failed { message }) => {
             let last = JobFailure::new(FailureReason::Provider, message);
             return retry_pause(job.attempts)

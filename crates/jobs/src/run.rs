@@ -27,6 +27,19 @@ pub(crate) struct Run {
     job: QueuedJob,
 }
 
+/// A job's place among those under way, which is free again when this is dropped, after a panic too.
+struct TakenPlace {
+    jobs: Arc<Jobs>,
+    job: QueuedJob,
+}
+
+impl Drop for TakenPlace {
+    fn drop(&mut self) {
+        self.jobs.give_place_back(&self.job);
+        self.jobs.added.notify_one();
+    }
+}
+
 /// Why this worker does nothing more about a job. The row says how the job stands.
 #[derive(Debug)]
 enum Stopped {
@@ -57,6 +70,7 @@ impl Run {
     /// Works while the lease is extended. On `stop` it gives the lease back at once.
     pub(crate) async fn run_to_end(mut self, stop: CancellationToken) {
         let (jobs, job) = (Arc::clone(&self.jobs), self.job.clone());
+        let _place = TakenPlace { jobs: Arc::clone(&jobs), job: job.clone() };
         let stopped = {
             let beating = beat(&jobs, &job);
             tokio::select! {
@@ -82,8 +96,6 @@ impl Run {
                 }
             }
         }
-        jobs.give_place_back(&job);
-        jobs.added.notify_one();
     }
 
     async fn work(&mut self) -> Stopped {

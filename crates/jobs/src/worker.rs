@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use background::catch_panic;
 use ledger::OwnerHome;
 use store::error::StoreError;
 use store::job::{JobStep, JobWrite, QueuedJob};
@@ -102,7 +103,8 @@ impl Jobs {
                 if let Some(claimed) = self.claim(job).await? {
                     let jobs = Arc::clone(self);
                     let stop = stop.clone();
-                    tasks.spawn(async move { Run::new(jobs, claimed).run_to_end(stop).await });
+                    let run = Run::new(jobs, claimed).run_to_end(stop);
+                    tasks.spawn(async move { catch_panic("job_run", run).await });
                 }
             }
             if is_last {

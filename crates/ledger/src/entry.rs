@@ -57,6 +57,23 @@ impl Ledger {
         self.credit(owner, entry, command, also).await
     }
 
+    /// Takes back at most what is left of credit that the operator gave. One at a time: a debit
+    /// that is being written would not yet be in what the store says was given.
+    pub async fn debit(
+        &self,
+        entry: EntryId,
+        owner: OwnerId,
+        amount: (Currency, Nano),
+        also: Vec<Write>,
+    ) -> Result<Credited, LedgerError> {
+        let _alone = self.shared.debiting.lock().await;
+        let (currency, amount) = amount;
+        self.bring_home(owner).await?;
+        let given = self.shared.store.given_credit(owner, currency).await?;
+        let command = Command::Debit { entry, owner, currency, amount, given };
+        self.credit(owner, entry, command, also).await
+    }
+
     /// What an owner gets each day or month from now on.
     pub async fn set_allowance(
         &self,

@@ -235,6 +235,7 @@ pub(crate) fn owner_of(command: &Command) -> Option<OwnerId> {
     match command {
         Command::TopUp { owner, .. }
         | Command::Grant { owner, .. }
+        | Command::Debit { owner, .. }
         | Command::SetAllowance { owner, .. } => Some(*owner),
         Command::Hold { payer, .. } => Some(payer.owner),
         Command::Refund { source, .. } => match source {

@@ -10,6 +10,7 @@
 //! - `charge`: what a piece of work cost, and the usage rows that tell its owner.
 //! - `homes`: for which owners this node decides, where several nodes share the books.
 //! - `clock_watch`: whether the time that all of it follows can be believed.
+//! - `mend_time`: having the books follow the clock again.
 //! - `live`, `watch`: the state behind the lock, and the groups that are being committed.
 //! - `tend`: periodic work: expiry, and recovery when the disk was full.
 //! - `reconcile`, `verify`, `export`: proof that the books are right.
@@ -23,6 +24,7 @@ mod hold;
 mod homes;
 mod job;
 mod live;
+mod mend_time;
 mod query;
 mod reconcile;
 mod settle;
@@ -39,6 +41,7 @@ pub use hold::Hold;
 pub use homes::OwnerHome;
 pub use job::Job;
 pub use live::{Ledger, UNSETTLED_MAX};
+pub use mend_time::TimeMended;
 pub use query::Status;
 pub use reconcile::Reconciled;
 pub use verify::{Report, verify};

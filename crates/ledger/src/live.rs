@@ -10,6 +10,7 @@ use domain::entropy::{Entropy, time_ordered_id};
 use moment::{Clock, Timestamp};
 use store::error::StoreError;
 use store::leases::OwnerLeases;
+use store::time_mend::{TIME_MENDS, read_time_mends};
 use store::write::{Group, Write};
 use store::{Commit, Store};
 use uuid::Uuid;
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     /// down without it: an answer that comes back has nobody to wait for.
     in_flight: AtomicUsize,
     pub(crate) baseline: Mutex<Option<Baseline>>,
+    /// Held while credit is taken back.
+    pub(crate) debiting: tokio::sync::Mutex<()>,
     /// None where this node decides about everybody.
     pub(crate) homes: Option<Homes>,
 }
@@ -76,6 +79,8 @@ pub(crate) enum CoreState {
     /// A group was lost, so the core is ahead of the disk: nothing is decided until it has been
     /// loaded afresh.
     Stopped,
+    /// The time of the books is being mended, and the core is loaded afresh after it.
+    Mending,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +105,11 @@ impl Ledger {
     ) -> Result<Ledger, LedgerError> {
         let books = store.load().await?;
         let newest = store.journal(books.last_seq - 1, 1).await?;
-        let journal_began = newest.first().map(|entry| entry.transfer.at);
+        let mends = read_time_mends(store.setting(TIME_MENDS).await?);
+        let journal_began = newest.first().map(|entry| match mends.last() {
+            Some(mend) if entry.seq <= mend.after_seq => mend.at,
+            _ => entry.transfer.at,
+        });
         let latest = books_time(journal_began, clock.now());
         let core = credits::Ledger::from_snapshot(rules, books.snapshot)?;
         let mut live = Live::of(core, latest, None);
@@ -128,7 +137,9 @@ impl Ledger {
         homes: Option<Homes>,
     ) -> Ledger {
         let (live, baseline, in_flight) = (Mutex::new(live), Mutex::new(None), AtomicUsize::new(0));
-        let shared = Shared { store, clock, entropy, rules, live, in_flight, baseline, homes };
+        let debiting = tokio::sync::Mutex::default();
+        let shared =
+            Shared { store, clock, entropy, rules, live, in_flight, baseline, debiting, homes };
         Ledger { shared: Arc::new(shared) }
     }
 
@@ -159,7 +170,8 @@ fn books_time(journal: Option<Timestamp>, now: Timestamp) -> Timestamp {
     if CLOCK_JUMP_MAX < newest.since(now) {
         tracing::error!(
             "the newest entry of the journal is of {newest} and the clock says {now}: the clock was, \
-             or is, wrong. What is charged is entered at {newest} until the clock is there"
+             or is, wrong. What is charged is entered at {newest} until the clock is there. If the \
+             clock is right now, run `tollgate ledger mend-time`"
         );
     }
     newest.max(now)
@@ -309,8 +321,14 @@ impl Live {
     pub(crate) fn refuse_if_stopped(&self) -> Result<(), HoldRefused> {
         match self.core_state {
             CoreState::Running => Ok(()),
-            CoreState::Stopped => Err(HoldRefused::Unavailable),
+            CoreState::Stopped | CoreState::Mending => Err(HoldRefused::Unavailable),
         }
+    }
+
+    /// How far the time of the books is ahead of the clock, if that is more than clocks differ.
+    pub(crate) fn ahead_of(&self, now: Timestamp) -> Option<Duration> {
+        let ahead = self.latest.since(now);
+        (CLOCK_JUMP_MAX < ahead).then_some(ahead)
     }
 
     /// When a command happens. What ends work under way does so at the last time that was believed;

@@ -15,6 +15,9 @@ pub struct Status {
     pub is_running: bool,
     /// False after the wall clock has jumped.
     pub is_clock_trusted: bool,
+    /// How far the books are dated ahead of the clock, if more than a minute: limits and allowances
+    /// stand still for that long.
+    pub journal_ahead: Option<Duration>,
     pub open_holds: usize,
     /// How long ago the oldest open hold was made.
     pub oldest_hold: Option<Duration>,
@@ -65,6 +68,7 @@ impl Ledger {
         Status {
             is_running: live.core_state == CoreState::Running && is_clock_trusted && can_write,
             is_clock_trusted,
+            journal_ahead: live.ahead_of(now).filter(|_| is_clock_trusted),
             open_holds: live.core.open_holds(),
             oldest_hold: live.core.oldest_hold_at().map(|made_at| now.since(made_at)),
             unwritten_groups: self.shared.in_flight(),

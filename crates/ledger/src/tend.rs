@@ -63,7 +63,7 @@ impl Ledger {
         Ok(())
     }
 
-    async fn wait_for_unwatched(&self) {
+    pub(crate) async fn wait_for_unwatched(&self) {
         let commits = std::mem::take(&mut self.shared.lock().unwatched);
         let groups: Vec<Watched> = commits
             .into_iter()
@@ -77,7 +77,7 @@ impl Ledger {
 
     /// Loads the core afresh. Everything acknowledged is on disk; what was decided since and not
     /// written was acknowledged to nobody.
-    async fn recover(&self) -> Result<(), LedgerError> {
+    pub(crate) async fn recover(&self) -> Result<(), LedgerError> {
         let (generation, at_home) = {
             let live = self.shared.lock();
             if 0 < self.shared.in_flight() {

@@ -11,12 +11,14 @@ mod cash;
 mod conservation;
 mod jobs;
 mod limits;
+mod price_check;
 mod usage;
 
-use credits::{Audit, Invariant, Rules, Transfer, VIOLATIONS_MAX, Violation};
+use credits::{Audit, Invariant, Rules, Violation};
 use store::Store;
 use store::evidence::Evidence;
-use store::journal::ENTRIES_MAX;
+use store::journal::{ENTRIES_MAX, Entry};
+use store::time_mend::{TIME_MENDS, read_time_mends};
 
 use crate::error::LedgerError;
 use cash::CashAudit;
@@ -27,8 +29,11 @@ use usage::UsageAudit;
 pub struct Report {
     pub transfers: u64,
     pub accounts: usize,
-    /// What is wrong, in words; empty if the books are right.
+    /// What is wrong, in words; empty if the books are right. At most
+    /// [`VIOLATIONS_MAX`](credits::VIOLATIONS_MAX) are told.
     pub violations: Vec<Violation>,
+    /// How many there are, told or not.
+    pub violations_total: u64,
 }
 
 impl Report {
@@ -48,25 +53,34 @@ pub async fn verify(store: &dyn Store) -> Result<Report, LedgerError> {
     }
     let mut cash = CashAudit::of(&evidence);
     let mut usage = UsageAudit::of(&evidence);
+    let mut mends = read_time_mends(store.setting(TIME_MENDS).await?).into_iter().peekable();
     let mut journal = JournalReader { store, after_seq: 0, last_seq: evidence.books.last_seq };
-    while let Some(transfers) = journal.next().await? {
-        for transfer in &transfers {
+    while let Some(entries) = journal.next().await? {
+        for Entry { seq, transfer } in &entries {
+            while let Some(mend) = mends.next_if(|mend| mend.after_seq < *seq) {
+                audit.read_time_mend(mend.at);
+            }
             audit.read(transfer);
             cash.read(transfer);
             usage.read(transfer);
         }
+        for entry in audit.take_entries_apart() {
+            let recorded = store.transfers(entry).await?;
+            audit.read_entry(entry, recorded.iter().map(|recorded| &recorded.transfer));
+        }
         usage.catch_up(store).await?;
     }
+    mends.for_each(|mend| audit.read_time_mend(mend.at));
     usage.read_rest(store).await?;
     if audit.has_refunds() {
         journal.after_seq = 0;
-        while let Some(transfers) = journal.next().await? {
-            transfers.iter().for_each(|transfer| audit.read_again(transfer));
+        while let Some(entries) = journal.next().await? {
+            entries.iter().for_each(|entry| audit.read_again(&entry.transfer));
         }
     }
     let transfers = audit.transfers();
     let mut violations = audit.finish(snapshot);
-    violations.extend(usage.finish());
+    violations.append(usage.finish());
     violations.extend(cash.finish());
     violations.extend(jobs::pending(&evidence.books));
     violations.extend(jobs::charged_while_held(store, snapshot).await?);
@@ -77,8 +91,8 @@ pub async fn verify(store: &dyn Store) -> Result<Report, LedgerError> {
     violations.extend(evidence.faults.iter().map(|fault| Invariant::Once.broken(fault.clone())));
     let accounts = snapshot.lots.len() + snapshot.systems.len();
     violations.extend(loading(evidence));
-    violations.truncate(VIOLATIONS_MAX);
-    Ok(Report { transfers, accounts, violations })
+    let violations_total = violations.count();
+    Ok(Report { transfers, accounts, violations: violations.into_kept(), violations_total })
 }
 
 /// Whether the service could start from these rows.
@@ -94,7 +108,7 @@ struct JournalReader<'a> {
 }
 
 impl JournalReader<'_> {
-    async fn next(&mut self) -> Result<Option<Vec<Transfer>>, LedgerError> {
+    async fn next(&mut self) -> Result<Option<Vec<Entry>>, LedgerError> {
         if self.last_seq <= self.after_seq {
             return Ok(None);
         }
@@ -102,6 +116,6 @@ impl JournalReader<'_> {
         let Some(last) = entries.last() else { return Ok(None) };
         self.after_seq = last.seq;
         let known = entries.into_iter().take_while(|entry| entry.seq <= self.last_seq);
-        Ok(Some(known.map(|entry| entry.transfer).collect()))
+        Ok(Some(known.collect()))
     }
 }

@@ -45,8 +45,7 @@ fn key() -> String {
 
 impl RedisCounts {
     /// Tells other nodes of what this one has blocked.
-    pub(crate) async fn tell(&self, to_tell: Option<mpsc::Receiver<Block>>) {
-        let Some(mut to_tell) = to_tell else { return std::future::pending().await };
+    pub(crate) async fn tell(&self, to_tell: &mut mpsc::Receiver<Block>) {
         while let Some(block) = to_tell.recv().await {
             let (key, text) = (key(), block.text());
             let over = block.until.ms().saturating_sub(KEPT_MS);
@@ -61,9 +60,9 @@ impl RedisCounts {
     }
 
     /// Hears of what other nodes have blocked, now and from now on.
-    pub(crate) async fn hear(&self, heard: Heard) {
+    pub(crate) async fn hear(&self, heard: &Heard) {
         loop {
-            if let Err(cause) = self.hear_once(&heard).await {
+            if let Err(cause) = self.hear_once(heard).await {
                 tracing::debug!("blocks of other nodes are not heard: {cause}");
             }
             sleep(PAUSE).await;

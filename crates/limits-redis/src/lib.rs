@@ -46,7 +46,7 @@ pub struct RedisCounts {
     late: AtomicU32,
     nodes: AtomicU64,
     blocks: mpsc::Sender<blocks::Block>,
-    to_tell: Mutex<Option<mpsc::Receiver<blocks::Block>>>,
+    to_tell: tokio::sync::Mutex<mpsc::Receiver<blocks::Block>>,
 }
 
 impl RedisCounts {
@@ -64,7 +64,7 @@ impl RedisCounts {
             late: AtomicU32::new(0),
             nodes: AtomicU64::new(1),
             blocks,
-            to_tell: Mutex::new(Some(to_tell)),
+            to_tell: tokio::sync::Mutex::new(to_tell),
         })
     }
 
@@ -85,12 +85,12 @@ impl RedisCounts {
     }
 
     /// Keeps the connection, tells blocks and hears of those of other nodes, until `stop`.
-    pub async fn run(&self, heard: Heard, stop: CancellationToken) {
-        let to_tell = self.lock(&self.to_tell).take();
+    pub async fn run(&self, heard: &Heard, stop: CancellationToken) {
+        let mut to_tell = self.to_tell.lock().await;
         tokio::select! {
             () = stop.cancelled() => {}
             () = self.keep_connected() => {}
-            () = self.tell(to_tell) => {}
+            () = self.tell(&mut to_tell) => {}
             () = self.hear(heard) => {}
         }
     }

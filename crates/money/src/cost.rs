@@ -109,6 +109,14 @@ impl Cost {
         left.is_nothing() || left.usd <= means.usd
     }
 
+    /// The sum in each currency.
+    pub fn plus(self, other: Cost) -> Cost {
+        Cost {
+            usd: self.usd.saturating_add(other.usd),
+            diem: self.diem.saturating_add(other.diem),
+        }
+    }
+
     /// At most `most` in each currency.
     pub fn capped(self, most: Nano) -> Cost {
         Cost { usd: self.usd.min(most), diem: self.diem.min(most) }

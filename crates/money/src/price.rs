@@ -49,6 +49,11 @@ impl Price {
         nanos.checked_mul(1000).and_then(Price::from_picos)
     }
 
+    /// Twice the price; the largest there is if that is more.
+    pub fn doubled(self) -> Price {
+        Price { picos: self.picos.saturating_mul(2) }
+    }
+
     pub const fn picos(self) -> i64 {
         self.picos
     }

@@ -40,6 +40,8 @@ pub struct Page {
     pub alternate: Option<String>,
     /// It says little, and has scripts that may say more.
     pub needs_scripts: bool,
+    /// It says nothing but its title, or is the empty frame that scripts fill.
+    pub is_bare: bool,
 }
 
 /// Why nothing was read, as a sentence.
@@ -70,9 +72,11 @@ pub fn read(html: &str, address: &str) -> Result<Page, Unreadable> {
         }
         None => (title, content),
     };
+    let said = words(&markdown);
+    let is_bare = has_scripts && (said == 0 || (has_shell && said < WORDS_FEW));
     let markdown = with_title(&title, &markdown);
     let needs_scripts = has_scripts && (words(&markdown) < WORDS_FEW || has_shell);
-    Ok(Page { title, markdown, alternate, needs_scripts })
+    Ok(Page { title, markdown, alternate, needs_scripts, is_bare })
 }
 
 /// All that the element with the content holds.

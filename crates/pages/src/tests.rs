@@ -132,7 +132,12 @@ fn the_bytes_of_a_picture_are_not_told() {
 fn a_shell_for_scripts_is_recognised() {
     let shell = "<html><head><title>App</title><script src=a.js></script></head>\
                  <body><div id=root></div></body></html>";
-    assert!(read(shell, ADDRESS).unwrap().needs_scripts);
+    let page = read(shell, ADDRESS).unwrap();
+    assert!(page.needs_scripts && page.is_bare);
+    let little = "<html><head><title>App</title><script src=a.js></script></head>\
+                  <body><p>It opens at nine.</p></body></html>";
+    let page = read(little, ADDRESS).unwrap();
+    assert!(page.needs_scripts && !page.is_bare);
     let bare = "<html><body><h1>Hi</h1><p>Short, and complete.</p></body></html>";
     assert!(!read(bare, ADDRESS).unwrap().needs_scripts);
 }

@@ -63,17 +63,23 @@ impl Node {
         let id = self.calls.fetch_add(1, Ordering::Relaxed);
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let mut answer = self.server.post(&body, method).await?.body;
-        if let Some(error) = answer.get_mut("error").filter(|error| !error.is_null()) {
-            let message = error["message"].as_str().unwrap_or("no reason given").to_owned();
-            let code = error["code"].as_i64().unwrap_or(0);
-            let data = error["data"].take();
-            return Err(CallError::Refused { what: method, code, message, data });
+        if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
+            return Err(refusal(method, error));
         }
         match answer.get_mut("result") {
             Some(result) => Ok(result.take()),
             None => Err(CallError::lost(method, "no JSON-RPC answer")),
         }
     }
+}
+
+/// Reads a node's `error`, which should be an object and may be anything.
+fn refusal(what: &'static str, error: &Value) -> CallError {
+    let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
+    let message = message.unwrap_or("no reason given").to_owned();
+    let code = error.get("code").and_then(Value::as_i64).unwrap_or(0);
+    let data = error.get("data").cloned().unwrap_or_default();
+    CallError::Refused { what, code, message, data }
 }
 
 impl From<CallError> for Setback {

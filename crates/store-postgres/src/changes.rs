@@ -77,7 +77,8 @@ pub(crate) async fn listen(
     ready: CancellationToken,
     stop: CancellationToken,
 ) {
-    let mut is_again = false;
+    // After a panic this begins anew, and what was told meanwhile is unknown.
+    let mut is_again = ready.is_cancelled();
     while !stop.is_cancelled() {
         let told = changes.clone();
         let heard = Box::new(move |notification: tokio_postgres::Notification| {

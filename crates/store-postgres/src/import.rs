@@ -44,6 +44,7 @@ async fn fill<R: BufRead>(
         copy(session, table, &mut from, (node.id, &mut systems)).await?;
     }
     alter_triggers(session, "ENABLE").await?;
+    session.run("UPDATE audit_count SET rows = (SELECT count(*) FROM audit)").await?;
     for table in TABLES.iter().filter(|table| table.order == ["seq"]) {
         let name = table.name;
         let go_on = format!(

@@ -56,7 +56,7 @@ impl Keeper {
     }
 
     /// Extends the lease until it is stopped or the lease is lost; gives it back in the end.
-    pub(crate) async fn run(mut self, stop: CancellationToken) {
+    pub(crate) async fn run(&mut self, stop: CancellationToken) {
         let mut next = Instant::now() + EVERY;
         loop {
             tokio::select! {

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use background::supervise_loop;
 use credits::OwnerId;
 use moment::Timestamp;
 use store::backup::BackedUp;
@@ -164,11 +165,18 @@ impl Postgres {
             stop: CancellationToken::new(),
         };
         let (keeper, lease) = Keeper::new(connector.clone(), session, node, since);
-        tasks.others.spawn_on(keeper.run(tasks.stop.clone()), &handle);
+        let keeper = Arc::new(tokio::sync::Mutex::new(keeper));
+        let keeping = supervise_loop("leases", tasks.stop.clone(), move |stop| {
+            let keeper = Arc::clone(&keeper);
+            async move { keeper.lock().await.run(stop).await }
+        });
+        tasks.others.spawn_on(keeping, &handle);
         let changes = changes::channel();
         let (heard, ready) = (changes.clone(), CancellationToken::new());
-        let listening =
-            changes::listen(connector.clone(), heard, ready.clone(), tasks.stop.clone());
+        let (listener, listened) = (connector.clone(), ready.clone());
+        let listening = supervise_loop("listen", tasks.stop.clone(), move |stop| {
+            changes::listen(listener.clone(), heard.clone(), listened.clone(), stop)
+        });
         tasks.others.spawn_on(listening, &handle);
         let writing = connector.connect(Purpose::Write).await?;
         let (reach, closing) = (Reach::default(), tasks.closing.clone());

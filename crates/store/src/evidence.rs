@@ -2,7 +2,7 @@
 
 use credits::{AllowanceKind, EntryId, KeyId, KeyTerms, OwnerId};
 use moment::Timestamp;
-use money::{Currency, Nano};
+use money::{Currency, Nano, Price};
 
 use crate::claim::ClaimId;
 use crate::journal::Books;
@@ -63,6 +63,9 @@ pub struct UsageMark {
     /// Negative where it was given back.
     pub amount: Nano,
     pub at: Timestamp,
+    pub units: u64,
+    /// Of a single unit.
+    pub price: Price,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +112,22 @@ pub struct ReceivedClaim {
     pub transaction: String,
     pub amount: Nano,
     pub since: Timestamp,
+}
+
+/// The rows of an audit trail that has holes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditCount {
+    /// How many are there.
+    pub rows: i64,
+    /// How many were written.
+    pub written: i64,
+}
+
+impl std::fmt::Display for AuditCount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let AuditCount { rows, written } = self;
+        write!(f, "the audit trail has {rows} rows, and {written} were written")
+    }
 }
 
 /// Rows of usage that come to something else than their daily sum.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use credits::{EntryId, KeyId, OwnerId};
 use domain::secret::SecretDigest;
 use moment::Timestamp;
+use money::{Currency, Nano};
 use uuid::Uuid;
 
 use crate::audit::AuditRow;
@@ -102,6 +103,10 @@ impl<I: Intercept> BookStore for Intercepted<I> {
 
     fn is_recorded(&self, entry: EntryId) -> StoreFuture<'_, bool> {
         self.intercept.answer(self.inner.is_recorded(entry))
+    }
+
+    fn given_credit(&self, owner: OwnerId, currency: Currency) -> StoreFuture<'_, Nano> {
+        self.intercept.answer(self.inner.given_credit(owner, currency))
     }
 
     fn changed_books(&self, after_seq: i64) -> StoreFuture<'_, Books> {

@@ -38,6 +38,7 @@ pub mod schema;
 pub mod sqlite;
 pub mod statement;
 pub mod sums;
+pub mod time_mend;
 pub mod usage;
 pub mod wallet;
 pub mod write;

@@ -149,6 +149,11 @@ pub enum Write {
         before: Timestamp,
         rows_max: usize,
     },
+    /// The books follow the clock again, which says `at`: days and months after it that keys spent in
+    /// or allowances were opened for count as the present ones, in which nothing was spent.
+    MendTime {
+        at: Timestamp,
+    },
     /// Goes with what it tells of in one group.
     AddAudit(AuditEntry),
     Job(Box<JobWrite>),

@@ -63,7 +63,7 @@ mod tests {
     fn operators(entry: &str) -> Vec<Model> {
         let text = format!(
             "[[model]]\nprovider = \"p\"\ntype = \"text\"\ncontext_tokens = 100\n\
-             price = {{ input_usd_per_million = \"1\" }}\n{entry}"
+             free = true\n{entry}"
         );
         config::catalogue::parse("test", &text, "p").unwrap()
     }

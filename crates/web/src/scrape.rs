@@ -66,6 +66,8 @@ pub enum ScrapeFault {
     Unreadable(String),
     #[error("The page has no text.")]
     Empty,
+    #[error("The page is built by scripts, and no browser could read it.")]
+    NeedsBrowser,
 }
 
 impl ScrapeFault {
@@ -74,7 +76,10 @@ impl ScrapeFault {
         match self {
             ScrapeFault::Fetch(fault) => fault.is_of_address(),
             ScrapeFault::Blocked(_) | ScrapeFault::Robots | ScrapeFault::NoText(_) => true,
-            ScrapeFault::Status(_) | ScrapeFault::Unreadable(_) | ScrapeFault::Empty => false,
+            ScrapeFault::Status(_)
+            | ScrapeFault::Unreadable(_)
+            | ScrapeFault::Empty
+            | ScrapeFault::NeedsBrowser => false,
         }
     }
 }
@@ -198,6 +203,9 @@ impl Scraper {
             && page.markdown.len() < built.markdown.len()
         {
             return Ok(built);
+        }
+        if page.is_bare {
+            return Err(ScrapeFault::NeedsBrowser);
         }
         Ok(Scraped { title: page.title, markdown: page.markdown, way: PageSource::Extracted })
     }

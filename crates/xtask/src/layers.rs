@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lanes", &[]),
     ("logging", &["moment"]),
     ("single-flight", &[]),
+    ("background", &[]),
     ("schema-check", &[]),
     ("phonemes", &[]),
     ("weights", &[]),
@@ -40,7 +41,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wallet", &["money", "moment"]),
     ("web", &["domain", "outbound", "pages", "reader"]),
     ("store", &["characters", "credits", "domain", "moment", "money"]),
-    ("store-postgres", &["credits", "domain", "moment", "money", "store"]),
+    ("store-postgres", &["background", "credits", "domain", "moment", "money", "store"]),
     ("limits-redis", &["domain", "moment"]),
     ("ledger", &["credits", "domain", "moment", "money", "store"]),
     (
@@ -60,7 +61,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("access", &["credits", "domain", "ledger", "moment", "money", "store", "wallet"]),
     ("composer", &["media"]),
     ("media-store", &["moment"]),
-    ("jobs", &["credits", "domain", "engine", "ledger", "media-store", "moment", "money", "store"]),
+    (
+        "jobs",
+        &[
+            "background",
+            "credits",
+            "domain",
+            "engine",
+            "ledger",
+            "media-store",
+            "moment",
+            "money",
+            "store",
+        ],
+    ),
     ("config", &["domain", "moment", "money"]),
     (
         "control",

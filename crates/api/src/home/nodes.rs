@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Collected, Limited};
-use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use lanes::PerLane;
@@ -61,7 +61,8 @@ pub struct Nodes {
 }
 
 /// Why a node has not answered.
-pub(super) enum Unsent {
+#[derive(Debug)]
+pub enum Unsent {
     /// There was no connection, and nothing was sent.
     Unreached(String),
     /// There is no telling what became of it.
@@ -110,22 +111,26 @@ impl Nodes {
         node: &str,
         path: &str,
         order: Vec<u8>,
-    ) -> Result<Bytes, String> {
+    ) -> Result<Bytes, Unsent> {
         let request = Request::post(format!("{node}{path}"))
             .header(&NODE_SECRET, &self.secret)
             .header(CONTENT_TYPE, "application/json")
             .body(Body::from(order))
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| Unsent::Unreached(error.to_string()))?;
         let told = async {
-            let answer =
-                self.clients.get().request(request).await.map_err(|error| error.to_string())?;
-            if !answer.status().is_success() {
-                return Err(format!("it answers {}", answer.status()));
+            let answer = self.clients.get().request(request).await.map_err(unsent)?;
+            let status = answer.status();
+            if status.is_client_error() {
+                return Err(Unsent::Unreached(format!("it answers {status}")));
+            }
+            if !status.is_success() {
+                return Err(Unsent::Lost(format!("it answers {status}")));
             }
             let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX).collect().await;
-            body.map(Collected::to_bytes).map_err(|error| error.to_string())
+            body.map(Collected::to_bytes).map_err(|error| Unsent::Lost(error.to_string()))
         };
-        timeout(ORDER_TIMEOUT, told).await.unwrap_or_else(|_| Err("it does not answer".to_owned()))
+        let lost = || Err(Unsent::Lost("it does not answer".to_owned()));
+        timeout(ORDER_TIMEOUT, told).await.unwrap_or_else(|_| lost())
     }
 
     /// Sends a caller's request on as it came.
@@ -138,10 +143,7 @@ impl Nodes {
     ) -> Result<Response, Unsent> {
         let request = self.request(node, (parts, address), holder, Body::new(body));
         let request = request.ok_or_else(|| Unsent::Lost("it cannot be sent there".to_owned()))?;
-        let answer = self.clients.get().request(request).await.map_err(|error| {
-            let (is_unreached, cause) = (error.is_connect(), error.to_string());
-            if is_unreached { Unsent::Unreached(cause) } else { Unsent::Lost(cause) }
-        })?;
+        let answer = self.clients.get().request(request).await.map_err(unsent)?;
         let mut response = answer.map(Body::new);
         for name in HOP_BY_HOP.iter().chain([&VARY]) {
             response.headers_mut().remove(name);
@@ -178,6 +180,11 @@ impl Nodes {
         }
         Some(request)
     }
+}
+
+fn unsent(error: ClientError) -> Unsent {
+    let (is_unreached, cause) = (error.is_connect(), error.to_string());
+    if is_unreached { Unsent::Unreached(cause) } else { Unsent::Lost(cause) }
 }
 
 fn client() -> Client<HttpConnector, Body> {

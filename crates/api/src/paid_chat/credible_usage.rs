@@ -1,8 +1,9 @@
 //! Which tokens are billed: those the engine reports, if they can be true, or our own count.
 
-use engine::{Usage, UsageReport};
+use engine::Usage;
 
 use super::quote::Quote;
+use crate::metering_faults::MeteringFault;
 
 /// What is known of the tokens that an answer took.
 #[derive(Debug, Clone, Copy)]
@@ -10,8 +11,10 @@ pub(super) struct Used {
     pub(super) report: Report,
     /// Our own count of what came.
     pub(super) produced: u64,
-    /// What was asked of the engine, for all choices together.
+    /// The most tokens of the answer, for all choices together.
     pub(super) answer_max: u64,
+    /// Whether the engine was told of that bound.
+    pub(super) is_bounded: bool,
 }
 
 /// What the engine said.
@@ -23,44 +26,64 @@ pub(super) enum Report {
     Total(Usage),
 }
 
-/// The tokens to bill; nothing if nothing was produced.
-pub(super) fn billed(used: &Used, quote: &Quote) -> Option<Usage> {
+/// The outcome of comparing a report with our own count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BilledUsage {
+    /// The tokens to bill; none if nothing was produced.
+    pub(super) usage: Option<Usage>,
+    /// Why the report was not billed as it came.
+    pub(super) fault: Option<MeteringFault>,
+}
+
+/// Bills a report that can be true, within the bound of the answer; else our own count.
+pub(super) fn billed(used: &Used, quote: &Quote) -> BilledUsage {
     let produced = used.produced.min(used.answer_max);
     let (report, is_total) = match used.report {
         Report::Total(usage) => (Some(usage), true),
         Report::OnTheWay(usage) => (Some(usage), false),
         Report::None => (None, false),
     };
-    let believed = report.filter(|usage| is_credible(*usage, quote));
-    let usage = match believed {
-        Some(usage) if is_total => usage,
-        Some(usage) => at_least(usage, produced),
+    let usage = match report.filter(|usage| is_credible(*usage, quote)) {
+        Some(usage) => {
+            // A report from the middle of an answer is brought up to what has come since, and a
+            // total of zero must not make the answer free.
+            let is_whole = is_total && 0 < usage.completion();
+            let completion =
+                if is_whole { usage.completion() } else { usage.completion().max(produced) };
+            usage.with_completion(completion.min(used.completion_max()))
+        }
         None => Usage::of(quote.prompt_estimate, produced),
     };
     let is_something = 0 < used.produced || 0 < usage.completion();
-    is_something.then_some(usage)
+    let fault = report.and_then(|usage| fault_of(usage, is_total, used, quote));
+    BilledUsage { usage: is_something.then_some(usage), fault }
+}
+
+impl Used {
+    /// The most completion tokens that are billed: what was asked for, or what was delivered.
+    fn completion_max(&self) -> u64 {
+        if self.is_bounded { self.answer_max.max(self.produced) } else { u64::MAX }
+    }
 }
 
 /// No request has an empty prompt, and none is larger than the model's context. A report that
 /// cannot be true must not ruin the caller, and one of zero must not make the answer free.
 fn is_credible(usage: Usage, quote: &Quote) -> bool {
-    let prompt_max = quote.context.saturating_mul(quote.prompts);
-    let completion_max = quote.context.saturating_mul(quote.choices);
-    0 < usage.prompt() && usage.prompt() <= prompt_max && usage.completion() <= completion_max
+    0 < usage.prompt() && is_within_context(usage, quote)
 }
 
-/// A report from the middle of an answer, brought up to what has come since.
-fn at_least(usage: Usage, produced: u64) -> Usage {
-    let number = |tokens: u64| u32::try_from(tokens).map(f64::from).unwrap_or(f64::INFINITY);
-    let report = UsageReport {
-        prompt: number(usage.prompt()),
-        completion: number(usage.completion().max(produced)),
-        total: None,
-        cached: number(usage.cached()),
-        cache_creation: number(usage.cache_creation()),
-        reasoning: number(usage.reasoning()),
-    };
-    Usage::from_report(report).unwrap_or(usage)
+fn is_within_context(usage: Usage, quote: &Quote) -> bool {
+    let prompt_max = quote.context.saturating_mul(quote.prompts);
+    let completion_max = quote.context.saturating_mul(quote.choices);
+    usage.prompt() <= prompt_max && usage.completion() <= completion_max
+}
+
+fn fault_of(usage: Usage, is_total: bool, used: &Used, quote: &Quote) -> Option<MeteringFault> {
+    if !is_within_context(usage, quote) || used.completion_max() < usage.completion() {
+        return Some(MeteringFault::BeyondBound);
+    }
+    let is_zero = usage.prompt() == 0 || usage.completion() == 0;
+    (is_total && is_zero && 0 < used.produced).then_some(MeteringFault::ZeroReported)
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ const SLACK_TOKENS: u64 = 64;
 pub(super) struct Meter {
     /// For all choices together.
     answer_max: u64,
+    /// Whether the engine was told of that bound.
+    is_bounded: bool,
     /// What each choice begins to be counted with.
     tokens: TokenMeter,
     choices: BTreeMap<u32, ChoiceMeter>,
@@ -33,6 +35,7 @@ impl Meter {
         let each = answer_max.unwrap_or(quote.answer_max);
         Meter {
             answer_max: each.saturating_mul(quote.choices),
+            is_bounded: answer_max.is_some(),
             tokens: TokenMeter::of(&candidate.request),
             choices: BTreeMap::new(),
             report: Report::None,
@@ -82,7 +85,12 @@ impl Meter {
     }
 
     pub(super) fn used(&self) -> Used {
-        Used { report: self.report, produced: self.produced(), answer_max: self.answer_max }
+        Used {
+            report: self.report,
+            produced: self.produced(),
+            answer_max: self.answer_max,
+            is_bounded: self.is_bounded,
+        }
     }
 
     pub(super) fn produced(&self) -> u64 {

@@ -7,6 +7,7 @@ use ledger::Charge;
 
 use super::credible_usage::{Used, billed};
 use super::{Candidate, Extras};
+use crate::metering_faults::MeteringFault;
 use crate::paid::HeldFunds;
 use crate::payment;
 use crate::refusal::inference::Failure;
@@ -16,6 +17,14 @@ use crate::refusal::inference::Failure;
 pub(crate) struct Settled {
     pub(crate) usage: Usage,
     pub(crate) receipt: Receipt,
+}
+
+/// What is known of an answer's tokens, and who reported them.
+#[derive(Clone, Copy)]
+pub(super) struct MeteredAnswer<'a> {
+    pub(super) used: Used,
+    /// The provider that answered, where a pool has chosen it.
+    pub(super) provider: Option<&'a str>,
 }
 
 /// Remembers what an enclave calls its answer, so that it can be asked to sign for it.
@@ -31,16 +40,38 @@ pub(super) fn note_name(funds: &HeldFunds, candidate: &Candidate, name: Option<&
 pub(super) async fn settle(
     funds: HeldFunds,
     candidate: &Candidate,
-    used: Used,
+    metered: MeteredAnswer<'_>,
     extras: Extras,
 ) -> Result<Settled, Failure> {
-    let billed = billed(&used, &candidate.quote);
-    let usage = billed.unwrap_or_default();
-    let charge = billed.map_or_else(Charge::default, |usage| {
+    let billed = billed(&metered.used, &candidate.quote);
+    if let Some(fault) = billed.fault {
+        note_fault(&funds, candidate, metered, fault);
+    }
+    let usage = billed.usage.unwrap_or_default();
+    let charge = billed.usage.map_or_else(Charge::default, |usage| {
         let mut charge = payment::token_charge(&candidate.model, &candidate.price, usage);
         charge.lines.extend(extras.lines);
         charge
     });
     let receipt = funds.pay(usage.total(), charge).await?;
     Ok(Settled { usage, receipt })
+}
+
+/// Tells the operator of a report that was not billed as it came.
+fn note_fault(
+    funds: &HeldFunds,
+    candidate: &Candidate,
+    metered: MeteredAnswer<'_>,
+    fault: MeteringFault,
+) {
+    let route = candidate.model.routes.first().map(|route| route.provider.as_str());
+    let provider = metered.provider.or(route).unwrap_or("unknown");
+    funds.app.engines.metering_faults.note(provider, fault);
+    tracing::warn!(
+        provider,
+        model = candidate.model.id,
+        request_id = funds.request_id.as_str(),
+        used = ?metered.used,
+        "the provider `{provider}` reported tokens that are not billed as they came: {fault:?}"
+    );
 }

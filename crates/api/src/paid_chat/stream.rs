@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::gather::{Behind, TOGETHER_MAX, gather};
 use super::meter::Meter;
-use super::settle::{Settled, note_name, settle};
+use super::settle::{MeteredAnswer, Settled, note_name, settle};
 use super::silence::Silence;
 use super::{Candidate, Extras, RouteNotes, Work, nobody_left};
 use crate::paid::HeldFunds;
@@ -128,11 +128,14 @@ async fn run(
         meter: Meter::new(candidate, answer_max),
         sender: &sender,
         bills_after_hangup: false,
+        provider: None,
         name: None,
     };
     let end = reading.read(stream, &funds).await;
     note_name(&funds, candidate, reading.name.as_deref());
-    let settled = settle(funds, candidate, reading.meter.used(), extras).await;
+    let metered =
+        MeteredAnswer { used: reading.meter.used(), provider: reading.provider.as_deref() };
+    let settled = settle(funds, candidate, metered, extras).await;
     let last = match (end, settled) {
         (End::Unheard, _) => return,
         (End::Whole, Ok(settled)) => AnswerPart::Done(Box::new(settled)),
@@ -178,6 +181,8 @@ struct Reading<'a> {
     meter: Meter,
     sender: &'a Sender<AnswerPart>,
     bills_after_hangup: bool,
+    /// The provider that answers, where a pool has chosen it.
+    provider: Option<Arc<str>>,
     /// What the upstream calls this answer.
     name: Option<String>,
 }
@@ -275,7 +280,10 @@ impl Reading<'_> {
     /// Counts an event; what is left to tell is a chunk.
     fn note(&mut self, event: ChatEvent) -> Option<ChatChunk> {
         match event {
-            ChatEvent::Served(served) => self.bills_after_hangup = served.bills_after_hangup,
+            ChatEvent::Served(served) => {
+                self.bills_after_hangup = served.bills_after_hangup;
+                self.provider = Some(served.provider);
+            }
             ChatEvent::UpstreamId(name) => self.name = Some(name),
             ChatEvent::Progress(usage) => self.meter.note_progress(usage),
             ChatEvent::Usage(usage) => self.meter.note_total(usage),

@@ -6,7 +6,7 @@ use domain::catalogue::Model;
 use engine::{ChatAnswer, TokenMeter};
 
 use super::credible_usage::{Report, Used};
-use super::settle::{Settled, note_name, settle};
+use super::settle::{MeteredAnswer, Settled, note_name, settle};
 use super::{Candidate, Extras, RouteNotes, Work, nobody_left};
 use crate::outlasting::Outlasting;
 use crate::paid::HeldFunds;
@@ -48,7 +48,8 @@ async fn run(
             Ok(answer) => {
                 note_name(&funds, candidate, answer.upstream_id.as_deref());
                 let used = used(candidate, &answer, answer_max);
-                let settled = settle(funds, candidate, used, extras).await?;
+                let provider = answer.served.as_ref().map(|served| &*served.provider);
+                let settled = settle(funds, candidate, MeteredAnswer { used, provider }, extras).await?;
                 let notes = RouteNotes::of(candidate, answer.served.as_ref());
                 return Ok(PaidAnswer {
                     model: Arc::clone(&candidate.model),
@@ -84,5 +85,6 @@ fn used(candidate: &Candidate, answer: &ChatAnswer, answer_max: Option<u64>) -> 
         report: answer.usage.map_or(Report::None, Report::Total),
         produced,
         answer_max: each.saturating_mul(candidate.quote.choices),
+        is_bounded: answer_max.is_some(),
     }
 }

@@ -8,6 +8,14 @@ use uuid::Uuid;
 
 use super::Listing;
 
+/// The id of a movement of money.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct EntryName {
+    /// The id that an earlier try printed: the same movement counts once, however often it is sent.
+    #[arg(long, value_name = "ID")]
+    pub(crate) entry_id: Option<Uuid>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ledger {
     /// Recomputes every balance from the journal; exit code 1 and the differences if one is wrong.
@@ -20,6 +28,14 @@ pub(crate) enum Ledger {
         #[arg(long, value_name = "N", value_parser = Nano::parse, allow_hyphen_values = true)]
         amount: Option<Nano>,
         /// Why, for the owner's usage and the audit trail.
+        #[arg(long)]
+        reason: String,
+        #[command(flatten)]
+        listing: Listing,
+    },
+    /// Has limits and allowances follow the clock again, after the journal was dated ahead of it.
+    MendTime {
+        /// Why, for the audit trail.
         #[arg(long)]
         reason: String,
         #[command(flatten)]

@@ -1,14 +1,16 @@
 //! `tollgate accounts`: who has a balance.
 
+use clap::ValueEnum;
 use control::operation::{CreditCurrency, Operation};
 use control::reply::{AccountReport, Balances, Reply};
 use domain::entropy::time_ordered_id;
 use moment::{Clock, SystemClock};
 use money::Nano;
+use uuid::Uuid;
 
-use crate::args::{self, Currency};
+use crate::args::{self, Currency, EntryName};
 use crate::failure::Failure;
-use crate::operator::{Operator, unexpected};
+use crate::operator::{Operator, quoted, unexpected};
 use crate::output::{Listing, print_json, print_line};
 use crate::randomness::SystemEntropy;
 
@@ -20,8 +22,25 @@ pub(crate) async fn run(
         args::Accounts::Create { name, listing } => {
             report(operator, Operation::CreateAccount { name }, listing).await
         }
-        args::Accounts::Credit { name, amount, currency, listing } => {
-            report(operator, credit(name, amount, currency)?, listing).await
+        args::Accounts::Credit { name, amount, currency, id, listing } => {
+            let is_allowance = matches!(currency, Currency::Diem | Currency::Bundled);
+            check_amount("credit", amount, is_allowance)?;
+            let (entry, again) = (entry(id), format!("accounts credit {name} {amount}"));
+            let again = again_with(&again, currency, entry);
+            let (amount, currency) = (amount.to_string(), credit_currency(currency));
+            let credit = Operation::CreditAccount { entry, name, amount, currency };
+            let reply = operator.move_money(credit, &again).await?;
+            print_report(reply, listing)
+        }
+        args::Accounts::Debit { name, amount, currency, reason, id, listing } => {
+            check_amount("debit", amount, false)?;
+            let entry = entry(id);
+            let again = format!("accounts debit {name} {amount} --reason {}", quoted(&reason));
+            let again = again_with(&again, currency, entry);
+            let (amount, currency) = (amount.to_string(), credit_currency(currency));
+            let debit = Operation::DebitAccount { entry, name, amount, currency, reason };
+            let reply = operator.move_money(debit, &again).await?;
+            print_report(reply, listing)
         }
         args::Accounts::Tier { name, tier, listing } => {
             report(operator, Operation::SetTier { name, tier }, listing).await
@@ -45,21 +64,33 @@ pub(crate) async fn run(
     }
 }
 
-fn credit(name: String, amount: Nano, currency: Currency) -> Result<Operation, Failure> {
-    let is_allowance = matches!(currency, Currency::Diem | Currency::Bundled);
-    if amount == Nano::ZERO && !is_allowance {
-        return Err(Failure::Usage(
-            "a credit of 0 does nothing; write an amount above zero".into(),
-        ));
+fn check_amount(what: &str, amount: Nano, may_be_zero: bool) -> Result<(), Failure> {
+    if amount == Nano::ZERO && !may_be_zero {
+        let message = format!("a {what} of 0 does nothing; write an amount above zero");
+        return Err(Failure::Usage(message));
     }
-    let entry = time_ordered_id(SystemClock.now(), &SystemEntropy);
-    let currency = match currency {
+    Ok(())
+}
+
+/// The id that names a movement: the given one, or a new one.
+fn entry(id: EntryName) -> Uuid {
+    id.entry_id.unwrap_or_else(|| time_ordered_id(SystemClock.now(), &SystemEntropy))
+}
+
+/// The command that repeats a movement under the same id.
+fn again_with(command: &str, currency: Currency, entry: Uuid) -> String {
+    let currency = currency.to_possible_value();
+    let currency = currency.as_ref().map_or("usd", |value| value.get_name());
+    format!("tollgate {command} --currency {currency} --entry-id {entry}")
+}
+
+fn credit_currency(currency: Currency) -> CreditCurrency {
+    match currency {
         Currency::Usd => CreditCurrency::Usd,
         Currency::Vcu => CreditCurrency::Vcu,
         Currency::Diem => CreditCurrency::Diem,
         Currency::Bundled => CreditCurrency::Bundled,
-    };
-    Ok(Operation::CreditAccount { entry, name, amount: amount.to_string(), currency })
+    }
 }
 
 async fn report(
@@ -67,7 +98,10 @@ async fn report(
     operation: Operation,
     listing: args::Listing,
 ) -> Result<(), Failure> {
-    let reply = operator.perform(operation).await?;
+    print_report(operator.perform(operation).await?, listing)
+}
+
+fn print_report(reply: Reply, listing: args::Listing) -> Result<(), Failure> {
     let Reply::Account(account) = reply else { return Err(unexpected()) };
     if listing.json { print_json(&account) } else { print_account(&account) }
 }

@@ -6,7 +6,7 @@ use ledger::CSV_HEADER;
 
 use crate::args::{self, ExportFormat};
 use crate::failure::Failure;
-use crate::operator::{Operator, unexpected};
+use crate::operator::{Operator, quoted, unexpected};
 use crate::output::{Listing, print, print_json, print_line};
 
 pub(crate) async fn run(
@@ -19,8 +19,24 @@ pub(crate) async fn run(
         args::Ledger::Refund { charge, amount, reason, listing } => {
             let (charge, reason) = (*charge, reason.clone());
             let amount = amount.map(|amount| amount.to_string());
-            let operation = Operation::RefundCharge { charge, amount, reason };
-            refund(operator, operation, *listing).await
+            let part = amount.as_ref().map(|amount| format!(" --amount {amount}"));
+            let part = part.unwrap_or_default();
+            let again =
+                format!("tollgate ledger refund {charge}{part} --reason {}", quoted(&reason));
+            let is_repeat = false;
+            let operation = Operation::RefundCharge { charge, amount, reason, is_repeat };
+            refund(operator, operation, &again, *listing).await
+        }
+        args::Ledger::MendTime { reason, listing } => {
+            let operation = Operation::MendTime { reason: reason.clone() };
+            let Reply::TimeMended(mended) = operator.perform(operation).await? else {
+                return Err(unexpected());
+            };
+            if listing.json {
+                return print_json(&mended);
+            }
+            let (from, to) = (mended.from, mended.to);
+            print_line(&format!("the books were dated {from} and follow the clock from {to} on"))
         }
         args::Ledger::Audit(listing) => audit(operator, *listing).await,
     }
@@ -29,9 +45,10 @@ pub(crate) async fn run(
 async fn refund(
     operator: &mut Operator<'_>,
     operation: Operation,
+    again: &str,
     listing: args::Listing,
 ) -> Result<(), Failure> {
-    let Reply::Refunded(refund) = operator.perform(operation).await? else {
+    let Reply::Refunded(refund) = operator.move_money(operation, again).await? else {
         return Err(unexpected());
     };
     if listing.json {
@@ -82,14 +99,15 @@ async fn verify(operator: &mut Operator<'_>, listing: args::Listing) -> Result<(
 }
 
 fn print_verification(verification: &Verification) -> Result<(), Failure> {
-    let Verification { transfers, differences } = verification;
+    let Verification { transfers, differences, differences_total } = verification;
     for difference in differences {
         print_line(difference)?;
     }
-    let verdict = match differences.len() {
+    let verdict = match *differences_total {
         0 => "every balance is right".to_owned(),
         1 => "1 difference".to_owned(),
-        count => format!("{count} differences"),
+        count if differences.len() as u64 == count => format!("{count} differences"),
+        count => format!("{count} differences, the first {} of which are above", differences.len()),
     };
     print_line(&format!("{transfers} transfers: {verdict}"))
 }

@@ -27,7 +27,18 @@ pub(crate) async fn check(
         }
     }
     findings.push(books(operator).await);
+    findings.extend(journal_time(operator).await);
     findings
+}
+
+/// A journal that is dated ahead of the clock.
+async fn journal_time(operator: &mut Operator<'_>) -> Option<Finding> {
+    let Ok(Reply::Status(status)) = operator.perform(Operation::Ping).await else { return None };
+    let ahead_s = status.journal_ahead_s?;
+    let found =
+        format!("dated {ahead_s} s ahead of the clock: limits and allowances stand still meanwhile");
+    let fix = "set the clock right; if it is, run `tollgate ledger mend-time --reason TEXT`";
+    Some(Finding::failed("journal", found, fix))
 }
 
 async fn service(operator: &mut Operator<'_>) -> Finding {
@@ -51,7 +62,7 @@ async fn service(operator: &mut Operator<'_>) -> Finding {
 /// Opening the database also migrates it; recomputing the ledger reads every row of its journal.
 async fn books(operator: &mut Operator<'_>) -> Finding {
     match operator.verify().await {
-        Ok(Verification { transfers, differences }) => match differences.first() {
+        Ok(Verification { transfers, differences, .. }) => match differences.first() {
             None => Finding::ok(
                 "database",
                 format!("sound; {transfers} transfers, every balance right"),

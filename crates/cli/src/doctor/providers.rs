@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use api::metering_faults::FaultCounts;
 use config::sections::provider::{Provider, ProviderKind};
 use futures_util::future::join_all;
 use moment::{Clock, SystemClock, Timestamp};
@@ -81,6 +82,17 @@ fn answered(check: &str, url: &str, response: &Response, now: Timestamp) -> Vec<
     let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
     findings.extend(date.and_then(|date| skew(check, date, now)));
     findings
+}
+
+/// Token counts of a provider that were not billed as it reported them.
+pub(crate) fn metering_fault(provider: &str, counts: FaultCounts) -> Finding {
+    let FaultCounts { beyond_bound, zero_reported } = counts;
+    let found = format!(
+        "metering fault: since the start {beyond_bound} answers were reported with more tokens than \
+         were asked for and delivered, {zero_reported} with none"
+    );
+    let fix = "compare its bill with `tollgate ledger export`, and correct its server";
+    Finding::warning(format!("provider {provider}"), found, fix)
 }
 
 /// A provider's clock that is far from ours: one of the two is wrong.

@@ -8,6 +8,7 @@ use api::app::Shared as App;
 use api::home::Nodes;
 use api::transport::addresses::Addresses;
 use api::transport::server::serve;
+use background::spawn_loop;
 use config::sections::cluster::Cluster;
 use control::secrets::{SecretName, secret};
 use control::service::Service;
@@ -103,7 +104,10 @@ pub(super) fn start(
     let place = (Arc::clone(lanes), tasks.clone());
     let listener = (listener, Addresses::unbounded());
     tasks.spawn(serve(listener, nodes.guard(routes), place, stop.clone(), grace));
-    tasks.spawn(follow(shared, Arc::clone(service), Arc::clone(&app.jobs), stop.clone()));
+    let (service, jobs) = (Arc::clone(service), Arc::clone(&app.jobs));
+    spawn_loop(&tasks, &stop, "follow_changes", move |stop| {
+        follow(Arc::clone(&shared), Arc::clone(&service), Arc::clone(&jobs), stop)
+    });
     Ok(Some(Membership { tasks, stop }))
 }
 
@@ -134,6 +138,9 @@ async fn follow(
     stop: CancellationToken,
 ) {
     let mut changes = shared.changes();
+    // After a panic, changes that were told meanwhile are unknown.
+    service.keys.forget_all();
+    jobs.wake();
     loop {
         let change = tokio::select! {
             () = stop.cancelled() => return,

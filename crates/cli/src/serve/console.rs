@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::console::assets::{Asset, Assets, Page};
 use api::console::{Console, Operate, OperateError};
+use api::engines::Engines;
 use config::sources::FlagSetting;
 use control::actor::Actor;
 use control::founding::DEFAULT_ACCOUNT;
@@ -26,6 +27,7 @@ const CHECK_PROVIDERS: &str = "check_providers";
 pub(crate) struct Sources {
     pub(crate) surroundings: Surroundings,
     pub(crate) flags: Vec<FlagSetting>,
+    pub(crate) engines: Arc<Engines>,
 }
 
 /// The console, and on the first start in development the token of a link that signs in once.
@@ -89,14 +91,21 @@ async fn perform(service: &Service, operation: Value) -> Result<Value, OperateEr
     let reply =
         service.perform(&Actor::of_console(), operation).await.map_err(|error| match error {
             OperationError::Refused(message) => OperateError::Refused(message),
-            OperationError::Failed(message) => OperateError::Failed(message),
+            OperationError::Failed(message) | OperationError::Unknown(message) => {
+                OperateError::Failed(message)
+            }
         })?;
     serde_json::to_value(reply).map_err(|error| OperateError::Failed(error.to_string()))
 }
 
 async fn check_providers(sources: Sources) -> Result<Value, OperateError> {
-    let config = sources.surroundings.sources(sources.flags).read();
+    let config = sources.surroundings.sources(sources.flags.clone()).read();
     let config = config.map_err(|error| OperateError::Refused(error.to_string()))?;
-    let findings = doctor::providers::check(&config.providers).await;
+    let mut findings = doctor::providers::check(&config.providers).await;
+    let faults = &sources.engines.metering_faults;
+    findings.extend(config.providers.iter().filter_map(|provider| {
+        let counts = faults.of_provider(&provider.id)?;
+        Some(doctor::providers::metering_fault(&provider.id, counts))
+    }));
     Ok(json!({ "providers": findings }))
 }

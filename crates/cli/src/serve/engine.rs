@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::admin::EngineReport;
+use background::spawn_loop;
 use config::sections::log::Log;
 use control::service::Service;
 use domain::catalogue::{Model, Selection};
@@ -29,13 +30,16 @@ impl LocalChild {
     pub(crate) fn start(local: Local, service: &Service, log: &Log) -> LocalChild {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let entropy = Arc::clone(&service.entropy);
-        let dice = Box::new(move || {
-            let mut bytes = [0; 8];
-            entropy.fill(&mut bytes);
-            u64::from_le_bytes(bytes)
-        });
         let (plan, status) = (local.plan.clone(), local.status.clone());
-        tasks.spawn(supervise(plan, status, dice, stop.clone()));
+        spawn_loop(&tasks, &stop, "engine", move |stop| {
+            let entropy = Arc::clone(&entropy);
+            let dice = Box::new(move || {
+                let mut bytes = [0; 8];
+                entropy.fill(&mut bytes);
+                u64::from_le_bytes(bytes)
+            });
+            supervise(plan.clone(), status.clone(), dice, stop)
+        });
         let catalogue = service.catalogue.get();
         let offered = catalogue.list(Selection::All, service.clock.now());
         let offered: Vec<Model> = offered.map(|model| Model::clone(model)).collect();

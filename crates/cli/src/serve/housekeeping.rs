@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::proxy::CurrentChains;
+use background::spawn_loop;
 use control::service::Service;
 use control::stakes::{StakeReader, StakesRead};
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -43,12 +44,19 @@ pub(crate) fn start(
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) {
-    tasks.spawn(keep(Arc::clone(service), stop.clone()));
+    let kept = Arc::clone(service);
+    spawn_loop(tasks, stop, "housekeeping", move |stop| keep(Arc::clone(&kept), stop));
     if let Some(days) = keep_usage_days {
-        tasks.spawn(prune_usage(Arc::clone(service), days, stop.clone()));
+        let pruned = Arc::clone(service);
+        spawn_loop(tasks, stop, "prune_usage", move |stop| {
+            prune_usage(Arc::clone(&pruned), days, stop)
+        });
     }
     if let Some(stakes) = stakes {
-        tasks.spawn(read_stakes(Arc::clone(service), stakes, stop.clone()));
+        let service = Arc::clone(service);
+        spawn_loop(tasks, stop, "stakes", move |stop| {
+            read_stakes(Arc::clone(&service), Arc::clone(&stakes), stop)
+        });
     }
 }
 
@@ -163,6 +171,7 @@ async fn tend_ledger(service: &Service) {
     let status = service.ledger.status();
     gauge("ledger_running", f64::from(u8::from(status.is_running)));
     gauge("ledger_clock_trusted", f64::from(u8::from(status.is_clock_trusted)));
+    gauge("ledger_journal_ahead_seconds", status.journal_ahead.unwrap_or_default().as_secs_f64());
     gauge("ledger_open_holds", count(status.open_holds));
     if let Some(owners) = status.at_home {
         gauge("ledger_owners_at_home", count(owners));

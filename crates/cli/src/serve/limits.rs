@@ -6,6 +6,7 @@ use std::time::Duration;
 use api::app::Shared;
 use api::principal::Principal;
 use api::strangers::Strangers;
+use background::spawn_loop;
 use config::sections::limits::{Counts, Limits};
 use domain::limits::shares::SharedCounts;
 use limits_redis::{Heard, RedisCounts};
@@ -46,10 +47,15 @@ pub(super) fn start(
             blocking.failures.block(Principal::Address(address), until, now);
         }
     });
-    let (running, stopped) = (Arc::clone(&counts), stop.clone());
-    tasks.spawn(async move { running.run(heard, stopped).await });
+    let (running, heard) = (Arc::clone(&counts), Arc::new(heard));
+    spawn_loop(tasks, stop, "shared_limits", move |stop| {
+        let (running, heard) = (Arc::clone(&running), Arc::clone(&heard));
+        async move { running.run(&heard, stop).await }
+    });
     if let Some(shared) = shared {
-        tasks.spawn(count_nodes(counts, shared, stop.clone()));
+        spawn_loop(tasks, stop, "count_nodes", move |stop| {
+            count_nodes(Arc::clone(&counts), Arc::clone(&shared), stop)
+        });
     }
 }
 

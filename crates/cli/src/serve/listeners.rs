@@ -8,6 +8,7 @@ use api::admin::EngineReport;
 use api::app::Shared;
 use api::transport::addresses::Addresses;
 use api::transport::server::serve;
+use background::spawn_loop;
 use config::sections::server::Server;
 use lanes::Lanes;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
@@ -60,7 +61,10 @@ impl Listeners {
             .and_then(PrometheusBuilder::install_recorder)
             .map_err(|error| Failure::Failed(format!("cannot gather metrics: {error}")))?;
         tracing::info!("health and metrics on http://{}", self.admin.local_addr()?);
-        tasks.spawn(housekeeping::count_metrics(metrics.clone(), stop.clone()));
+        let counted = metrics.clone();
+        spawn_loop(tasks, stop, "metrics", move |stop| {
+            housekeeping::count_metrics(counted.clone(), stop)
+        });
         let render = Arc::new(move || {
             metrics.run_upkeep();
             metrics.render()

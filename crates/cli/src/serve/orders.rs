@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::home::Nodes;
+use api::home::{Nodes, Unsent};
 use axum::routing::post;
 use axum::{Json, Router};
 use control::elsewhere::{Done, Elsewhere, Order};
@@ -21,11 +21,17 @@ pub(crate) struct Sender(pub(crate) Arc<Nodes>);
 impl Sender {
     async fn send(&self, node: String, order: Order) -> Result<Reply, OperationError> {
         let failed = |cause: String| {
-            OperationError::Failed(format!("the node at {node} did not do it: {cause}"))
+            OperationError::Failed(format!("the node at {node} cannot be asked: {cause}"))
+        };
+        let lost = |cause: String| {
+            OperationError::Unknown(format!("the answer of the node at {node} was lost: {cause}"))
         };
         let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
-        let answer = self.0.send_order(&node, PATH, order).await.map_err(failed)?;
-        match serde_json::from_slice(&answer).map_err(|error| failed(error.to_string()))? {
+        let answer = self.0.send_order(&node, PATH, order).await.map_err(|unsent| match unsent {
+            Unsent::Unreached(cause) => failed(cause),
+            Unsent::Lost(cause) => lost(cause),
+        })?;
+        match serde_json::from_slice(&answer).map_err(|error| lost(error.to_string()))? {
             SocketReply::Done(reply) => Ok(*reply),
             SocketReply::Error(error) => Err(error),
         }
@@ -54,4 +60,40 @@ pub(super) fn routes(service: Arc<Service>) -> Router {
         async move { Json(SocketReply::from(service.carry_out(order).await)) }
     };
     Router::new().route(PATH, post(carry_out))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use control::actor::Actor;
+    use control::operation::Operation;
+    use tokio::io::AsyncReadExt;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn order(address: SocketAddr) -> OperationError {
+        let nodes = Nodes::new("secret").unwrap();
+        let operation = Operation::ShowAccount { name: "default".to_owned() };
+        let order = Order::Perform { by: Actor::of_console(), operation };
+        let sent = Sender(Arc::new(nodes)).send(format!("http://{address}"), order).await;
+        sent.expect_err("no node answers")
+    }
+
+    #[tokio::test]
+    async fn a_lost_answer_is_told_apart_from_a_node_that_was_not_reached() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let swallow = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 16];
+            stream.read_exact(&mut request).await.unwrap();
+        };
+        let (error, ()) = tokio::join!(order(address), swallow);
+        assert!(matches!(error, OperationError::Unknown(_)), "{error:?}");
+        drop(listener);
+        let error = order(address).await;
+        assert!(matches!(error, OperationError::Failed(_)), "{error:?}");
+    }
 }

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -166,6 +166,30 @@ impl Running {
             if line.contains(saying) {
                 return line;
             }
+        }
+    }
+
+    /// Waits until the log has said all of this, in any order.
+    #[track_caller]
+    pub(crate) fn wait_for_all_in_log(&self, mut sayings: Vec<String>) {
+        while !sayings.is_empty() {
+            let line = self.log.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("the log should say {sayings:?}"));
+            sayings.retain(|saying| !line.contains(saying));
+        }
+    }
+
+    /// Reads the metrics until they have this line, and gives all of them.
+    #[track_caller]
+    pub(crate) fn wait_for_metric(&self, line: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            let (_, metrics) = self.get_admin("/metrics");
+            if metrics.lines().any(|it| it == line) {
+                return metrics;
+            }
+            assert!(begun.elapsed() < PATIENCE, "metrics should have {line:?}: {metrics}");
+            std::thread::yield_now();
         }
     }
 

@@ -10,6 +10,8 @@ mod doctor;
 mod harness;
 mod keys;
 mod ledger;
+mod loops;
+mod lost_answers;
 mod models;
 mod reader;
 mod serve;

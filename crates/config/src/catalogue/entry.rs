@@ -38,7 +38,12 @@ pub(super) const KEYS: &[Key] = &[
          to this one. `{{prompt}}`, `{{negative_prompt}}`, `{{seed}}`, `{{width}}`, `{{height}}`, \
          `{{steps}}`, `{{cfg_scale}}`, `{{image}}` and others in it are filled in.",
     ),
-    Key::required("price", Kind::Table, "What it costs; one shape per type."),
+    Key::required(
+        "price",
+        Kind::Table,
+        "What it costs; one shape per type. Left out only with `free = true`.",
+    ),
+    Key::with_default("free", Kind::Flag, "false", "Offers the model for nothing, without a price."),
     Key::optional("name", Kind::Text, "The name people read; the id unless given."),
     Key::optional("description", Kind::Text, "A sentence for the listing."),
     Key::optional("source", Kind::Text, "Where the model comes from, such as a web page."),

@@ -20,11 +20,32 @@ use crate::key::Section;
 use crate::node::{Table, Value};
 use crate::reader::Reader;
 
-pub(super) fn token_price(model: &Reader<'_>) -> Option<TokenPrice> {
+/// The price of a text model, whose output is sold as well: an output price that is missing would
+/// give answers away.
+pub(super) fn text_price(model: &Reader<'_>) -> Option<TokenPrice> {
+    token_price(model, |reader| {
+        let name = "output_usd_per_million";
+        if !reader.has(name) {
+            let message = format!(
+                "`{name}` is missing in the price of a text model: answers would be free; write \
+                 \"0\" if they shall be, or `free = true` instead of a price"
+            );
+            reader.fault(name, message);
+        }
+    })
+}
+
+pub(super) fn embedding_price(model: &Reader<'_>) -> Option<TokenPrice> {
+    token_price(model, |_| ())
+}
+
+fn token_price(model: &Reader<'_>, check: impl Fn(&Reader<'_>)) -> Option<TokenPrice> {
     let reader = price(model, &TOKEN_SECTION)?;
+    check(&reader);
     let base = token_rates(&reader);
     let extended = reader.table("extended", EXTENDED_SECTION.keys);
     let extended = extended.and_then(|inner| {
+        check(&inner);
         let above = count(&inner, "above_context_tokens");
         let rates = token_rates(&inner);
         Some(ExtendedPrice { above_context_tokens: above?, rates: rates? })
@@ -37,7 +58,8 @@ fn token_rates(reader: &Reader<'_>) -> Option<TokenRates> {
     let output = rate(reader, "output_usd_per_million", Per::Million);
     let cache_input = rate(reader, "cache_input_usd_per_million", Per::Million);
     let cache_write = rate(reader, "cache_write_usd_per_million", Per::Million);
-    Some(TokenRates { input: input?, output: output?, cache_input, cache_write })
+    let cache_write_1h = rate(reader, "cache_write_1h_usd_per_million", Per::Million);
+    Some(TokenRates { input: input?, output: output?, cache_input, cache_write, cache_write_1h })
 }
 
 pub(super) fn image_price(model: &Reader<'_>) -> Option<ImagePrice> {

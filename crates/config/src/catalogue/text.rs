@@ -112,7 +112,7 @@ pub(super) fn text(reader: &Reader<'_>) -> Option<TextSpec> {
     let images_max = count(reader, "max_images");
     let videos_max = count(reader, "max_videos");
     let sampling = sampling(reader);
-    let price = price::token_price(reader);
+    let price = price::text_price(reader);
     if let (Some(context), Some(most)) = (context_tokens, max_completion_tokens)
         && context < most
     {
@@ -160,7 +160,7 @@ pub(super) fn embedding(reader: &Reader<'_>) -> Option<EmbeddingSpec> {
     let dimensions = count(reader, "dimensions");
     let max_input_tokens = count(reader, "max_input_tokens");
     let custom_dimensions = reader.flag("custom_dimensions");
-    let price = price::token_price(reader);
+    let price = price::embedding_price(reader);
     Some(EmbeddingSpec {
         dimensions: dimensions?,
         max_input_tokens: max_input_tokens?,

@@ -22,7 +22,9 @@ pub const SECTION: Section = Section {
             "price_usd",
             Kind::Decimal,
             "\"0.01\"",
-            "What a search costs, in USD; what fails or finds nothing in a chat costs nothing.",
+            "What a search costs, in USD; what fails or finds nothing in a chat costs nothing. A \
+             request for images with `enable_web_search` costs it once, also where the model's \
+             provider searches itself.",
         ),
         Key::with_default(
             "x_price_usd",

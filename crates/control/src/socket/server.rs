@@ -52,7 +52,12 @@ impl Server {
     }
 
     /// Answers operators until `stop`.
-    pub async fn serve(self, service: Arc<Service>, tasks: TaskTracker, stop: CancellationToken) {
+    pub async fn serve(
+        self: Arc<Server>,
+        service: Arc<Service>,
+        tasks: TaskTracker,
+        stop: CancellationToken,
+    ) {
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
             let accepted = tokio::select! {

@@ -1,6 +1,6 @@
 //! What operators do to charges and payments, and what the audit trail says about it.
 
-use credits::{EntryId, Payer, Want};
+use credits::{EntryId, Network, Payer, Want};
 use ledger::{Charge, ChargeLine};
 use money::{Nano, Per, Price, Rate};
 use store::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment, SentPayment};
@@ -73,7 +73,7 @@ impl Scene {
 
 fn refund(charge: EntryId, amount: Option<&str>, reason: &str) -> Operation {
     let (amount, reason) = (amount.map(str::to_owned), reason.to_owned());
-    Operation::RefundCharge { charge: charge.0, amount, reason }
+    Operation::RefundCharge { charge: charge.0, amount, reason, is_repeat: false }
 }
 
 fn write_off(reason: &str) -> Operation {
@@ -189,4 +189,105 @@ async fn a_backup_is_made_where_it_is_wanted_and_replaces_nothing() {
         scene.refusal(Operation::Backup { path: "relative".into() }).await.contains("absolute")
     );
     assert_eq!(scene.trail().await.last().unwrap().action, "backup");
+}
+
+fn debit(entry: u128, amount: &str, reason: &str) -> Operation {
+    Operation::DebitAccount {
+        entry: Uuid::from_u128(entry),
+        name: "default".to_owned(),
+        amount: amount.to_owned(),
+        currency: CreditCurrency::Usd,
+        reason: reason.to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn given_credit_is_taken_back_as_far_as_it_is_left_and_paid_money_is_not() {
+    let scene = Scene::founded().await;
+    let owner = scene.service.account("default").await.unwrap().id;
+    let (cash, paid) = (Network::parse("base").unwrap(), EntryId(Uuid::from_u128(50)));
+    scene.service.ledger.top_up(paid, owner, cash, Nano::from_units(4), Vec::new()).await.unwrap();
+    assert!(scene.refusal(debit(1, "1", "nothing was given")).await.contains("0 is left"));
+    scene.perform(credit(2, "5", CreditCurrency::Usd)).await.unwrap();
+    scene.charge(2_000_000_000).await;
+    assert!(scene.refusal(debit(3, "3.000000001", "too much")).await.contains("3 is left"));
+    for _ in 0..2 {
+        scene.perform(debit(4, "2", "given by mistake")).await.unwrap();
+        assert_eq!(scene.show("default").await.line.balances["USD"], "5");
+    }
+    assert!(scene.refusal(debit(5, "1.5", "beyond the rest")).await.contains("1 is left"));
+    scene.perform(debit(6, "1", "the rest")).await.unwrap();
+    assert!(scene.refusal(debit(7, "0.1", "paid money")).await.contains("0 is left"));
+    assert_eq!(scene.show("default").await.line.balances["USD"], "4");
+    let trail = scene.trail().await;
+    let debits: Vec<_> = trail.iter().filter(|line| line.action == "accounts debit").collect();
+    assert_eq!(debits.len(), 2, "only what was done: {debits:?}");
+    assert!(debits[0].detail.starts_with("2 USD, entry"), "{debits:?}");
+    assert!(debits[0].detail.ends_with("given by mistake"), "{debits:?}");
+    let found = crate::books::verify(&*scene.service.store).await.unwrap().differences;
+    // The test's top-up has no payment on a chain.
+    assert!(found.iter().all(|difference| difference.starts_with("I12")), "{found:?}");
+}
+
+#[tokio::test]
+async fn what_is_held_is_not_taken_back_and_bad_debits_do_nothing() {
+    let scene = Scene::founded().await;
+    scene.perform(credit(1, "5", CreditCurrency::Usd)).await.unwrap();
+    let owner = scene.service.account("default").await.unwrap().id;
+    let want = Want::Exactly(Nano::from_units(2).into());
+    let hold = scene.service.ledger.hold(Payer { owner, key: None }, want).unwrap();
+    assert!(scene.refusal(debit(2, "4", "held")).await.contains("3 is left"));
+    drop(hold);
+    for (amount, reason) in [("0", "zero"), ("-1", "below"), ("x", "no number"), ("1", " ")] {
+        scene.refusal(debit(3, amount, reason)).await;
+    }
+    let mut allowance = debit(4, "1", "an allowance");
+    if let Operation::DebitAccount { currency, .. } = &mut allowance {
+        *currency = CreditCurrency::Diem;
+    }
+    assert!(scene.refusal(allowance).await.contains("accounts credit"));
+    assert_eq!(scene.show("default").await.line.balances["USD"], "5");
+}
+
+#[tokio::test]
+async fn an_entry_of_another_movement_is_refused() {
+    let scene = Scene::founded().await;
+    scene.perform(credit(1, "5", CreditCurrency::Usd)).await.unwrap();
+    for other in [credit(1, "6", CreditCurrency::Usd), debit(1, "5", "the same id")] {
+        assert!(scene.refusal(other).await.contains("another movement"));
+    }
+    assert_eq!(scene.show("default").await.line.balances["USD"], "5");
+}
+
+#[tokio::test]
+async fn a_repeated_refund_tells_what_was_given_back() {
+    let scene = Scene::founded().await;
+    scene.perform(credit(1, "5", CreditCurrency::Usd)).await.unwrap();
+    let charge = scene.charge(400_000).await;
+    let first = scene.perform(refund(charge, Some("0.0001"), "slow")).await.unwrap();
+    let again = Operation::RefundCharge {
+        charge: charge.0,
+        amount: Some("0.0001".to_owned()),
+        reason: "slow".to_owned(),
+        is_repeat: true,
+    };
+    assert_eq!(scene.perform(again).await.unwrap(), first);
+}
+
+#[tokio::test]
+async fn unlinking_and_freezing_are_in_the_audit_trail() {
+    let scene = Scene::founded().await;
+    let (name, wallet) =
+        ("default".to_owned(), "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B".to_owned());
+    let unlink = Operation::UnlinkWallet { name: name.clone(), wallet: wallet.clone() };
+    scene.refusal(unlink.clone()).await;
+    scene.perform(Operation::LinkWallet { name: name.clone(), wallet }).await.unwrap();
+    scene.perform(unlink).await.unwrap();
+    scene.perform(Operation::FreezeAccount { name: name.clone() }).await.unwrap();
+    scene.perform(Operation::UnfreezeAccount { name }).await.unwrap();
+    let trail = scene.trail().await;
+    let actions: Vec<&str> = trail.iter().map(|line| line.action.as_str()).collect();
+    let expected = ["accounts link", "accounts unlink", "accounts freeze", "accounts unfreeze"];
+    assert_eq!(actions, expected);
+    assert!(trail.iter().all(|line| line.subject == "default"), "{trail:?}");
 }

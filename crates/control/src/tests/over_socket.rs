@@ -33,7 +33,7 @@ impl Listening {
         let service = Arc::new(service);
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let server = Server::bind(&path).unwrap();
-        tasks.spawn(server.serve(Arc::clone(&service), tasks.clone(), stop.clone()));
+        tasks.spawn(Arc::new(server).serve(Arc::clone(&service), tasks.clone(), stop.clone()));
         Listening { path, service, tasks, stop, _folder: folder }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use moment::Timestamp;
 use money::Nano;
 
 use crate::account::{Account, LotTag};
@@ -34,6 +35,12 @@ impl Allowances {
         let Some(kind) = AllowanceKind::of(lot.currency) else { return };
         let newest = self.opened.entry((lot.owner, kind)).or_insert(period);
         *newest = period.max(*newest);
+    }
+
+    pub(super) fn mend_time(&mut self, at: Timestamp) {
+        for ((_, kind), newest) in &mut self.opened {
+            *newest = kind.period(at).min(*newest);
+        }
     }
 
     pub(super) fn compare(mut self, rows: &[AllowanceRow]) -> Vec<Violation> {

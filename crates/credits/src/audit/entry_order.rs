@@ -1,4 +1,10 @@
-//! Whether the transfers of an entry are all there: numbered from zero, side by side, made at once.
+//! Whether the transfers of an entry are all there: numbered from zero and made at once.
+//!
+//! Where one node writes the journal, the transfers of an entry stand side by side. Where several
+//! do, those of other entries may stand between them: such entries are noted as apart, and read
+//! again on their own.
+
+use std::collections::BTreeSet;
 
 use moment::Timestamp;
 
@@ -6,24 +12,51 @@ use crate::id::EntryId;
 use crate::record::Transfer;
 use crate::violation::{Invariant, Violation};
 
-/// The last transfer that was read.
 #[derive(Debug, Default)]
 pub(super) struct EntryOrder {
+    /// The last transfer that was read.
     last: Option<(EntryId, u16, Timestamp)>,
+    /// Entries whose transfers did not stand side by side.
+    apart: BTreeSet<EntryId>,
 }
 
 impl EntryOrder {
-    pub(super) fn read(&mut self, transfer: &Transfer) -> Result<(), Violation> {
+    pub(super) fn read(&mut self, transfer: &Transfer) {
         let (entry, leg, at) = (transfer.entry, transfer.leg, transfer.at);
         let before = self.last.replace((entry, leg, at));
-        let (expected, is_at_once) = match before {
-            Some((last, last_leg, last_at)) if last == entry => (last_leg + 1, last_at == at),
-            _ => (0, true),
+        let is_next = match before {
+            Some((last, last_leg, last_at)) if last == entry => {
+                last_leg.checked_add(1) == Some(leg) && last_at == at
+            }
+            _ => leg == 0,
         };
-        if leg == expected && is_at_once {
-            return Ok(());
+        if !is_next {
+            self.apart.insert(entry);
         }
-        let words = format!("entry {} has leg {leg} where leg {expected} belongs", entry.0);
-        Err(Invariant::Transfer.broken(words))
     }
+
+    /// The entries that are to be read on their own.
+    pub(super) fn take_apart(&mut self) -> BTreeSet<EntryId> {
+        std::mem::take(&mut self.apart)
+    }
+}
+
+/// Checks all transfers of one entry, in the order of their legs.
+pub(super) fn check(entry: EntryId, transfers: &[&Transfer]) -> Result<(), Violation> {
+    let mut expected = 0_u16;
+    for transfer in transfers {
+        let is_at_once = transfers.first().is_some_and(|first| first.at == transfer.at);
+        if transfer.leg != expected || !is_at_once {
+            let words =
+                format!("entry {} has leg {} where leg {expected} belongs", entry.0, transfer.leg);
+            return Err(Invariant::Transfer.broken(words));
+        }
+        expected = expected.saturating_add(1);
+    }
+    Ok(())
+}
+
+pub(super) fn unread(entry: EntryId) -> Violation {
+    let words = format!("entry {} has transfers that do not stand side by side", entry.0);
+    Invariant::Transfer.broken(words)
 }

@@ -199,7 +199,7 @@ impl World {
         for transfer in self.disk.transfers() {
             audit.read_again(transfer);
         }
-        if let Some(violation) = audit.finish(&live).first() {
+        if let Some(violation) = audit.finish(&live).into_kept().first() {
             return Err(format!("audit: {violation}"));
         }
         self.oracle.check_journal(&self.disk)

@@ -33,7 +33,7 @@ fn audit(transfers: &[Transfer], snapshot: &Snapshot) -> Vec<Invariant> {
     for transfer in transfers {
         audit.read_again(transfer);
     }
-    audit.finish(snapshot).into_iter().map(|violation| violation.invariant).collect()
+    audit.finish(snapshot).into_kept().into_iter().map(|violation| violation.invariant).collect()
 }
 
 fn transfers(books: &Books) -> Vec<Transfer> {

@@ -50,6 +50,7 @@ fn text(id: &str) -> Model {
                     output: rate("0.20"),
                     cache_input: None,
                     cache_write: None,
+                    cache_write_1h: None,
                 },
                 extended: None,
             },

@@ -10,6 +10,8 @@ pub struct TokenCounts {
     pub prompt: u64,
     pub cached: u64,
     pub cache_write: u64,
+    /// Those of the cache-write tokens that are kept for an hour.
+    pub cache_write_1h: u64,
     /// Reasoning included: it is output like any other.
     pub completion: u64,
 }
@@ -20,6 +22,7 @@ pub enum TokenClass {
     Input,
     CacheInput,
     CacheWrite,
+    CacheWriteHour,
     Output,
 }
 
@@ -39,6 +42,7 @@ impl TokenClass {
             TokenClass::Input => "input",
             TokenClass::CacheInput => "cache-input",
             TokenClass::CacheWrite => "cache-write",
+            TokenClass::CacheWriteHour => "cache-write-1h",
             TokenClass::Output => "output",
         }
     }
@@ -50,11 +54,13 @@ impl TokenPrice {
         let rates = self.rates(counts.prompt);
         let cached = counts.cached.min(counts.prompt);
         let cache_write = counts.cache_write.min(counts.prompt - cached);
+        let cache_write_1h = counts.cache_write_1h.min(cache_write);
         let line = |class, tokens| TokenLine { class, tokens, rate: rates.rate(class) };
         let lines = [
             line(TokenClass::Input, counts.prompt - cached - cache_write),
             line(TokenClass::CacheInput, cached),
-            line(TokenClass::CacheWrite, cache_write),
+            line(TokenClass::CacheWrite, cache_write - cache_write_1h),
+            line(TokenClass::CacheWriteHour, cache_write_1h),
             line(TokenClass::Output, counts.completion),
         ];
         lines.into_iter().filter(|line| 0 < line.tokens).collect()
@@ -89,7 +95,12 @@ impl TokenPrice {
     }
 
     fn dearest_input(&self, prompt_max: u64) -> Rate {
-        let classes = [TokenClass::Input, TokenClass::CacheInput, TokenClass::CacheWrite];
+        let classes = [
+            TokenClass::Input,
+            TokenClass::CacheInput,
+            TokenClass::CacheWrite,
+            TokenClass::CacheWriteHour,
+        ];
         let dearest = |rates: &TokenRates| {
             let rates = classes.into_iter().map(|class| rates.rate(class));
             rates.fold(Rate::FREE, Rate::or_dearer)
@@ -137,6 +148,9 @@ impl TokenRates {
             TokenClass::Input => self.input,
             TokenClass::CacheInput => self.cache_input.unwrap_or(self.input),
             TokenClass::CacheWrite => self.cache_write.unwrap_or(self.input),
+            TokenClass::CacheWriteHour => {
+                self.cache_write_1h.or(self.cache_write).unwrap_or(self.input)
+            }
             TokenClass::Output => self.output,
         }
     }

@@ -11,6 +11,13 @@ pub(super) struct Counts {
     output_tokens: Option<f64>,
     cache_read_input_tokens: Option<f64>,
     cache_creation_input_tokens: Option<f64>,
+    cache_creation: Option<CacheCreation>,
+}
+
+/// What was written to the cache, by how long it is kept.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+struct CacheCreation {
+    ephemeral_1h_input_tokens: Option<f64>,
 }
 
 impl Counts {
@@ -21,6 +28,7 @@ impl Counts {
             newer.cache_read_input_tokens.or(self.cache_read_input_tokens);
         self.cache_creation_input_tokens =
             newer.cache_creation_input_tokens.or(self.cache_creation_input_tokens);
+        self.cache_creation = newer.cache_creation.or(self.cache_creation);
     }
 
     /// Nothing if the counts are missing or cannot be true.
@@ -33,6 +41,10 @@ impl Counts {
             total: None,
             cached,
             cache_creation,
+            cache_creation_1h: self
+                .cache_creation
+                .and_then(|it| it.ephemeral_1h_input_tokens)
+                .unwrap_or(0.0),
             reasoning: 0.0,
         };
         match Usage::from_report(report) {

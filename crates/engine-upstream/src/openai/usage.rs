@@ -66,6 +66,7 @@ impl UsageBody {
             total: self.total_tokens,
             cached: cached.unwrap_or(0.0),
             cache_creation: cache_creation.unwrap_or(0.0),
+            cache_creation_1h: 0.0,
             reasoning: reasoning.unwrap_or(0.0),
         })
     }

@@ -1,6 +1,7 @@
 //! fal's queue, for music and videos.
 
 use engine::{EngineError, MediaFile, MediaRequest, MusicRequest, Progress, Ticket, VideoRequest};
+use outbound::Answer;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -44,7 +45,7 @@ impl Driver for FalMedia {
                 Err(EngineError::ContentPolicy { message }) => {
                     Ok(failed("content_policy", &message))
                 }
-                Err(EngineError::Rejected { message }) => Ok(failed("", &message)),
+                Err(EngineError::Rejected { message }) => Ok(Progress::Rejected { message }),
                 Err(error) => Err(error),
             },
             other => Ok(other),
@@ -68,8 +69,19 @@ impl Driver for FalMedia {
 impl FalMedia {
     /// Where what was made lies.
     async fn result(&self, accepted: &Accepted) -> Result<String, EngineError> {
-        let answer = fal::at(&self.submit, &accepted.response_url)?.fetch("").await?;
-        address(&answer)
+        let result = fal::at(&self.submit, &accepted.response_url)?;
+        address(&result.fetch_or_reject("", is_final_failure).await?)
+    }
+}
+
+/// Whether a result that is no success stays none: fal says so itself, or the model's own server
+/// failed. What stands in front of it (502, 503, 504) may answer later.
+fn is_final_failure(answer: &Answer) -> bool {
+    let retryable = answer.headers().get("x-fal-retryable").map(|value| value.as_bytes());
+    match (answer.status(), retryable) {
+        (500..600, Some(retryable)) => retryable == b"false",
+        (500 | 501, None) => true,
+        _ => false,
     }
 }
 

@@ -260,6 +260,21 @@ async fn what_fal_did_not_want_to_make_is_told_and_never_fetched_from_inside() {
 }
 
 #[tokio::test]
+async fn a_result_that_fal_will_never_have_ends_the_work_and_one_that_it_may_have_does_not() {
+    let never = |_: &str| http("500 Internal Server Error", "application/json", r#"{"detail":"x"}"#);
+    let stub = fal_server(never);
+    let made = engine(&stub, Protocol::Fal, MediaWork::Video);
+    let ticket = made.submit("x", &MediaRequest::Video(clip())).await.unwrap();
+    let told = made.look(&ticket).await;
+    assert!(matches!(told, Ok(Progress::Rejected { .. })), "{told:?}");
+    let later = |_: &str| http("502 Bad Gateway", "text/html", "soon");
+    let stub = fal_server(later);
+    let made = engine(&stub, Protocol::Fal, MediaWork::Video);
+    let ticket = made.submit("x", &MediaRequest::Video(clip())).await.unwrap();
+    assert!(made.look(&ticket).await.is_err());
+}
+
+#[tokio::test]
 async fn a_song_is_made_by_an_acestep_server() {
     let stub = Stub::start(|request| match request.lines().next().unwrap_or_default() {
         line if line.starts_with("POST /v1/release_task ") => {

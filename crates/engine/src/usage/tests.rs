@@ -63,10 +63,18 @@ proptest! {
     fn whatever_is_believed_nests(numbers in prop::array::uniform6(-10.0..200_000_000.0f64)) {
         let [prompt, completion, total, cached, cache_creation, reasoning] =
             numbers.map(f64::trunc);
-        let total = Some(total);
-        let report =
-            UsageReport { prompt, completion, total, cached, cache_creation, reasoning };
+        let (total, cache_creation_1h) = (Some(total), cached);
+        let report = UsageReport {
+            prompt,
+            completion,
+            total,
+            cached,
+            cache_creation,
+            cache_creation_1h,
+            reasoning,
+        };
         if let Ok(usage) = Usage::from_report(report) {
+            prop_assert!(usage.cache_creation_1h() <= usage.cache_creation());
             prop_assert!(usage.cached() + usage.cache_creation() <= usage.prompt());
             prop_assert!(usage.reasoning() <= usage.completion());
             prop_assert!(usage.total() <= 2 * TOKENS_MAX);

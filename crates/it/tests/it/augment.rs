@@ -211,3 +211,12 @@ async fn an_address_that_is_none_is_a_fault_of_the_field() {
     }
     assert_eq!(app.spent().await.nanos(), 0);
 }
+
+#[tokio::test]
+async fn a_page_that_needs_a_browser_where_none_works_is_an_error_and_free() {
+    let app = TestApp::start().await;
+    let shell = "<html><head><title>App</title><script src=a.js></script></head>\
+                 <body><div id=root></div></body></html>";
+    app.site.put("/app", "text/html", shell);
+    refused(&app, "http://site.example.com/app", 502).await;
+}

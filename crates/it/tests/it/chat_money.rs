@@ -392,3 +392,32 @@ async fn tokens_a_minute_are_reserved_and_then_corrected() {
     let left: u64 = second.header("x-ratelimit-remaining-tokens").parse().unwrap();
     assert_eq!(left, 750_000 - 23 - reserved, "the first used 23");
 }
+
+/// Plays a report to a caller that allowed 5 tokens, whole and streamed.
+async fn check_bounded_cost(usage: Value, expected: i64) {
+    let app = TestApp::start().await;
+    let bounded = |extra: Value| {
+        let mut body = ask("kimi-k3", &extra);
+        body["max_tokens"] = json!(5);
+        body
+    };
+    app.upstream.play(Script::json(200, &completion(&WORDS.concat(), &usage)));
+    app.admin().post(PATH, &bounded(json!({}))).await.ok();
+    assert_eq!(app.spent().await.nanos(), expected, "whole");
+    app.upstream.play(Script::words(&WORDS, Some(usage)));
+    app.admin().open(PATH, &bounded(json!({"stream": true}))).await.rest().await;
+    assert_eq!(app.spent().await.nanos(), 2 * expected, "streamed");
+}
+
+#[tokio::test]
+async fn no_more_is_billed_than_was_asked_for_or_delivered() {
+    let delivered = text_cost(&WORDS.concat()).max(5 * OUTPUT);
+    let usage = json!({"prompt_tokens": 20, "completion_tokens": 30_000});
+    check_bounded_cost(usage, 20 * INPUT + delivered).await;
+}
+
+#[tokio::test]
+async fn zero_tokens_for_a_delivered_text_are_counted_here() {
+    let usage = json!({"prompt_tokens": 20, "completion_tokens": 0});
+    check_cost(usage, 20 * INPUT + text_cost(&WORDS.concat())).await;
+}

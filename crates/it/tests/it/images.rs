@@ -370,3 +370,27 @@ async fn whoever_leaves_stops_the_work_and_pays_nothing() {
     assert!(is_stopped(), "{:?}", app.upstream.heads());
     assert_eq!(app.spent().await.nanos(), 0);
 }
+
+#[tokio::test]
+async fn a_search_for_pictures_is_paid_once_for_each_request_and_only_if_one_was_made() {
+    let app = TestApp::start().await;
+    let body = json!({
+        "model": "banana-pro", "prompt": "today's front page", "quality": "low", "variants": 2,
+        "enable_web_search": true,
+    });
+    app.upstream.play(made(64, 64));
+    app.upstream.play(made(64, 64));
+    let reply = app.admin().post(PATH, &body).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let (pictures, search) = (2 * 20_000_000, 10_000_000);
+    assert_eq!(app.spent().await.nanos(), pictures + search);
+    let usage = app.admin().get("/billing/usage").await.ok();
+    let skus: Vec<&str> =
+        usage["data"].as_array().unwrap().iter().map(|row| row["sku"].as_str().unwrap()).collect();
+    assert_eq!(skus.iter().filter(|sku| **sku == "web-search").count(), 1, "{skus:?}");
+    for _ in 0..2 {
+        app.upstream.play(Script::json(500, &json!({})));
+    }
+    assert_ne!(app.admin().post(PATH, &body).await.status, 200);
+    assert_eq!(app.spent().await.nanos(), pictures + search);
+}

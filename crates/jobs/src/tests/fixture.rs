@@ -2,7 +2,7 @@
 //! moves.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -69,6 +69,8 @@ pub(crate) struct Script {
     pub(crate) fetches: Mutex<Vec<Result<Vec<u8>, EngineError>>>,
     pub(crate) knows_names: bool,
     pub(crate) cancels: bool,
+    /// Whether handing in panics, once.
+    pub(crate) panics: AtomicBool,
     /// How often each piece of work was handed in and taken.
     pub(crate) taken: Mutex<HashMap<String, usize>>,
     pub(crate) order: Mutex<Vec<String>>,
@@ -90,6 +92,7 @@ impl MediaEngine for Script {
         _: &'a MediaRequest,
     ) -> BoxFuture<'a, Result<Ticket, EngineError>> {
         Box::pin(async move {
+            assert!(!self.panics.swap(false, Ordering::SeqCst), "a test asked for this panic");
             Script::next(&self.submits).unwrap_or(Ok(()))?;
             *self.taken.lock().unwrap().entry(name.to_owned()).or_default() += 1;
             self.order.lock().unwrap().push(name.to_owned());

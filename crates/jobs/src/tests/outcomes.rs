@@ -38,6 +38,31 @@ async fn a_job_that_succeeds_is_charged_once_and_its_result_is_kept() {
 }
 
 #[tokio::test]
+async fn a_panic_while_a_job_runs_ends_neither_the_queue_nor_the_job() {
+    let world = world(Script { panics: true.into(), ..Script::default() }).await;
+    let id = world.add(1).await.unwrap();
+    world.to_the_end().await;
+    let job = world.job(id).await;
+    assert!(matches!(job.state, JobState::Completed | JobState::Failed), "{:?}", job.state);
+    let second = world.add(1).await.unwrap();
+    world.to_the_end().await;
+    assert_eq!(world.job(second).await.state, JobState::Completed);
+    world.expect_sound().await;
+}
+
+#[tokio::test]
+async fn work_that_would_fail_again_is_handed_in_once_and_given_back() {
+    let looks = answers([Ok(Progress::Rejected { message: "no result".into() })]);
+    let world = world(Script { looks, ..Script::default() }).await;
+    let id = world.add(1).await.unwrap();
+    world.to_the_end().await;
+    assert_eq!(world.job(id).await.state, JobState::Failed);
+    assert_eq!(failure(&world).await.reason, FailureReason::Provider);
+    assert_eq!(world.engine.order.lock().unwrap().len(), 1);
+    world.expect_sound().await;
+}
+
+#[tokio::test]
 async fn a_job_that_cannot_be_paid_is_not_there() {
     let world = world(Script::default()).await;
     let mut new = super::fixture::new_job(1);

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use credits::{AllowanceKind, KeyTerms, LimitPeriod, Payer};
+use credits::{AllowanceKind, EntryId, KeyTerms, LimitPeriod, Payer};
 use moment::Clock;
 
-use super::fixture::{World, cost, entry, exactly, key, nanos, owner, through, world};
-use crate::{CLOCK_JUMP_MAX, HoldRefused, Stopwatch};
+use super::fixture::{World, cost, entry, exactly, key, nanos, owner, through, wallet, world};
+use crate::{CLOCK_JUMP_MAX, HoldRefused, Stopwatch, TimeMended};
 
 const DAY: Duration = Duration::from_secs(86_400);
 const YEAR: Duration = Duration::from_secs(365 * 86_400);
@@ -155,4 +155,77 @@ async fn pruning_does_not_follow_a_clock_that_was_ahead_when_the_service_started
     assert_eq!(world.ledger.pruning_time(), Some(written));
     pass(&world, &watch, DAY);
     assert_eq!(world.ledger.pruning_time(), Some(written.plus(DAY)));
+}
+
+#[tokio::test]
+async fn a_mended_journal_follows_the_clock_and_changes_no_balance() {
+    let world = world().await;
+    world.top_up(1, 1_000_000).await;
+    assert_eq!(world.ledger.mend_time(Vec::new()).await.unwrap(), None);
+    let right = world.clock.now();
+    let payer = limited_to_a_day(1_000);
+    world.clock.advance(YEAR);
+    let ahead = world.clock.now();
+    let charges = [world.charge(payer, 300).await, world.charge(wallet(), 5_000).await];
+    world.clock.set(right);
+    let world = world.restart().await;
+    assert_eq!(world.ledger.status().journal_ahead, Some(YEAR));
+    let before = world.ledger.balances(owner(1));
+    let mended = world.ledger.mend_time(Vec::new()).await.unwrap();
+    assert_eq!(mended, Some(TimeMended { from: ahead, to: right }));
+    assert_eq!(world.ledger.status().journal_ahead, None);
+    assert_eq!(world.ledger.balances(owner(1)), before);
+    world.expect_sound().await;
+
+    // The limit of the day is the limit of today, and holds.
+    world.charge(payer, 1_000).await;
+    assert!(world.ledger.hold(payer, exactly(1)).is_err());
+    assert_eq!(world.usage().await.iter().map(|row| row.at).min(), Some(right));
+    // What was charged ahead of the clock can be given back.
+    for charge in charges {
+        world.ledger.refund(charge, None, "", Vec::new()).await.unwrap();
+    }
+    assert!(world.ledger.hold(payer, exactly(1)).is_err(), "of a day that is not today");
+    world.expect_sound().await;
+
+    // So it stays after a restart, without any entry since.
+    let world = world.restart().await;
+    assert_eq!(world.ledger.status().journal_ahead, None);
+    assert!(world.ledger.hold(payer, exactly(1)).is_err());
+    world.clock.advance(DAY);
+    world.ledger.tend().await.unwrap();
+    world.charge(payer, 1_000).await;
+    world.expect_sound().await;
+}
+
+#[tokio::test]
+async fn after_mending_an_allowance_comes_each_day_and_the_day_that_was_begun_too_early_once() {
+    let world = world().await;
+    let diem = AllowanceKind::DiemDaily;
+    let set = world.ledger.set_allowance(entry(9), owner(1), diem, nanos(5_000), Vec::new());
+    set.await.unwrap();
+    let right = world.clock.now();
+    world.clock.advance(2 * DAY);
+    world.charge(through(1), 5_000).await;
+    world.clock.set(right);
+    let world = world.restart().await;
+    world.ledger.mend_time(Vec::new()).await.unwrap();
+    assert_eq!(world.ledger.balances(owner(1)).diem, nanos(0));
+    for expected in [5_000, 0, 5_000] {
+        world.clock.advance(DAY);
+        world.ledger.tend().await.unwrap();
+        assert_eq!(world.ledger.balances(owner(1)).diem, nanos(expected));
+        if expected != 0 {
+            world.charge(through(1), 5_000).await;
+        }
+        world.expect_sound().await;
+    }
+}
+
+impl World {
+    async fn charge(&self, payer: Payer, amount: u64) -> EntryId {
+        let want = exactly(i64::try_from(amount).unwrap());
+        let hold = self.ledger.hold(payer, want).unwrap();
+        self.ledger.settle(hold, cost(amount)).await.unwrap().charge
+    }
 }

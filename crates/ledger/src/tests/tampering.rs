@@ -8,6 +8,7 @@ use expect_test::{Expect, expect};
 use moment::Timestamp;
 use money::Currency;
 use rusqlite::Connection;
+use store::audit::AuditEntry;
 use store::key::KeySettings;
 use store::sqlite::database_in;
 use store::write::{Group, Write};
@@ -22,11 +23,15 @@ use crate::{Job, verify};
 /// Lets the statements pass that the schema forbids: constraints, triggers and foreign keys are off.
 const UNGUARDED: &str = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; \
     DROP TRIGGER transfer_never_changes; DROP TRIGGER transfer_never_goes; \
-    DROP TRIGGER claim_credited_never_changes;";
+    DROP TRIGGER claim_credited_never_changes; DROP TRIGGER audit_never_goes;";
 
 /// Puts them back as they were.
-const GUARDED_AGAIN: [&str; 3] =
-    ["transfer_never_changes", "transfer_never_goes", "claim_credited_never_changes"];
+const GUARDED_AGAIN: [&str; 4] = [
+    "transfer_never_changes",
+    "transfer_never_goes",
+    "claim_credited_never_changes",
+    "audit_never_goes",
+];
 
 /// Changes the database by hand, and leaves its schema as it was.
 fn tamper(world: &World, sql: &str) {
@@ -347,4 +352,63 @@ async fn i11_a_lot_whose_row_says_another_expiry_than_its_name() {
     tamper(&world, sql);
     let told = told(&world).await;
     assert!(told.contains("never expires, and its row says 1970"), "{told}");
+}
+
+#[tokio::test]
+async fn i6_a_usage_row_whose_price_does_not_give_its_amount() {
+    for change in ["price_pico = price_pico * 2", "price_pico = price_pico + 2000"] {
+        let world = busy_world().await;
+        assert_eq!(told(&world).await, "");
+        tamper(&world, &format!("UPDATE usage SET {change} WHERE seq = 1"));
+        let told = told(&world).await;
+        assert!(told.starts_with("I6 a charge is its bill broken: row 1 of usage"), "{told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+}
+
+#[tokio::test]
+async fn i10_a_row_of_the_audit_trail_that_is_gone() {
+    for seq in 1..=3 {
+        let world = busy_world().await;
+        for number in 1..=3 {
+            let entry = AuditEntry {
+                at: Timestamp::parse(NOON).unwrap(),
+                actor: "alice".into(),
+                action: "accounts credit".into(),
+                subject: format!("account {number}"),
+                detail: String::new(),
+            };
+            world.store.commit(Group::of(Write::AddAudit(entry))).await.unwrap();
+        }
+        assert_eq!(told(&world).await, "");
+        tamper(&world, &format!("DELETE FROM audit WHERE seq = {seq}"));
+        let told = told(&world).await;
+        assert!(told.contains("the audit trail has 2 rows"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_violations_that_is_cut_says_how_many_there_are() {
+    let world = busy_world().await;
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) \
+                INSERT INTO transfer (entry, leg, debit, credit, amount, code, at_ms) \
+                SELECT randomblob(16), 1, debit, credit, amount, code, at_ms FROM transfer, n \
+                WHERE seq = 1";
+    tamper(&world, rows);
+    let report = verify(&*world.store).await.unwrap();
+    assert_eq!(report.violations.len(), credits::VIOLATIONS_MAX);
+    assert!(150 <= report.violations_total, "{}", report.violations_total);
+}
+
+/// Several nodes write the journal: transfers of other entries stand between those of one.
+#[tokio::test]
+async fn transfers_of_an_entry_may_stand_apart_but_none_may_be_missing() {
+    let world = busy_world().await;
+    let apart = "UPDATE transfer SET seq = seq + 1000 WHERE leg = 1";
+    check(&world, apart, expect![[""]]).await;
+    let missing = "UPDATE transfer SET leg = 2 WHERE leg = 1";
+    tamper(&world, missing);
+    let told = told(&world).await;
+    assert!(told.starts_with("I9 whole and balanced entries broken"), "{told}");
+    assert!(told.contains("has leg 2 where leg 1 belongs"), "{told}");
 }

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use credits::{
-    Account, EntryId, Invariant, LotKey, OwnerId, Transfer, TransferCode, VIOLATIONS_MAX, Violation,
+    Account, EntryId, Invariant, LotKey, OwnerId, Transfer, TransferCode, Violation, ViolationList,
 };
 use moment::Timestamp;
 use money::{Currency, Nano};
 use store::Store;
 use store::evidence::{Evidence, USAGE_MARKS_MAX, UsageMark, UsagePart};
 
+use super::price_check;
 use crate::error::LedgerError;
 
 /// Journal and usage are read side by side. Both are in the order in which groups were written, so
@@ -24,6 +25,8 @@ pub(super) struct UsageAudit {
     open: HashMap<Line, i128>,
     /// The same for the daily sums, which are complete.
     sums: HashMap<(UsagePart, Currency), i128>,
+    /// Rows whose amount is not what their units cost.
+    mispriced: ViolationList,
 }
 
 /// A charge, or what was given back of it, in one currency.
@@ -45,6 +48,7 @@ impl UsageAudit {
             journal_at: Timestamp::default(),
             open: HashMap::new(),
             sums: sums.map(|sum| ((sum.part, sum.currency), -nanos(sum.amount))).collect(),
+            mispriced: ViolationList::default(),
         }
     }
 
@@ -70,11 +74,13 @@ impl UsageAudit {
         self.read_until(store, |_| false).await
     }
 
-    pub(super) fn finish(self) -> Vec<Violation> {
+    pub(super) fn finish(self) -> ViolationList {
+        let mut violations = self.mispriced;
         let mut lines: Vec<(Line, i128)> = self.open.into_iter().collect();
         lines.sort_unstable();
-        lines.truncate(VIOLATIONS_MAX);
-        let lines = lines.into_iter().map(|(line, nanos)| line.broken(nanos));
+        for (line, nanos) in lines {
+            violations.push_with(|| line.broken(nanos));
+        }
         let wrong = self.sums.into_iter().filter(|(_, nanos)| *nanos != 0);
         let mut wrong: Vec<_> = wrong.collect();
         wrong.sort_unstable_by_key(|((part, currency), _)| (*part, *currency));
@@ -88,7 +94,8 @@ impl UsageAudit {
             );
             Invariant::Bill.broken(words)
         });
-        lines.chain(sums).collect()
+        violations.extend(sums);
+        violations
     }
 
     async fn read_until(
@@ -106,6 +113,9 @@ impl UsageAudit {
                     return Ok(());
                 }
                 self.after_seq = mark.seq;
+                if let Some(violation) = price_check::broken(store, &mark).await? {
+                    self.mispriced.push(violation);
+                }
                 let UsageMark { charge, owner, currency, amount, at, .. } = mark;
                 let is_refund = amount.is_negative();
                 self.add(Line { charge, owner, currency, is_refund }, at, -nanos(amount));

@@ -140,10 +140,10 @@ impl SolanaChain {
         Ok(height <= since_block.saturating_add(BLOCKHASH_BLOCKS))
     }
 
-    async fn status(&self, transaction: &str) -> Result<Value, Setback> {
+    pub(crate) async fn status(&self, transaction: &str) -> Result<Value, Setback> {
         let params = json!([[transaction], { "searchTransactionHistory": true }]);
-        let mut statuses = self.node.call("getSignatureStatuses", params).await?;
-        Ok(statuses["value"][0].take())
+        let statuses = self.node.call("getSignatureStatuses", params).await?;
+        Ok(statuses.pointer("/value/0").cloned().unwrap_or_default())
     }
 
     /// What the transaction added to our balance of the token; none if the node does not show the

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use moment::Timestamp;
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use wallet::SolanaCluster;
 
 use super::stub::{nodes, stub};
 use super::world::{Payer, terms};
+use crate::node::{CallError, Node};
+use crate::solana::SolanaChain;
 use crate::{
     Commitment, Direct, EvmSetup, Facilitator, Order, Preparation, Settler, SolanaNode, Witnesses,
 };
@@ -36,6 +38,7 @@ fn any_json() -> impl Strategy<Value = Value> {
         "network",
         "blockNumber",
         "transactionHash",
+        "refused",
     ]);
     leaf.prop_recursive(3, 24, 4, move |inner| {
         prop_oneof![
@@ -77,6 +80,37 @@ async fn settlers(answer: Value) -> Vec<Box<dyn Settler>> {
         Box::new(Direct::new(Some(setup), None).unwrap()),
         Box::new(Facilitator::new(&url, &witnesses).unwrap()),
     ]
+}
+
+#[tokio::test]
+async fn an_error_that_is_no_object_is_a_refusal() {
+    for error in [json!("slow down"), json!(429), json!(true), json!(["slow down"]), json!({})] {
+        let refused = json!({ "refused": error });
+        for settler in settlers(refused.clone()).await {
+            let prepared = settler.prepare(&order()).await;
+            assert!(!matches!(prepared, Ok(Preparation::Moved(_))), "{refused}: {prepared:?}");
+        }
+        let url = stub(Arc::new(move |_, _| refused.clone())).await;
+        let called = Node::new(&url).unwrap().call("eth_call", json!([])).await;
+        let message = error.as_str().unwrap_or("no reason given");
+        let Err(CallError::Refused { message: told, .. }) = called else { panic!("{called:?}") };
+        assert_eq!(told, message);
+    }
+}
+
+#[tokio::test]
+async fn statuses_of_any_shape_tell_nothing() {
+    for statuses in [json!("text"), json!(7), json!([]), json!({ "value": 7 }), json!({ "value": [] })]
+    {
+        let url = stub(Arc::new(move |_, _| statuses.clone())).await;
+        let node = SolanaNode {
+            url: &url,
+            cluster: SolanaCluster::Mainnet,
+            commitment: Commitment::Confirmed,
+        };
+        let status = SolanaChain::new(&node).unwrap().status("a signature").await;
+        assert_eq!(status, Ok(Value::Null));
+    }
 }
 
 proptest! {

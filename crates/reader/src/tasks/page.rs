@@ -22,6 +22,7 @@ pub struct Content {
     title: String,
     alternate: Option<String>,
     needs_scripts: bool,
+    is_bare: bool,
 }
 
 impl Task for Request {
@@ -37,8 +38,8 @@ impl Task for Request {
     fn perform(self, bytes: &[u8]) -> (Self::Outcome, Vec<u8>) {
         let html = pages::decode(bytes, self.content_type.as_deref());
         match pages::read(&html, &self.address) {
-            Ok(Page { title, markdown, alternate, needs_scripts }) => {
-                (Ok(Content { title, alternate, needs_scripts }), markdown.into_bytes())
+            Ok(Page { title, markdown, alternate, needs_scripts, is_bare }) => {
+                (Ok(Content { title, alternate, needs_scripts, is_bare }), markdown.into_bytes())
             }
             Err(fault) => (Err(fault.0.to_owned()), Vec::new()),
         }
@@ -48,8 +49,8 @@ impl Task for Request {
 impl Content {
     /// With the bytes that came beside it.
     pub fn with(self, markdown: &[u8]) -> Page {
-        let Content { title, alternate, needs_scripts } = self;
+        let Content { title, alternate, needs_scripts, is_bare } = self;
         let markdown = String::from_utf8_lossy(markdown).into_owned();
-        Page { title, markdown, alternate, needs_scripts }
+        Page { title, markdown, alternate, needs_scripts, is_bare }
     }
 }

@@ -107,6 +107,7 @@ impl<'a> Posting<'a> {
             }
             Write::AddOwner(owner) => owners::add_owner(statements, owner),
             Write::SetTier { owner, tier } => owners::set_tier(statements, *owner, tier),
+            Write::MendTime { at } => owners::mend_time(statements, *at),
             Write::Freeze { owner, since } => {
                 owners::freeze(statements, *owner, since.map(|since| since.ms()));
             }

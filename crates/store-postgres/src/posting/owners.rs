@@ -181,3 +181,26 @@ pub(crate) fn add_audit<'a>(statements: &mut SqlStatements<'a>, entry: &'a Audit
     let values = values![at.ms(), text(actor), text(action), text(subject), text(detail)];
     statements.add(sql, values);
 }
+
+/// See [`Write::MendTime`](store::write::Write::MendTime).
+pub(crate) fn mend_time(statements: &mut SqlStatements<'_>, at: Timestamp) {
+    let periods = [
+        ("UPDATE key_spend SET day = $1, day_spent = 0 WHERE $1 < day", at.day()),
+        ("UPDATE key_spend SET month = $1, month_spent = 0 WHERE $1 < month", at.month()),
+        (
+            "UPDATE allowance SET opened_period = $1 \
+             WHERE kind = 'DIEM_DAILY' AND $1 < opened_period",
+            at.day(),
+        ),
+        (
+            "UPDATE allowance SET opened_period = $1 \
+             WHERE kind = 'BUNDLED_MONTHLY' AND $1 < opened_period",
+            at.month(),
+        ),
+        // What is set from now on comes after it.
+        ("UPDATE allowance_change SET at_ms = $1 WHERE $1 < at_ms", at.ms()),
+    ];
+    for (sql, present) in periods {
+        statements.add(sql, values![present]);
+    }
+}

@@ -6,7 +6,7 @@ use credits::{
     Account, AllowanceRow, Columns, EntryId, HeldKey, HoldId, JobHold, KeyId, KeySpendRow,
     KeyStamp, KeyTerms, Leg, LimitClass, LimitPeriod, LotRow, OwnerId, SystemAccount, SystemRow,
 };
-use money::Nano;
+use money::{Currency, Nano};
 use store::journal::{Books, ENTRIES_MAX, Entry};
 use store::names::allowance;
 use store::statement::Statement;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::Postgres;
 use crate::columns::{get, nano, nano_or_none, parsed, time, time_or_none, unknown};
 use crate::error::PgError;
-use crate::queries::journal::{account_at, entries_after, entries_of, is_recorded};
+use crate::queries::journal::{account_at, entries_after, entries_of, given_credit, is_recorded};
 use crate::queries::statement::statement;
 use crate::session::{Session, Values};
 
@@ -52,6 +52,10 @@ impl BookStore for Postgres {
 
     fn is_recorded(&self, entry: EntryId) -> StoreFuture<'_, bool> {
         self.ask(async move |db| is_recorded(&db, entry).await)
+    }
+
+    fn given_credit(&self, owner: OwnerId, currency: Currency) -> StoreFuture<'_, Nano> {
+        self.ask(async move |db| given_credit(&db, owner, currency).await)
     }
 
     fn changed_books(&self, after_seq: i64) -> StoreFuture<'_, Books> {

@@ -5,7 +5,7 @@ use money::Currency;
 use store::audit::{AUDIT_ROWS_MAX, AuditEntry, AuditRow};
 use store::claim::ClaimId;
 use store::evidence::{
-    AllowanceSet, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim, ReceivedClaim,
+    AllowanceSet, AuditCount, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim, ReceivedClaim,
     USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
 };
 use store::names::allowance;
@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::Postgres;
-use crate::columns::{bytes, get, limit, nano, nano_or_none, parsed, time};
+use crate::columns::{bytes, get, limit, nano, nano_or_none, parsed, price, time};
 use crate::error::PgError;
 use crate::queries::books::trial_balance;
 use crate::queries::recount::miscounts;
@@ -89,7 +89,7 @@ async fn usage_marks(
     after_seq: i64,
     rows_max: usize,
 ) -> Result<Vec<UsageMark>, PgError> {
-    let sql = "SELECT seq, charge, owner, currency, amount, at_ms FROM usage \
+    let sql = "SELECT seq, charge, owner, currency, amount, at_ms, units, price_pico FROM usage \
                WHERE $1 < seq ORDER BY seq LIMIT $2";
     let rows = db.rows(sql, &[&after_seq, &limit(rows_max.min(USAGE_MARKS_MAX))]).await?;
     let mark = |row| {
@@ -100,6 +100,8 @@ async fn usage_marks(
             currency: parsed(row, 3, Currency::from_name)?,
             amount: nano(row, 4)?,
             at: time(row, 5)?,
+            units: u64::try_from(get::<i64>(row, 6)?).unwrap_or(0),
+            price: price(row, 7)?,
         })
     };
     rows.iter().map(mark).collect()
@@ -216,6 +218,12 @@ async fn faults(db: &Session) -> Result<Vec<String>, PgError> {
         let index: String = get(&row, 0)?;
         faults.push(format!("the index {index} is not usable"));
     }
+    let counted = "SELECT count(*), (SELECT rows FROM audit_count) FROM audit";
+    let row = db.one(counted, &[]).await?;
+    let count = AuditCount { rows: get(&row, 0)?, written: get(&row, 1)? };
+    if count.rows != count.written {
+        faults.push(count.to_string());
+    }
     let repeated = "SELECT entry, leg, count(*) FROM transfer \
                     GROUP BY entry, leg HAVING 1 < count(*) LIMIT $1";
     for row in db.rows(repeated, &[&limit(FAULTS_MAX)]).await? {
@@ -230,6 +238,7 @@ async fn faults(db: &Session) -> Result<Vec<String>, PgError> {
 const TRIGGERS: &[&str] = &[
     "transfer_never_changes",
     "audit_never_changes",
+    "audit_counted",
     "claim_credited_never_changes",
     "claim_never_goes",
     "job_ends_once",

@@ -4,7 +4,7 @@ use credits::{
     Account, EntryId, KeyId, KeyStamp, LotKey, LotTag, OwnerId, SystemAccount, SystemKind,
     Transfer, TransferCode,
 };
-use money::Currency;
+use money::{Currency, Nano};
 use store::journal::{ENTRIES_MAX, Entry};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -38,6 +38,23 @@ pub(crate) async fn is_recorded(db: &Session, entry: EntryId) -> Result<bool, Pg
     let sql = "SELECT EXISTS (SELECT 1 FROM transfer WHERE entry = $1) \
                OR EXISTS (SELECT 1 FROM allowance_change WHERE entry = $1)";
     get(&db.one(sql, &[&entry.0]).await?, 0)
+}
+
+/// The codes are written out, because the indexes on these rows are found by them.
+const GIVEN_CREDIT: &str = "\
+    SELECT (coalesce((SELECT sum(amount) FROM transfer WHERE credit = account.id AND code <= 3 \
+                      AND code = 2), 0) \
+          - coalesce((SELECT sum(amount) FROM transfer WHERE debit = account.id \
+                      AND code IN (4, 8) AND code = 4), 0))::int8 \
+    FROM account WHERE owner = $1 AND currency = $2 AND name = 'main'";
+
+pub(crate) async fn given_credit(
+    db: &Session,
+    owner: OwnerId,
+    currency: Currency,
+) -> Result<Nano, PgError> {
+    let rows = db.rows(GIVEN_CREDIT, &[&owner.0, &currency.name()]).await?;
+    rows.first().map_or(Ok(Nano::ZERO), |row| nano(row, 0))
 }
 
 /// An account from its owner, currency and name, which stand in three neighbouring columns.

@@ -41,7 +41,8 @@ async fn usage_told(store: &dyn Store) {
     let marks = store.usage_marks(0, 10).await.expect("asked");
     let seq = evidence.usage_last_seq;
     let (charge, owner, at) = (row.charge, row.owner, row.at);
-    assert_eq!(marks, [UsageMark { seq, charge, owner, currency, amount, at }]);
+    let (units, price) = (row.units, row.price);
+    assert_eq!(marks, [UsageMark { seq, charge, owner, currency, amount, at, units, price }]);
     assert_eq!(store.usage_marks(seq, 10).await.expect("asked"), []);
 }
 

@@ -24,6 +24,9 @@ pub(crate) const CASES: Cases = &[
     ("a lot that is closed is empty, and can be opened again", |store| Box::pin(closed(store))),
     ("a key's spending starts over each day and month", |store| Box::pin(key_spend(store))),
     ("an allowance keeps its newest amount and period", |store| Box::pin(allowances(store))),
+    ("given credit is what was granted less what was taken back", |store| {
+        Box::pin(given(store))
+    }),
     ("a trial balance has the closed lots and the last entry", |store| Box::pin(trial(store))),
 ];
 
@@ -69,6 +72,29 @@ async fn once(store: &dyn Store) {
     done(store, vec![transfer(other_leg)]).await;
     let snapshot = store.load().await.expect("asked").snapshot;
     assert_eq!(snapshot.lots[0].columns.credits, 1_000_000_020);
+}
+
+async fn given(store: &dyn Store) {
+    furnish(store, 1).await;
+    let given = async || store.given_credit(owner_id(1), Currency::Usd).await.expect("asked");
+    assert_eq!(given().await, Nano::ZERO);
+    let granted = Transfer {
+        debit: system(SystemKind::Issuance),
+        code: TransferCode::Grant,
+        ..top_up(5, lot(1), 700)
+    };
+    let taken_back = Transfer {
+        debit: Account::Lot(lot(1)),
+        credit: system(SystemKind::Issuance),
+        code: TransferCode::TakeBack,
+        ..top_up(6, lot(1), 200)
+    };
+    done(store, vec![transfer(granted), transfer(taken_back)]).await;
+    done(store, vec![transfer(charge(7, lot(1), 250))]).await;
+    assert_eq!(given().await, Nano::from_nanos(500));
+    let other = store.given_credit(owner_id(1), Currency::Vcu).await.expect("asked");
+    assert_eq!(other, Nano::ZERO);
+    assert_eq!(store.given_credit(owner_id(9), Currency::Usd).await.expect("asked"), Nano::ZERO);
 }
 
 async fn overdrawn(store: &dyn Store) {

@@ -1,6 +1,7 @@
 //! Queries about money: balances, the journal, and what an owner reads of both.
 
 use credits::{EntryId, OwnerId};
+use money::{Currency, Nano};
 
 use crate::StoreFuture;
 use crate::journal::{Books, Entry};
@@ -22,6 +23,9 @@ pub trait BookStore: Send + Sync {
 
     /// Whether a command is in the journal, with or without transfers.
     fn is_recorded(&self, entry: EntryId) -> StoreFuture<'_, bool>;
+
+    /// What the operator granted to an owner's main lot of a currency, less what was taken back.
+    fn given_credit(&self, owner: OwnerId, currency: Currency) -> StoreFuture<'_, Nano>;
 
     /// The accounts that are open, and those that a transfer after a sequence number touched: what
     /// a look at the books from time to time compares. It does not grow with history.

@@ -17,6 +17,7 @@ use crate::error::StoreError;
 use crate::sqlite::charge_log::file::{path_beside, read_all};
 use crate::sqlite::charge_log::record;
 use crate::sqlite::errors::refusal;
+use crate::sqlite::partial_backup::PartialBackup;
 use crate::sqlite::restore::RESTORED_FROM;
 use crate::sqlite::schema::APPLICATION_ID;
 use crate::sqlite::{audit, create_private};
@@ -62,21 +63,12 @@ pub(crate) fn write(database: &Path, to: &Path, at: Timestamp) -> Result<BackedU
             to.display()
         )));
     }
-    let partial = with_ending(to, ".partial");
-    remove(&partial)?;
-    let made = fill(database, &partial, at);
-    let made = made.and_then(|last_seq| {
-        let bytes = sync(&partial)?;
-        std::fs::rename(&partial, to).map_err(|error| failed(to, &error))?;
-        sync_directory(to)?;
-        Ok(BackedUp { bytes, last_seq })
-    });
-    if made.is_err() {
-        // What is half a backup is none.
-        let _ = std::fs::remove_file(&partial);
-        let _ = std::fs::remove_file(with_ending(&partial, "-journal"));
-    }
-    made
+    let partial = PartialBackup::begin(database, to)?;
+    let last_seq = fill(database, partial.path(), at)?;
+    let bytes = sync(partial.path())?;
+    std::fs::rename(partial.path(), to).map_err(|error| failed(to, &error))?;
+    sync_directory(to)?;
+    Ok(BackedUp { bytes, last_seq })
 }
 
 fn fill(database: &Path, partial: &Path, at: Timestamp) -> Result<i64, StoreError> {
@@ -154,13 +146,6 @@ pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
-}
-
-fn remove(path: &Path) -> Result<(), StoreError> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(path, &error)),
-        _ => Ok(()),
-    }
 }
 
 /// Has a file on disk, and says how long it is.

@@ -6,11 +6,11 @@ use rusqlite::{Connection, Row, params};
 
 use crate::claim::ClaimId;
 use crate::evidence::{
-    AllowanceSet, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim, ReceivedClaim,
+    AllowanceSet, AuditCount, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim, ReceivedClaim,
     USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
 };
 use crate::names::allowance;
-use crate::sqlite::columns::{id, nano, nano_or_none, parsed, time};
+use crate::sqlite::columns::{id, nano, nano_or_none, parsed, price, time};
 use crate::sqlite::load::trial_balance;
 use crate::sqlite::recount::miscounts;
 use crate::sqlite::schema;
@@ -38,7 +38,7 @@ pub(crate) fn usage_marks(
     after_seq: i64,
     limit: usize,
 ) -> rusqlite::Result<Vec<UsageMark>> {
-    let sql = "SELECT seq, charge, owner, currency, amount, at_ms FROM usage \
+    let sql = "SELECT seq, charge, owner, currency, amount, at_ms, units, price_pico FROM usage \
                WHERE ?1 < seq ORDER BY seq LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let marks = statement.query_map(params![after_seq, limit.min(USAGE_MARKS_MAX)], |row| {
@@ -49,6 +49,8 @@ pub(crate) fn usage_marks(
             currency: parsed(row, 3, Currency::from_name)?,
             amount: nano(row, 4)?,
             at: time(row, 5)?,
+            units: row.get(6)?,
+            price: price(row, 7)?,
         })
     })?;
     marks.collect()
@@ -153,6 +155,12 @@ fn faults(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     })?;
     for fault in rows {
         faults.push(fault?);
+    }
+    let counted = "SELECT count(*), (SELECT rows FROM audit_count) FROM audit";
+    let count = connection
+        .query_row(counted, [], |row| Ok(AuditCount { rows: row.get(0)?, written: row.get(1)? }))?;
+    if count.rows != count.written {
+        faults.push(count.to_string());
     }
     let mut orphans = connection.prepare("PRAGMA foreign_key_check")?;
     let rows = orphans.query_map([], |row| {

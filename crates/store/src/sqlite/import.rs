@@ -67,7 +67,8 @@ fn place_usage(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch(
         "INSERT INTO usage_place (owner, at_ms, seq, currency) \
          SELECT owner, at_ms, seq, currency FROM usage ORDER BY owner, at_ms, seq; \
-         UPDATE usage_placed SET through_seq = (SELECT coalesce(max(seq), 0) FROM usage)",
+         UPDATE usage_placed SET through_seq = (SELECT coalesce(max(seq), 0) FROM usage); \
+         UPDATE audit_count SET rows = (SELECT count(*) FROM audit)",
     )
 }
 

@@ -4,9 +4,9 @@ use credits::{
     Account, EntryId, KeyId, KeyStamp, LotKey, LotTag, OwnerId, SystemAccount, SystemKind,
     Transfer, TransferCode,
 };
-use money::Currency;
+use money::{Currency, Nano};
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::journal::{ENTRIES_MAX, Entry};
 use crate::sqlite::columns::{id, id_or_none, nano, parsed, time};
@@ -37,6 +37,24 @@ pub(crate) fn is_recorded(connection: &Connection, entry: EntryId) -> rusqlite::
     let sql = "SELECT EXISTS (SELECT 1 FROM transfer WHERE entry = ?1) \
                OR EXISTS (SELECT 1 FROM allowance_change WHERE entry = ?1)";
     connection.prepare_cached(sql)?.query_row([entry.0.as_bytes()], |row| row.get(0))
+}
+
+/// The codes are written out, because the indexes on these rows are found by them.
+pub(crate) const GIVEN_CREDIT: &str = "\
+    SELECT coalesce((SELECT sum(amount) FROM transfer WHERE credit = account.id AND code <= 3 \
+                     AND code = 2), 0) \
+         - coalesce((SELECT sum(amount) FROM transfer WHERE debit = account.id \
+                     AND code IN (4, 8) AND code = 4), 0) \
+    FROM account WHERE owner = ?1 AND currency = ?2 AND name = 'main'";
+
+pub(crate) fn given_credit(
+    connection: &Connection,
+    owner: OwnerId,
+    currency: Currency,
+) -> rusqlite::Result<Nano> {
+    let mut statement = connection.prepare_cached(GIVEN_CREDIT)?;
+    let given = statement.query_row(params![owner.0.as_bytes(), currency.name()], |row| nano(row, 0));
+    Ok(given.optional()?.unwrap_or_default())
 }
 
 /// An account from its owner, currency and name, which stand in three neighbouring columns.

@@ -38,6 +38,7 @@ mod load;
 mod lock;
 mod media;
 mod owners;
+mod partial_backup;
 mod posting;
 mod queries;
 mod queue;
@@ -119,6 +120,7 @@ impl Sqlite {
     /// Charges in the log wait until nothing came for `quiet`, unless somebody asks for them.
     fn open_with(options: &Options, quiet: Duration) -> Result<Sqlite, StoreError> {
         let lock = Lock::take(&options.path)?;
+        partial_backup::remove_left_over(&options.path)?;
         backup::admit(&options.path)?;
         create_private(&options.path)?;
         let mut connection = open_writer(options).map_err(refusal)?;

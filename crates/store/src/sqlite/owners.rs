@@ -3,6 +3,7 @@
 use credits::{KeyId, LimitPeriod, OwnerId};
 use domain::access::{KeyKind, ModelPrivacy};
 use domain::secret::SecretDigest;
+use moment::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::error::StoreError;
@@ -315,4 +316,28 @@ fn key_at(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
 
 fn one_row(changed: usize, missing: &'static str) -> Result<(), WriteError> {
     if changed == 1 { Ok(()) } else { Err(WriteError::Refused(StoreError::Missing(missing))) }
+}
+
+/// See [`Write::MendTime`](crate::write::Write::MendTime).
+pub(crate) fn mend_time(connection: &Connection, at: Timestamp) -> Result<(), WriteError> {
+    let periods = [
+        ("UPDATE key_spend SET day = ?1, day_spent = 0 WHERE ?1 < day", at.day()),
+        ("UPDATE key_spend SET month = ?1, month_spent = 0 WHERE ?1 < month", at.month()),
+        (
+            "UPDATE allowance SET opened_period = ?1 \
+             WHERE kind = 'DIEM_DAILY' AND ?1 < opened_period",
+            at.day(),
+        ),
+        (
+            "UPDATE allowance SET opened_period = ?1 \
+             WHERE kind = 'BUNDLED_MONTHLY' AND ?1 < opened_period",
+            at.month(),
+        ),
+        // What is set from now on comes after it.
+        ("UPDATE allowance_change SET at_ms = ?1 WHERE ?1 < at_ms", at.ms()),
+    ];
+    for (sql, present) in periods {
+        connection.execute(sql, [present])?;
+    }
+    Ok(())
 }

@@ -106,6 +106,7 @@ impl<'batch> Posting<'batch> {
             Write::AddOwner(owner) => owners::add_owner(connection, owner),
             Write::EnsureOwner(owner) => wallets::ensure_owner(connection, owner),
             Write::SetTier { owner, tier } => owners::set_tier(connection, *owner, tier),
+            Write::MendTime { at } => owners::mend_time(connection, *at),
             Write::Freeze { owner, since } => {
                 owners::freeze(connection, *owner, since.map(|since| since.ms()))
             }

@@ -81,22 +81,24 @@ fn balance(connection: &Connection, owner: OwnerId) -> rusqlite::Result<Nano> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::journal::GIVEN_CREDIT;
     use crate::sqlite::schema;
 
     #[test]
     fn a_statement_does_not_read_the_whole_journal() {
         let mut connection = Connection::open_in_memory().unwrap();
         schema::migrate(&mut connection).unwrap();
-        let sql = format!("EXPLAIN QUERY PLAN {MOVEMENTS}");
-        let mut statement = connection.prepare(&sql).unwrap();
-        let mut rows = statement.raw_query();
-        let mut steps = Vec::new();
-        while let Some(row) = rows.next().unwrap() {
-            steps.push(row.get::<_, String>(3).unwrap());
-        }
-        assert!(!steps.iter().any(|step| step.starts_with("SCAN transfer")), "{steps:?}");
-        for index in ["transfer_in", "transfer_out"] {
-            assert!(steps.iter().any(|step| step.contains(index)), "{index}: {steps:?}");
+        for query in [MOVEMENTS, GIVEN_CREDIT] {
+            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+            let mut rows = statement.raw_query();
+            let mut steps = Vec::new();
+            while let Some(row) = rows.next().unwrap() {
+                steps.push(row.get::<_, String>(3).unwrap());
+            }
+            assert!(!steps.iter().any(|step| step.starts_with("SCAN transfer")), "{steps:?}");
+            for index in ["transfer_in", "transfer_out"] {
+                assert!(steps.iter().any(|step| step.contains(index)), "{index}: {steps:?}");
+            }
         }
     }
 }

@@ -119,8 +119,8 @@ impl Tab<'_> {
     }
 
     /// Answers one request, and tells how long the answer was.
-    async fn answer(&self, mut event: Value, is_within: bool) -> usize {
-        let parameters = event["params"].take();
+    async fn answer(&self, event: Value, is_within: bool) -> usize {
+        let parameters = &event["params"];
         let request = &parameters["requestId"];
         let kind = parameters["resourceType"].as_str().unwrap_or_default();
         let fetched = if is_within && !UNSEEN.contains(&kind) {

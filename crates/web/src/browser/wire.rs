@@ -78,11 +78,11 @@ impl Wire {
             Err(_) => Err(BrowserError::Gone),
         };
         lock(&self.shared.answers).remove(&id);
-        let mut answer = answered?.map_err(|_| BrowserError::Gone)?;
+        let answer = answered?.map_err(|_| BrowserError::Gone)?;
         if let Some(error) = answer.get("error") {
             return Err(BrowserError::Refused(format!("{method}: {error}")));
         }
-        Ok(answer["result"].take())
+        Ok(answer.get("result").cloned().unwrap_or_default())
     }
 
     /// The events of a page from now on.

@@ -23,6 +23,9 @@ pub struct TokenPricing {
     /// Input tokens that were written to the prompt cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<Amount>,
+    /// Input tokens that were written to the prompt cache for an hour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_1h: Option<Amount>,
     /// Rates for long contexts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extended: Option<ExtendedPricing>,
@@ -38,6 +41,8 @@ pub struct ExtendedPricing {
     pub cache_input: Option<Amount>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<Amount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_1h: Option<Amount>,
 }
 
 /// Image and upscale models, per image: `generation`, or `resolutions` where the price goes by

@@ -7,6 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use credits::{AMOUNT_MAX, Want};
 use domain::catalogue::{ImageSpec, Model, ModelSpec, ModelType, Resolved};
 use engine::{ImageRequest, StyleReference};
+use money::Cost;
 use tokio::time::Instant;
 use wire::images::{self, Generated, ImageFormat, RequestEcho, Timing};
 
@@ -26,6 +27,7 @@ use crate::refusal::Refusal;
 use crate::refusal::picture::refuse_picture;
 use crate::reply::WithHeaders;
 use crate::reply::picture::{Generation, PictureFile, Pictured};
+use crate::web::WebWork;
 
 pub(crate) fn endpoint() -> Endpoint {
     Draft::post("/image/generate", generate_image)
@@ -88,7 +90,11 @@ pub(super) async fn paint(
         let message = "The model's provider takes no style references.";
         return Err(Refusal::bad_request("Invalid request parameters", message));
     }
-    let most = plan.rate.cost(plan.requests.len() as u64).capped(AMOUNT_MAX);
+    let most = plan.rate.cost(plan.requests.len() as u64);
+    let search = plan.requests.iter().any(|request| request.web_search);
+    let search = search.then_some(WebWork::Search);
+    let searched = search.map_or_else(Cost::default, |work| app.web.prices.cost(work, 1));
+    let most = most.plus(searched).capped(AMOUNT_MAX);
     let funds = call.hold(&model, 0, Want::Exactly(most))?;
     let studio = Studio::of(call);
     let mut style_references = Vec::new();
@@ -104,6 +110,7 @@ pub(super) async fn paint(
         requests: plan.requests.into_iter().map(styled).map(Arc::new).collect(),
         finishes,
         rate: plan.rate,
+        extras: search.map(|work| app.web.prices.line(work, 1)).into_iter().collect(),
     };
     let paid = funds.run(painting.run(watch)).await;
     paid.map_err(|failure| refuse_picture(failure, &call.request_id))

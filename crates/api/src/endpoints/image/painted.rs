@@ -59,6 +59,8 @@ pub(super) struct Painting {
     /// For each request, in their order.
     pub(super) finishes: Vec<Finish>,
     pub(super) rate: Rate,
+    /// Charged once with the pictures, if any is charged: a search.
+    pub(super) extras: Vec<ChargeLine>,
 }
 
 /// What came of them.
@@ -104,18 +106,20 @@ impl Painting {
             return Err(failure);
         }
         let paid = pictures.iter().filter(|it| !it.is_violation).count();
-        let charge = charge(&self.model, paid as u64, self.rate);
+        let charge = charge(&self.model, paid as u64, self.rate, self.extras);
         let waited = waited.min(inference);
         Ok(Produced { output: Painted { pictures, inference, waited }, tokens: 0, charge })
     }
 }
 
-fn charge(model: &Model, pictures: u64, rate: Rate) -> Charge {
+fn charge(model: &Model, pictures: u64, rate: Rate, extras: Vec<ChargeLine>) -> Charge {
     if pictures == 0 {
         return Charge::default();
     }
     let sku = format!("{}-image-unit", model.id);
-    payment::unit_charge(model, ChargeLine { sku, units: pictures, rate, per: Per::One })
+    let mut lines = vec![ChargeLine { sku, units: pictures, rate, per: Per::One }];
+    lines.extend(extras);
+    payment::lines_charge(model, lines)
 }
 
 /// Adds the headers about pictures.

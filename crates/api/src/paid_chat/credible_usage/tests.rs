@@ -1,5 +1,7 @@
 //! Which tokens are billed, whatever an engine says of them.
 
+use MeteringFault::{BeyondBound, ZeroReported};
+
 use super::*;
 
 /// A prompt of about 100 tokens, two choices of at most 50, in a context of 1,000.
@@ -7,24 +9,53 @@ const QUOTE: Quote = Quote::plain(100, 50, 2, 1_000);
 
 #[track_caller]
 fn check(report: Report, produced: u64, expected: Option<(u64, u64)>) {
-    let used = Used { report, produced, answer_max: 100 };
-    let billed = billed(&used, &QUOTE).map(|usage| (usage.prompt(), usage.completion()));
-    assert_eq!(billed, expected);
+    check_fault(report, produced, expected, None);
+}
+
+#[track_caller]
+fn check_fault(
+    report: Report,
+    produced: u64,
+    expected: Option<(u64, u64)>,
+    fault: Option<MeteringFault>,
+) {
+    let used = Used { report, produced, answer_max: 100, is_bounded: true };
+    let billed = billed(&used, &QUOTE);
+    let usage = billed.usage.map(|usage| (usage.prompt(), usage.completion()));
+    assert_eq!((usage, billed.fault), (expected, fault));
 }
 
 #[test]
 fn a_report_that_can_be_true_is_believed() {
     check(Report::Total(Usage::of(90, 70)), 64, Some((90, 70)));
-    check(Report::Total(Usage::of(90, 0)), 64, Some((90, 0)));
-    check(Report::Total(Usage::of(1_000, 2_000)), 64, Some((1_000, 2_000)));
+    check(Report::Total(Usage::of(90, 100)), 64, Some((90, 100)));
+    check(Report::Total(Usage::of(1_000, 70)), 64, Some((1_000, 70)));
+}
+
+#[test]
+fn no_more_is_billed_than_was_asked_for_or_delivered() {
+    let beyond = Report::Total(Usage::of(90, 1_500));
+    check_fault(beyond, 64, Some((90, 100)), Some(BeyondBound));
+    check_fault(beyond, 120, Some((90, 120)), Some(BeyondBound));
+    check_fault(Report::OnTheWay(Usage::of(90, 150)), 64, Some((90, 100)), Some(BeyondBound));
+    check(Report::Total(Usage::of(90, 118)), 120, Some((90, 118)));
+    let unbounded = Used { report: beyond, produced: 64, answer_max: 100, is_bounded: false };
+    let billed = billed(&unbounded, &QUOTE);
+    assert_eq!((billed.usage, billed.fault), (Some(Usage::of(90, 1_500)), None));
+}
+
+#[test]
+fn zero_tokens_for_a_delivered_text_are_counted_here() {
+    check_fault(Report::Total(Usage::of(90, 0)), 64, Some((90, 64)), Some(ZeroReported));
+    check_fault(Report::Total(Usage::of(0, 0)), 64, Some((100, 64)), Some(ZeroReported));
+    check_fault(Report::Total(Usage::of(0, 60)), 64, Some((100, 64)), Some(ZeroReported));
 }
 
 #[test]
 fn a_report_that_cannot_be_true_gives_way_to_our_own_count() {
     check(Report::None, 64, Some((100, 64)));
-    check(Report::Total(Usage::of(0, 0)), 64, Some((100, 64)));
-    check(Report::Total(Usage::of(1_001, 70)), 64, Some((100, 64)));
-    check(Report::Total(Usage::of(90, 2_001)), 64, Some((100, 64)));
+    check_fault(Report::Total(Usage::of(1_001, 70)), 64, Some((100, 64)), Some(BeyondBound));
+    check_fault(Report::Total(Usage::of(90, 2_001)), 64, Some((100, 64)), Some(BeyondBound));
 }
 
 #[test]

@@ -28,7 +28,13 @@ fn model(max_completion_tokens: Option<u64>) -> TextSpec {
             repetition_penalty: None,
         },
         price: TokenPrice {
-            base: TokenRates { input: rate, output: rate, cache_input: None, cache_write: None },
+            base: TokenRates {
+                input: rate,
+                output: rate,
+                cache_input: None,
+                cache_write: None,
+                cache_write_1h: None,
+            },
             extended: None,
         },
     }

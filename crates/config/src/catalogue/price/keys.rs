@@ -23,6 +23,7 @@ pub(in crate::catalogue) const TOKEN_SECTION: Section = Section {
         OUTPUT,
         CACHE_INPUT,
         CACHE_WRITE,
+        CACHE_WRITE_1H,
         Key::optional("extended", Kind::Table, "Other rates for requests with a long context."),
     ],
 };
@@ -37,6 +38,7 @@ pub(in crate::catalogue) const EXTENDED_SECTION: Section = Section {
         OUTPUT,
         CACHE_INPUT,
         CACHE_WRITE,
+        CACHE_WRITE_1H,
     ],
 };
 
@@ -46,7 +48,7 @@ const OUTPUT: Key = Key::with_default(
     "output_usd_per_million",
     Kind::Decimal,
     "\"0\"",
-    "For a million output tokens.",
+    "For a million output tokens; a text model must name it.",
 );
 const CACHE_INPUT: Key = Key::optional(
     "cache_input_usd_per_million",
@@ -57,6 +59,14 @@ const CACHE_WRITE: Key = Key::optional(
     "cache_write_usd_per_million",
     Kind::Decimal,
     "For a million input tokens written to the prompt cache; as other input unless given.",
+);
+
+const CACHE_WRITE_1H: Key = Key::optional(
+    "cache_write_1h_usd_per_million",
+    Kind::Decimal,
+    "For a million input tokens written to the prompt cache for an hour. Default: twice \
+     `input_usd_per_million` where a provider of the model is of kind `anthropic`, else as \
+     `cache_write_usd_per_million`.",
 );
 
 pub(in crate::catalogue) const IMAGE_SECTION: Section = Section {

@@ -19,7 +19,8 @@ fn text_model(lines: &str) -> String {
     )
 }
 
-const PRICE: &str = "price = { input_usd_per_million = \"1\" }";
+const PRICE: &str =
+    "price = { input_usd_per_million = \"1\", output_usd_per_million = \"2\" }";
 
 #[track_caller]
 fn check_text(lines: &str, expected: Expect) {
@@ -48,7 +49,7 @@ fn unknown_keys_are_named_with_the_nearest_one() {
     "#]],
     );
     check_price(
-        r#"{ input_usd_per_milion = "1" }"#,
+        r#"{ input_usd_per_milion = "1", output_usd_per_million = "2" }"#,
         expect![[r#"
         models.toml:6: unknown key `input_usd_per_milion` in `price` of [[model]] "llama" of type text; did you mean `input_usd_per_million`?
         models.toml:6: `input_usd_per_million` is missing in `price` of [[model]] "llama" of type text
@@ -111,39 +112,41 @@ fn what_is_no_table_of_models_is_refused() {
 #[test]
 fn prices_are_exact_decimals_in_quotes() {
     check_price(
-        "{ input_usd_per_million = 0.7 }",
+        r#"{ input_usd_per_million = 0.7, output_usd_per_million = "2" }"#,
         expect![[r#"
         models.toml:6: `input_usd_per_million` in `price` of [[model]] "llama" of type text must be a decimal amount in quotes, such as "0.70", not 0.7
     "#]],
     );
     check_price(
-        r#"{ input_usd_per_million = "-1" }"#,
+        r#"{ input_usd_per_million = "-1", output_usd_per_million = "2" }"#,
         expect![[r#"
         models.toml:6: `input_usd_per_million` in `price` of [[model]] "llama" of type text: write an amount without a sign, zero or more
     "#]],
     );
     check_price(
-        r#"{ input_usd_per_million = "0.0000001" }"#,
+        r#"{ input_usd_per_million = "0.0000001", output_usd_per_million = "2" }"#,
         expect![[r#"
         models.toml:6: `input_usd_per_million` in `price` of [[model]] "llama" of type text: write at most 6 digits after the point
     "#]],
     );
     check_price(
-        r#"{ input_usd_per_million = { diem = "1" } }"#,
+        r#"{ input_usd_per_million = { diem = "1" }, output_usd_per_million = "2" }"#,
         expect![[r#"
         models.toml:6: `usd` is missing in `input_usd_per_million` of `price` of [[model]] "llama" of type text
     "#]],
     );
     for one_is_free in [r#"usd = "1", diem = "0""#, r#"usd = "0", diem = "1""#] {
         check_price(
-            &format!("{{ input_usd_per_million = {{ {one_is_free} }} }}"),
+            &format!(
+                "{{ input_usd_per_million = {{ {one_is_free} }}, output_usd_per_million = \"2\" }}"
+            ),
             expect![[r#"
                 models.toml:6: `diem` must be zero where `usd` is, and only there
             "#]],
         );
     }
     check_price(
-        r#"{ input_usd_per_million = { usd = "1", eur = "1" } }"#,
+        r#"{ input_usd_per_million = { usd = "1", eur = "1" }, output_usd_per_million = "2" }"#,
         expect![[r#"
         models.toml:6: unknown key `eur` in `input_usd_per_million` of `price` of [[model]] "llama" of type text
     "#]],
@@ -153,6 +156,28 @@ fn prices_are_exact_decimals_in_quotes() {
         expect![[r#"
         models.toml:6: `price` in [[model]] "llama" of type text must be a table, not "0.70"
     "#]],
+    );
+}
+
+#[test]
+fn a_text_model_without_a_price_for_its_answers_is_a_fault() {
+    check_price(
+        r#"{ input_usd_per_million = "1" }"#,
+        expect![[r#"
+            models.toml:6: `output_usd_per_million` is missing in the price of a text model: answers would be free; write "0" if they shall be, or `free = true` instead of a price
+        "#]],
+    );
+    check(
+        &text_model("free = false"),
+        expect![[r#"
+            models.toml:1: `price` is missing in [[model]] "llama" of type text
+        "#]],
+    );
+    check_text(
+        "free = true",
+        expect![[r#"
+            models.toml:6: `free = true` and `price` contradict each other; leave one of them out
+        "#]],
     );
 }
 

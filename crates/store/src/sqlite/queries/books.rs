@@ -1,6 +1,7 @@
 //! Queries about money: balances, the journal, and what an owner reads of both.
 
 use credits::{EntryId, OwnerId};
+use money::{Currency, Nano};
 
 use crate::journal::{Books, Entry};
 use crate::sqlite::{Sqlite, journal, load, statement};
@@ -26,6 +27,10 @@ impl BookStore for Sqlite {
 
     fn is_recorded(&self, entry: EntryId) -> StoreFuture<'_, bool> {
         self.ask_posted(move |connection| journal::is_recorded(connection, entry))
+    }
+
+    fn given_credit(&self, owner: OwnerId, currency: Currency) -> StoreFuture<'_, Nano> {
+        self.ask_posted(move |connection| journal::given_credit(connection, owner, currency))
     }
 
     fn changed_books(&self, after_seq: i64) -> StoreFuture<'_, Books> {

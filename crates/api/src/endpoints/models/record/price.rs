@@ -22,12 +22,14 @@ pub(super) fn tokens(price: &TokenPrice) -> wire::TokenPricing {
         output: per_million(price.base.output),
         cache_input: price.base.cache_input.map(per_million),
         cache_write: price.base.cache_write.map(per_million),
+        cache_write_1h: price.base.cache_write_1h.map(per_million),
         extended: price.extended.map(|extended| wire::ExtendedPricing {
             context_token_threshold: extended.above_context_tokens,
             input: per_million(extended.rates.input),
             output: per_million(extended.rates.output),
             cache_input: extended.rates.cache_input.map(per_million),
             cache_write: extended.rates.cache_write.map(per_million),
+            cache_write_1h: extended.rates.cache_write_1h.map(per_million),
         }),
     }
 }

@@ -1,0 +1,41 @@
+//! `free = true`: the price of nothing, in the shape of each type.
+
+use domain::catalogue::ModelType;
+
+use crate::fault::Faults;
+use crate::node::{Node, Table, Value};
+
+/// The entry of a free model with a price of zero; none if the model is not free.
+pub(super) fn filled_in(table: &Table, model_type: ModelType, faults: &Faults) -> Option<Table> {
+    let free = table.get("free").filter(|node| node.value == Value::Flag(true))?;
+    if table.get("price").is_some() {
+        let message = "`free = true` and `price` contradict each other; leave one of them out";
+        faults.push(&free.origin, message);
+        return None;
+    }
+    let amount = || Node { value: Value::Text("0".to_owned()), origin: free.origin.clone() };
+    let mut price = Table::default();
+    for name in amounts_of(model_type) {
+        price.insert(name, amount());
+    }
+    let mut filled_in = table.clone();
+    filled_in
+        .insert("price", Node { value: Value::Table(price), origin: free.origin.clone() });
+    Some(filled_in)
+}
+
+/// The amounts that a price of this type must or may have.
+fn amounts_of(model_type: ModelType) -> &'static [&'static str] {
+    match model_type {
+        ModelType::Text | ModelType::Embedding => {
+            &["input_usd_per_million", "output_usd_per_million"]
+        }
+        ModelType::Image | ModelType::Upscale => {
+            &["per_image_usd", "upscale_2x_usd", "upscale_4x_usd"]
+        }
+        ModelType::Inpaint => &["per_edit_usd"],
+        ModelType::Tts => &["input_usd_per_million_characters"],
+        ModelType::Asr => &["usd_per_audio_second"],
+        ModelType::Music | ModelType::Video => &["per_generation_usd"],
+    }
+}

@@ -1,0 +1,47 @@
+//! Violations as they are found: all are counted, the first are kept.
+
+use crate::violation::Violation;
+
+/// Violations that are kept; a damaged journal has more than anyone reads.
+pub const VIOLATIONS_MAX: usize = 100;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ViolationList {
+    kept: Vec<Violation>,
+    count: u64,
+}
+
+impl ViolationList {
+    pub fn push(&mut self, violation: Violation) {
+        self.push_with(|| violation);
+    }
+
+    /// Adds a violation whose words are made only if it is kept.
+    pub fn push_with(&mut self, make: impl FnOnce() -> Violation) {
+        self.count += 1;
+        if self.kept.len() < VIOLATIONS_MAX {
+            self.kept.push(make());
+        }
+    }
+
+    pub fn extend(&mut self, violations: impl IntoIterator<Item = Violation>) {
+        violations.into_iter().for_each(|violation| self.push(violation));
+    }
+
+    /// Adds another list, with those of it that were not kept.
+    pub fn append(&mut self, other: ViolationList) {
+        let not_kept = other.count - other.kept.len() as u64;
+        self.extend(other.kept);
+        self.count += not_kept;
+    }
+
+    /// How many there are, kept or not.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first of them, at most [`VIOLATIONS_MAX`].
+    pub fn into_kept(self) -> Vec<Violation> {
+        self.kept
+    }
+}

@@ -1,0 +1,89 @@
+//! Having the books follow the clock again, after they were dated ahead of it.
+//!
+//! Entries are never dated before earlier ones, so one start with a clock that is a year ahead would
+//! keep the limits and allowances of that day for a year. Mending changes no balance: days and months
+//! that were begun too early count as the present ones, in which keys have spent nothing, and
+//! allowances come again with the next period.
+
+use std::time::Duration;
+
+use moment::Timestamp;
+use store::time_mend::{TIME_MENDS, TimeMend, read_time_mends, write_time_mends};
+use store::write::{Group, Write};
+use tokio::time::{Instant, sleep};
+
+use crate::error::LedgerError;
+use crate::live::{CoreState, Ledger};
+
+/// How long groups that are being written are waited for.
+const IN_FLIGHT_WAIT_MAX: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// What mending came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeMended {
+    /// The time of the books before.
+    pub from: Timestamp,
+    /// The time of the clock.
+    pub to: Timestamp,
+}
+
+impl Ledger {
+    /// Sets the time of the books to that of the clock, with `also` in the same group. None if the
+    /// books are not ahead, or if several nodes share them: those follow the database's clock.
+    pub async fn mend_time(&self, also: Vec<Write>) -> Result<Option<TimeMended>, LedgerError> {
+        let (from, to) = {
+            let now = self.shared.now();
+            let mut live = self.shared.lock();
+            live.refuse_if_stopped()?;
+            let is_ahead = live.ahead_of(now).is_some() && self.shared.homes.is_none();
+            if !is_ahead {
+                return Ok(None);
+            }
+            live.core_state = CoreState::Mending;
+            (live.latest, now)
+        };
+        let mended = self.write_mend(to, also).await;
+        {
+            let mut live = self.shared.lock();
+            if mended.is_ok() {
+                live.latest = to;
+                live.journal_began = Some(to);
+            }
+            // The core is loaded afresh in either case.
+            live.core_state = CoreState::Stopped;
+        }
+        self.recover().await?;
+        mended?;
+        tracing::warn!("the books were dated {from}; they follow the clock again, from {to} on");
+        Ok(Some(TimeMended { from, to }))
+    }
+
+    async fn write_mend(&self, at: Timestamp, also: Vec<Write>) -> Result<(), LedgerError> {
+        self.wait_for_in_flight().await?;
+        let store = &self.shared.store;
+        let after_seq = store.load().await?.last_seq;
+        let mut mends = read_time_mends(store.setting(TIME_MENDS).await?);
+        mends.push(TimeMend { after_seq, at });
+        let noted =
+            Write::PutSetting { name: TIME_MENDS.to_owned(), value: write_time_mends(&mends) };
+        let mut writes = vec![Write::MendTime { at }, noted];
+        writes.extend(also);
+        store.commit(Group { writes }).await.map_err(|_| LedgerError::Unavailable)
+    }
+
+    /// Nothing new is handed in meanwhile: the core refuses.
+    async fn wait_for_in_flight(&self) -> Result<(), LedgerError> {
+        let deadline = Instant::now() + IN_FLIGHT_WAIT_MAX;
+        loop {
+            self.wait_for_unwatched().await;
+            if self.shared.in_flight() == 0 {
+                return Ok(());
+            }
+            if deadline <= Instant::now() {
+                return Err(LedgerError::Unavailable);
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    }
+}

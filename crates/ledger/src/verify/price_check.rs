@@ -1,0 +1,77 @@
+//! Whether the amount of a usage row is what its units cost at its price.
+
+use credits::{Account, Invariant, TransferCode, Violation};
+use money::Currency;
+use store::Store;
+use store::evidence::UsageMark;
+
+use crate::error::LedgerError;
+
+const PICOS_PER_NANO: i128 = 1000;
+/// A bill rounds once, so that each of its lines may be off by less than this.
+const ROUNDING_PICOS: i128 = PICOS_PER_NANO;
+/// Where several currencies pay, each row's units are rounded down and the last takes the rest.
+const UNITS_ROUNDED_MAX: i128 = 4;
+
+/// A row that does not cost what it says. Most rows are exact; only for those that are not is the
+/// charge read back, to see whether it was split or written off in part.
+pub(super) async fn broken(
+    store: &dyn Store,
+    mark: &UsageMark,
+) -> Result<Option<Violation>, LedgerError> {
+    // What was given back has no units.
+    if mark.amount.is_negative() {
+        return Ok(None);
+    }
+    let price = i128::from(mark.price.picos());
+    let priced = i128::from(mark.units) * price;
+    let beyond = i128::from(mark.amount.nanos()) * PICOS_PER_NANO - priced;
+    if beyond.abs() <= ROUNDING_PICOS {
+        return Ok(None);
+    }
+    let payment = PaymentShape::read(store, mark).await?;
+    let slack = ROUNDING_PICOS * UNITS_ROUNDED_MAX + price * UNITS_ROUNDED_MAX;
+    let is_right = match payment {
+        PaymentShape::Whole => false,
+        PaymentShape::Split => beyond.abs() <= slack,
+        PaymentShape::WrittenOff => beyond <= slack,
+    };
+    if is_right {
+        return Ok(None);
+    }
+    let words = format!(
+        "row {} of usage, charge {}: {} units at {price} pico are {} nano, and {} nano were charged",
+        mark.seq,
+        mark.charge.0,
+        mark.units,
+        priced / PICOS_PER_NANO,
+        mark.amount.nanos()
+    );
+    Ok(Some(Invariant::Bill.broken(words)))
+}
+
+/// How a charge was paid.
+enum PaymentShape {
+    /// In one currency.
+    Whole,
+    /// In several currencies.
+    Split,
+    /// In part, and the rest was written off.
+    WrittenOff,
+}
+
+impl PaymentShape {
+    async fn read(store: &dyn Store, mark: &UsageMark) -> Result<PaymentShape, LedgerError> {
+        let mut currencies: Vec<Currency> = Vec::new();
+        for recorded in store.transfers(mark.charge).await? {
+            match (recorded.transfer.code, recorded.transfer.debit) {
+                (TransferCode::Writeoff, _) => return Ok(PaymentShape::WrittenOff),
+                (TransferCode::Charge, Account::Lot(lot)) => currencies.push(lot.currency),
+                _ => {}
+            }
+        }
+        currencies.sort_unstable();
+        currencies.dedup();
+        Ok(if currencies.len() < 2 { PaymentShape::Whole } else { PaymentShape::Split })
+    }
+}

@@ -1,0 +1,116 @@
+//! Notes of backups that are being written, so that what a killed process left is removed.
+//!
+//! A backup is written wherever the operator says, so the next start could not know where to look.
+//! Beside the database lies one note for each backup under way, with the name of its file.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::StoreError;
+use crate::sqlite::backup::{failed, sync_directory, with_ending};
+
+const NOTE_ENDING: &str = "-backup-";
+/// How the file of an unfinished backup ends.
+pub(crate) const PARTIAL_ENDING: &str = ".partial";
+
+/// A backup under way. Removes its file and its note when it is dropped, finished or not.
+pub(crate) struct PartialBackup {
+    note: PathBuf,
+    partial: PathBuf,
+}
+
+impl PartialBackup {
+    /// Notes durably that `to` is being written, before anything of it is.
+    pub(crate) fn begin(database: &Path, to: &Path) -> Result<PartialBackup, StoreError> {
+        let partial = with_ending(to, PARTIAL_ENDING);
+        let digest = Sha256::digest(partial.as_os_str().as_encoded_bytes());
+        let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let note = with_ending(database, &format!("{NOTE_ENDING}{name}"));
+        let written = fs::File::create(&note).and_then(|mut file| {
+            file.write_all(partial.as_os_str().as_encoded_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(|error| failed(&note, &error))?;
+        sync_directory(&note)?;
+        let begun = PartialBackup { note, partial };
+        begun.remove_files();
+        Ok(begun)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.partial
+    }
+
+    fn remove_files(&self) {
+        for file in [self.partial.clone(), with_ending(&self.partial, "-journal")] {
+            // Not there is as good as removed.
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+impl Drop for PartialBackup {
+    fn drop(&mut self) {
+        self.remove_files();
+        let _ = fs::remove_file(&self.note);
+    }
+}
+
+/// Removes what backups left whose process was killed. The database must be locked by this process.
+pub(crate) fn remove_left_over(database: &Path) -> Result<(), StoreError> {
+    let directory = database.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new("."));
+    let Some(name) = database.file_name() else { return Ok(()) };
+    let prefix = format!("{}{NOTE_ENDING}", name.to_string_lossy());
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        // There is no database yet.
+        Err(_) => return Ok(()),
+    };
+    for entry in entries {
+        let note = entry.map_err(|error| failed(directory, &error))?.path();
+        let is_note = note
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+        if !is_note {
+            continue;
+        }
+        let partial = fs::read_to_string(&note).map_err(|error| failed(&note, &error))?;
+        if partial.ends_with(PARTIAL_ENDING) {
+            tracing::warn!("a backup was cut off; removing {partial}");
+            drop(PartialBackup { note, partial: PathBuf::from(partial) });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::{Options, Sqlite};
+
+    #[test]
+    fn what_a_killed_backup_left_is_removed_at_the_next_start() {
+        let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let database = home.path().join("tollgate.db");
+        let to = elsewhere.path().join("monday.db");
+        let kept = elsewhere.path().join("sunday.db.partial");
+        fs::write(&kept, "of another service").unwrap();
+        let begun = PartialBackup::begin(&database, &to).unwrap();
+        fs::write(begun.path(), "half").unwrap();
+        fs::write(with_ending(begun.path(), "-journal"), "its journal").unwrap();
+        // A killed process drops nothing.
+        std::mem::forget(begun);
+        drop(Sqlite::open(&Options::scratch(&database)).unwrap());
+        let left: Vec<_> = fs::read_dir(elsewhere.path()).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(kept.exists());
+        let notes = fs::read_dir(home.path()).unwrap().flatten();
+        let notes: Vec<_> =
+            notes.filter(|it| it.file_name().to_string_lossy().contains(NOTE_ENDING)).collect();
+        assert!(notes.is_empty(), "{notes:?}");
+    }
+}

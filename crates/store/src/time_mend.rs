@@ -1,0 +1,48 @@
+//! When the operator had the books follow the clock again.
+
+use moment::Timestamp;
+
+/// The setting that holds all of them, each as two numbers of eight bytes.
+pub const TIME_MENDS: &str = "ledger_time_mends";
+
+const MEND_BYTES: usize = 16;
+
+/// What is dated after `at` up to a transfer is older than what follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeMend {
+    /// The last transfer before it.
+    pub after_seq: i64,
+    pub at: Timestamp,
+}
+
+/// Reads the setting [`TIME_MENDS`].
+pub fn read_time_mends(setting: Option<Vec<u8>>) -> Vec<TimeMend> {
+    let bytes = setting.unwrap_or_default();
+    let number = |bytes: &[u8]| bytes.try_into().map(i64::from_le_bytes).unwrap_or_default();
+    let mend = |bytes: &[u8]| TimeMend {
+        after_seq: number(&bytes[..8]),
+        at: Timestamp::from_ms(number(&bytes[8..])),
+    };
+    bytes.chunks_exact(MEND_BYTES).map(mend).collect()
+}
+
+/// Writes the setting [`TIME_MENDS`].
+pub fn write_time_mends(mends: &[TimeMend]) -> Vec<u8> {
+    let bytes = |mend: &TimeMend| [mend.after_seq.to_le_bytes(), mend.at.ms().to_le_bytes()];
+    mends.iter().flat_map(bytes).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mends_are_read_as_they_were_written() {
+        let mends = [1, 2].map(|number| TimeMend {
+            after_seq: number << 40,
+            at: Timestamp::from_ms(1_794_744_000_000 + number),
+        });
+        assert_eq!(read_time_mends(Some(write_time_mends(&mends))), mends);
+        assert_eq!(read_time_mends(None), []);
+    }
+}
