@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::BrowserError;
-use super::wire::Wire;
+use super::wire::{ANSWER_BYTES_MAX, Wire};
 use crate::fetch::{Ask, Fetched, Fetcher, Method};
 
 /// Scripts that have asked for nothing for so long have built their page.
@@ -27,7 +27,8 @@ const REQUEST_BYTES_MAX: usize = 5 * 1024 * 1024;
 const PAGE_BYTES_MAX: usize = 20 * 1024 * 1024;
 const PAGE_REQUESTS_MAX: usize = 150;
 const POST_BYTES_MAX: usize = 64 * 1024;
-const HTML_CHARS_MAX: usize = 8_000_000;
+/// Each takes up to six bytes in the answer.
+const HTML_CHARS_MAX: usize = ANSWER_BYTES_MAX / 6 - 10_000;
 /// Nobody reads them off a text.
 const UNSEEN: [&str; 5] = ["Image", "Media", "Font", "Ping", "CSPViolationReport"];
 /// What a page sends along that the site may need.
