@@ -60,7 +60,8 @@ class ScrapeCase(unittest.TestCase):
         cls.key = cls.server.create_key("inference")
 
     def get(self, path):
-        request = urllib.request.Request(self.server.api + path, headers={"Authorization": f"Bearer {self.key}"})
+        headers = {"Authorization": f"Bearer {self.server.create_key('admin')}"}
+        request = urllib.request.Request(self.server.api + path, headers=headers)
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ::web::keeper::KeeperOrder;
 use ::web::{
-    BRAVE, Browser, BrowserSetup, Fetcher, KeeperProgram, Reading, Scraper, SearchKind, Searcher,
-    SystemNames, TAVILY, keeper,
+    BRAVE, Browser, BrowserSetup, Fetcher, KeeperProgram, PAGE_TIME_MAX, Reading, Scraper,
+    SearchKind, Searcher, SystemNames, TAVILY, keeper,
 };
 use api::web::{Web, WebPrices};
 use clap::Args;
@@ -60,7 +60,8 @@ impl WebSections {
         let reading = Reading::new(reader);
         let browser = self.browser.clone().map(|program| {
             let keeper = KeeperProgram { path: reading::program().path, command: KEEPER };
-            let setup = BrowserSetup { program, keeper, sandbox: self.scrape.sandbox };
+            let (sandbox, page_time) = (self.scrape.sandbox, PAGE_TIME_MAX);
+            let setup = BrowserSetup { program, keeper, sandbox, page_time };
             Arc::new(Browser::new(setup))
         });
         let scraper = Scraper::new(fetcher, reading.clone(), browser, self.scrape.respect_robots);

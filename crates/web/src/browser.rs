@@ -31,7 +31,7 @@ use crate::fetch::Fetcher;
 /// core.
 const PAGES_AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
 /// Of one page, from its first request to its last word.
-const PAGE_TIME_MAX: Duration = Duration::from_secs(15);
+pub const PAGE_TIME_MAX: Duration = Duration::from_secs(15);
 /// After a page's time the supervisor ends its browser, whatever the page's request does.
 const SUPERVISOR_DELAY: Duration = Duration::from_secs(3);
 /// A browser that nothing was asked of for so long is ended.
@@ -63,6 +63,8 @@ pub struct BrowserSetup {
     pub keeper: KeeperProgram,
     /// Its own sandbox, without which it should only run where something else confines it.
     pub sandbox: bool,
+    /// Of one page.
+    pub page_time: Duration,
 }
 
 pub struct Browser {
@@ -91,15 +93,16 @@ impl Browser {
     ) -> Result<String, BrowserError> {
         let _turn = self.turns.take(caller).await.map_err(|_| BrowserError::Busy)?;
         let mut running = self.running().await?;
-        running.wire.set_deadline(Instant::now() + PAGE_TIME_MAX + SUPERVISOR_DELAY);
+        let time_max = self.setup.page_time;
+        running.wire.set_deadline(Instant::now() + time_max + SUPERVISOR_DELAY);
         let wire = &running.wire;
-        let building = timeout(PAGE_TIME_MAX, async {
+        let building = timeout(time_max, async {
             let context = json!({"disposeOnDetach": true});
             let context = wire.call(None, "Target.createBrowserContext", context).await?;
             let context = context["browserContextId"].as_str().unwrap_or_default().to_owned();
             let deny = json!({"behavior": "deny", "browserContextId": context});
             wire.call(None, "Browser.setDownloadBehavior", deny).await?;
-            let html = tab::build(wire, &context, fetcher, address).await?;
+            let html = tab::build(wire, &context, time_max, (fetcher, address)).await?;
             Ok((html, context))
         });
         // Whatever else happens, the browser is dropped here, and ended with the page.

@@ -54,7 +54,7 @@ impl ProcessTree {
         let keepers: HashSet<u32> =
             self.0.iter().filter(|it| it.parent == std::process::id()).map(|it| it.id).collect();
         let browsers = self.running().filter(|it| keepers.contains(&it.parent));
-        browsers.filter(|it| it.name.starts_with("chrom")).map(|it| it.id).collect()
+        browsers.filter(|it| !it.name.contains("crashpad")).map(|it| it.id).collect()
     }
 
     /// Sockets of these processes that accept TCP connections.
