@@ -3,10 +3,10 @@
 import functools
 import http.server
 import json
-
+import os
 import shutil
-
 import threading
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -16,7 +16,6 @@ from server import Server
 CONFIG = """
 [scrape]
 allow_private_addresses = true
-sandbox = false
 """
 
 ARTICLE = """<html><head><title>Ferries</title></head><body><nav>Shop</nav><article><h1>Ferries</h1>
@@ -27,7 +26,9 @@ SHELL = '<html><head><title>App</title><script src="/app.js"></script></head><bo
 SCRIPT = """fetch('/data').then((it) => it.text()).then((text) => {
   document.getElementById('root').innerHTML = '<h1>Built</h1><p>' + text + '</p>';
 });"""
+LOOP = '<html><head><title>App</title></head><body><div id="root"></div><script>for (;;) {}</script></body></html>'
 PAGES = {
+    "/loop": ("text/html", LOOP),
     "/article": ("text/html", ARTICLE),
     "/app": ("text/html", SHELL),
     "/app.js": ("text/javascript", SCRIPT),
@@ -45,7 +46,9 @@ class Pages(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-class Scrape(unittest.TestCase):
+class ScrapeCase(unittest.TestCase):
+    config = CONFIG
+
     @classmethod
     def setUpClass(cls):
         site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
@@ -53,8 +56,14 @@ class Scrape(unittest.TestCase):
         cls.addClassCleanup(site.shutdown)
         threading.Thread(target=functools.partial(site.serve_forever, 0.1), daemon=True).start()
         cls.site = f"http://127.0.0.1:{site.server_port}"
-        cls.server = cls.enterClassContext(Server(config=CONFIG))
+        cls.server = cls.enterClassContext(Server(config=cls.config))
         cls.key = cls.server.create_key("inference")
+
+    def get(self, path):
+        headers = {"Authorization": f"Bearer {self.server.create_key('admin')}"}
+        request = urllib.request.Request(self.server.api + path, headers=headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
 
     def scrape(self, path):
         body = json.dumps({"url": self.site + path}).encode()
@@ -66,6 +75,8 @@ class Scrape(unittest.TestCase):
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
 
+
+class Scrape(ScrapeCase):
     def test_an_article_is_told_without_its_frame(self):
         status, page = self.scrape("/article")
         self.assertEqual((status, page["format"]), (200, "markdown"))
@@ -78,6 +89,28 @@ class Scrape(unittest.TestCase):
         self.assertEqual(status, 200, page)
         self.assertIn("Fetched by a script.", page["content"])
 
+    def test_browsers_end_with_a_service_that_is_killed(self):
+        with Server(config=CONFIG) as server:
+            key = server.create_key("inference")
+            body = json.dumps({"url": self.site + "/loop"}).encode()
+            headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+            request = urllib.request.Request(server.api + "/augment/scrape", body, headers)
+
+            def ask():
+                try:
+                    urllib.request.urlopen(request, timeout=60).close()
+                except OSError:
+                    pass
+
+            asking = threading.Thread(target=ask)
+            asking.start()
+            wait_until(lambda: any("--type=renderer" in it for it in below(server.process.pid).values()))
+            started = below(server.process.pid)
+            os.kill(server.process.pid, 9)
+            server.process.wait()
+            asking.join()
+            wait_until(lambda: not any(command_of(it) == started[it] for it in started))
+
     def test_the_characters_that_come_with_the_service_are_there(self):
         headers = {"Authorization": f"Bearer {self.key}"}
         request = urllib.request.Request(self.server.api + "/characters?limit=100", headers=headers)
@@ -87,6 +120,47 @@ class Scrape(unittest.TestCase):
         self.assertEqual(len(listed), 24)
         card = json.loads(self.server.command("characters", "export", "marta-vektor"))
         self.assertEqual((card["spec"], card["data"]["name"]), ("chara_card_v2", "Marta Vektor"))
+
+
+class WithoutBrowser(ScrapeCase):
+    # A browser that cannot be started is no better than none.
+    config = CONFIG + 'chromium = "/bin/false"\n'
+
+    def test_a_page_that_needs_a_browser_is_an_error_and_free(self):
+        status, refusal = self.scrape("/app")
+        self.assertEqual(status, 502, refusal)
+        self.assertIn("built by scripts", json.dumps(refusal))
+        self.assertEqual(self.get("/billing/usage")["data"], [])
+        self.assertEqual(self.scrape("/article")[0], 200)
+
+def command_of(process):
+    try:
+        with open(f"/proc/{process}/cmdline", encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return None
+
+def below(process):
+    """The processes that one has started, and those that they have, with their command lines."""
+    found, unseen = {}, [process]
+    while unseen:
+        parent = unseen.pop()
+        try:
+            for task in os.listdir(f"/proc/{parent}/task"):
+                with open(f"/proc/{parent}/task/{task}/children", encoding="utf-8") as file:
+                    for child in file.read().split():
+                        found[child] = command_of(child)
+                        unseen.append(child)
+        except OSError:
+            pass
+    return {child: command for child, command in found.items() if command}
+
+def wait_until(is_so, seconds_max=60):
+    deadline = time.monotonic() + seconds_max
+    while not is_so():
+        if deadline < time.monotonic():
+            raise AssertionError("that did not come about")
+        time.sleep(0.02)
 
 if __name__ == "__main__":
     unittest.main()

@@ -14,7 +14,7 @@ pub(crate) use books::{
     Backup, EntryName, Export, ExportFormat, Import, Ledger, Migrate, Payments, Restore,
 };
 
-use crate::engine;
+use crate::{engine, web};
 
 /// As many characters as the API allows.
 const DESCRIPTION_CHARS_MAX: usize = 64;
@@ -106,6 +106,10 @@ pub(crate) enum Command {
     /// Opens what callers send, locked in; `serve` starts it and speaks to it over its pipes.
     #[command(hide = true)]
     Reader,
+    /// Keeps a browser for pages that scripts build; `serve` starts it and speaks to it over its
+    /// pipes.
+    #[command(hide = true)]
+    Browser(web::KeptBrowser),
     /// Prints the OpenAPI document.
     Openapi,
     /// Prints the manual page.

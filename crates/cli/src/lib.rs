@@ -51,9 +51,11 @@ pub fn run(engine: Engine) -> ExitCode {
 }
 
 fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
-    // It has no environment to look at, and no need to know where it is.
-    if let Some(Command::Reader) = cli.command {
-        return reading::run();
+    // They have no environment to look at, and no need to know where they are.
+    match cli.command {
+        Some(Command::Reader) => return reading::run(),
+        Some(Command::Browser(kept)) => return web::keep_browser(kept),
+        _ => {}
     }
     let surroundings = Surroundings::look(&cli.place)?;
     let Some(command) = cli.command else {
@@ -140,6 +142,7 @@ async fn operate(
         | Command::Openapi
         | Command::Engine(_)
         | Command::Reader
+        | Command::Browser(_)
         | Command::Completions { .. } => unreachable!("these do without an operator"),
     }
 }

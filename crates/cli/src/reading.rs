@@ -7,13 +7,15 @@ use reader::{ProcessReader, Program, child};
 
 use crate::failure::Failure;
 
-/// Each keeps a core busy and may take its job's memory, and both are there for everybody.
-const AT_ONCE_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
+/// Of one caller. Each keeps a core busy and may take its job's memory, and both are there for
+/// everybody.
+const OF_ONE_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 
-/// The pool. Nothing is started until something is to be read.
+/// The pool: as many for one caller as there are cores, and one more, which stays free for others.
+/// Nothing is started until something is to be read.
 pub(crate) fn reader() -> ProcessReader {
     let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    ProcessReader::new(program(), cores.min(AT_ONCE_MAX))
+    ProcessReader::new(program(), cores.min(OF_ONE_MAX).saturating_add(1))
 }
 
 /// What runs now, even if another release lies in its place by then.

@@ -140,7 +140,7 @@ pub(crate) async fn run(
     let data_dir = &surroundings.data_dir.path;
     let jobs = queue::open(data_dir, &service, &engines, &queue, shared.is_none()).await?;
     let reader: Arc<dyn Reader> = Arc::new(reading::reader());
-    let web = web.open(&tasks, Arc::clone(&reader))?;
+    let web = web.open(Arc::clone(&reader))?;
     let parts = (engines, proxy, wallets, Arc::clone(&jobs), (web, reader), (console, nodes));
     let app = app(&service, (parts, limits::strangers(counts.as_ref())), settings, &tasks);
     let child = local.map(|local| LocalChild::start(local, &service, &log));

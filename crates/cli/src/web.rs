@@ -3,25 +3,29 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ::web::keeper::KeeperOrder;
 use ::web::{
-    BRAVE, Browser, BrowserSetup, Fetcher, Reading, Scraper, SearchKind, Searcher, SystemNames,
-    TAVILY,
+    BRAVE, Browser, BrowserSetup, Fetcher, KeeperProgram, PAGE_TIME_MAX, Reading, Scraper,
+    SearchKind, Searcher, SystemNames, TAVILY, keeper,
 };
 use api::web::{Web, WebPrices};
+use clap::Args;
 use config::read::Config;
 use config::sections::scrape::{Chromium, Scrape};
 use config::sections::search::{Search, SearchService};
 use domain::web_address::Reach;
 use reader::Reader;
 use reqwest::header::HeaderValue;
-use tokio_util::task::TaskTracker;
 use url::Url;
 
 use crate::failure::Failure;
+use crate::reading;
 use crate::surroundings::Surroundings;
 
 /// Who we say we are to the sites we read.
 const AGENT: &str = concat!("Mozilla/5.0 (compatible; Tollgate/", env!("CARGO_PKG_VERSION"), ")");
+/// The command that keeps a browser.
+const KEEPER: &str = "browser";
 /// What browsers that can be used are called.
 const BROWSERS: [&str; 5] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
@@ -45,11 +49,7 @@ impl WebSections {
         WebSections { search: config.search.clone(), scrape, browser }
     }
 
-    pub(crate) fn open(
-        &self,
-        tasks: &TaskTracker,
-        reader: Arc<dyn Reader>,
-    ) -> Result<Arc<Web>, Failure> {
+    pub(crate) fn open(&self, reader: Arc<dyn Reader>) -> Result<Arc<Web>, Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
         let tls = ::web::trusting_the_system().map_err(|error| failed(&error))?;
         let reach =
@@ -59,8 +59,10 @@ impl WebSections {
         let fetcher = Arc::new(Fetcher::new(names, reach, tls, agent));
         let reading = Reading::new(reader);
         let browser = self.browser.clone().map(|program| {
-            let setup = BrowserSetup { program, sandbox: self.scrape.sandbox };
-            Arc::new(Browser::new(setup, tasks.clone()))
+            let keeper = KeeperProgram { path: reading::program().path, command: KEEPER };
+            let (sandbox, page_time) = (self.scrape.sandbox, PAGE_TIME_MAX);
+            let setup = BrowserSetup { program, keeper, sandbox, page_time };
+            Arc::new(Browser::new(setup))
         });
         let scraper = Scraper::new(fetcher, reading.clone(), browser, self.scrape.respect_robots);
         let prices = WebPrices {
@@ -72,6 +74,23 @@ impl WebSections {
         let searcher = searcher(&self.search.service).map_err(|error| failed(&error))?;
         Ok(Arc::new(Web { scraper, searcher, reading, prices }))
     }
+}
+
+/// The options of `tollgate browser`.
+#[derive(Debug, Args)]
+pub(crate) struct KeptBrowser {
+    /// The full path of the browser.
+    #[arg(long, value_name = "FILE")]
+    program: PathBuf,
+    /// Without its own sandbox.
+    #[arg(long)]
+    no_sandbox: bool,
+}
+
+/// `tollgate browser`.
+pub(crate) fn keep_browser(kept: KeptBrowser) -> Result<(), Failure> {
+    let order = KeeperOrder { program: kept.program, has_sandbox: !kept.no_sandbox };
+    keeper::run(&order).map_err(|error| Failure::Failed(error.to_string()))
 }
 
 fn find_browser(path: Option<&str>) -> Option<PathBuf> {

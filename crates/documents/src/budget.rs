@@ -1,5 +1,7 @@
 //! What reading the documents of one request may take.
 
+use serde::{Deserialize, Serialize};
+
 /// More than the XML of real documents takes; pictures in them are not unpacked.
 const UNPACKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// About two million tokens, which is more than the largest contexts hold.
@@ -7,7 +9,7 @@ const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// What is left for the documents of one request. Small files can unpack to large ones, so one
 /// budget is passed from file to file.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Budget {
     pub(crate) unpacked_bytes_left: u64,
     pub(crate) text_bytes_left: usize,

@@ -11,6 +11,7 @@ use png::{ColorType, Transformations};
 
 use crate::fault::Fault;
 use crate::head::{Format, Head};
+use crate::icc_profile;
 
 /// For everything that a decoder sets aside: the largest picture of 16 bits and four channels fits.
 const DECODED_BYTES_MAX: usize = 384 * 1024 * 1024;
@@ -65,6 +66,8 @@ pub(crate) fn png_reader(bytes: &[u8]) -> Result<PngReader<'_>, Fault> {
     // Palettes, 16 bits and bits below eight become eight; texts are nobody's business here.
     decoder.set_transformations(Transformations::normalize_to_color8());
     decoder.set_ignore_text_chunk(true);
+    // It would be unpacked without a bound of its own.
+    decoder.set_ignore_iccp_chunk(true);
     decoder.read_info().map_err(|_| Fault::Corrupted)
 }
 
@@ -89,7 +92,7 @@ fn png(bytes: &[u8]) -> Result<Decoded, Fault> {
     };
     let picture = of_eight_bits(picture.ok_or(Fault::Corrupted)?);
     let info = reader.info();
-    let profile = info.icc_profile.as_ref().map(|it| it.to_vec());
+    let profile = icc_profile::of_png(bytes, PROFILE_BYTES_MAX);
     let exif = info.exif_metadata.as_ref();
     let orientation = exif.and_then(|it| Orientation::from_exif_chunk(it));
     Ok((picture, profile, orientation.unwrap_or(Orientation::NoTransforms)))

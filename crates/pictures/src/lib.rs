@@ -11,6 +11,7 @@ mod exif;
 mod fault;
 mod font;
 mod head;
+mod icc_profile;
 mod look;
 mod order;
 mod tail;

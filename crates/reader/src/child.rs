@@ -9,16 +9,20 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::frame;
 use crate::tasks::{AnyTask, Done};
-use limits::Limits;
+use limits::{Limits, cpu_used};
 
 /// A child that holds so much more than at its start ends after its answer: what waits for work must
 /// be small.
 const IDLE_GROWTH_MAX: u64 = 6 * 1024 * 1024;
+/// So does one that has computed for so long, because what is left of a whole second is lost to
+/// its next task.
+const IDLE_CPU_MAX: Duration = Duration::from_millis(250);
 /// So does one that has done so many tasks; whatever one of them left behind goes with it.
 const JOBS_MAX: u32 = 256;
 
@@ -65,7 +69,10 @@ fn serve(
         limits.allow(task.bounds())?;
         let done = catch_unwind(AssertUnwindSafe(|| task.perform(&bytes))).ok();
         drop(bytes);
-        let is_last = done.is_none() || IDLE_GROWTH_MAX < growth() || number == JOBS_MAX;
+        let is_last = done.is_none()
+            || IDLE_GROWTH_MAX < growth()
+            || IDLE_CPU_MAX < cpu_used()
+            || number == JOBS_MAX;
         let (done, bytes) = done.unzip();
         frame::write(output, &ChildReply { done, is_last }, &bytes.unwrap_or_default())?;
         if is_last {

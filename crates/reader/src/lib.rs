@@ -12,6 +12,8 @@ mod frame;
 mod here;
 mod pool;
 pub mod tasks;
+pub mod turns;
+pub mod unprivileged;
 mod worker;
 
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! The parent's side: a few children, started when they are needed, shared fairly.
 
-mod turns;
-
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -12,9 +10,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::tasks::{AnyTask, Done};
+use crate::turns::Turns;
 use crate::worker::Worker;
 use crate::{CallerId, Reader, ReaderError};
-use turns::Turns;
 
 /// How a child is started.
 #[derive(Debug, Clone)]
@@ -29,16 +27,23 @@ pub struct ProcessReader {
     program: Program,
     turns: Turns,
     /// Held for a push or a pop, and never across an await.
-    idle: Mutex<Vec<Worker>>,
+    idle: Mutex<Vec<IdleWorker>>,
     /// What the kernel lacks is logged once.
     told: Once,
+}
+
+/// A child that waits for work of the caller whose bytes it has opened.
+#[derive(Debug)]
+struct IdleWorker {
+    caller: CallerId,
+    worker: Worker,
 }
 
 /// Children that wait for work.
 const IDLE_MAX: usize = 1;
 
 impl ProcessReader {
-    /// `at_once` tasks are done at a time; each keeps a core busy.
+    /// Does `at_once` tasks at a time, of one caller all but one; each keeps a core busy.
     pub fn new(program: Program, at_once: NonZeroUsize) -> ProcessReader {
         let (turns, idle) = (Turns::new(at_once), Mutex::default());
         ProcessReader { program, turns, idle, told: Once::new() }
@@ -51,20 +56,22 @@ impl ProcessReader {
         bytes: Bytes,
     ) -> Result<(Done, Vec<u8>), ReaderError> {
         let _turn = self.turns.take(caller).await?;
-        let worker = self.worker().await?;
+        let worker = self.worker(caller).await?;
         let performed = worker.perform(&task, bytes).await.inspect_err(|error| {
             tracing::warn!("a task was not done: {error}");
         })?;
         if let Some(worker) = performed.worker {
-            self.keep(worker);
+            self.keep(IdleWorker { caller, worker });
         }
         Ok((performed.done, performed.bytes))
     }
 
-    async fn worker(&self) -> Result<Worker, ReaderError> {
+    /// A child that has opened nothing of another caller: bytes that took it over, or that it
+    /// still holds, stay with their sender.
+    async fn worker(&self, caller: CallerId) -> Result<Worker, ReaderError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        if let Some(worker) = idle {
-            return Ok(worker);
+        if let Some(idle) = idle.filter(|idle| idle.caller == caller) {
+            return Ok(idle.worker);
         }
         let started = Worker::start(&self.program).await;
         let (worker, confinement) = started.map_err(|error| ReaderError::Unavailable {
@@ -79,7 +86,7 @@ impl ProcessReader {
         Ok(worker)
     }
 
-    fn keep(&self, worker: Worker) {
+    fn keep(&self, worker: IdleWorker) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_MAX {
             idle.push(worker);

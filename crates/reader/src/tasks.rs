@@ -8,6 +8,7 @@ pub mod document;
 pub mod page;
 pub mod picture;
 pub mod probe;
+pub mod recording;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -87,4 +88,5 @@ tasks! {
     Page(page::Request),
     Picture(picture::Request),
     Probe(probe::Request),
+    Recording(recording::Request),
 }

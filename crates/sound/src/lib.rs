@@ -18,20 +18,22 @@ mod webm;
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 pub use wav::complete as complete_wav;
 
 /// Longer recordings do not fit into an upload: 25 MB at the lowest bit rate in use are 10 hours.
 const LENGTH_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A recording that can be priced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     pub container: Container,
     pub length: Duration,
 }
 
 /// How a file is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Container {
     Wav,
     Flac,
@@ -46,7 +48,7 @@ pub enum Container {
 }
 
 /// Why a file is no recording that can be priced. Displays as what its sender should know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Unreadable {
     #[error("the file is empty")]
     Empty,

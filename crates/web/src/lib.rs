@@ -15,7 +15,7 @@ mod scrape;
 mod search;
 mod tls;
 
-pub use browser::{Browser, BrowserError, BrowserSetup};
+pub use browser::{Browser, BrowserError, BrowserSetup, KeeperProgram, PAGE_TIME_MAX, keeper};
 pub use connect::StandIn;
 pub use fault::FetchFault;
 pub use fetch::{Ask, Fetched, Fetcher, Method};

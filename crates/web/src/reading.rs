@@ -33,10 +33,10 @@ impl Reading {
     }
 
     pub async fn document(&self, caller: CallerId, bytes: Bytes) -> Result<String, String> {
-        let request = document::Request { lengths: vec![bytes.len()] };
+        let request = document::Request::default();
         let read = reader::ask(self.reader.as_ref(), caller, request, bytes).await;
         let (outcome, text) = read.map_err(message)?;
-        outcome.split(&text).pop().unwrap_or_else(|| Err(told_nothing()))
+        outcome.with(&text)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a site allows programs to fetch: its robots.txt (RFC 9309).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,14 +16,56 @@ const FILE_BYTES_MAX: usize = 500 * 1024;
 const TIME_MAX: Duration = Duration::from_secs(5);
 /// The standard asks for no longer.
 const KNOWN_FOR: Duration = Duration::from_secs(60 * 60);
-const KNOWN_MAX: usize = 2_048;
+/// Of what all sites say, with what keeping it takes.
+const KNOWN_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Of what one site says, so much is kept.
 const RULES_MAX: usize = 500;
+const RULES_BYTES_MAX: usize = 64 * 1024;
+/// What an entry takes beside its texts.
+const ENTRY_BYTES: usize = 64;
 
 /// What sites said, for a while.
 #[derive(Default)]
 pub(crate) struct Robots {
-    known: Mutex<HashMap<String, (Instant, Rules)>>,
+    known: Mutex<KnownSites>,
+}
+
+/// The rules of sites, bounded by the memory that they take.
+#[derive(Default)]
+struct KnownSites {
+    sites: HashMap<String, (Instant, Rules)>,
+    /// In the order in which they were kept, which is that in which they are forgotten.
+    order: VecDeque<String>,
+    bytes: usize,
+}
+
+impl KnownSites {
+    fn keep(&mut self, site: String, rules: Rules, now: Instant) {
+        if self.sites.contains_key(&site) {
+            self.remove(&site);
+            self.order.retain(|it| *it != site);
+        }
+        let bytes = entry_bytes(&site, &rules);
+        while KNOWN_BYTES_MAX < self.bytes + bytes
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.remove(&oldest);
+        }
+        self.bytes += bytes;
+        self.order.push_back(site.clone());
+        self.sites.insert(site, (now + KNOWN_FOR, rules));
+    }
+
+    fn remove(&mut self, site: &str) {
+        if let Some((_, rules)) = self.sites.remove(site) {
+            self.bytes -= entry_bytes(site, &rules);
+        }
+    }
+}
+
+fn entry_bytes(site: &str, rules: &Rules) -> usize {
+    // The name is kept twice.
+    2 * (ENTRY_BYTES + site.len()) + rules.bytes()
 }
 
 /// The rules of one site that are meant for us.
@@ -52,19 +94,13 @@ impl Robots {
 
     fn known(&self, site: &str) -> Option<Rules> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (until, rules) = known.get(site)?;
+        let (until, rules) = known.sites.get(site)?;
         (Instant::now() < *until).then(|| rules.clone())
     }
 
     fn keep(&self, site: String, rules: Rules) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        if KNOWN_MAX <= known.len() {
-            known.retain(|_, (until, _)| now < *until);
-        }
-        if known.len() < KNOWN_MAX {
-            known.insert(site, (now + KNOWN_FOR, rules));
-        }
+        known.keep(site, rules, Instant::now());
     }
 }
 
@@ -108,9 +144,16 @@ impl Rules {
     }
 
     fn add(&mut self, allows: bool, pattern: &str) {
-        if self.0.len() < RULES_MAX {
+        let is_within = self.0.len() < RULES_MAX
+            && self.bytes() + ENTRY_BYTES + pattern.len() <= RULES_BYTES_MAX;
+        if is_within {
             self.0.push((allows, pattern.to_owned()));
         }
+    }
+
+    /// What they take in memory.
+    fn bytes(&self) -> usize {
+        self.0.iter().map(|(_, pattern)| ENTRY_BYTES + pattern.len()).sum()
     }
 
     /// The longest pattern that fits decides; of two as long, the one that allows.
@@ -167,6 +210,24 @@ mod tests {
         ] {
             assert_eq!(rules.allow(path), is_allowed, "{path}");
         }
+    }
+
+    #[test]
+    fn what_is_kept_of_all_sites_is_bounded_in_bytes() {
+        let longest = format!("User-agent: *\nDisallow: /{}\n", "a".repeat(FILE_BYTES_MAX));
+        assert_eq!(Rules::read(&longest).bytes(), 0, "a rule that is longer than all may be");
+        let long = "Disallow: /".to_owned() + &"a".repeat(1_000) + "\n";
+        let rules = Rules::read(&("User-agent: *\n".to_owned() + &long.repeat(400)));
+        assert!((RULES_BYTES_MAX / 2..=RULES_BYTES_MAX).contains(&rules.bytes()));
+        let robots = Robots::default();
+        for number in 0..2_048 {
+            robots.keep(format!("https://{number}.example.com"), rules.clone());
+        }
+        let known = robots.known.lock().unwrap();
+        let held: usize = known.sites.iter().map(|(site, (_, it))| entry_bytes(site, it)).sum();
+        assert_eq!((held, known.sites.len()), (known.bytes, known.order.len()));
+        assert!((KNOWN_BYTES_MAX / 2..=KNOWN_BYTES_MAX).contains(&held), "{held} bytes");
+        assert!(known.sites.contains_key("https://2047.example.com"), "the newest is kept");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use http::header::{CONTENT_TYPE, LINK};
 use reader::CallerId;
 use tokio::time::{Instant, timeout};
 
-use crate::browser::Browser;
+use crate::browser::{Browser, BrowserError};
 use crate::fault::FetchFault;
 use crate::fetch::{Ask, Fetched, Fetcher};
 use crate::reading::Reading;
@@ -66,11 +66,26 @@ pub enum ScrapeFault {
     Unreadable(String),
     #[error("The page has no text.")]
     Empty,
-    #[error("The page is built by scripts, and no browser could read it.")]
-    NeedsBrowser,
+    #[error("The page is built by scripts, and no browser is there to run them.")]
+    NoBrowser,
+    #[error("The page is built by scripts, and the browser could not run them.")]
+    BrowserFailed,
+    #[error("The page is built by scripts that take more time, memory or processes than they may.")]
+    TooMuch,
+    #[error("Too many pages wait for the browser. Please try again shortly.")]
+    Busy,
 }
 
 impl ScrapeFault {
+    /// What a caller is told; the log has the rest.
+    fn of_browser(error: BrowserError) -> ScrapeFault {
+        match error {
+            BrowserError::NotStarted(_) | BrowserError::Refused(_) => ScrapeFault::BrowserFailed,
+            BrowserError::Gone | BrowserError::TimedOut => ScrapeFault::TooMuch,
+            BrowserError::Busy => ScrapeFault::Busy,
+        }
+    }
+
     /// Whether another address would help, rather than another time.
     pub fn is_of_address(&self) -> bool {
         match self {
@@ -79,7 +94,10 @@ impl ScrapeFault {
             ScrapeFault::Status(_)
             | ScrapeFault::Unreadable(_)
             | ScrapeFault::Empty
-            | ScrapeFault::NeedsBrowser => false,
+            | ScrapeFault::NoBrowser
+            | ScrapeFault::BrowserFailed
+            | ScrapeFault::TooMuch
+            | ScrapeFault::Busy => false,
         }
     }
 }
@@ -198,32 +216,30 @@ impl Scraper {
         if let Some(markdown) = self.native_beside(&fetched.address, told.as_deref()).await {
             return Ok(Scraped { title: page.title, markdown, way: PageSource::Native });
         }
-        if page.needs_scripts
-            && let Some(built) = self.built(&fetched.address, caller).await
-            && page.markdown.len() < built.markdown.len()
-        {
-            return Ok(built);
+        if page.needs_scripts {
+            let built = self.built(&fetched.address, caller).await?;
+            if page.markdown.len() < built.markdown.len() {
+                return Ok(built);
+            }
         }
         if page.is_bare {
-            return Err(ScrapeFault::NeedsBrowser);
+            return Err(ScrapeFault::Empty);
         }
         Ok(Scraped { title: page.title, markdown: page.markdown, way: PageSource::Extracted })
     }
 
-    /// The page as scripts build it; nothing if no browser could do it.
-    async fn built(&self, address: &WebAddress, caller: CallerId) -> Option<Scraped> {
-        let browser = self.browser.as_ref()?;
-        let html = match browser.build(&self.fetcher, address).await {
-            Ok(html) => html,
-            Err(fault) => {
-                tracing::warn!(error = %fault, "a page was read without its scripts: {fault}");
-                return None;
-            }
-        };
+    /// The page as scripts build it. It is not read without them instead: what it says then is not
+    /// what was paid for.
+    async fn built(&self, address: &WebAddress, caller: CallerId) -> Result<Scraped, ScrapeFault> {
+        let browser = self.browser.as_ref().ok_or(ScrapeFault::NoBrowser)?;
+        let built = browser.build(&self.fetcher, address, caller).await.inspect_err(|error| {
+            tracing::warn!(%error, "a page was not built: {error}");
+        });
+        let html = built.map_err(ScrapeFault::of_browser)?;
         let utf8 = Some("text/html; charset=utf-8".to_owned());
-        let page =
-            self.reading.page(caller, Bytes::from(html), utf8, address.to_string()).await.ok()?;
-        Some(Scraped { title: page.title, markdown: page.markdown, way: PageSource::Browser })
+        let read = self.reading.page(caller, Bytes::from(html), utf8, address.to_string()).await;
+        let page = read.map_err(ScrapeFault::Unreadable)?;
+        Ok(Scraped { title: page.title, markdown: page.markdown, way: PageSource::Browser })
     }
 
     /// Where the page says, or beside it on hosts that write for models.

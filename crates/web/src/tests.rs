@@ -1,6 +1,5 @@
 //! A site of traps: every trick by which an address that looks public leads inward.
 
-mod browser;
 mod site;
 
 use std::io::Write as _;

@@ -6,11 +6,15 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
+use std::time::Duration;
 
+use bytes::Bytes;
+use documents::Budget;
 use domain::catalogue::Capability;
 use domain::media::{self, Inline, Source};
 use engine::PartKind;
 use reader::ReaderError;
+use reader::tasks::Task;
 use reader::tasks::document::Request;
 use schema_check::Faults;
 use wire::chat::FileData;
@@ -22,6 +26,11 @@ use crate::refusal::Refusal;
 const PDF: &str = "application/pdf";
 /// Of a whole request: conversations carry the files of earlier turns along.
 const FILES_MAX: usize = 20;
+
+/// The processor time after which no further document of a request is read.
+const CPU_OF_REQUEST_MAX: Duration = Duration::from_secs(6);
+/// What a document counts for that took more than it may.
+const CPU_OF_FILE_MAX: Duration = Duration::from_secs(Request::BOUNDS.cpu_s);
 
 /// The message and the part in it that hold a document.
 pub(super) type PartPosition = (usize, usize);
@@ -96,25 +105,10 @@ pub(super) async fn read(
     let pdf_files = PdfFiles::wanted_by(lineup);
     // Together they may have megabytes, and other requests on this event loop would wait for them.
     let opened = call.app.tasks.spawn_blocking(move || Opened::of(files, pdf_files));
-    let Opened { mut documents, unread, lengths, bytes } =
-        opened.await.map_err(Refusal::internal)?;
-    let count = lengths.len();
-    let texts = if count == 0 {
-        Vec::new()
-    } else {
-        let request = Request { lengths };
-        let read = reader::ask(call.app.reader.as_ref(), call.reads_for(), request, bytes.into());
-        match read.await {
-            Ok((outcome, bytes)) => outcome.split(&bytes),
-            Err(ReaderError::TooMuch { .. }) => vec![Err(TOO_MUCH.to_owned()); count],
-            Err(ReaderError::Busy) => return Err(Refusal::busy(BUSY)),
-            Err(error @ ReaderError::Unavailable { .. }) => {
-                return Err(Refusal::unavailable(error));
-            }
-        }
-    };
-    for ((place, url), text) in unread.into_iter().zip(texts) {
-        let reading = Reading::of(text);
+    let Opened { mut documents, unread } = opened.await.map_err(Refusal::internal)?;
+    let mut allowance = ReadingAllowance::default();
+    for UnreadFile { place, url, bytes } in unread {
+        let reading = Reading::of(allowance.read(call, bytes).await?);
         documents.0.insert(
             place,
             Ok(match url {
@@ -124,6 +118,40 @@ pub(super) async fn read(
         );
     }
     Ok(documents)
+}
+
+/// What reading the documents of one request may still take.
+#[derive(Default)]
+struct ReadingAllowance {
+    budget: Budget,
+    cpu: Duration,
+}
+
+impl ReadingAllowance {
+    /// Has one document read by a reader process.
+    async fn read(
+        &mut self,
+        call: &PaidCall,
+        bytes: Bytes,
+    ) -> Result<Result<String, String>, Refusal> {
+        if CPU_OF_REQUEST_MAX <= self.cpu {
+            return Ok(Err(TOO_MUCH.to_owned()));
+        }
+        let request = Request { budget: self.budget };
+        match reader::ask(call.app.reader.as_ref(), call.reads_for(), request, bytes).await {
+            Ok((outcome, text)) => {
+                self.budget = outcome.budget;
+                self.cpu += outcome.cpu;
+                Ok(outcome.with(&text))
+            }
+            Err(ReaderError::TooMuch { .. }) => {
+                self.cpu += CPU_OF_FILE_MAX;
+                Ok(Err(TOO_MUCH.to_owned()))
+            }
+            Err(ReaderError::Busy) => Err(Refusal::busy(BUSY)),
+            Err(error @ ReaderError::Unavailable { .. }) => Err(Refusal::unavailable(error)),
+        }
+    }
 }
 
 const TOO_MUCH: &str =
@@ -202,10 +230,15 @@ impl File {
 #[derive(Default)]
 struct Opened {
     documents: Documents,
-    /// With the data URL of a PDF, for models that read it themselves.
-    unread: Vec<(PartPosition, Option<String>)>,
-    lengths: Vec<usize>,
-    bytes: Vec<u8>,
+    unread: Vec<UnreadFile>,
+}
+
+/// A document that a reader process must open.
+struct UnreadFile {
+    place: PartPosition,
+    /// The data URL of a PDF, for models that read it themselves.
+    url: Option<String>,
+    bytes: Bytes,
 }
 
 impl Opened {
@@ -239,9 +272,7 @@ impl Opened {
             (Some(url), PdfFiles::PassedOn) => return Ok(Some(Document::Pdf(url))),
             (url, _) => url,
         };
-        self.unread.push((file.place, url));
-        self.lengths.push(bytes.len());
-        self.bytes.extend_from_slice(&bytes);
+        self.unread.push(UnreadFile { place: file.place, url, bytes: bytes.into() });
         Ok(None)
     }
 }

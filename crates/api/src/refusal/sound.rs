@@ -29,6 +29,11 @@ impl Refusal {
         }
     }
 
+    /// 422 for a file that takes a reader process more than it may.
+    pub(crate) fn sound_too_much() -> Refusal {
+        Refusal::unprocessable(format!("{UNPROCESSABLE}: measuring it takes too long."))
+    }
+
     fn unprocessable(message: String) -> Refusal {
         let code = Some("ASR_UPSTREAM_VALIDATION_FAILED");
         Refusal::standard(StatusCode::UNPROCESSABLE_ENTITY, "Invalid audio", message, code)

@@ -5,6 +5,7 @@
 mod accounts;
 mod backup;
 mod basics;
+mod browser;
 mod configuration;
 mod doctor;
 mod harness;

@@ -1,9 +1,12 @@
 //! The reader's processes: what they can do, what they cannot, and how they end.
 
 use std::fs;
+use std::io::Write as _;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use pictures::{Bounds, Format, Order, Resize, Size, Writing};
 use reader::tasks::{document, page, picture, probe};
 use reader::{CallerId, ProcessReader, Program, ReaderError, ask};
@@ -30,9 +33,13 @@ async fn try_to(
 }
 
 async fn read(reader: &ProcessReader, text: &str) -> Result<String, String> {
-    let request = document::Request { lengths: vec![text.len()] };
-    let (outcome, bytes) = ask(reader, ANN, request, text.to_owned().into()).await.unwrap();
-    outcome.split(&bytes).remove(0)
+    read_for(reader, ANN, text).await
+}
+
+async fn read_for(reader: &ProcessReader, caller: CallerId, text: &str) -> Result<String, String> {
+    let request = document::Request::default();
+    let (outcome, bytes) = ask(reader, caller, request, text.to_owned().into()).await.unwrap();
+    outcome.with(&bytes)
 }
 
 /// The processes that this one has started and that have not ended.
@@ -53,6 +60,68 @@ fn memory_kb(process: &str, kind: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with(kind)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// The processor time of processes that have ended and were waited for.
+fn cpu_of_children() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+    let ticks = fields[13].parse::<u64>().unwrap() + fields[14].parse::<u64>().unwrap();
+    Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second())
+}
+
+/// A PDF of forms that each draw the next one many times.
+fn slow_document() -> Vec<u8> {
+    const LEVELS: usize = 9;
+    let mut file = b"%PDF-1.7\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n\
+        2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n\
+        3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources \
+        <</XObject<</X 4 0 R>>>>>> endobj\n"
+        .to_vec();
+    for level in 4..4 + LEVELS {
+        let content = "/X Do ".repeat(12);
+        file.extend(
+            format!(
+                "{level} 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Length {}/Resources \
+                 <</XObject<</X {} 0 R>>>>>> stream\n{content}\nendstream endobj\n",
+                content.len(),
+                level + 1
+            )
+            .bytes(),
+        );
+    }
+    file.extend(b"trailer <</Root 1 0 R>>\nstartxref\n0\n%%EOF\n");
+    file
+}
+
+/// A small PNG with a colour profile of so many bytes, packed.
+fn with_profile(bytes: usize) -> Vec<u8> {
+    const AFTER_HEAD: usize = 33;
+    let mut packer = ZlibEncoder::new(b"iCCPname\0\0".to_vec(), Compression::fast());
+    for _ in 0..bytes >> 20 {
+        packer.write_all(&[0; 1 << 20]).unwrap();
+    }
+    let chunk = packer.finish().unwrap();
+    let mut sum = flate2::Crc::new();
+    sum.update(&chunk);
+    let length = u32::try_from(chunk.len() - 4).unwrap();
+    let size = Size { width: 64, height: 64 };
+    let mut file = pictures::black(size, Format::Png).unwrap().file;
+    let rest = file.split_off(AFTER_HEAD);
+    [file, length.to_be_bytes().to_vec(), chunk, sum.sum().to_be_bytes().to_vec(), rest].concat()
+}
+
+/// Written anew as it is.
+fn small_picture() -> Order {
+    Order {
+        bounds: Bounds { pixels_min: 1, pixels_max: 1_000_000, side_min: 1 },
+        is_strict: true,
+        resize: None,
+        blur: false,
+        mark: None,
+        write: Writing::As(Format::Png),
+        facts: None,
+    }
 }
 
 #[test]
@@ -133,6 +202,79 @@ fn a_job_that_takes_too_much_is_ended_and_the_next_one_is_done() {
         let outcome = try_to(&reader, probe::Request::Panic).await;
         assert!(matches!(outcome, Err(ReaderError::Unavailable { .. })), "{outcome:?}");
         assert_eq!(read(&reader, "after all").await.as_deref(), Ok("after all"));
+    });
+}
+
+#[test]
+fn a_reader_has_neither_root_nor_capabilities() {
+    runtime().block_on(async {
+        let reader = reader();
+        read(&reader, "text").await.unwrap();
+        let status = fs::read_to_string(format!("/proc/{}/status", children()[0])).unwrap();
+        let field = |name: &str| {
+            let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+            line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        for users in ["Uid:", "Gid:"] {
+            assert!(field(users).iter().all(|it| it != "0"), "{users} {:?}", field(users));
+        }
+        for sets in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+            assert_eq!(field(sets), ["0000000000000000"], "{sets}");
+        }
+        if rustix::process::getuid().is_root() {
+            assert!(field("Groups:").is_empty(), "{:?}", field("Groups:"));
+        }
+    });
+}
+
+#[test]
+fn each_caller_has_a_reader_that_opened_nothing_of_another() {
+    runtime().block_on(async {
+        let reader = reader();
+        let bob = CallerId(2);
+        read_for(&reader, ANN, "first").await.unwrap();
+        let anns = children();
+        read_for(&reader, bob, "second").await.unwrap();
+        let bobs: Vec<String> = children().into_iter().filter(|it| !anns.contains(it)).collect();
+        assert_eq!(bobs.len(), 1, "Bob's is a new one");
+        read_for(&reader, bob, "third").await.unwrap();
+        assert!(children().contains(&bobs[0]), "Bob's is used again for Bob");
+    });
+}
+
+#[test]
+fn a_colour_profile_that_unpacks_to_much_takes_little() {
+    runtime().block_on(async {
+        let reader = reader();
+        let (file, order) = (with_profile(300 << 20), small_picture());
+        assert!(file.len() < 2_000_000);
+        let request = picture::Request { order };
+        let (written, _) = ask(&reader, ANN, request, file.into()).await.unwrap();
+        assert!(written.is_ok(), "the picture is read without its profile: {written:?}");
+        let [child] = &children()[..] else { panic!("the reader took so much that it ended") };
+        let peak_kb = memory_kb(child, "VmHWM:");
+        println!("a profile of 300 MB took the reader to {peak_kb} kB");
+        assert!(peak_kb < 150_000, "{peak_kb} kB");
+    });
+}
+
+#[test]
+fn a_document_computes_for_two_seconds_at_most() {
+    runtime().block_on(async {
+        let reader = reader();
+        let before = cpu_of_children();
+        let request = document::Request::default();
+        let read = ask(&reader, ANN, request, slow_document().into()).await;
+        assert!(matches!(read, Err(ReaderError::TooMuch { .. })), "{read:?}");
+        drop(reader);
+        let started = Instant::now();
+        while !children().is_empty() {
+            assert!(started.elapsed() < PATIENCE);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let took = cpu_of_children() - before;
+        println!("the document took {took:?} of processor time");
+        assert!(took < Duration::from_millis(2_300), "{took:?}");
     });
 }
 

@@ -17,14 +17,15 @@ pub const SECTION: Section = Section {
             Kind::Text,
             "\"auto\"",
             "The browser for pages that need one: `auto` looks for it, `off` does without, \
-             or the full path of the program.",
+             or the full path of the program. Without one, pages that scripts build are errors \
+             and cost nothing.",
         ),
         Key::with_default(
             "sandbox",
             Kind::Flag,
             "true",
-            "Whether the browser confines itself. It does not do so as root: there it runs only \
-             with `false`, which is for containers.",
+            "Whether the browser confines its pages, for which the kernel must allow user \
+             namespaces. `false` is for containers that have none and confine it themselves.",
         ),
         Key::with_default(
             "respect_robots",

@@ -1,4 +1,4 @@
-//! No new rights, no files, no network, no other programs.
+//! No rights of root, no new rights, no files, no network, no other programs.
 
 use std::io;
 
@@ -7,6 +7,7 @@ use landlock::{
 };
 
 use super::system_calls;
+use crate::unprivileged::{UnprivilegedUser, drop_capabilities};
 
 /// What the newest kernels can hold back. Older ones hold back what they know.
 const LANDLOCK: ABI = ABI::V6;
@@ -15,6 +16,12 @@ const LANDLOCK: ABI = ABI::V6;
 pub(super) fn confine() -> io::Result<Vec<String>> {
     rustix::thread::set_no_new_privs(true)?;
     let mut missing = Vec::new();
+    if let Err(error) = UnprivilegedUser::READER.replace_root() {
+        missing.push(format!("it stays the user root: {error}"));
+    }
+    if let Err(error) = drop_capabilities() {
+        missing.push(format!("it keeps its capabilities: {error}"));
+    }
     match without_files() {
         Ok(RulesetStatus::FullyEnforced) => {}
         Ok(RulesetStatus::PartiallyEnforced) => {

@@ -1,6 +1,7 @@
 //! The kernel's limits on a child.
 
 use std::io;
+use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
@@ -38,13 +39,18 @@ impl Limits {
         Ok(Limits { address_bytes, address_bytes_max })
     }
 
-    /// For the next task, within those.
+    /// For the next task, within those. The kernel counts whole seconds since the start of the
+    /// process, so a task gets up to a second less than its bound, and never more.
     pub(super) fn allow(&self, bounds: Bounds) -> io::Result<()> {
-        let used_s = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or(0);
-        let cpu_s = (used_s + 1 + bounds.cpu_s).min(LIFE_CPU_S);
+        let cpu_s = (cpu_used().as_secs() + bounds.cpu_s).min(LIFE_CPU_S);
         set(Resource::Cpu, cpu_s, LIFE_CPU_S)?;
         set(Resource::As, self.address_bytes + bounds.memory_bytes, self.address_bytes_max)
     }
+}
+
+/// The processor time of this process since its start.
+pub(super) fn cpu_used() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
 fn set(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {

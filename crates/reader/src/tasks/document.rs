@@ -1,25 +1,30 @@
-//! The texts of the documents of one request.
+//! The text of one document.
 
 use std::time::Duration;
 
 use documents::Budget;
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::Task;
 use crate::Bounds;
 
-/// All documents of a request, one after the other in the bytes: they share one budget.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// The document is in the bytes. Each has a task, and so a bound on its processor time, of its own.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Request {
-    /// In bytes, of each.
-    pub lengths: Vec<usize>,
+    /// What the documents of one request share.
+    pub budget: Budget,
 }
 
-/// For each document the length of its text in the bytes, or why it cannot be read, as a sentence
-/// for the caller.
+/// The text is in the bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
-    pub texts: Vec<Result<usize, String>>,
+    /// Why it cannot be read, as a sentence for the caller.
+    fault: Option<String>,
+    /// What is left for the next document of the same request.
+    pub budget: Budget,
+    /// The processor time that it took.
+    pub cpu: Duration,
 }
 
 impl Task for Request {
@@ -28,40 +33,35 @@ impl Task for Request {
     const BOUNDS: Bounds = Bounds {
         // What may be unpacked at once, what was sent, and what is built of both.
         memory_bytes: 512 * 1024 * 1024,
-        cpu_s: 8,
+        cpu_s: 2,
         time: Duration::from_secs(20),
         answer_bytes: 16 * 1024 * 1024,
     };
 
-    fn perform(self, mut bytes: &[u8]) -> (Outcome, Vec<u8>) {
-        let mut budget = Budget::default();
-        let (mut texts, mut answer) = (Vec::new(), Vec::new());
-        for length in self.lengths {
-            let (document, rest) = bytes.split_at(length.min(bytes.len()));
-            bytes = rest;
-            texts.push(match documents::read(document, &mut budget) {
-                Ok(text) => {
-                    answer.extend_from_slice(text.as_bytes());
-                    Ok(text.len())
-                }
-                Err(fault) => Err(fault.to_string()),
-            });
+    fn perform(self, bytes: &[u8]) -> (Outcome, Vec<u8>) {
+        let Request { mut budget } = self;
+        let before = cpu_used();
+        let read = documents::read(bytes, &mut budget);
+        let cpu = cpu_used().saturating_sub(before);
+        match read {
+            Ok(text) => (Outcome { fault: None, budget, cpu }, text.into_bytes()),
+            Err(fault) => (Outcome { fault: Some(fault.to_string()), budget, cpu }, Vec::new()),
         }
-        (Outcome { texts }, answer)
     }
 }
 
+/// The processor time of this thread.
+fn cpu_used() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
 impl Outcome {
-    /// The documents' texts, each by itself.
-    pub fn split(self, bytes: &[u8]) -> Vec<Result<String, String>> {
-        let mut rest = bytes;
-        let text = |length: usize| {
-            let (text, after) = rest.split_at(length.min(rest.len()));
-            rest = after;
-            String::from_utf8_lossy(text).into_owned()
-        };
-        let mut text = text;
-        self.texts.into_iter().map(|it| it.map(&mut text)).collect()
+    /// With the bytes that came beside it.
+    pub fn with(self, text: &[u8]) -> Result<String, String> {
+        match self.fault {
+            None => Ok(String::from_utf8_lossy(text).into_owned()),
+            Some(fault) => Err(fault),
+        }
     }
 }
 
@@ -70,12 +70,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_document_keeps_its_text_or_its_fault() {
-        let request = Request { lengths: vec![5, 2, 3] };
-        let (outcome, bytes) = request.perform(b"first\xff\xfetwo");
-        let texts = outcome.split(&bytes);
-        assert_eq!(texts[0].as_deref(), Ok("first"));
-        assert!(texts[1].is_err());
-        assert_eq!(texts[2].as_deref(), Ok("two"));
+    fn a_document_has_its_text_or_its_fault_and_the_budget_is_handed_on() {
+        let (outcome, bytes) = Request::default().perform(b"first");
+        let left = outcome.budget;
+        assert_eq!(outcome.with(&bytes).as_deref(), Ok("first"));
+        let (outcome, bytes) = Request { budget: left }.perform(b"\xff\xfe");
+        assert!(outcome.with(&bytes).is_err());
     }
 }

@@ -14,20 +14,21 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::BrowserError;
-use super::wire::Wire;
+use super::wire::{ANSWER_BYTES_MAX, Wire};
 use crate::fetch::{Ask, Fetched, Fetcher, Method};
 
 /// Scripts that have asked for nothing for so long have built their page.
 const QUIET: Duration = Duration::from_millis(600);
-/// Pages that never rest are read as they are then.
-const RESTLESS_MAX: Duration = Duration::from_secs(9);
+/// Pages that never rest are read as they are after this part of their time.
+const RESTLESS_PERCENT: u32 = 60;
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(6);
 const REQUEST_BYTES_MAX: usize = 5 * 1024 * 1024;
 /// Of one page, all together.
 const PAGE_BYTES_MAX: usize = 20 * 1024 * 1024;
 const PAGE_REQUESTS_MAX: usize = 150;
 const POST_BYTES_MAX: usize = 64 * 1024;
-const HTML_CHARS_MAX: usize = 8_000_000;
+/// Each takes up to six bytes in the answer.
+const HTML_CHARS_MAX: usize = ANSWER_BYTES_MAX / 6 - 10_000;
 /// Nobody reads them off a text.
 const UNSEEN: [&str; 5] = ["Image", "Media", "Font", "Ping", "CSPViolationReport"];
 /// What a page sends along that the site may need.
@@ -41,8 +42,8 @@ const NOT_HANDED_ON: [&str; 5] =
 pub(super) async fn build(
     wire: &Wire,
     context: &str,
-    fetcher: &Fetcher,
-    address: &WebAddress,
+    time_max: Duration,
+    (fetcher, address): (&Fetcher, &WebAddress),
 ) -> Result<String, BrowserError> {
     let target = json!({"url": "about:blank", "browserContextId": context});
     let target = wire.call(None, "Target.createTarget", target).await?;
@@ -50,7 +51,8 @@ pub(super) async fn build(
     let session = wire.call(None, "Target.attachToTarget", attach).await?;
     let session = session["sessionId"].as_str().unwrap_or_default().to_owned();
     let events = wire.listen(&session);
-    let tab = Tab { wire, session: &session, fetcher };
+    let restless_max = time_max * RESTLESS_PERCENT / 100;
+    let tab = Tab { wire, session: &session, fetcher, restless_max };
     let read = tab.run(events, address).await;
     wire.forget(&session);
     read
@@ -60,6 +62,7 @@ struct Tab<'a> {
     wire: &'a Wire,
     session: &'a str,
     fetcher: &'a Fetcher,
+    restless_max: Duration,
 }
 
 impl Tab<'_> {
@@ -90,7 +93,7 @@ impl Tab<'_> {
 
     /// Answers the page's requests until it rests.
     async fn serve(&self, mut events: mpsc::Receiver<Value>) {
-        let deadline = Instant::now() + RESTLESS_MAX;
+        let deadline = Instant::now() + self.restless_max;
         let mut under_way = FuturesUnordered::new();
         let (mut requests, mut bytes, mut is_loaded) = (0, 0, false);
         loop {

@@ -1,33 +1,39 @@
-//! Speaks the Chrome DevTools Protocol over one socket: calls with answers, and events by page.
+//! Speaks the Chrome DevTools Protocol over the pipes of one browser's keeper: calls with answers,
+//! and events by page.
+
+mod messages;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::{WebSocketStream, client_async_with_config};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::task::TaskTracker;
 
+pub(super) use self::messages::ANSWER_BYTES_MAX;
+use self::messages::Messages;
 use super::BrowserError;
 
 /// Calls that wait to be sent.
 const CALLS_WAITING_MAX: usize = 64;
 /// Events of one page that wait to be looked at. A page that makes more has no more of them heard.
-const EVENTS_WAITING_MAX: usize = 1_024;
-/// A page's HTML is the longest, and is cut before it is sent.
-const MESSAGE_BYTES_MAX: usize = 48 * 1024 * 1024;
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
+const EVENTS_WAITING_MAX: usize = 256;
+/// The events that are listened to; a page makes many others.
+const EVENTS: [&str; 2] = ["Page.loadEventFired", "Fetch.requestPaused"];
+/// How long a keeper may take to end the processes of its browser.
+const END_TIME_MAX: Duration = Duration::from_secs(10);
+/// Of what a keeper and its browser say before they end, for the log.
+const LAST_WORDS_BYTES_MAX: usize = 1024;
 
 pub(super) struct Wire {
     shared: Arc<Shared>,
-    outgoing: mpsc::Sender<Message>,
+    outgoing: mpsc::Sender<Vec<u8>>,
+    deadline: watch::Sender<Instant>,
     next: AtomicU64,
 }
 
@@ -35,30 +41,37 @@ pub(super) struct Wire {
 struct Shared {
     answers: Mutex<HashMap<u64, oneshot::Sender<Value>>>,
     listeners: Mutex<HashMap<String, mpsc::Sender<Value>>>,
+    /// The last lines of the keeper's standard error.
+    last_words: Mutex<Vec<u8>>,
 }
 
 impl Wire {
-    pub(super) async fn open(
-        stream: TcpStream,
-        address: &str,
-        tasks: &TaskTracker,
-    ) -> Result<Wire, BrowserError> {
-        let config = WebSocketConfig::default()
-            .max_message_size(Some(MESSAGE_BYTES_MAX))
-            .max_frame_size(Some(MESSAGE_BYTES_MAX));
-        let opened = client_async_with_config(address, stream, Some(config)).await;
-        let (socket, _) = opened.map_err(|error| BrowserError::NotStarted(error.to_string()))?;
+    /// A supervisor of its own ends the browser when the deadline passes that was set last, even if
+    /// the request that set it is not looked after any more.
+    pub(super) fn open(mut child: Child, time_max: Duration, tasks: &TaskTracker) -> Wire {
         let (outgoing, calls) = mpsc::channel(CALLS_WAITING_MAX);
+        let (deadline, deadlines) = watch::channel(Instant::now() + time_max);
         let shared = Arc::<Shared>::default();
-        tasks.spawn(carry(socket, calls, Arc::clone(&shared)));
-        Ok(Wire { shared, outgoing, next: AtomicU64::new(1) })
+        if let (Some(input), Some(output), Some(errors)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        {
+            let pipes = KeeperPipes { input, output, errors };
+            tasks.spawn(carry(child, pipes, (calls, deadlines), Arc::clone(&shared)));
+        }
+        Wire { shared, outgoing, deadline, next: AtomicU64::new(1) }
     }
 
     pub(super) fn is_open(&self) -> bool {
         !self.outgoing.is_closed()
     }
 
-    /// Calls a method, of a page or of the browser itself, and waits for its answer.
+    /// The browser is ended then, unless another deadline is set before.
+    pub(super) fn set_deadline(&self, deadline: Instant) {
+        self.deadline.send_replace(deadline);
+    }
+
+    /// Calls a method, of a page or of the browser itself, and waits for its answer. The deadline
+    /// bounds the wait.
     pub(super) async fn call(
         &self,
         page: Option<&str>,
@@ -72,13 +85,15 @@ impl Wire {
         if let Some(page) = page {
             call["sessionId"] = json!(page);
         }
-        let sent = self.outgoing.send(Message::text(call.to_string())).await;
+        let mut call = call.to_string().into_bytes();
+        call.push(0);
+        let sent = self.outgoing.send(call).await.map_err(|_| BrowserError::Gone);
         let answered = match sent {
-            Ok(()) => timeout(ANSWER_TIME_MAX, answer).await.map_err(|_| BrowserError::TimedOut),
-            Err(_) => Err(BrowserError::Gone),
+            Ok(()) => answer.await.map_err(|_| BrowserError::Gone),
+            Err(gone) => Err(gone),
         };
         lock(&self.shared.answers).remove(&id);
-        let answer = answered?.map_err(|_| BrowserError::Gone)?;
+        let answer = answered?;
         if let Some(error) = answer.get("error") {
             return Err(BrowserError::Refused(format!("{method}: {error}")));
         }
@@ -95,43 +110,122 @@ impl Wire {
     pub(super) fn forget(&self, page: &str) {
         lock(&self.shared.listeners).remove(page);
     }
+
+    /// The last that a browser which has ended, and its keeper, wrote to their standard error.
+    pub(super) async fn last_words(&self) -> String {
+        self.outgoing.closed().await;
+        let words = lock(&self.shared.last_words);
+        String::from_utf8_lossy(&words).trim().to_owned()
+    }
 }
 
-/// Until either side closes.
+struct KeeperPipes {
+    input: ChildStdin,
+    output: ChildStdout,
+    errors: ChildStderr,
+}
+
+type CallsAndDeadlines = (mpsc::Receiver<Vec<u8>>, watch::Receiver<Instant>);
+
+/// Passes on until either side closes or the deadline has passed, and waits for the keeper's end.
 async fn carry(
-    socket: WebSocketStream<TcpStream>,
-    mut calls: mpsc::Receiver<Message>,
+    mut child: Child,
+    pipes: KeeperPipes,
+    (mut calls, mut deadlines): CallsAndDeadlines,
     shared: Arc<Shared>,
 ) {
-    let (mut sending, mut receiving) = socket.split();
-    loop {
+    let KeeperPipes { mut input, output, mut errors } = pipes;
+    let told = {
+        let receiving = receive(output, &shared);
+        let listening = keep_last_words(&mut errors, &shared);
+        tokio::pin!(listening);
         tokio::select! {
-            call = calls.recv() => {
-                let Some(call) = call else { break };
-                if sending.send(call).await.is_err() {
-                    break;
-                }
-            }
-            message = receiving.next() => {
-                match message {
-                    Some(Ok(Message::Text(text))) => deliver(&shared, text.as_str()),
-                    Some(Ok(_)) => {}
-                    Some(Err(_)) | None => break,
-                }
-            }
+            () = send(&mut calls, &mut input) => Ending::Asked,
+            () = overdue(&mut deadlines) => Ending::Overdue,
+            () = receiving => Ending::Gone,
+            // It never ends by itself before the others do.
+            () = &mut listening => Ending::Gone,
+        }
+    };
+    drop(input);
+    let ended = timeout(END_TIME_MAX, async {
+        keep_last_words(&mut errors, &shared).await;
+        child.wait().await
+    });
+    if ended.await.is_err() {
+        let _ = child.kill().await;
+    }
+    match told {
+        Ending::Asked => {}
+        Ending::Overdue => tracing::warn!("a browser was ended: its page took too long"),
+        Ending::Gone => {
+            let words = String::from_utf8_lossy(&lock(&shared.last_words)).trim().to_owned();
+            tracing::warn!("a browser ended: {words}");
         }
     }
     // Waiting tasks see that their channels closed.
+    drop(calls);
     lock(&shared.answers).clear();
     lock(&shared.listeners).clear();
 }
 
-fn deliver(shared: &Shared, text: &str) {
-    let Ok(message) = serde_json::from_str::<Value>(text) else { return };
+enum Ending {
+    /// By the service, which needs it no more.
+    Asked,
+    Overdue,
+    Gone,
+}
+
+async fn send(calls: &mut mpsc::Receiver<Vec<u8>>, input: &mut ChildStdin) {
+    while let Some(call) = calls.recv().await {
+        if input.write_all(&call).await.is_err() {
+            // What closed it is seen at the other pipe.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+async fn overdue(deadlines: &mut watch::Receiver<Instant>) {
+    loop {
+        let deadline = *deadlines.borrow_and_update();
+        tokio::select! {
+            () = sleep_until(deadline) => return,
+            changed = deadlines.changed() => {
+                if changed.is_err() {
+                    // The service needs it no more, which the calls' end tells.
+                    std::future::pending::<()>().await;
+                }
+            }
+        }
+    }
+}
+
+async fn receive(output: ChildStdout, shared: &Shared) {
+    let mut messages = Messages::new(output);
+    while let Ok(Some(message)) = messages.next().await {
+        deliver(shared, &message);
+    }
+}
+
+async fn keep_last_words(errors: &mut ChildStderr, shared: &Shared) {
+    let mut buffer = [0; LAST_WORDS_BYTES_MAX];
+    while let Ok(length @ 1..) = errors.read(&mut buffer).await {
+        let mut words = lock(&shared.last_words);
+        words.extend_from_slice(&buffer[..length]);
+        let surplus = words.len().saturating_sub(LAST_WORDS_BYTES_MAX);
+        words.drain(..surplus);
+    }
+}
+
+fn deliver(shared: &Shared, message: &[u8]) {
+    let Ok(message) = serde_json::from_slice::<Value>(message) else { return };
     if let Some(id) = message.get("id").and_then(Value::as_u64) {
         if let Some(waiting) = lock(&shared.answers).remove(&id) {
             let _ = waiting.send(message);
         }
+        return;
+    }
+    if !message["method"].as_str().is_some_and(|method| EVENTS.contains(&method)) {
         return;
     }
     let page = message.get("sessionId").and_then(Value::as_str).unwrap_or_default();

@@ -6,12 +6,15 @@ mod subtitles;
 mod write;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use credits::Want;
 use domain::catalogue::{Catalogue, ModelSpec, ModelType, Resolved};
 use domain::limits::tiers::LimitClass;
 use engine::TranscriptionEngine;
 use ledger::Charge;
+use reader::ReaderError;
+use reader::tasks::recording;
 use wire::audio::TranscriptionRequest;
 
 use self::price::SecondPrice;
@@ -31,6 +34,8 @@ use crate::refusal::sound::refuse_transcription;
 use crate::reply::WithHeaders;
 use crate::reply::written::Written;
 
+/// The least that a recording can cost.
+pub(super) const ONE_SECOND: Duration = Duration::from_secs(1);
 /// What requests that name no model get: the operator's choice.
 const TRAIT_DEFAULT: &str = "default";
 
@@ -55,7 +60,8 @@ async fn create_transcription(
     let model = resolved.model;
     let file = one_file(files, fields.file.is_some())?;
     let wish = Wish::of(&fields);
-    let recording = inspect(&app, &file).await?;
+    call.refuse_if_hopeless(model, price.most(ONE_SECOND))?;
+    let recording = inspect(&call, &file).await?;
 
     let funds = call.hold(model, 0, Want::Exactly(price.most(recording.length)))?;
     let request = Arc::new(request::of(fields, file, recording.container, wish));
@@ -121,12 +127,18 @@ fn with_balance<T>(answer: WithHeaders<T>, remaining: &str) -> WithHeaders<T> {
     answer.header(payment::BALANCE_REMAINING, remaining)
 }
 
-/// Walking through 25 MB takes longer than others should wait for this thread.
+/// Has a recording measured by a reader process.
 pub(super) async fn inspect(
-    app: &Shared,
+    call: &PaidCall,
     file: &bytes::Bytes,
 ) -> Result<sound::Recording, Refusal> {
-    let bytes = file.clone();
-    let inspected = app.tasks.spawn_blocking(move || sound::inspect(&bytes)).await;
-    inspected.map_err(Refusal::internal)?.map_err(Refusal::unreadable_sound)
+    let (reader, request) = (call.app.reader.as_ref(), recording::Request {});
+    match reader::ask(reader, call.reads_for(), request, file.clone()).await {
+        Ok((inspected, _)) => inspected.map_err(Refusal::unreadable_sound),
+        Err(ReaderError::TooMuch { .. }) => Err(Refusal::sound_too_much()),
+        Err(ReaderError::Busy) => Err(Refusal::busy(BUSY)),
+        Err(error @ ReaderError::Unavailable { .. }) => Err(Refusal::unavailable(error)),
+    }
 }
+
+const BUSY: &str = "Too many recordings are waiting to be measured. Please try again shortly.";

@@ -1,13 +1,12 @@
 //! `POST /video/transcriptions`: what is said in a video is written down, as in a recording.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use credits::Want;
 use engine::{FileKind, Times, TranscriptionRequest};
 use wire::audio::{VideoTranscript, VideoTranscriptFormat, VideoTranscriptionRequest};
 
-use super::transcriptions::{Chosen, choose, heard, inspect, one_file};
+use super::transcriptions::{Chosen, ONE_SECOND, choose, heard, inspect, one_file};
 use crate::app::Shared;
 use crate::call::Call;
 use crate::caller::Customer;
@@ -23,7 +22,6 @@ use crate::reply::WithHeaders;
 use crate::reply::written::VideoWritten;
 
 const ACCEPTED: &str = "video/mp4, video/webm, audio/*";
-const ONE_SECOND: Duration = Duration::from_secs(1);
 
 impl FileFields for VideoTranscriptionRequest {
     const REQUIRED_ANY: &'static [&'static str] = &[];
@@ -58,7 +56,7 @@ async fn create_video_transcription(
             fetched.map_err(|told| no_video(format!("`url`: {told}")))?
         }
     };
-    let recording = inspect(&app, &file).await?;
+    let recording = inspect(&call, &file).await?;
 
     let funds = call.hold(resolved.model, 0, Want::Exactly(price.most(recording.length)))?;
     let container = recording.container;

@@ -52,7 +52,7 @@ async fn create_voice(
     let cloning = cloning(&model).ok_or_else(|| refuse_model(&catalogue, &model, call.now))?;
     let engine = app.engines.speech(&model)?;
     let file = one_file(files, fields.file.is_some())?;
-    let recording = inspect(&app, &file).await?;
+    let recording = inspect(&call, &file).await?;
     check(recording, cloning)?;
 
     // Learning a voice is free; it is counted like speech.

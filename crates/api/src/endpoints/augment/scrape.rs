@@ -24,7 +24,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .tag("Augment")
         .summary("Turn a web page into Markdown")
         .limit(LimitClass::Augment)
-        .refuses(502, "The page could not be reached, or answered with an error")
+        .refuses(502, "The page could not be reached or built, or answered with an error")
         .experimental()
         .build()
 }
@@ -65,5 +65,8 @@ fn refuse(fault: ScrapeFault) -> Refusal {
     if fault.is_of_address() {
         return Refusal::bad_request("The page cannot be scraped", fault.to_string());
     }
-    Refusal::page_failed(fault.to_string())
+    match fault {
+        ScrapeFault::Busy => Refusal::busy(fault.to_string()),
+        _ => Refusal::page_failed(fault.to_string()),
+    }
 }

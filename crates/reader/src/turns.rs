@@ -1,0 +1,269 @@
+//! Who is next: callers take turns, so that nobody waits behind all that another one sent.
+//!
+//! One caller never has all places: the last one stays free for others. Of those that wait, the
+//! caller with the fewest tasks under way is next, and among equals the one that has had a place
+//! for the least time lately.
+
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::{CallerId, ReaderError};
+
+/// Requests that wait, of everybody. Each keeps its bytes meanwhile.
+const WAITING_MAX: usize = 64;
+/// And of one caller.
+const WAITING_OF_ONE_MAX: usize = 8;
+/// After so long, half of the time that a caller has had is forgotten.
+const HALF_LIFE: Duration = Duration::from_secs(10);
+/// Callers whose time is remembered. Beyond it, those with the least are forgotten.
+const REMEMBERED_MAX: usize = 1_024;
+
+/// The places at which work is done, and those who wait for one.
+#[derive(Debug)]
+pub struct Turns(Arc<Mutex<Queue>>);
+
+#[derive(Debug)]
+struct Queue {
+    free: usize,
+    /// Places of one caller.
+    of_one_max: usize,
+    running: HashMap<CallerId, usize>,
+    waiting: VecDeque<(CallerId, oneshot::Sender<TaskPermit>)>,
+    spent: HashMap<CallerId, SpentTime>,
+}
+
+/// The time for which a caller has had places, of which older parts count less.
+#[derive(Debug, Clone, Copy)]
+struct SpentTime {
+    seconds: f64,
+    at: Instant,
+}
+
+impl SpentTime {
+    fn seconds_at(self, now: Instant) -> f64 {
+        let age = now.saturating_duration_since(self.at).as_secs_f64();
+        self.seconds * (-age / HALF_LIFE.as_secs_f64()).exp2()
+    }
+}
+
+/// The right to have one task done, until it is dropped.
+#[derive(Debug)]
+pub struct TaskPermit {
+    caller: CallerId,
+    since: Instant,
+    /// Nothing once it was given back.
+    queue: Option<Arc<Mutex<Queue>>>,
+}
+
+impl Turns {
+    pub fn new(at_once: NonZeroUsize) -> Turns {
+        Turns(Arc::new(Mutex::new(Queue {
+            free: at_once.get(),
+            of_one_max: (at_once.get() - 1).max(1),
+            running: HashMap::new(),
+            waiting: VecDeque::new(),
+            spent: HashMap::new(),
+        })))
+    }
+
+    /// Waits for a place. Too many that wait already, of all or of this caller, are refused as busy.
+    pub async fn take(&self, caller: CallerId) -> Result<TaskPermit, ReaderError> {
+        let next = {
+            let mut queue = lock(&self.0);
+            // Callers that were dropped do not count.
+            queue.waiting.retain(|(_, sender)| !sender.is_closed());
+            if 0 < queue.free && queue.may_begin(caller) {
+                queue.free -= 1;
+                return Ok(queue.begin(caller, &self.0));
+            }
+            let of_one = queue.waiting.iter().filter(|(waiting, _)| *waiting == caller).count();
+            if WAITING_MAX <= queue.waiting.len() || WAITING_OF_ONE_MAX <= of_one {
+                return Err(ReaderError::Busy);
+            }
+            let (sender, next) = oneshot::channel();
+            queue.waiting.push_back((caller, sender));
+            next
+        };
+        next.await.map_err(|_| ReaderError::Busy)
+    }
+}
+
+impl Queue {
+    fn under_way(&self, caller: CallerId) -> usize {
+        self.running.get(&caller).copied().unwrap_or(0)
+    }
+
+    fn may_begin(&self, caller: CallerId) -> bool {
+        self.under_way(caller) < self.of_one_max
+    }
+
+    fn begin(&mut self, caller: CallerId, queue: &Arc<Mutex<Queue>>) -> TaskPermit {
+        *self.running.entry(caller).or_default() += 1;
+        TaskPermit { caller, since: Instant::now(), queue: Some(Arc::clone(queue)) }
+    }
+
+    fn end(&mut self, caller: CallerId) {
+        if let Some(count) = self.running.get_mut(&caller) {
+            *count -= 1;
+            if *count == 0 {
+                self.running.remove(&caller);
+            }
+        }
+    }
+
+    fn remember(&mut self, caller: CallerId, since: Instant) {
+        let now = Instant::now();
+        let earlier = self.seconds_spent(caller, now);
+        let seconds = earlier + now.saturating_duration_since(since).as_secs_f64();
+        self.spent.insert(caller, SpentTime { seconds, at: now });
+        if REMEMBERED_MAX < self.spent.len() {
+            let least = self.spent.iter().min_by(|(_, one), (_, other)| {
+                one.seconds_at(now).total_cmp(&other.seconds_at(now))
+            });
+            if let Some(caller) = least.map(|(caller, _)| *caller) {
+                self.spent.remove(&caller);
+            }
+        }
+    }
+
+    fn seconds_spent(&self, caller: CallerId, now: Instant) -> f64 {
+        self.spent.get(&caller).map_or(0.0, |spent| spent.seconds_at(now))
+    }
+
+    /// The first of those whose callers have the fewest tasks under way and spent the least time.
+    fn next(&mut self) -> Option<(CallerId, oneshot::Sender<TaskPermit>)> {
+        let now = Instant::now();
+        let waiting = self.waiting.iter().enumerate();
+        let (position, _) = waiting.filter(|(_, (caller, _))| self.may_begin(*caller)).min_by(
+            |(_, (one, _)), (_, (other, _))| {
+                let fewer = self.under_way(*one).cmp(&self.under_way(*other));
+                let spent = |caller: &CallerId| self.seconds_spent(*caller, now);
+                fewer.then_with(|| spent(one).total_cmp(&spent(other)))
+            },
+        )?;
+        self.waiting.remove(position)
+    }
+}
+
+impl Drop for TaskPermit {
+    fn drop(&mut self) {
+        let Some(shared) = self.queue.take() else { return };
+        let mut queue = lock(&shared);
+        queue.end(self.caller);
+        queue.remember(self.caller, self.since);
+        while let Some((caller, sender)) = queue.next() {
+            let turn = queue.begin(caller, &shared);
+            match sender.send(turn) {
+                Ok(()) => return,
+                // It went away. Its turn must not be dropped in here: we hold the lock.
+                Err(mut turn) => {
+                    turn.queue = None;
+                    queue.end(caller);
+                }
+            }
+        }
+        queue.free += 1;
+    }
+}
+
+fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    const ANN: CallerId = CallerId(1);
+    const BOB: CallerId = CallerId(2);
+    const CAROL: CallerId = CallerId(3);
+
+    fn of_places(count: usize) -> Turns {
+        Turns::new(NonZeroUsize::new(count).unwrap())
+    }
+
+    #[test]
+    fn one_caller_leaves_the_last_place_to_others() {
+        let turns = of_places(3);
+        let first = turns.take(ANN).now_or_never().unwrap().unwrap();
+        let _second = turns.take(ANN).now_or_never().unwrap().unwrap();
+        let mut third = Box::pin(turns.take(ANN));
+        assert!(third.as_mut().now_or_never().is_none());
+        let _other = turns.take(BOB).now_or_never().unwrap().unwrap();
+        drop(first);
+        assert_eq!(third.now_or_never().unwrap().unwrap().caller, ANN);
+    }
+
+    #[test]
+    fn a_caller_with_much_to_do_lets_another_go_first() {
+        let turns = of_places(3);
+        let first = turns.take(ANN).now_or_never().unwrap().unwrap();
+        let _second = turns.take(ANN).now_or_never().unwrap().unwrap();
+        let _other = turns.take(BOB).now_or_never().unwrap().unwrap();
+        let mut third = Box::pin(turns.take(ANN));
+        assert!(third.as_mut().now_or_never().is_none());
+        let mut carol = Box::pin(turns.take(CAROL));
+        assert!(carol.as_mut().now_or_never().is_none());
+        drop(first);
+        assert!(third.as_mut().now_or_never().is_none());
+        assert_eq!(carol.now_or_never().unwrap().unwrap().caller, CAROL);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_caller_that_took_less_time_is_next() {
+        let turns = of_places(1);
+        for (caller, seconds) in [(ANN, 8), (BOB, 1)] {
+            let permit = turns.take(caller).await.unwrap();
+            tokio::time::advance(Duration::from_secs(seconds)).await;
+            drop(permit);
+        }
+        let running = turns.take(CAROL).await.unwrap();
+        let mut ann = Box::pin(turns.take(ANN));
+        assert!(ann.as_mut().now_or_never().is_none());
+        let mut bob = Box::pin(turns.take(BOB));
+        assert!(bob.as_mut().now_or_never().is_none());
+        drop(running);
+        assert!(ann.as_mut().now_or_never().is_none());
+        assert_eq!(bob.now_or_never().unwrap().unwrap().caller, BOB);
+    }
+
+    #[test]
+    fn the_callers_that_are_remembered_are_bounded() {
+        let turns = of_places(1);
+        for caller in 0..2 * REMEMBERED_MAX as u128 {
+            drop(turns.take(CallerId(caller)).now_or_never().unwrap().unwrap());
+        }
+        assert_eq!(lock(&turns.0).spent.len(), REMEMBERED_MAX);
+    }
+
+    #[test]
+    fn whoever_goes_away_does_not_hold_a_place() {
+        let turns = Turns::new(NonZeroUsize::MIN);
+        let running = turns.take(ANN).now_or_never().unwrap().unwrap();
+        let mut gone = Box::pin(turns.take(BOB));
+        assert!(gone.as_mut().now_or_never().is_none());
+        drop(gone);
+        drop(running);
+        assert!(turns.take(BOB).now_or_never().unwrap().is_ok());
+    }
+
+    #[test]
+    fn what_one_caller_may_have_waiting_is_bounded_for_that_caller() {
+        let turns = Turns::new(NonZeroUsize::MIN);
+        let _running = turns.take(ANN).now_or_never().unwrap().unwrap();
+        let mut waiting: Vec<_> =
+            (0..WAITING_OF_ONE_MAX).map(|_| Box::pin(turns.take(ANN))).collect();
+        for turn in &mut waiting {
+            assert!(turn.as_mut().now_or_never().is_none());
+        }
+        assert_eq!(turns.take(ANN).now_or_never().unwrap().unwrap_err(), ReaderError::Busy);
+        assert!(turns.take(BOB).now_or_never().is_none());
+    }
+}

@@ -1,0 +1,228 @@
+//! The process between the service and one browser: `tollgate browser`.
+//!
+//! It gives up root, starts the browser, and passes on what the two say to each other. Whatever the
+//! browser starts, and whatever those processes start, is found below this one. They are ended
+//! together when they take more memory or are more than they may be, when the browser ends, and
+//! when the service closes the pipe, even by being killed. Each of them is waited for.
+
+mod process_tree;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use reader::unprivileged::{UnprivilegedUser, drop_capabilities};
+use rustix::process::{
+    Pid, Resource, Rlimit, WaitOptions, getpid, set_child_subreaper, setrlimit, wait,
+};
+
+use self::process_tree::{TreeUse, kill_descendants};
+
+/// Of all processes of a browser together, while it builds one page. Without one it takes 200 MB,
+/// and with a large page 400.
+const MEMORY_BYTES_MAX: u64 = 1280 * 1024 * 1024;
+/// A browser with one page has eleven.
+const PROCESSES_MAX: usize = 24;
+/// What the kernel lets one process have, between two looks at all of them.
+const DATA_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// Of a file, such as memory that two processes share.
+const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A browser that was told nothing for longer than a page may take builds none.
+const BUSY_FOR: Duration = Duration::from_secs(30);
+const LOOK_AT_IDLE_EVERY: Duration = Duration::from_secs(1);
+const COPIED_BYTES: usize = 64 * 1024;
+/// The browser speaks over the descriptors 3 and 4.
+const START: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null"#;
+
+const FLAGS: [&str; 26] = [
+    "--headless=new",
+    "--remote-debugging-pipe",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-pings",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    // A page is fetched as it was named: what must not be plain says so itself. And frames of other
+    // sites get no processes of their own, of which a page could have any number.
+    "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,IsolateOrigins,site-per-process",
+    "--disable-site-isolation-trials",
+    "--renderer-process-limit=1",
+    "--disable-gpu",
+    "--disable-sync",
+    "--disable-translate",
+    "--metrics-recording-only",
+    "--mute-audio",
+    // Whatever is not fetched for it ends here: nothing listens on this port, and no name is known.
+    "--proxy-server=http://127.0.0.1:9",
+    "--proxy-bypass-list=<-loopback>",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--js-flags=--max-old-space-size=256",
+];
+
+/// The browser that a keeper starts.
+#[derive(Debug, Clone)]
+pub struct KeeperOrder {
+    pub program: PathBuf,
+    /// Its own sandbox, for which the kernel must allow user namespaces.
+    pub has_sandbox: bool,
+}
+
+/// Why a keeper ended its browser, other than because the service asked for it.
+#[derive(Debug, thiserror::Error)]
+pub enum KeeperError {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("a page took {0} MB of memory, more than it may")]
+    Memory(u64),
+    #[error("a page had {0} processes, more than it may")]
+    Processes(usize),
+    #[error("the browser ended")]
+    BrowserEnded,
+    #[error("/proc hides processes (hidepid), so that those of a browser cannot be bounded")]
+    HiddenProcesses,
+}
+
+/// Keeps one browser until its service needs it no more. Must be called before any thread is
+/// started.
+pub fn run(order: &KeeperOrder) -> Result<(), KeeperError> {
+    // The kernel ends this before the service where memory is short. It does not have to allow it.
+    let _ = fs::write("/proc/self/oom_score_adj", "1000");
+    if process_tree::is_hidden(&fs::read_to_string("/proc/self/mounts")?) {
+        return Err(KeeperError::HiddenProcesses);
+    }
+    limit(Resource::Core, 0)?;
+    limit(Resource::Data, DATA_BYTES_MAX)?;
+    limit(Resource::Fsize, FILE_BYTES_MAX)?;
+    UnprivilegedUser::BROWSER.replace_root()?;
+    drop_capabilities()?;
+    rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
+    set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
+    let profile = tempfile::Builder::new().prefix("tollgate-browser").tempdir()?;
+    let kept = start(order, profile.path()).and_then(Kept::watch);
+    kill_descendants();
+    kept
+}
+
+fn limit(resource: Resource, most: u64) -> io::Result<()> {
+    Ok(setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?)
+}
+
+/// A browser that runs.
+struct Kept {
+    browser: Pid,
+    /// When the service last said something.
+    activity: Arc<Activity>,
+    /// Says that one of the two sides has closed.
+    closed: mpsc::Receiver<()>,
+}
+
+fn start(order: &KeeperOrder, profile: &Path) -> Result<Kept, KeeperError> {
+    let (from_service, mut to_browser) = io::pipe()?;
+    let (mut from_browser, to_service) = io::pipe()?;
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(START).arg(&order.program).args(FLAGS);
+    if !order.has_sandbox {
+        command.arg("--no-sandbox");
+    }
+    let mut user_data = OsString::from("--user-data-dir=");
+    user_data.push(profile);
+    command.arg(user_data).arg("about:blank");
+    command.env_clear().env("HOME", profile).env("TMPDIR", profile).env("PATH", "/usr/bin:/bin");
+    command.stdin(Stdio::from(from_service)).stdout(Stdio::from(to_service));
+    let child = command.spawn()?;
+    // It holds the browser's ends of the pipes, which would never close.
+    drop(command);
+    let browser = Pid::from_child(&child);
+
+    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let (closing, closed) = mpsc::channel();
+    let closing_too = closing.clone();
+    let activity = Arc::new(Activity::begin());
+    let noted = Arc::clone(&activity);
+    thread::Builder::new().spawn(move || {
+        let _ = pass_on(&mut input, &mut to_browser, &noted);
+        let _ = closing.send(());
+    })?;
+    thread::Builder::new().spawn(move || {
+        let _ = io::copy(&mut from_browser, &mut output);
+        let _ = closing_too.send(());
+    })?;
+    Ok(Kept { browser, activity, closed })
+}
+
+/// The time at which the service last said something.
+struct Activity(Mutex<Instant>);
+
+impl Activity {
+    fn begin() -> Activity {
+        Activity(Mutex::new(Instant::now()))
+    }
+
+    fn note(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    fn age(&self) -> Duration {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+}
+
+fn pass_on(from: &mut impl Read, to: &mut impl Write, activity: &Activity) -> io::Result<()> {
+    let mut buffer = vec![0; COPIED_BYTES];
+    loop {
+        let length = from.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(());
+        }
+        activity.note();
+        to.write_all(&buffer[..length])?;
+    }
+}
+
+impl Kept {
+    fn watch(self) -> Result<(), KeeperError> {
+        loop {
+            let pause =
+                if self.activity.age() < BUSY_FOR { LOOK_EVERY } else { LOOK_AT_IDLE_EVERY };
+            match self.closed.recv_timeout(pause) {
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.has_ended() {
+                return Err(KeeperError::BrowserEnded);
+            }
+            let TreeUse { processes, memory_bytes } = TreeUse::measure()?;
+            if MEMORY_BYTES_MAX < memory_bytes {
+                return Err(KeeperError::Memory(memory_bytes / 1_000_000));
+            }
+            if PROCESSES_MAX < processes {
+                return Err(KeeperError::Processes(processes));
+            }
+        }
+    }
+
+    /// Waits for all processes that have ended, and tells whether the browser is one of them.
+    fn has_ended(&self) -> bool {
+        let mut has_ended = false;
+        while let Ok(Some((process, _))) = wait(WaitOptions::NOHANG) {
+            has_ended |= process == self.browser;
+        }
+        has_ended
+    }
+}
