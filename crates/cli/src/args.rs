@@ -135,7 +135,15 @@ pub(crate) struct Init {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Convert {
     /// A LiteLLM config.yaml; what cannot be carried over is said on standard error.
-    Litellm { file: PathBuf },
+    Litellm(Litellm),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Litellm {
+    pub(crate) file: PathBuf,
+    /// Sells models whose price is not known at 0, instead of failing.
+    #[arg(long)]
+    pub(crate) free: bool,
 }
 
 /// How a listing is printed.

@@ -72,7 +72,7 @@ fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
             let written = commands::init::run(&surroundings, &init);
             runtime(Builder::new_current_thread())?.block_on(written)
         }
-        Command::Convert(args::Convert::Litellm { file }) => commands::convert::run(&file),
+        Command::Convert(args::Convert::Litellm(command)) => commands::convert::run(&command),
         Command::Man => manual(),
         Command::Config(command) => commands::config::run(&surroundings, &command),
         Command::Openapi => output::print_json(&api::document()),
