@@ -97,6 +97,6 @@ async fn perform(service: &Service, operation: Value) -> Result<Value, OperateEr
 async fn check_providers(sources: Sources) -> Result<Value, OperateError> {
     let config = sources.surroundings.sources(sources.flags).read();
     let config = config.map_err(|error| OperateError::Refused(error.to_string()))?;
-    let findings = doctor::providers::check(&config.providers).await;
+    let findings = doctor::providers::check(&config.providers, &config.models).await;
     Ok(json!({ "providers": findings }))
 }

@@ -11,5 +11,6 @@ mod harness;
 mod keys;
 mod ledger;
 mod models;
+mod provider;
 mod reader;
 mod serve;
