@@ -1,6 +1,7 @@
 //! The command line: every command, flag and default, in clap's words.
 
 mod books;
+mod operator;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use money::Nano;
 use uuid::Uuid;
 
 pub(crate) use books::{Backup, Export, ExportFormat, Import, Ledger, Migrate, Payments, Restore};
+pub(crate) use operator::{OperatorCommand, OperatorKeys};
 
 use crate::engine;
 
@@ -55,6 +57,9 @@ pub(crate) enum Command {
     /// Makes, lists and revokes API keys.
     #[command(subcommand)]
     Keys(Keys),
+    /// Makes the operator's own credentials: sign-in links and keys.
+    #[command(subcommand)]
+    Operator(OperatorCommand),
     /// Makes accounts and gives them credit.
     #[command(subcommand)]
     Accounts(Accounts),
@@ -469,13 +474,13 @@ pub(crate) enum Config {
     Reference,
 }
 
-fn description(text: &str) -> Result<String, String> {
+pub(crate) fn description(text: &str) -> Result<String, String> {
     if DESCRIPTION_CHARS_MAX < text.chars().count() {
         return Err(format!("write at most {DESCRIPTION_CHARS_MAX} characters"));
     }
     Ok(text.to_owned())
 }
 
-fn moment(text: &str) -> Result<Timestamp, &'static str> {
+pub(crate) fn moment(text: &str) -> Result<Timestamp, &'static str> {
     Timestamp::parse(text).ok_or("write a date such as 2027-01-31 or 2027-01-31T12:00:00Z")
 }

@@ -112,6 +112,7 @@ async fn operate(
     let mut operator = Operator::connect(surroundings, engine).await?;
     match command {
         Command::Keys(command) => commands::keys::run(&mut operator, command).await,
+        Command::Operator(command) => commands::operator::run(&mut operator, command).await,
         Command::Accounts(command) => commands::accounts::run(&mut operator, command).await,
         Command::Characters(command) => commands::characters::run(&mut operator, command).await,
         Command::Models(command) => commands::models::run(&mut operator, &command).await,

@@ -25,7 +25,7 @@ pub(crate) struct Migration {
 }
 
 /// Migrations that were released are never edited: a change is a new migration.
-const MIGRATIONS: [Migration; 2] = [
+const MIGRATIONS: [Migration; 3] = [
     Migration {
         version: 1,
         name: "create_books_and_works",
@@ -40,6 +40,12 @@ const MIGRATIONS: [Migration; 2] = [
         name: "note_what_nodes_know",
         compatible_from: 1,
         sql: include_str!("../migrations/0002_note_what_nodes_know.sql"),
+    },
+    Migration {
+        version: 25,
+        name: "mark_operator_keys",
+        compatible_from: 1,
+        sql: include_str!("../migrations/0025_mark_operator_keys.sql"),
     },
 ];
 

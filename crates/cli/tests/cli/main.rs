@@ -11,6 +11,7 @@ mod harness;
 mod keys;
 mod ledger;
 mod models;
+mod operator;
 mod provider;
 mod reader;
 mod serve;

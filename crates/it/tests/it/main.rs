@@ -27,6 +27,7 @@ mod connections;
 mod console;
 mod console_own;
 mod coverage;
+mod credentials;
 mod crypto;
 mod crypto_keyed;
 mod embeddings;
