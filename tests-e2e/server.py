@@ -119,6 +119,9 @@ class Server:
         arguments = ["keys", "create", "--type", kind, "--account", account, "--json"]
         return json.loads(self.command(*arguments))["apiKey"]
 
+    def create_operator_key(self):
+        return json.loads(self.command("operator", "keys", "create", "--json"))["apiKey"]
+
     def _start(self):
         self.configure(self.config)
         line = [self.binary, "serve", "--listen", self.listen, "--admin-listen", "127.0.0.1:0"]

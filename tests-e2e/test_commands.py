@@ -70,6 +70,19 @@ class Commands(unittest.TestCase):
         self.assertIn("router_settings.routing_strategy", run.stderr)
         self.check(run.stdout, OPENAI_API_KEY="x")
 
+    def test_a_model_without_a_price_is_not_converted_unless_it_is_to_be_free(self):
+        path = os.path.join(self.folder, "config.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("model_list:\n  - {model_name: mine, litellm_params: {model: ollama/qwen3:4b}}\n")
+        run = self.run_in_folder("convert", "litellm", path)
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertIn("no price is known for `mine`", run.stderr)
+        run = self.run_in_folder("convert", "litellm", path, "--free")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("free: `mine`", run.stderr)
+        self.assertIn('base_url = "http://127.0.0.1:11434/v1"', run.stdout)
+        self.check(run.stdout)
+
     def test_the_manual_page_and_the_completions_are_written(self):
         self.assertIn(".TH tollgate", self.run_in_folder("man").stdout)
         self.assertIn("_tollgate", self.run_in_folder("completions", "bash").stdout)

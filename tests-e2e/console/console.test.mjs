@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { accessible, launch, open, shot, signIn } from "./browser.mjs";
 
-const { CONSOLE_URL: url, CONSOLE_LINK: link, ADMIN_KEY: admin, INFERENCE_KEY: inference } = process.env;
+const { CONSOLE_URL: url, CONSOLE_LINK: link, ADMIN_KEY: admin, INFERENCE_KEY: inference, OPERATOR_KEY: operator } = process.env;
 const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/jobs", "/characters", "/top-up", "/operator"];
 const FIRST_PAGE_BYTES_MAX = 200_000;
 const LOOKS = [
@@ -103,10 +103,18 @@ test("an INFERENCE key sees no keys, no bills and no operator's pages", async ()
   await context.close();
 });
 
+test("an ADMIN key of the account default sees no operator's pages", async () => {
+  const { context, page } = await open(browser, url);
+  await signIn(page, url, admin);
+  const names = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
+  assert.ok(names.includes("Keys") && !names.includes("Operator"), names.join());
+  await context.close();
+});
+
 test("an operator freezes an account, gives a charge back, and finds both in the audit trail", async () => {
   const { context, page, faults } = await open(browser, url);
   page.on("dialog", (dialog) => dialog.accept());
-  await signIn(page, url, admin);
+  await signIn(page, url, operator);
   await page.goto(`${url}/#/operator`);
   await page.getByLabel("Name").fill("guest");
   await page.getByRole("button", { name: "Create" }).click();
@@ -141,7 +149,7 @@ test("an operator freezes an account, gives a charge back, and finds both in the
 test("an operator serves an account: credit, a key, its requests, and a refund by request id", async () => {
   const { context, page, faults } = await open(browser, url);
   page.on("dialog", (dialog) => dialog.accept());
-  await signIn(page, url, admin);
+  await signIn(page, url, operator);
   await page.goto(`${url}/#/operator`);
   await page.getByLabel("Name").fill("customer");
   await page.getByRole("button", { name: "Create" }).click();
@@ -182,7 +190,7 @@ test("an operator serves an account: credit, a key, its requests, and a refund b
 
 test("the journal is read beyond its first thousand entries", async () => {
   const { context, page, faults } = await open(browser, url);
-  await signIn(page, url, admin);
+  await signIn(page, url, operator);
   await page.evaluate(async () => {
     const { proof } = await (await fetch("/console/session")).json();
     const credit = () => {
@@ -275,7 +283,7 @@ test("where nobody has DIEM and no chain is served, neither is shown", async () 
 
 test("an operator brings a character in", async () => {
   const { context, page, faults } = await open(browser, url);
-  await signIn(page, url, admin);
+  await signIn(page, url, operator);
   await page.goto(`${url}/#/characters`);
   const data = { name: "Bosun Wren", description: "Keeps a small harbour.", personality: "", scenario: "", first_mes: "Ahoy.", mes_example: "" };
   const card = { spec: "chara_card_v2", spec_version: "2.0", data };
@@ -292,7 +300,7 @@ test("an operator brings a character in", async () => {
 
 test("a file that is no card is refused and changes nothing", async () => {
   const { context, page } = await open(browser, url);
-  await signIn(page, url, admin);
+  await signIn(page, url, operator);
   await page.goto(`${url}/#/characters`);
   const cards = page.locator("article");
   await cards.first().waitFor();
@@ -373,7 +381,7 @@ for (const look of LOOKS) {
     await page.goto(`${url}/`);
     await page.getByLabel("API key").waitFor();
     await isSound(page, `${look.name}-sign-in`);
-    await signIn(page, url, admin);
+    await signIn(page, url, operator);
     const links = page.locator("nav#nav a[href^='#/']");
     const offered = await links.evaluateAll((all) => all.map((it) => it.getAttribute("href").slice(1)));
     assert.deepEqual(offered, PAGES, "a page that is not looked at");

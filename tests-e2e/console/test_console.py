@@ -33,8 +33,9 @@ class Console(ServiceCase):
 
     def test_the_console_in_a_browser(self):
         said = "".join(self.server.output)
-        link = re.search(r"console, this link signs in once: (\S+)", said).group(1)
-        keys = {"ADMIN_KEY": self.admin, "INFERENCE_KEY": self.key}
+        link = re.search(r"console, this link signs in once as the operator: (\S+)", said).group(1)
+        operator = self.server.create_operator_key()
+        keys = {"ADMIN_KEY": self.admin, "INFERENCE_KEY": self.key, "OPERATOR_KEY": operator}
         browse(self, self.server, "console.test.mjs", SUITE_SECONDS_MAX, CONSOLE_LINK=link, **keys)
 
 

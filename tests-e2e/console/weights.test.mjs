@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessible, launch, open, shot, signIn } from "./browser.mjs";
 
-const { CONSOLE_URL: url, ADMIN_KEY: admin } = process.env;
+const { CONSOLE_URL: url, OPERATOR_KEY: operator } = process.env;
 // Not one of those that are fetched without being asked for.
 const MODEL = "whisper-tiny";
 const FETCH_MS_MAX = 120_000;
@@ -14,7 +14,7 @@ after(async () => browser?.close());
 
 test("an operator pulls a model, and callers can ask for it", async () => {
   const { context, page, faults } = await open(browser, url);
-  await signIn(page, url, admin);
+  await signIn(page, url, operator);
   const offered = async () => (await (await fetch(`${url}/api/v1/models?type=asr`)).json()).data.map((it) => it.id);
   assert.ok(!(await offered()).includes(MODEL));
 

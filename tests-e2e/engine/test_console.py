@@ -13,8 +13,8 @@ PICTURES_SECONDS_MAX = 480
 
 class Console(EngineCase):
     def test_an_operator_pulls_a_model_and_offers_it(self):
-        key = self.server.create_key("admin")
-        browse(self, self.server, "weights.test.mjs", SUITE_SECONDS_MAX, ADMIN_KEY=key)
+        key = self.server.create_operator_key()
+        browse(self, self.server, "weights.test.mjs", SUITE_SECONDS_MAX, OPERATOR_KEY=key)
 
     def test_pictures_are_enlarged_cut_out_and_erased_from(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -5,7 +5,7 @@ import { json } from "./http";
 export interface Session {
   signedIn: boolean;
   account?: string;
-  keyType?: "ADMIN" | "INFERENCE" | null;
+  keyType?: "ADMIN" | "INFERENCE" | "OPERATOR" | null;
   keyId?: string | null;
   last6Chars?: string | null;
   wallet?: string | null;
@@ -19,7 +19,7 @@ export interface Session {
 
 export const session = $state<{ now: Session | null; failed: string }>({ now: null, failed: "" });
 
-export const isAdmin = (): boolean => session.now?.keyType === "ADMIN";
+export const isAdmin = (): boolean => session.now?.keyType === "ADMIN" || session.now?.keyType === "OPERATOR";
 
 export async function probe(): Promise<void> {
   try {

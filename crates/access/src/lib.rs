@@ -9,8 +9,8 @@ pub mod wallets;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use credits::{KeyId, OwnerId};
-use domain::access::KeyKind;
+use credits::{KeyId, LimitPeriod, OwnerId};
+use domain::access::{KeyKind, ModelPrivacy};
 use domain::entropy::{Entropy, time_ordered_id};
 use domain::secret::{self, Peppers, Recognised, SECRET_BYTES_MAX, SecretDigest};
 use hashbrown::HashMap;
@@ -18,13 +18,22 @@ use moment::{Clock, Timestamp};
 use store::Store;
 use store::error::StoreError;
 use store::key::{ApiKey, KeySettings};
+use store::wallet::UsedNonce;
 use store::write::{Group, Write};
 
 use crate::cache::Cache;
 pub use crate::holder::{Holder, Proof};
 
+/// The random characters of a sign-in link.
+const LINK_CHARACTERS: usize = 43;
+/// Under which used links are kept among the nonces of wallets; no wallet has this address.
+const LINK_NONCES: &str = "operator link";
+
 /// The most keys of one owner that open anything.
 pub const ACTIVE_KEYS_MAX: usize = 500;
+/// The most keys that an account with operator keys has in all. It is above the bound of other
+/// keys, so that an ADMIN key cannot use up the operator's.
+const OPERATOR_KEYS_MAX: usize = 2 * ACTIVE_KEYS_MAX;
 
 /// Why a secret opens nothing.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -134,6 +143,64 @@ impl KeyRing {
         self.admit(holder)
     }
 
+    /// Makes a key for the session of a one-time sign-in link, and returns the link's token. The
+    /// key opens nothing before the link is used, and no longer than the link can be used.
+    pub async fn create_link(
+        &self,
+        owner: OwnerId,
+        until: Timestamp,
+    ) -> Result<(ApiKey, String), StoreError> {
+        let token = secret::random_text(LINK_CHARACTERS, self.entropy.as_ref());
+        let settings = KeySettings {
+            description: "sign-in link".to_owned(),
+            limit_usd: None,
+            limit_diem: None,
+            limit_period: LimitPeriod::Epoch,
+            expires: Some(until),
+            model_privacy: ModelPrivacy::All,
+        };
+        let secret = link_secret(&token);
+        let key = self.create_with(owner, KeyKind::Operator, settings, &secret).await?;
+        Ok((key, token))
+    }
+
+    /// The holder behind a link's token, which is used up in the same transaction. Its key works
+    /// from now on, until `session_ends`.
+    pub async fn use_link(
+        &self,
+        token: &str,
+        session_ends: Timestamp,
+    ) -> Result<Arc<Holder>, KeyRefused> {
+        if SECRET_BYTES_MAX < token.len() {
+            return Err(KeyRefused::Unknown);
+        }
+        let digest = secret::digest(&self.peppers.current, &link_secret(token));
+        let holder = self.admit(self.fetch(digest).await?)?;
+        let key = holder.key().ok_or(KeyRefused::Unknown)?;
+        let nonce = UsedNonce {
+            wallet: LINK_NONCES.to_owned(),
+            nonce: key.id.0.to_string(),
+            until: session_ends,
+        };
+        let settings = KeySettings {
+            description: "console session".to_owned(),
+            expires: Some(session_ends),
+            ..key.settings.clone()
+        };
+        let change =
+            Write::ChangeKey { owner: key.owner, key: key.id, settings, at: self.clock.now() };
+        let writes = vec![Write::UseNonce(nonce), change];
+        match self.store.commit(Group { writes }).await {
+            Ok(()) => {}
+            Err(StoreError::Duplicate(_) | StoreError::Missing(_)) => {
+                return Err(KeyRefused::Unknown);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.cache.forget(&digest);
+        self.open_digest(digest).await
+    }
+
     fn admit(&self, holder: Arc<Holder>) -> Result<Arc<Holder>, KeyRefused> {
         let now = self.clock.now();
         let key = holder.key().ok_or(KeyRefused::Unknown)?;
@@ -187,7 +254,9 @@ impl KeyRing {
             last_used: None,
             revoked: None,
         };
-        let write = Write::AddKey { key: key.clone(), active_keys_max: ACTIVE_KEYS_MAX };
+        let active_keys_max =
+            if kind == KeyKind::Operator { OPERATOR_KEYS_MAX } else { ACTIVE_KEYS_MAX };
+        let write = Write::AddKey { key: key.clone(), active_keys_max };
         self.store.commit(Group::of(write)).await?;
         Ok(key)
     }
@@ -239,4 +308,10 @@ impl KeyRing {
         self.cache.put(ticket, digest, Arc::clone(&holder));
         Ok(holder)
     }
+}
+
+/// The text whose digest stands for a link's token. No header can carry its zero, so that a link
+/// is no bearer secret.
+fn link_secret(token: &str) -> String {
+    format!("operator link\0{token}")
 }

@@ -55,9 +55,13 @@ pub struct Anyone;
 #[derive(Debug)]
 pub struct KeyHolder(pub Arc<Holder>);
 
-/// The holder of an ADMIN key.
+/// The holder of an ADMIN key, or of an OPERATOR key, which administers its account too.
 #[derive(Debug)]
 pub struct Admin(pub Arc<Holder>);
+
+/// The operator: the holder of an OPERATOR key, or a console session of one.
+#[derive(Debug)]
+pub struct Operator(pub Arc<Holder>);
 
 /// A caller that can pay: the holder of an API key, or a wallet that signed in.
 #[derive(Debug)]
@@ -91,7 +95,7 @@ impl Credential for Anyone {
 
 impl Credential for KeyHolder {
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<KeyHolder, Refusal> {
-        if is_session(arrival) {
+        if is_session(app, arrival) {
             return KeyHolder::of(session::holder(app, arrival.headers, arrival.now).await?);
         }
         let secret = bearer(arrival.headers)?;
@@ -123,7 +127,7 @@ impl Credential for Admin {
 
     fn of(holder: Arc<Holder>) -> Result<Admin, Refusal> {
         match holder.key().map(|key| key.kind) {
-            Some(KeyKind::Admin) => Ok(Admin(holder)),
+            Some(KeyKind::Admin | KeyKind::Operator) => Ok(Admin(holder)),
             _ => Err(Refusal::unauthenticated("Admin API key required")),
         }
     }
@@ -142,6 +146,40 @@ impl Credential for Admin {
     }
 }
 
+impl Credential for Operator {
+    async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Operator, Refusal> {
+        if is_session(app, arrival) {
+            return Operator::of(session::holder(app, arrival.headers, arrival.now).await?);
+        }
+        let KeyHolder(holder) = KeyHolder::present(app, arrival).await?;
+        Operator::of(holder)
+    }
+
+    fn of(holder: Arc<Holder>) -> Result<Operator, Refusal> {
+        match holder.key().map(|key| key.kind) {
+            Some(KeyKind::Operator) => Ok(Operator(holder)),
+            _ => Err(Refusal::forbidden(
+                "Only the operator may do this: sign in with the link that `tollgate operator link` \
+                 prints, or send an OPERATOR key.",
+            )),
+        }
+    }
+
+    async fn known(app: &App, arrival: &Arrival<'_>) -> Option<Arc<Holder>> {
+        KeyHolder::present(app, arrival).await.ok().map(|KeyHolder(holder)| holder)
+    }
+
+    fn holder(&self) -> Option<&Arc<Holder>> {
+        Some(&self.0)
+    }
+
+    fn describe(operation: &mut Operation, generator: &mut SchemaGenerator) {
+        operation.security(json!([{ "bearer": [] }]));
+        operation.standard_refusal(401, "No API key, or not a valid one", generator);
+        operation.standard_refusal(403, "The key is no OPERATOR key", generator);
+    }
+}
+
 impl Credential for Customer {
     /// A wallet's sign-in counts before a key. A caller without any credential is told how to pay,
     /// not how to log in.
@@ -154,7 +192,7 @@ impl Credential for Customer {
             let customer = signed_in.map(Customer);
             return customer.map_err(|failed| failed.into_refusal(Refusal::sign_in));
         }
-        if is_session(arrival) {
+        if is_session(app, arrival) {
             return session::holder(app, arrival.headers, arrival.now).await.map(Customer);
         }
         if !arrival.headers.contains_key(AUTHORIZATION) {
@@ -210,7 +248,7 @@ impl Credential for Collector {
 
 impl Credential for SignedIn {
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<SignedIn, Refusal> {
-        if !sign_in::is_shown(arrival.headers) && is_session(arrival) {
+        if !sign_in::is_shown(arrival.headers) && is_session(app, arrival) {
             let holder = session::holder(app, arrival.headers, arrival.now).await?;
             return SignedIn::of(holder);
         }
@@ -249,8 +287,8 @@ impl Credential for SignedIn {
 }
 
 /// Whether a page of the console calls: with its session, and without a key of its own.
-fn is_session(arrival: &Arrival<'_>) -> bool {
-    !arrival.headers.contains_key(AUTHORIZATION) && session::is_shown(arrival.headers)
+fn is_session(app: &App, arrival: &Arrival<'_>) -> bool {
+    !arrival.headers.contains_key(AUTHORIZATION) && session::is_shown(app, arrival.headers)
 }
 
 /// The secret in `Authorization: Bearer <secret>`.

@@ -9,7 +9,7 @@ mod operator;
 mod own;
 mod pages;
 mod refused;
-pub(crate) mod routes;
+pub mod routes;
 mod sealed;
 pub(crate) mod session;
 mod sign_in;
@@ -19,8 +19,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use domain::entropy::Entropy;
-use domain::secret::SecretDigest;
 use futures_util::future::BoxFuture;
 use moment::Timestamp;
 use serde_json::Value;
@@ -32,8 +30,6 @@ use crate::console::sealed::Sealer;
 
 /// How long somebody stays signed in.
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
-/// How long the link of the first start can be used.
-const LINK_LIFETIME: Duration = Duration::from_secs(60 * 60);
 /// Sessions that were ended before their time; beyond this many, the oldest are forgotten.
 const ENDED_MAX: usize = 16_384;
 
@@ -41,8 +37,15 @@ const ENDED_MAX: usize = 16_384;
 const SEARCHES_AT_ONCE: usize = 2;
 
 /// Does what an operator asks for, in the form of the control socket.
-pub type Operate =
-    Arc<dyn Fn(Value) -> BoxFuture<'static, Result<Value, OperateError>> + Send + Sync>;
+pub type Operate = Arc<
+    dyn Fn(OperatorKey, Value) -> BoxFuture<'static, Result<Value, OperateError>> + Send + Sync,
+>;
+
+/// The operator key behind an operation, as the audit trail names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperatorKey {
+    pub last6: String,
+}
 
 /// Why an operation was not done.
 #[derive(Debug)]
@@ -57,10 +60,7 @@ pub enum OperateError {
 pub struct Console {
     sealer: Sealer,
     assets: Assets,
-    /// The account whose ADMIN keys see the operator's pages.
-    operator_account: String,
     operate: Option<Operate>,
-    link: Mutex<Option<Link>>,
     /// What callers were refused of late.
     pub(crate) refused: RefusedCalls,
     /// Bounds the searches that run at once.
@@ -69,27 +69,13 @@ pub struct Console {
     ended: Mutex<HashMap<[u8; 16], Timestamp>>,
 }
 
-/// A way in that works once.
-struct Link {
-    token: String,
-    key: SecretDigest,
-    until: Timestamp,
-}
-
 impl Console {
     /// `secret` seals the sessions: the same on every node, and used for nothing else.
-    pub fn new(
-        secret: &[u8; 32],
-        assets: Assets,
-        operator_account: &str,
-        now: Timestamp,
-    ) -> Console {
+    pub fn new(secret: &[u8; 32], assets: Assets, now: Timestamp) -> Console {
         Console {
             sealer: Sealer::new(secret),
             assets,
-            operator_account: operator_account.to_owned(),
             operate: None,
-            link: Mutex::default(),
             refused: RefusedCalls::new(now),
             searches: Semaphore::new(SEARCHES_AT_ONCE),
             ended: Mutex::default(),
@@ -99,22 +85,6 @@ impl Console {
     pub fn with_operator(mut self, operate: Operate) -> Console {
         self.operate = Some(operate);
         self
-    }
-
-    /// A link's token that signs in once with a key, within the hour.
-    pub fn offer_link(&self, key: SecretDigest, now: Timestamp, entropy: &dyn Entropy) -> String {
-        let mut random = [0; 24];
-        entropy.fill(&mut random);
-        let token = sealed::text(&random);
-        let link = Link { token: token.clone(), key, until: now.plus(LINK_LIFETIME) };
-        *self.link.lock().unwrap_or_else(PoisonError::into_inner) = Some(link);
-        token
-    }
-
-    /// The key behind a link's token, which is then used up.
-    fn take_link(&self, token: &str, now: Timestamp) -> Option<SecretDigest> {
-        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        link.take_if(|link| link.token == token).filter(|link| now < link.until).map(|it| it.key)
     }
 
     fn end(&self, session: [u8; 16], expires: Timestamp, now: Timestamp) {

@@ -8,6 +8,7 @@
 //! A caller who hangs up on a stream ends it and pays for what was produced until then. A whole
 //! answer runs to its end and is paid in full, because nothing of it can be seen before.
 
+mod conceal;
 mod credible_usage;
 mod extras;
 mod gather;

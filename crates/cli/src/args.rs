@@ -1,6 +1,7 @@
 //! The command line: every command, flag and default, in clap's words.
 
 mod books;
+mod operator;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use uuid::Uuid;
 pub(crate) use books::{
     Backup, EntryName, Export, ExportFormat, Import, Ledger, Migrate, Payments, Restore,
 };
+pub(crate) use operator::{OperatorCommand, OperatorKeys};
 
 use crate::{engine, web};
 
@@ -57,6 +59,9 @@ pub(crate) enum Command {
     /// Makes, lists and revokes API keys.
     #[command(subcommand)]
     Keys(Keys),
+    /// Makes the operator's own credentials: sign-in links and keys.
+    #[command(subcommand)]
+    Operator(OperatorCommand),
     /// Makes accounts and gives them credit.
     #[command(subcommand)]
     Accounts(Accounts),
@@ -141,7 +146,15 @@ pub(crate) struct Init {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Convert {
     /// A LiteLLM config.yaml; what cannot be carried over is said on standard error.
-    Litellm { file: PathBuf },
+    Litellm(Litellm),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Litellm {
+    pub(crate) file: PathBuf,
+    /// Sells models whose price is not known at 0, instead of failing.
+    #[arg(long)]
+    pub(crate) free: bool,
 }
 
 /// How a listing is printed.
@@ -486,13 +499,13 @@ pub(crate) enum Config {
     Reference,
 }
 
-fn description(text: &str) -> Result<String, String> {
+pub(crate) fn description(text: &str) -> Result<String, String> {
     if DESCRIPTION_CHARS_MAX < text.chars().count() {
         return Err(format!("write at most {DESCRIPTION_CHARS_MAX} characters"));
     }
     Ok(text.to_owned())
 }
 
-fn moment(text: &str) -> Result<Timestamp, &'static str> {
+pub(crate) fn moment(text: &str) -> Result<Timestamp, &'static str> {
     Timestamp::parse(text).ok_or("write a date such as 2027-01-31 or 2027-01-31T12:00:00Z")
 }

@@ -17,6 +17,7 @@ mod look;
 pub(crate) mod migrate;
 pub(crate) mod models;
 pub(crate) mod moving;
+pub(crate) mod operator;
 pub(crate) mod payments;
 pub(crate) mod secrets;
 mod session;

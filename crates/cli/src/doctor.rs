@@ -6,6 +6,7 @@ mod directory;
 mod limits;
 mod listeners;
 mod machine;
+mod model_proof;
 mod models;
 mod nodes;
 mod payments;
@@ -90,7 +91,7 @@ async fn examine(surroundings: &Surroundings, engine: Engine) -> Result<Vec<Find
     if let Ok(config) = &config {
         findings.extend(models::check(surroundings, engine, (&config.engine, &config.log)));
         findings.extend(listeners::check(&config.server, operator.is_running()));
-        findings.extend(providers::check(&config.providers).await);
+        findings.extend(providers::check(&config.providers, &config.models).await);
         findings.extend(services::check(config).await);
         findings.extend(limits::check(&config.limits).await);
         findings.extend(nodes::check(&config.rpc).await);

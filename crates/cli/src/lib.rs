@@ -74,7 +74,7 @@ fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
             let written = commands::init::run(&surroundings, &init);
             runtime(Builder::new_current_thread())?.block_on(written)
         }
-        Command::Convert(args::Convert::Litellm { file }) => commands::convert::run(&file),
+        Command::Convert(args::Convert::Litellm(command)) => commands::convert::run(&command),
         Command::Man => manual(),
         Command::Config(command) => commands::config::run(&surroundings, &command),
         Command::Openapi => output::print_json(&api::document()),
@@ -114,6 +114,7 @@ async fn operate(
     let mut operator = Operator::connect(surroundings, engine).await?;
     match command {
         Command::Keys(command) => commands::keys::run(&mut operator, command).await,
+        Command::Operator(command) => commands::operator::run(&mut operator, command).await,
         Command::Accounts(command) => commands::accounts::run(&mut operator, command).await,
         Command::Characters(command) => commands::characters::run(&mut operator, command).await,
         Command::Models(command) => commands::models::run(&mut operator, &command).await,

@@ -11,7 +11,7 @@ pub(crate) mod orders;
 pub(crate) mod queue;
 mod signals;
 mod weights;
-mod welcome;
+pub(crate) mod welcome;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -120,8 +120,7 @@ pub(crate) async fn run(
     let control = bind_control(&socket::path(&surroundings.data_dir.path))?;
     let first_key = service.first_key(chosen_key).await?;
     let (console, link) =
-        console::open(&service, (sources, local.clone()), first_key.as_deref(), is_development)
-            .await?;
+        console::open(&service, (sources, local.clone()), first_key.is_some()).await?;
 
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let nodes = cluster::nodes(&service, shared.as_deref()).await?;

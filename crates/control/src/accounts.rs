@@ -2,6 +2,7 @@
 
 use access::wallets;
 use credits::{AllowanceKind, EntryId, OwnerId};
+use domain::access::KeyKind;
 use domain::entropy::time_ordered_id;
 use moment::Timestamp;
 use money::{Currency, Nano};
@@ -222,7 +223,7 @@ impl Service {
                 diem_per_day: allowance(AllowanceKind::DiemDaily).await?.to_string(),
                 bundled_per_month: allowance(AllowanceKind::BundledMonthly).await?.to_string(),
             },
-            keys: keys.len(),
+            keys: keys.iter().filter(|key| key.kind != KeyKind::Operator).count(),
         })
     }
 

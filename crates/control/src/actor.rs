@@ -28,9 +28,14 @@ impl Actor {
         }
     }
 
-    /// Somebody who signed in to the console as the operator.
-    pub fn of_console() -> Actor {
-        Actor { name: "console".to_owned() }
+    /// The operator over HTTP, by the last characters of the OPERATOR key.
+    pub fn of_operator_key(last6: &str) -> Actor {
+        Actor { name: format!("operator key …{last6}") }
+    }
+
+    /// The service itself, for work that it does on its own.
+    pub fn of_service() -> Actor {
+        Actor { name: "the service".to_owned() }
     }
 
     pub fn name(&self) -> &str {

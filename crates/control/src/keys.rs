@@ -49,7 +49,8 @@ impl Service {
         let mut lines = Vec::new();
         for owner in &owners {
             let keys = self.store.list_keys(owner.id).await?;
-            lines.extend(keys.iter().map(|key| line(key, owner)));
+            let keys = keys.iter().filter(|key| key.kind != KeyKind::Operator);
+            lines.extend(keys.map(|key| line(key, owner)));
         }
         Ok(lines)
     }
@@ -94,7 +95,7 @@ impl Service {
     }
 }
 
-fn settings(new: NewKey, now: Timestamp) -> Result<KeySettings, OperationError> {
+pub(crate) fn settings(new: NewKey, now: Timestamp) -> Result<KeySettings, OperationError> {
     if DESCRIPTION_CHARS_MAX < new.description.chars().count() {
         let message = format!("a description has at most {DESCRIPTION_CHARS_MAX} characters");
         return Err(OperationError::Refused(message));
@@ -136,7 +137,7 @@ fn expiry(text: &str, now: Timestamp) -> Result<Timestamp, OperationError> {
     Ok(expires)
 }
 
-fn line(key: &ApiKey, owner: &Owner) -> KeyLine {
+pub(crate) fn line(key: &ApiKey, owner: &Owner) -> KeyLine {
     let amount = |limit: Option<Nano>| limit.map(|limit| limit.to_string());
     let moment = |at: Option<Timestamp>| at.map(|at| at.to_string());
     KeyLine {

@@ -16,6 +16,7 @@ pub mod founding;
 mod jobs;
 mod keys;
 pub mod operation;
+mod operators;
 pub mod payments;
 mod refunds;
 pub mod reply;

@@ -61,7 +61,12 @@ pub enum Operation {
         name: String,
     },
     CreateKey(NewKey),
-    /// The keys of one account, or of all.
+    /// Makes a key with the operator's rights, which belongs to the account `default`.
+    CreateOperatorKey(NewOperatorKey),
+    ListOperatorKeys,
+    /// Makes a link that signs in to the console once, with the operator's rights.
+    CreateOperatorLink,
+    /// The keys of one account, or of all, without those of the operator.
     ListKeys {
         account: Option<String>,
     },
@@ -155,6 +160,12 @@ pub struct NewKey {
     pub limit_usd: Option<String>,
     pub limit_diem: Option<String>,
     pub period: Period,
+    pub expires: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewOperatorKey {
+    pub description: String,
     pub expires: Option<String>,
 }
 

@@ -14,6 +14,7 @@ pub enum Reply {
     CreatedKey(CreatedKey),
     Keys(Vec<KeyLine>),
     RevokedKey(KeyLine),
+    OperatorLink(OperatorLink),
     Models(Vec<ModelLine>),
     Reloaded(Reloaded),
     Jobs(Vec<JobLine>),
@@ -89,6 +90,15 @@ pub struct CreatedKey {
     pub api_key: String,
     #[serde(flatten)]
     pub key: KeyLine,
+}
+
+/// A link into the console that works once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OperatorLink {
+    /// The last part of the link, behind `/#/sign-in/`.
+    pub token: String,
+    pub expires_at: String,
 }
 
 /// A key, in the words of the API.

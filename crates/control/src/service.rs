@@ -91,6 +91,13 @@ impl Service {
             Operation::ListKeys { account } => {
                 self.list_keys(account.as_deref()).await.map(Reply::Keys)
             }
+            Operation::CreateOperatorKey(new) => {
+                self.create_operator_key(by, new).await.map(Reply::CreatedKey)
+            }
+            Operation::ListOperatorKeys => self.list_operator_keys().await.map(Reply::Keys),
+            Operation::CreateOperatorLink => {
+                self.create_operator_link(by).await.map(Reply::OperatorLink)
+            }
             Operation::RevokeKey { id } => self.revoke_key(id).await.map(Reply::RevokedKey),
             Operation::RevokeAllKeys { account } => {
                 self.revoke_all_keys(account.as_deref()).await.map(Reply::Keys)

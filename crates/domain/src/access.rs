@@ -1,12 +1,14 @@
 //! Who calls, and what that lets them do.
 
-/// The two kinds of API key.
+/// The kinds of API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     /// May call the models, and nothing that shows or changes the account.
     Inference,
     /// May also manage keys and read the account's billing.
     Admin,
+    /// May also do what the operator does: credit accounts, make keys of others, rotate secrets.
+    Operator,
 }
 
 /// Which models a key may use, by what becomes of the conversation.
@@ -40,6 +42,7 @@ impl KeyKind {
         match self {
             KeyKind::Inference => "INFERENCE",
             KeyKind::Admin => "ADMIN",
+            KeyKind::Operator => "OPERATOR",
         }
     }
 
@@ -47,6 +50,7 @@ impl KeyKind {
         match name {
             "INFERENCE" => Some(KeyKind::Inference),
             "ADMIN" => Some(KeyKind::Admin),
+            "OPERATOR" => Some(KeyKind::Operator),
             _ => None,
         }
     }

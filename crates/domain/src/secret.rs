@@ -48,23 +48,27 @@ pub enum Recognised {
 }
 
 pub fn mint(kind: KeyKind, entropy: &dyn Entropy) -> String {
-    let mut secret = prefix(kind).to_owned();
-    let mut pool = [0u8; 64];
-    let mut taken = 0;
-    while taken < RANDOM_CHARACTERS {
-        entropy.fill(&mut pool);
-        // 248 is the largest multiple of 62 in a byte: beyond it characters would not be equally likely.
-        for byte in pool.iter().filter(|byte| **byte < 248).take(RANDOM_CHARACTERS - taken) {
-            secret.push(char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()]));
-            taken += 1;
-        }
-    }
+    let secret = prefix(kind).to_owned() + &random_text(RANDOM_CHARACTERS, entropy);
     let sum = checksum(&secret);
     secret + &sum
 }
 
+/// Letters and digits, each equally likely.
+pub fn random_text(characters: usize, entropy: &dyn Entropy) -> String {
+    let mut text = String::with_capacity(characters);
+    let mut pool = [0u8; 64];
+    while text.len() < characters {
+        entropy.fill(&mut pool);
+        // 248 is the largest multiple of 62 in a byte: beyond it characters would not be equally likely.
+        for byte in pool.iter().filter(|byte| **byte < 248).take(characters - text.len()) {
+            text.push(char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()]));
+        }
+    }
+    text
+}
+
 pub fn recognise(text: &str) -> Recognised {
-    let kinds = [KeyKind::Inference, KeyKind::Admin];
+    let kinds = [KeyKind::Inference, KeyKind::Admin, KeyKind::Operator];
     let Some(body) = kinds.iter().find_map(|kind| text.strip_prefix(prefix(*kind))) else {
         return Recognised::Foreign;
     };
@@ -99,6 +103,7 @@ fn prefix(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Inference => "SERVICE_INFERENCE_KEY_",
         KeyKind::Admin => "SERVICE_ADMIN_KEY_",
+        KeyKind::Operator => "SERVICE_OPERATOR_KEY_",
     }
 }
 
@@ -132,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_minted_secret_is_recognised_and_a_changed_one_is_not() {
-        for kind in [KeyKind::Inference, KeyKind::Admin] {
+        for kind in [KeyKind::Inference, KeyKind::Admin, KeyKind::Operator] {
             let secret = mint(kind, &Counting);
             assert_eq!(recognise(&secret), Recognised::WellFormed, "{secret}");
             for index in prefix(kind).len()..secret.len() {

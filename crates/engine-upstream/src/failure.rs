@@ -1,9 +1,13 @@
 //! What an upstream's own error means to us, in whichever shape it was written.
 
+mod addresses;
+
 use std::time::Duration;
 
 use engine::{EngineError, Phase};
 use serde_json::Value;
+
+use self::addresses::without_addresses;
 
 /// Longer messages are cut: they end up in our own error bodies.
 const MESSAGE_CHARS_MAX: usize = 500;
@@ -182,7 +186,7 @@ fn short(text: &str) -> String {
     if is_cut {
         kept.push('…');
     }
-    without_secrets(&kept)
+    without_addresses(&without_secrets(&kept))
 }
 
 /// Blots out what looks like a key or a token: the upstream's own, which is ours to keep.

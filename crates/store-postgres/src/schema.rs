@@ -25,7 +25,7 @@ pub(crate) struct Migration {
 }
 
 /// Migrations that were released are never edited: a change is a new migration.
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     Migration {
         version: 1,
         name: "create_books_and_works",
@@ -46,6 +46,12 @@ const MIGRATIONS: [Migration; 3] = [
         name: "count_audit_rows",
         compatible_from: 1,
         sql: include_str!("../migrations/0020_count_audit_rows.sql"),
+    },
+    Migration {
+        version: 25,
+        name: "mark_operator_keys",
+        compatible_from: 1,
+        sql: include_str!("../migrations/0025_mark_operator_keys.sql"),
     },
 ];
 

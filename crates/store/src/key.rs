@@ -43,6 +43,15 @@ impl ApiKey {
         self.revoked.is_none() && !is_expired
     }
 
+    /// The kind as the column `kind` has it. An OPERATOR key is an ADMIN key with a mark in a column
+    /// of its own, so that a release without operator keys can read the row.
+    pub fn stored_kind(&self) -> &'static str {
+        match self.kind {
+            KeyKind::Operator => KeyKind::Admin.name(),
+            kind => kind.name(),
+        }
+    }
+
     /// The limits as the ledger checks them.
     pub fn terms(&self) -> KeyTerms {
         KeyTerms {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::console::assets::{Asset, Assets, Page};
-use api::console::{Console, OperateError};
+use api::console::{Console, OperateError, OperatorKey};
 use api::engines::Engines;
 use api::wallets::Wallets;
 use domain::entropy::Entropy;
@@ -50,11 +50,14 @@ pub(crate) fn console(now: Timestamp) -> Console {
         _ => None,
     };
     let page = Page { slug: "limits", title: "Limits", markdown: "# Limits\n", tag: "l1" };
-    let operate = Arc::new(|operation: Value| -> BoxFuture<'static, Result<Value, OperateError>> {
-        Box::pin(async move { Ok(serde_json::json!({ "asked": operation })) })
-    });
+    let operate = Arc::new(
+        |by: OperatorKey, operation: Value| -> BoxFuture<'static, Result<Value, OperateError>> {
+            let told = serde_json::json!({ "asked": operation, "by": by.last6 });
+            Box::pin(async move { Ok(told) })
+        },
+    );
     let assets = Assets { file, pages: vec![page] };
-    Console::new(&[5; 32], assets, "default", now).with_operator(operate)
+    Console::new(&[5; 32], assets, now).with_operator(operate)
 }
 
 /// Both chains, and a host of the fixture's own.

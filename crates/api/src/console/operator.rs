@@ -1,45 +1,63 @@
-//! What the operator's pages ask for: the operations of the control socket, over a session.
+//! The operations of the control socket, for the operator's pages and for programs of the operator.
 //!
-//! A key alone does not open this, so that a leaked ADMIN key in some script is worth no more
-//! than before: it takes a session that was begun by hand.
+//! It takes the operator's own credential: a session that a link of `tollgate operator link` began,
+//! or an OPERATOR key. ADMIN keys administer their own account, and open nothing here.
 
+use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
 
 use crate::app::{App, Shared};
-use crate::console::OperateError;
-use crate::console::session;
-use crate::console::sign_in::is_operator;
+use crate::arrival::Arrival;
+use crate::call::refuse_blocked_address;
+use crate::caller::{Credential, Operator};
+use crate::console::{OperateError, OperatorKey};
+use crate::origin;
+use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::reply;
 
 const BODY_BYTES_MAX: usize = 16 * 1024;
 
 pub(super) async fn operate(State(app): State<Shared>, request: Request) -> Response {
-    match perform(&app, request).await {
+    let (parts, body) = request.into_parts();
+    let now = app.clock.now();
+    let is_trusted = app.settings.is_trusted_proxy.as_ref();
+    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let arrival = Arrival { headers: &parts.headers, uri: &parts.uri, address, now };
+    match perform(&app, &arrival, body).await {
         Ok(reply) => {
             ([(CACHE_CONTROL, "no-store")], reply::json(reply.to_string())).into_response()
         }
-        Err(refusal) => refusal.into_response(),
+        Err(refusal) => {
+            // Guessed keys count as they do everywhere else.
+            if refusal.status() == StatusCode::UNAUTHORIZED {
+                app.note_failure(Principal::Address(address), now);
+            }
+            refusal.into_response()
+        }
     }
 }
 
-async fn perform(app: &App, request: Request) -> Result<Value, Refusal> {
-    let (parts, body) = request.into_parts();
-    let holder = session::holder(app, &parts.headers, app.clock.now()).await?;
-    let operate = app.console.operate.as_ref().filter(|_| is_operator(app, &holder));
-    let operate = operate.ok_or_else(|| {
-        Refusal::forbidden("Only ADMIN keys of the operator's account see these pages.")
-    })?;
+async fn perform(app: &App, arrival: &Arrival<'_>, body: Body) -> Result<Value, Refusal> {
+    refuse_blocked_address(app, arrival.address, arrival.now)?;
+    let Operator(holder) = Operator::present(app, arrival).await?;
+    let operate = app
+        .console
+        .operate
+        .as_ref()
+        .ok_or_else(|| Refusal::forbidden("This process takes no operations over HTTP."))?;
     let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
     let body = body.map_err(|_| Refusal::body_too_large())?.to_bytes();
     let operation: Value = serde_json::from_slice(&body).map_err(|_| Refusal::not_json())?;
     let name = operation["operation"].as_str().unwrap_or("unknown").to_owned();
     tracing::info!(operation = name, key = ?holder.key().map(|key| key.id), "an operator asks");
-    operate(operation).await.map_err(|fault| match fault {
+    let last6 = holder.key().map(|key| key.last6.clone()).unwrap_or_default();
+    operate(OperatorKey { last6 }, operation).await.map_err(|fault| match fault {
         OperateError::Refused(message) => Refusal::bad_request("Operation refused", message),
         OperateError::Failed(cause) => Refusal::unavailable(cause),
     })

@@ -12,15 +12,27 @@ use crate::console::sealed::{Session, Subject};
 use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;
 
-pub(super) const COOKIE_NAME: &str = "tollgate_session";
+const COOKIE_NAME: &str = "tollgate_session";
+/// Browsers take this name only over TLS, for this host alone and all of its paths: another host of
+/// the same domain cannot put its own cookie in place of ours.
+const SECURE_COOKIE_NAME: &str = "__Host-tollgate_session";
 /// Sent by our own pages with everything that they ask for. A page of another origin would have to
 /// ask first whether it may send it together with cookies, and is never told so.
 static PROOF: HeaderName = HeaderName::from_static("x-console-proof");
 static FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Whether a caller wants to be known by its session. A cookie alone is no such wish.
-pub(crate) fn is_shown(headers: &HeaderMap) -> bool {
-    headers.contains_key(&PROOF) && cookie(headers).is_some()
+pub(crate) fn is_shown(app: &App, headers: &HeaderMap) -> bool {
+    headers.contains_key(&PROOF) && cookie(app, headers).is_some()
+}
+
+/// Whether people reach the service over TLS.
+pub(super) fn is_secure(app: &App) -> bool {
+    app.settings.public_url.starts_with("https://")
+}
+
+pub(super) fn cookie_name(app: &App) -> &'static str {
+    if is_secure(app) { SECURE_COOKIE_NAME } else { COOKIE_NAME }
 }
 
 /// The caller behind a session.
@@ -48,7 +60,7 @@ pub(super) fn proved(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<S
 
 /// The session that a cookie carries, no matter which page made the browser send it.
 pub(super) fn current(app: &App, headers: &HeaderMap, now: Timestamp) -> Option<Session> {
-    let session = app.console.sealer.open(cookie(headers)?, now)?;
+    let session = app.console.sealer.open(cookie(app, headers)?, now)?;
     (!app.console.has_ended(&session.id)).then_some(session)
 }
 
@@ -72,8 +84,9 @@ pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
     headers.get(&FETCH_SITE).is_none_or(|site| site == "same-origin")
 }
 
-fn cookie(headers: &HeaderMap) -> Option<&str> {
+fn cookie<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
+    let wanted = cookie_name(app);
     let cookies = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
     let mut pairs = cookies.flat_map(|it| it.split(';')).filter_map(|it| it.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value)
+    pairs.find(|(name, _)| *name == wanted).map(|(_, value)| value)
 }

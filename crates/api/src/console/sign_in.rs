@@ -1,8 +1,8 @@
-//! Signing in with a key, a wallet or the link of the first start; asking who is signed in; ending.
+//! Signing in with a key, a wallet or an operator's link; asking who is signed in; ending.
 
 use std::sync::Arc;
 
-use access::Holder;
+use access::{Holder, KeyRefused};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
@@ -20,7 +20,7 @@ use crate::arrival::Arrival;
 use crate::call::refuse_blocked_address;
 use crate::console::SESSION_LIFETIME;
 use crate::console::sealed::{Session, Subject};
-use crate::console::session::{self, COOKIE_NAME, is_same_origin};
+use crate::console::session::{self, is_same_origin};
 use crate::origin;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
@@ -46,7 +46,7 @@ pub(super) async fn probe(State(app): State<Shared>, headers: HeaderMap) -> Resp
     };
     match session::find(&app, &session, now).await {
         Ok(holder) => uncached_json(&somebody(&app, &session, &holder)),
-        Err(access::KeyRefused::Unknowable(error)) => Refusal::unavailable(error).into_response(),
+        Err(KeyRefused::Unknowable(error)) => Refusal::unavailable(error).into_response(),
         Err(_) => with_cookie(uncached_json(&nobody(&app)), &app, None),
     }
 }
@@ -109,10 +109,8 @@ async fn enter(
     let holder = match (entry.key, entry.link) {
         (Some(secret), None) => app.keys.open(secret.trim()).await.map_err(refuse_key)?,
         (None, Some(token)) => {
-            let key = app.console.take_link(&token, arrival.now).ok_or_else(|| {
-                Refusal::unauthenticated("This link was used or is too old; sign in with a key.")
-            })?;
-            app.keys.open_digest(key).await.map_err(refuse_key)?
+            let ends = arrival.now.plus(SESSION_LIFETIME);
+            app.keys.use_link(&token, ends).await.map_err(refuse_link)?
         }
         _ => return Err(Refusal::bad_request("Nothing to sign in with", "Send `key` or `link`.")),
     };
@@ -126,12 +124,19 @@ fn new_session(subject: Subject, now: Timestamp, entropy: &dyn Entropy) -> Sessi
     Session { id, expires: now.plus(SESSION_LIFETIME), subject }
 }
 
-/// Whether a caller is the operator: an ADMIN key of the operator's account.
-pub(super) fn is_operator(app: &App, holder: &Holder) -> bool {
-    let is_admin = holder.key().is_some_and(|key| key.kind == KeyKind::Admin);
-    let is_account = holder.owner.kind == store::owner::OwnerKind::Account;
-    let is_operators = is_account && holder.owner.name == app.console.operator_account;
-    app.console.operate.is_some() && is_admin && is_operators
+fn refuse_link(refused: KeyRefused) -> Refusal {
+    match refused {
+        KeyRefused::Unknowable(_) | KeyRefused::Frozen => refuse_key(refused),
+        _ => Refusal::unauthenticated(
+            "This link was used or is too old; `tollgate operator link` prints another.",
+        ),
+    }
+}
+
+/// Whether the operator's pages are open to a caller.
+fn is_operator(app: &App, holder: &Holder) -> bool {
+    let has_right = holder.key().is_some_and(|key| key.kind == KeyKind::Operator);
+    app.console.operate.is_some() && has_right
 }
 
 fn somebody(app: &App, session: &Session, holder: &Holder) -> Value {
@@ -166,12 +171,12 @@ pub(super) fn uncached_json(body: &Value) -> Response {
 
 /// Sets the session's cookie, or takes it away.
 fn with_cookie(mut response: Response, app: &App, value: Option<&str>) -> Response {
-    let is_secure = app.settings.public_url.starts_with("https://");
-    let secure = if is_secure { "; Secure" } else { "" };
+    let secure = if session::is_secure(app) { "; Secure" } else { "" };
+    let name = session::cookie_name(app);
     let age = value.map_or(0, |_| SESSION_LIFETIME.as_secs());
     let value = value.unwrap_or_default();
     let cookie =
-        format!("{COOKIE_NAME}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict{secure}");
+        format!("{name}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict{secure}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }

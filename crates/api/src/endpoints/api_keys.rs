@@ -14,6 +14,7 @@ mod terms;
 
 use access::Holder;
 use credits::KeyId;
+use domain::access::KeyKind;
 use store::error::StoreError;
 use store::key::ApiKey;
 use uuid::Uuid;
@@ -21,8 +22,8 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::refusal::Refusal;
 
-/// One of the caller's own keys that was not revoked. Other owners' keys are as unknown as keys
-/// that never were.
+/// One of the caller's own keys that was not revoked. Other owners' keys and operator keys are as
+/// unknown as keys that never were.
 async fn find(
     app: &App,
     holder: &Holder,
@@ -32,7 +33,13 @@ async fn find(
     let unknown = || Refusal::bad_request("API key not found", message);
     let id = Uuid::parse_str(id).map_err(|_| unknown())?;
     let key = app.store.key(holder.owner.id, KeyId(id)).await.map_err(Refusal::unavailable)?;
-    key.filter(|key| key.revoked.is_none()).ok_or_else(unknown)
+    key.filter(|key| key.revoked.is_none() && is_of_account(key)).ok_or_else(unknown)
+}
+
+/// Whether the account's ADMIN keys manage this key. Operator keys are made and revoked by
+/// `tollgate operator keys`, so that an ADMIN key can neither see nor end them.
+fn is_of_account(key: &ApiKey) -> bool {
+    key.kind != KeyKind::Operator
 }
 
 fn refuse_write(error: StoreError, message: &'static str) -> Refusal {

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::conceal::conceal_prompt;
 use super::gather::{Behind, TOGETHER_MAX, gather};
 use super::meter::Meter;
 use super::settle::{MeteredAnswer, Settled, note_name, settle};
@@ -139,7 +140,10 @@ async fn run(
     let last = match (end, settled) {
         (End::Unheard, _) => return,
         (End::Whole, Ok(settled)) => AnswerPart::Done(Box::new(settled)),
-        (End::Broken(error), Ok(_)) => AnswerPart::Failed(Failure::Engine(error)),
+        (End::Broken(error), Ok(_)) => {
+            let error = conceal_prompt(error, &candidate.request);
+            AnswerPart::Failed(Failure::Engine(error))
+        }
         (_, Err(failure)) => AnswerPart::Failed(failure),
     };
     let _ = timeout(STALL_MAX, sender.send(last)).await;
@@ -159,7 +163,7 @@ async fn open<'a>(
         match candidate.engine.stream(request).await {
             Ok(stream) => return Ok((candidate, answer_max, stream)),
             Err(error) if error.may_fail_over() => failure = error,
-            Err(error) => return Err(error),
+            Err(error) => return Err(conceal_prompt(error, &candidate.request)),
         }
     }
     Err(failure)

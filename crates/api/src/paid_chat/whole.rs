@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::catalogue::Model;
 use engine::{ChatAnswer, TokenMeter};
 
+use super::conceal::conceal_prompt;
 use super::credible_usage::{Report, Used};
 use super::settle::{MeteredAnswer, Settled, note_name, settle};
 use super::{Candidate, Extras, RouteNotes, Work, nobody_left};
@@ -60,7 +61,7 @@ async fn run(
             }
             Err(error) => {
                 let may_go_on = error.may_fail_over();
-                failure = error;
+                failure = conceal_prompt(error, &candidate.request);
                 if !may_go_on {
                     break;
                 }

@@ -1,45 +1,100 @@
 //! `tollgate convert litellm FILE`: a LiteLLM `config.yaml` as a `tollgate.toml`.
 //!
 //! What has no counterpart here is said, in the file's own words, on standard error: a conversion
-//! that silently drops a budget or a guardrail would be worse than none.
+//! that silently drops a budget or a guardrail would be worse than none. A model without a price is
+//! an error, since it would be sold at 0.
 
-use std::fmt::Write;
+mod facts;
+mod written;
+
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use indexmap::IndexMap;
 use yaml_rust2::{Yaml, YamlLoader};
 
+use self::facts::{KnownPrice, KnownRates, ModelFacts, find_facts};
+use crate::args::Litellm;
 use crate::commands::look::{own_id, quoted};
 use crate::failure::Failure;
 use crate::output::{print, print_note};
 
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
-const CONTEXT_TOKENS: i64 = 8192;
 /// LiteLLM prices one token, we a million.
 const PER_MILLION: f64 = 1_000_000.0;
 
-/// A provider by its prefix in LiteLLM's `model`: our kind, and where it answers.
-const PROVIDERS: &[(&str, &str, &str)] = &[
-    ("openai", "openai", "https://api.openai.com/v1"),
-    ("anthropic", "anthropic", "https://api.anthropic.com/v1"),
-    ("openrouter", "openai", "https://openrouter.ai/api/v1"),
-    ("groq", "openai", "https://api.groq.com/openai/v1"),
-    ("mistral", "openai", "https://api.mistral.ai/v1"),
-    ("deepseek", "openai", "https://api.deepseek.com/v1"),
-    ("together_ai", "openai", "https://api.together.xyz/v1"),
-    ("fireworks_ai", "openai", "https://api.fireworks.ai/inference/v1"),
-    ("xai", "openai", "https://api.x.ai/v1"),
-    ("ollama", "openai", "http://127.0.0.1:11434/v1"),
-    ("ollama_chat", "openai", "http://127.0.0.1:11434/v1"),
-    ("hosted_vllm", "openai", "http://127.0.0.1:8000/v1"),
-    ("lm_studio", "openai", "http://127.0.0.1:1234/v1"),
+/// A provider by its prefix in LiteLLM's `model`.
+struct KnownProvider {
+    prefix: &'static str,
+    kind: &'static str,
+    base_url: &'static str,
+    /// Where it is not the default.
+    dialect: Option<&'static str>,
+    /// Whether LiteLLM takes its address without `/v1` and adds that itself.
+    adds_version: bool,
+}
+
+const fn known(prefix: &'static str, base_url: &'static str) -> KnownProvider {
+    KnownProvider { prefix, kind: "openai", base_url, dialect: None, adds_version: false }
+}
+
+const PROVIDERS: &[KnownProvider] = &[
+    KnownProvider { dialect: Some("openai"), ..known("openai", "https://api.openai.com/v1") },
+    KnownProvider {
+        kind: "anthropic",
+        adds_version: true,
+        ..known("anthropic", "https://api.anthropic.com/v1")
+    },
+    KnownProvider {
+        dialect: Some("openrouter"),
+        ..known("openrouter", "https://openrouter.ai/api/v1")
+    },
+    known("groq", "https://api.groq.com/openai/v1"),
+    known("mistral", "https://api.mistral.ai/v1"),
+    known("deepseek", "https://api.deepseek.com/v1"),
+    known("together_ai", "https://api.together.xyz/v1"),
+    known("fireworks_ai", "https://api.fireworks.ai/inference/v1"),
+    known("xai", "https://api.x.ai/v1"),
+    OLLAMA,
+    KnownProvider { prefix: "ollama_chat", ..OLLAMA },
+    KnownProvider { adds_version: true, ..known("hosted_vllm", "http://127.0.0.1:8000/v1") },
+    KnownProvider { adds_version: true, ..known("lm_studio", "http://127.0.0.1:1234/v1") },
 ];
 
-/// What a conversion gives: the file, and what could not be carried over.
+const OLLAMA: KnownProvider = KnownProvider {
+    dialect: Some("ollama"),
+    adds_version: true,
+    ..known("ollama", "http://127.0.0.1:11434/v1")
+};
+
+/// Capabilities by LiteLLM's names of them in `model_info`.
+const CAPABILITIES: &[(&str, &str)] = &[
+    ("supports_function_calling", "tools"),
+    ("supports_vision", "vision"),
+    ("supports_reasoning", "reasoning"),
+    ("supports_response_schema", "json_schema"),
+    ("supports_audio_input", "audio_input"),
+];
+
+/// Keys of `litellm_params` that are carried over.
+const PARAMETERS: &[&str] = &[
+    "model",
+    "api_base",
+    "api_key",
+    "weight",
+    "input_cost_per_token",
+    "output_cost_per_token",
+    "cache_read_input_token_cost",
+    "cache_creation_input_token_cost",
+];
+
+/// The outcome of a conversion.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Converted {
     pub(crate) toml: String,
     pub(crate) left_out: Vec<String>,
+    /// Models that would be sold at 0 without the operator having said so.
+    pub(crate) unpriced: Vec<String>,
 }
 
 #[derive(Default)]
@@ -47,36 +102,54 @@ struct Draft {
     /// Providers as TOML, by their ids.
     providers: IndexMap<String, String>,
     /// Each model's routes, by the name that callers use.
-    models: IndexMap<String, Vec<Route>>,
+    models: IndexMap<String, Vec<RouteDraft>>,
+    /// The variable for each key that stands in the file, by prefix and key.
+    variables: IndexMap<(String, String), String>,
+    /// Variables that the file names itself.
+    taken_variables: BTreeSet<String>,
     left_out: Vec<String>,
 }
 
-struct Route {
+struct RouteDraft {
     provider: String,
     upstream_id: String,
-    input: Option<f64>,
-    output: Option<f64>,
-    context_tokens: Option<i64>,
     weight: Option<i64>,
-    is_embedding: bool,
+    /// None where neither the file nor the table knows one.
+    price: Option<KnownPrice>,
+    /// Whether the price stands in the file.
+    is_price_given: bool,
+    facts: ModelFacts,
 }
 
-pub(crate) fn run(file: &Path) -> Result<(), Failure> {
-    let shown = file.display();
-    let cannot =
-        |error: &dyn std::fmt::Display| Failure::Failed(format!("cannot read {shown}: {error}"));
-    let size = std::fs::metadata(file).map_err(|error| cannot(&error))?.len();
-    if FILE_BYTES_MAX < size {
-        return Err(cannot(&format!("it has more than {FILE_BYTES_MAX} bytes")));
+pub(crate) fn run(command: &Litellm) -> Result<(), Failure> {
+    let shown = command.file.display();
+    let converted = read(&command.file)
+        .and_then(|text| convert(&text))
+        .map_err(|error| Failure::Failed(format!("cannot read {shown}: {error}")))?;
+    if !command.free && !converted.unpriced.is_empty() {
+        return Err(Failure::Failed(format!(
+            "no price is known for {}: give each an `input_cost_per_token` and an \
+             `output_cost_per_token` in {shown}, or pass --free to sell them at 0",
+            converted.unpriced.join(", ")
+        )));
     }
-    let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;
-    let converted = convert(&text).map_err(|error| cannot(&error))?;
     print(&converted.toml)?;
     for line in &converted.left_out {
         print_note(&format!("not carried over: {line}"));
     }
+    for name in &converted.unpriced {
+        print_note(&format!("free: {name}"));
+    }
     print_note("write the above to tollgate.toml, then run `tollgate config check`");
     Ok(())
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    let size = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
+    if FILE_BYTES_MAX < size {
+        return Err(format!("it has more than {FILE_BYTES_MAX} bytes"));
+    }
+    std::fs::read_to_string(file).map_err(|error| error.to_string())
 }
 
 pub(crate) fn convert(text: &str) -> Result<Converted, String> {
@@ -84,11 +157,16 @@ pub(crate) fn convert(text: &str) -> Result<Converted, String> {
     let root = documents.first().ok_or("the file is empty")?;
     let sections = root.as_hash().ok_or("a LiteLLM configuration is a map")?;
     let mut draft = Draft::default();
+    if let Some(entries) = root["model_list"].as_vec() {
+        let keys = entries.iter().filter_map(|it| it["litellm_params"]["api_key"].as_str());
+        let named = keys.filter_map(|key| key.strip_prefix("os.environ/"));
+        draft.taken_variables = named.map(str::to_owned).collect();
+    }
     for (name, content) in sections {
         match name.as_str().unwrap_or_default() {
             "model_list" => {
                 for entry in content.as_vec().ok_or("model_list is no list")? {
-                    draft.model(entry);
+                    draft.add_model(entry);
                 }
             }
             "environment_variables" => draft
@@ -98,7 +176,7 @@ pub(crate) fn convert(text: &str) -> Result<Converted, String> {
         }
     }
     if draft.models.is_empty() {
-        return Err("no model_list".to_owned());
+        return Err("no model_list, or no model of it can be carried over".to_owned());
     }
     Ok(draft.finish())
 }
@@ -127,7 +205,7 @@ impl Draft {
         }
     }
 
-    fn model(&mut self, entry: &Yaml) {
+    fn add_model(&mut self, entry: &Yaml) {
         let name = entry["model_name"].as_str().unwrap_or_default().to_owned();
         let parameters = &entry["litellm_params"];
         let Some(model) = parameters["model"].as_str() else {
@@ -139,58 +217,63 @@ impl Draft {
             return;
         }
         let (prefix, upstream_id) = model.split_once('/').unwrap_or(("openai", model));
-        let Some((prefix, kind, url)) = PROVIDERS.iter().find(|it| it.0 == prefix) else {
+        let Some(provider) = PROVIDERS.iter().find(|it| it.prefix == prefix) else {
             self.left_out.push(format!("model_list: `{name}`: no provider like `{prefix}` here"));
             return;
         };
-        let known = [
-            "model",
-            "api_base",
-            "api_key",
-            "input_cost_per_token",
-            "weight",
-            "output_cost_per_token",
-        ];
+        let info = &entry["model_info"];
+        let facts = facts_of(prefix, upstream_id, info);
+        if !["", "text", "embedding"].contains(&facts.model_type) {
+            let line = format!(
+                "model_list: `{name}`: a model of mode {}; write it by hand, see docs/engines.md",
+                facts.model_type
+            );
+            self.left_out.push(line);
+            return;
+        }
+        if facts.model_type == "embedding" && facts.dimensions.is_none() {
+            let line = format!("model_list: `{name}`: model_info has no output_vector_size");
+            self.left_out.push(line);
+            return;
+        }
         for (key, _) in parameters.as_hash().into_iter().flatten() {
             let key = key.as_str().unwrap_or("?");
-            if !known.contains(&key) {
+            if !PARAMETERS.contains(&key) {
                 self.left_out.push(format!("model_list: `{name}`: litellm_params.{key}"));
             }
         }
-        let url = parameters["api_base"].as_str().unwrap_or(url);
-        let provider = self.provider(prefix, kind, url, parameters["api_key"].as_str());
-        let info = &entry["model_info"];
-        let number = |value: &Yaml| value.as_f64().or_else(|| Some(value.as_i64()? as f64));
-        let price = |key: &str| number(&parameters[key]).or_else(|| number(&info[key]));
-        self.models.entry(name).or_default().push(Route {
+        let url = address_of(provider, parameters["api_base"].as_str());
+        let provider = self.provider(provider, &url, (&name, parameters["api_key"].as_str()));
+        let given = price_given(parameters, info);
+        self.models.entry(name).or_default().push(RouteDraft {
             provider,
             upstream_id: upstream_id.to_owned(),
-            input: price("input_cost_per_token"),
-            output: price("output_cost_per_token"),
-            context_tokens: info["max_input_tokens"].as_i64().or(info["max_tokens"].as_i64()),
             weight: parameters["weight"].as_i64(),
-            is_embedding: info["mode"].as_str() == Some("embedding"),
+            is_price_given: given.is_some(),
+            price: given.or_else(|| facts.price.clone()),
+            facts,
         });
     }
 
     /// One provider for each address and key, named after its prefix.
-    fn provider(&mut self, prefix: &str, kind: &str, url: &str, key: Option<&str>) -> String {
-        let mut entry = format!("kind = \"{kind}\"\nbase_url = {}\n", quoted(url));
-        match key.map(|key| (key, key.strip_prefix("os.environ/"))) {
-            Some((_, Some(variable))) => {
-                let _ = writeln!(entry, "api_key = {}", quoted(&format!("env:{variable}")));
-            }
-            Some(_) => {
-                let variable = format!("{}_API_KEY", prefix.to_uppercase());
-                let _ = writeln!(entry, "api_key = \"env:{variable}\"");
-                let line = format!("a key that stood in the file: put it into {variable}");
-                if !self.left_out.contains(&line) {
-                    self.left_out.push(line);
-                }
-            }
-            None => {}
+    fn provider(
+        &mut self,
+        known: &KnownProvider,
+        url: &str,
+        (model, key): (&str, Option<&str>),
+    ) -> String {
+        let mut entry = format!("kind = \"{}\"\nbase_url = {}\n", known.kind, quoted(url));
+        if let Some(dialect) = known.dialect {
+            entry.push_str(&format!("dialect = \"{dialect}\"\n"));
         }
-        let stem = own_id(&prefix.replace('_', "-"));
+        if let Some(key) = key {
+            let variable = match key.strip_prefix("os.environ/") {
+                Some(variable) => variable.to_owned(),
+                None => self.variable_for(known.prefix, key, model),
+            };
+            entry.push_str(&format!("api_key = {}\n", quoted(&format!("env:{variable}"))));
+        }
+        let stem = own_id(&known.prefix.replace('_', "-"));
         for number in 1.. {
             let id = if number == 1 { stem.clone() } else { format!("{stem}-{number}") };
             match self.providers.get(&id) {
@@ -205,147 +288,85 @@ impl Draft {
         unreachable!("there is always another number")
     }
 
-    fn finish(mut self) -> Converted {
-        let mut toml = String::from("# Made from a LiteLLM configuration by `tollgate convert`.\n");
-        for (id, entry) in &self.providers {
-            let _ = write!(toml, "\n[[provider]]\nid = \"{id}\"\n{entry}");
+    /// The variable for a key that stands in the file: another one for each key.
+    fn variable_for(&mut self, prefix: &str, key: &str, model: &str) -> String {
+        let place = (prefix.to_owned(), key.to_owned());
+        if let Some(variable) = self.variables.get(&place) {
+            return variable.clone();
         }
-        let mut is_first = true;
-        for (name, routes) in &self.models {
-            let Some((first, others)) = routes.split_first() else { continue };
-            let id = own_id(name);
-            let kind = if first.is_embedding { "embedding" } else { "text" };
-            let _ = write!(
-                toml,
-                "\n[[model]]\nid = \"{id}\"\ntype = \"{kind}\"\nprovider = \"{}\"\nupstream_id = {}\n",
-                first.provider,
-                quoted(&first.upstream_id)
-            );
-            if id != *name {
-                let _ = writeln!(toml, "aliases = [{}]", quoted(name));
-            }
-            if first.is_embedding {
-                toml.push_str("dimensions = 1536  # as long as its vectors are\n");
-            } else {
-                let context = first.context_tokens.unwrap_or(CONTEXT_TOKENS);
-                let _ = writeln!(toml, "tier = \"M\"\ncontext_tokens = {context}");
-                if is_first {
-                    toml.push_str("traits = [\"default\"]\n");
-                    is_first = false;
-                }
-            }
-            let price = |per_token: Option<f64>| per_million(per_token.unwrap_or_default());
-            let _ = writeln!(
-                toml,
-                "price = {{ input_usd_per_million = \"{}\", output_usd_per_million = \"{}\" }}",
-                price(first.input),
-                price(first.output)
-            );
-            if first.input.is_none() {
-                let line = format!("`{name}` has no price: it is free until you give it one");
-                self.left_out.push(line);
-            }
-            if let Some(weight) = first.weight {
-                let _ = writeln!(toml, "weight = {weight}");
-            }
-            if !others.is_empty() {
-                let also: Vec<String> = others.iter().map(also).collect();
-                let _ = writeln!(toml, "also = [{}]", also.join(", "));
-            }
-        }
-        Converted { toml, left_out: self.left_out }
+        let stem = format!("{}_API_KEY", prefix.to_uppercase());
+        let numbered = (2..).map(|number| format!("{stem}_{number}"));
+        let mut names = std::iter::once(stem.clone()).chain(numbered);
+        let is_free = |name: &String| !self.taken_variables.contains(name);
+        let variable = names.find(is_free).unwrap_or(stem);
+        self.taken_variables.insert(variable.clone());
+        self.left_out.push(format!("the api_key of `{model}`: put it into {variable}"));
+        self.variables.insert(place, variable.clone());
+        variable
     }
 }
 
-fn also(route: &Route) -> String {
-    let weight = route.weight.map(|it| format!(", weight = {it}")).unwrap_or_default();
-    let upstream_id = quoted(&route.upstream_id);
-    format!("{{ provider = \"{}\", upstream_id = {upstream_id}{weight} }}", route.provider)
+/// The address with the `/v1` that LiteLLM adds by itself.
+fn address_of(known: &KnownProvider, given: Option<&str>) -> String {
+    let Some(given) = given else { return known.base_url.to_owned() };
+    let given = given.trim_end_matches('/');
+    let path = given.split_once("://").map_or(given, |(_, rest)| rest).split_once('/');
+    if known.adds_version && path.is_none() { format!("{given}/v1") } else { given.to_owned() }
 }
 
-/// A float of LiteLLM's as the decimal that its author wrote.
+/// What the table knows of a model, and above it what the file says.
+fn facts_of(prefix: &str, upstream_id: &str, info: &Yaml) -> ModelFacts {
+    let base_model = info["base_model"].as_str().unwrap_or(upstream_id);
+    let base_model = base_model.strip_prefix(&format!("{prefix}/")).unwrap_or(base_model);
+    let mut facts = find_facts(prefix, base_model).unwrap_or_default();
+    let count = |key: &str| info[key].as_i64().and_then(|it| u64::try_from(it).ok());
+    let context = count("max_input_tokens").or(count("max_tokens"));
+    facts.context_tokens = context.or(facts.context_tokens);
+    facts.max_completion_tokens = count("max_output_tokens").or(facts.max_completion_tokens);
+    facts.dimensions = count("output_vector_size").or(facts.dimensions);
+    match info["mode"].as_str() {
+        Some("chat" | "completion" | "responses") => facts.model_type = "text",
+        Some("embedding") => facts.model_type = "embedding",
+        Some("image_generation") => facts.model_type = "image_generation",
+        Some("audio_speech") => facts.model_type = "audio_speech",
+        Some("audio_transcription") => facts.model_type = "audio_transcription",
+        Some("rerank") => facts.model_type = "rerank",
+        _ => {}
+    }
+    for (theirs, ours) in CAPABILITIES {
+        match info[*theirs].as_bool() {
+            Some(true) if !facts.capabilities.contains(ours) => facts.capabilities.push(*ours),
+            Some(false) => facts.capabilities.retain(|it| it != ours),
+            _ => {}
+        }
+    }
+    facts
+}
+
+fn price_given(parameters: &Yaml, info: &Yaml) -> Option<KnownPrice> {
+    let number = |value: &Yaml| value.as_f64().or_else(|| Some(value.as_i64()? as f64));
+    let cost = |key: &str| number(&parameters[key]).or_else(|| number(&info[key]));
+    let rate = |key: &str| cost(key).map(per_million);
+    let base = KnownRates {
+        input: rate("input_cost_per_token")?,
+        output: rate("output_cost_per_token").unwrap_or_else(|| "0".to_owned()),
+        cache_input: rate("cache_read_input_token_cost"),
+        cache_write: rate("cache_creation_input_token_cost"),
+    };
+    Some(KnownPrice { base, extended: None })
+}
+
+/// A float of LiteLLM's as the decimal that its author wrote, with as many digits as prices have
+/// here. A price that is too small for them is the least there is, not nothing.
 fn per_million(per_token: f64) -> String {
     let text = format!("{:.6}", per_token * PER_MILLION);
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text.is_empty() { "0".to_owned() } else { text.to_owned() }
+    match text {
+        "0" | "" if 0.0 < per_token => "0.000001".to_owned(),
+        "" => "0".to_owned(),
+        text => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LITELLM: &str = r#"
-model_list:
-  - model_name: gpt-4o
-    litellm_params:
-      model: openai/gpt-4o
-      api_key: os.environ/OPENAI_API_KEY
-      input_cost_per_token: 0.0000025
-      output_cost_per_token: 0.00001
-      rpm: 60
-  - model_name: gpt-4o
-    litellm_params:
-      model: hosted_vllm/meta/llama-3
-      api_base: http://10.0.0.5:8000/v1
-  - model_name: claude
-    litellm_params:
-      model: anthropic/claude-sonnet
-      api_key: sk-in-the-file
-  - model_name: "bedrock/*"
-    litellm_params:
-      model: "bedrock/*"
-litellm_settings:
-  drop_params: true
-general_settings:
-  master_key: sk-1234
-"#;
-
-    #[test]
-    fn models_of_one_name_become_routes_of_one_model() {
-        let converted = convert(LITELLM).unwrap();
-        let toml = &converted.toml;
-        assert!(toml.contains("input_usd_per_million = \"2.5\""), "{toml}");
-        assert!(toml.contains("output_usd_per_million = \"10\""), "{toml}");
-        assert!(toml.contains("api_key = \"env:OPENAI_API_KEY\""), "{toml}");
-        let also = "also = [{ provider = \"hosted-vllm\", upstream_id = \"meta/llama-3\" }]";
-        assert!(toml.contains(also), "{toml}");
-        assert_eq!(toml.matches("[[model]]").count(), 2, "{toml}");
-    }
-
-    #[test]
-    fn what_has_no_counterpart_is_said_and_keys_are_not_copied() {
-        let Converted { toml, left_out } = convert(LITELLM).unwrap();
-        let told = left_out.join("\n");
-        for expected in ["rpm", "drop_params", "master_key", "wildcards", "ANTHROPIC_API_KEY"] {
-            assert!(told.contains(expected), "{expected} in {told}");
-        }
-        assert!(!toml.contains("sk-in-the-file") && !told.contains("sk-in-the-file"));
-    }
-
-    #[test]
-    fn a_file_that_is_something_else_is_refused_in_words() {
-        assert!(convert("just a text").is_err());
-        assert!(convert("a: [").is_err());
-        assert!(convert("a: 1").is_err());
-    }
-
-    #[test]
-    fn what_was_made_is_a_configuration_that_can_be_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("tollgate.toml");
-        std::fs::write(&file, convert(LITELLM).unwrap().toml).unwrap();
-        let pairs = [("OPENAI_API_KEY", "x"), ("ANTHROPIC_API_KEY", "y")];
-        let request = config::sources::Request {
-            file: Some(file),
-            environment: pairs
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into_iter()
-                .collect(),
-            flags: Vec::new(),
-            folder: folder.path().to_owned(),
-        };
-        let read = config::sources::Sources::gather(&request).read();
-        let config = read.unwrap_or_else(|invalid| panic!("{invalid}"));
-        assert_eq!(config.models.len(), 2);
-    }
-}
+mod tests;

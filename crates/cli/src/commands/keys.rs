@@ -59,14 +59,14 @@ fn new_key(create: args::CreateKey) -> NewKey {
     }
 }
 
-fn print_created(created: &CreatedKey) -> Result<(), Failure> {
+pub(crate) fn print_created(created: &CreatedKey) -> Result<(), Failure> {
     let CreatedKey { api_key, key } = created;
     print_line(&format!("made the {} key {} of {}", key.api_key_type, key.id, key.account))?;
     print_line("its secret, which is shown only now:")?;
     print_line(api_key)
 }
 
-fn print_keys(keys: &[KeyLine]) -> Result<(), Failure> {
+pub(crate) fn print_keys(keys: &[KeyLine]) -> Result<(), Failure> {
     let mut table = Listing::new(&[
         "ID",
         "ACCOUNT",

@@ -1,26 +1,36 @@
-//! Whether each provider answers, and whether its clock agrees with ours.
+//! Proof that each provider works: it answers with its key, lists the models that the catalogue
+//! names, and each of them answers one call of one token.
+//!
+//! The console's test button runs the same checks.
 
 use std::time::Duration;
 
 use api::metering_faults::FaultCounts;
 use config::sections::provider::{Provider, ProviderKind};
+use domain::catalogue::{Model, Route};
 use futures_util::future::join_all;
 use moment::{Clock, SystemClock, Timestamp};
-use reqwest::{Client, Response, StatusCode, header};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, header};
+use serde_json::Value;
 
 use super::Finding;
+use super::model_proof::{ModelAtProvider, check_price, prove_model};
 
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Payment signatures are refused beyond this.
 const SKEW_MAX: Duration = Duration::from_secs(30);
+/// A list of a thousand models with descriptions has about 3 MB.
+const LIST_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-pub(crate) async fn check(providers: &[Provider]) -> Vec<Finding> {
+pub(crate) async fn check(providers: &[Provider], models: &[Model]) -> Vec<Finding> {
     let client = match client() {
         Ok(client) => client,
         Err(finding) => return vec![finding],
     };
-    let findings = join_all(providers.iter().map(|provider| answer(&client, provider))).await;
-    findings.into_iter().flatten().collect()
+    let proofs = providers.iter().map(|provider| prove(&client, provider, models));
+    let mut findings: Vec<Finding> = join_all(proofs).await.into_iter().flatten().collect();
+    findings.extend(models.iter().filter_map(check_price));
+    findings
 }
 
 /// A client that gives up soon; without one, a finding says why.
@@ -33,23 +43,108 @@ pub(super) fn client() -> Result<Client, Finding> {
     })
 }
 
-async fn answer(client: &Client, provider: &Provider) -> Vec<Finding> {
+/// The findings about one provider, and about each model that it runs. Its models are asked one
+/// after the other.
+async fn prove(client: &Client, provider: &Provider, models: &[Model]) -> Vec<Finding> {
     let check = format!("provider {}", provider.id);
     let Some(base_url) = &provider.base_url else {
         return vec![Finding::ok(check, "runs on this machine")];
     };
-    let url = match provider.kind {
-        ProviderKind::OpenAi | ProviderKind::Anthropic | ProviderKind::Kokoro => {
-            format!("{base_url}/models")
+    let probe = Probe::of(provider.kind);
+    let url = format!("{base_url}{}", probe.path);
+    let answered = with_credentials(client.get(&url), provider).send().await;
+    let response = match answered {
+        Ok(response) => response,
+        Err(error) => {
+            let reason = if error.is_timeout() { "no answer in time" } else { "cannot connect" };
+            let fix = "start it, or correct `base_url`";
+            return vec![Finding::failed(check, format!("{url}: {reason}"), fix)];
         }
-        _ => base_url.clone(),
     };
-    let mut request = client.get(&url);
+    let mut findings = judge_status(&check, &url, response.status(), &probe);
+    let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
+    findings.extend(date.and_then(|date| skew(&check, date, SystemClock.now())));
+    if !response.status().is_success() {
+        return findings;
+    }
+    let mut list = None;
+    if probe.lists_models {
+        list = read_json(response, LIST_BYTES_MAX).await.and_then(ModelList::of);
+        if list.is_none() {
+            let found = format!("{url} answers, but not with a list of models");
+            let fix = "correct `base_url`: it usually ends in /v1";
+            return vec![Finding::failed(check, found, fix)];
+        }
+    }
+    for (model, route) in routes_to(provider, models) {
+        let listing = match &list {
+            Some(list) => list.find(client, provider, &route.upstream_id).await,
+            None => Listing::NotAsked,
+        };
+        let asked = ModelAtProvider { model, upstream_id: &route.upstream_id, provider };
+        findings.extend(prove_model(client, &asked, &listing).await);
+    }
+    findings
+}
+
+/// The address that tells whether a provider of a kind works.
+struct Probe {
+    path: &'static str,
+    lists_models: bool,
+    /// Whether the path is one that every such provider has.
+    is_certain: bool,
+}
+
+impl Probe {
+    fn of(kind: ProviderKind) -> Probe {
+        let (path, lists_models, is_certain) = match kind {
+            ProviderKind::OpenAi => ("/models", true, true),
+            ProviderKind::Anthropic => ("/models?limit=1000", true, true),
+            ProviderKind::Kokoro => ("/models", false, true),
+            ProviderKind::A1111 => ("/sdapi/v1/sd-models", false, true),
+            ProviderKind::ComfyUi => ("/system_stats", false, true),
+            _ => ("", false, false),
+        };
+        Probe { path, lists_models, is_certain }
+    }
+}
+
+fn judge_status(check: &str, url: &str, status: StatusCode, probe: &Probe) -> Vec<Finding> {
+    let found = format!("{url} answers {status}");
+    vec![match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            Finding::failed(check, found, "correct its `api_key`")
+        }
+        _ if status.is_server_error() => Finding::failed(check, found, "look at its own log"),
+        _ if status.is_success() => Finding::ok(check, format!("{url} answers")),
+        _ if probe.is_certain => {
+            Finding::failed(check, found, "correct `base_url`: it usually ends in /v1")
+        }
+        _ => Finding::ok(check, found),
+    }]
+}
+
+/// Each model that the provider runs, once, with the name that the provider has for it.
+fn routes_to<'a>(
+    provider: &'a Provider,
+    models: &'a [Model],
+) -> impl Iterator<Item = (&'a Model, &'a Route)> {
+    let offered = models.iter().filter(|model| !model.offline);
+    offered.filter_map(move |model| {
+        let route = model.routes.iter().find(|route| route.provider == provider.id)?;
+        Some((model, route))
+    })
+}
+
+/// The key and the headers that requests of the service carry too.
+pub(super) fn with_credentials(request: RequestBuilder, provider: &Provider) -> RequestBuilder {
+    let mut request = request;
+    if provider.kind == ProviderKind::Anthropic {
+        request = request.header("anthropic-version", "2023-06-01");
+    }
     if let Some(key) = &provider.api_key {
         request = match provider.kind {
-            ProviderKind::Anthropic => {
-                request.header("x-api-key", key.expose()).header("anthropic-version", "2023-06-01")
-            }
+            ProviderKind::Anthropic => request.header("x-api-key", key.expose()),
             ProviderKind::Fal => {
                 request.header(header::AUTHORIZATION, format!("Key {}", key.expose()))
             }
@@ -59,29 +154,66 @@ async fn answer(client: &Client, provider: &Provider) -> Vec<Finding> {
     for (name, value) in &provider.headers {
         request = request.header(name, value.expose());
     }
-    match request.send().await {
-        Ok(response) => answered(&check, &url, &response, SystemClock.now()),
-        Err(error) => {
-            let reason = if error.is_timeout() { "no answer in time" } else { "cannot connect" };
-            let fix = "start it, or correct `base_url`";
-            vec![Finding::failed(check, format!("{url}: {reason}"), fix)]
-        }
-    }
+    request
 }
 
-fn answered(check: &str, url: &str, response: &Response, now: Timestamp) -> Vec<Finding> {
-    let status = response.status();
-    let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    let mut findings = vec![if is_refused {
-        Finding::failed(check, format!("{url} answers {status}"), "correct its `api_key`")
-    } else if status.is_server_error() {
-        Finding::warning(check, format!("{url} answers {status}"), "look at its own log")
-    } else {
-        Finding::ok(check, format!("{url} answers"))
-    }];
-    let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
-    findings.extend(date.and_then(|date| skew(check, date, now)));
-    findings
+/// The JSON of a response that is not too long.
+pub(super) async fn read_json(mut response: Response, bytes_max: usize) -> Option<Value> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.ok()? {
+        if bytes_max < body.len() + piece.len() {
+            return None;
+        }
+        body.extend_from_slice(&piece);
+    }
+    serde_json::from_slice(&body).ok()
+}
+
+/// Whether a provider lists a model.
+pub(super) enum Listing {
+    /// With its entry in the list.
+    Listed(Value),
+    Missing,
+    /// Providers of this kind have no list.
+    NotAsked,
+}
+
+/// The models that a provider lists, each with an `id`.
+struct ModelList(Vec<Value>);
+
+impl ModelList {
+    /// Most answer `{"data": […]}`, some with the list alone.
+    fn of(mut answer: Value) -> Option<ModelList> {
+        let list = if answer.is_array() { answer } else { answer.get_mut("data")?.take() };
+        match list {
+            Value::Array(entries) => Some(ModelList(entries)),
+            _ => None,
+        }
+    }
+
+    /// The entry of a model. One that is not in the list, such as an alias, is asked for by its name.
+    async fn find(&self, client: &Client, provider: &Provider, id: &str) -> Listing {
+        let latest = format!("{id}:latest");
+        let is_it = |entry: &&Value| entry["id"] == id || entry["id"] == latest.as_str();
+        if let Some(entry) = self.0.iter().find(is_it) {
+            return Listing::Listed(entry.clone());
+        }
+        let address = provider.base_url.as_deref().and_then(|base| Url::parse(base).ok());
+        let Some(mut address) = address else { return Listing::Missing };
+        if let Ok(mut segments) = address.path_segments_mut() {
+            segments.pop_if_empty().push("models").push(id);
+        }
+        match with_credentials(client.get(address), provider).send().await {
+            Ok(response) if response.status().is_success() => {
+                let entry = read_json(response, LIST_BYTES_MAX).await;
+                match entry.filter(|entry| entry["id"].is_string()) {
+                    Some(entry) => Listing::Listed(entry),
+                    None => Listing::Missing,
+                }
+            }
+            _ => Listing::Missing,
+        }
+    }
 }
 
 /// Token counts of a provider that were not billed as it reported them.

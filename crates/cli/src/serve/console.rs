@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use api::console::assets::{Asset, Assets, Page};
-use api::console::{Console, Operate, OperateError};
+use api::console::{Console, Operate, OperateError, OperatorKey};
 use api::engines::Engines;
 use config::sources::FlagSetting;
 use control::actor::Actor;
-use control::founding::DEFAULT_ACCOUNT;
 use control::operation::{Operation, OperationError};
 use control::secrets::{SecretName, secret};
 use control::service::Service;
@@ -30,23 +29,20 @@ pub(crate) struct Sources {
     pub(crate) engines: Arc<Engines>,
 }
 
-/// The console, and on the first start in development the token of a link that signs in once.
+/// The console. On the first start, the token of a link that signs in once as the operator.
 pub(crate) async fn open(
     service: &Arc<Service>,
     (sources, local): (Sources, Option<Local>),
-    first_key: Option<&str>,
-    is_development: bool,
+    is_first_start: bool,
 ) -> Result<(Console, Option<String>), Failure> {
     let (store, entropy) = (service.store.as_ref(), service.entropy.as_ref());
     let secret = secret(store, entropy, SecretName::Console).await?;
     let now = service.clock.now();
     let operate = operator(Arc::clone(service), sources, local);
-    let console = Console::new(&secret, assets(), DEFAULT_ACCOUNT, now).with_operator(operate);
+    let console = Console::new(&secret, assets(), now).with_operator(operate);
     let mut link = None;
-    if let Some(secret) = first_key.filter(|_| is_development) {
-        let opened = service.keys.open(secret).await;
-        let key = opened.ok().and_then(|holder| holder.key().map(|key| key.digest));
-        link = key.map(|key| console.offer_link(key, now, service.entropy.as_ref()));
+    if is_first_start {
+        link = Some(service.create_operator_link(&Actor::of_service()).await?.token);
     }
     Ok((console, link))
 }
@@ -66,7 +62,7 @@ fn assets() -> Assets {
 }
 
 fn operator(service: Arc<Service>, sources: Sources, local: Option<Local>) -> Operate {
-    Arc::new(move |operation| {
+    Arc::new(move |by: OperatorKey, operation| {
         let (service, sources, local) = (Arc::clone(&service), sources.clone(), local.clone());
         Box::pin(async move {
             if operation["operation"] == CHECK_PROVIDERS {
@@ -75,12 +71,12 @@ fn operator(service: Arc<Service>, sources: Sources, local: Option<Local>) -> Op
             if let Ok(asked) = serde_json::from_value::<WeightsAsked>(operation.clone()) {
                 return weights::answer(asked, &service, local.as_ref());
             }
-            perform(&service, operation).await
+            perform(&service, &Actor::of_operator_key(&by.last6), operation).await
         })
     })
 }
 
-async fn perform(service: &Service, operation: Value) -> Result<Value, OperateError> {
+async fn perform(service: &Service, by: &Actor, operation: Value) -> Result<Value, OperateError> {
     let operation: Operation = serde_json::from_value(operation)
         .map_err(|error| OperateError::Refused(error.to_string()))?;
     // A browser must not choose where files are written on this machine.
@@ -88,20 +84,24 @@ async fn perform(service: &Service, operation: Value) -> Result<Value, OperateEr
         let message = "back up with `tollgate backup FILE` on the machine itself";
         return Err(OperateError::Refused(message.to_owned()));
     }
-    let reply =
-        service.perform(&Actor::of_console(), operation).await.map_err(|error| match error {
-            OperationError::Refused(message) => OperateError::Refused(message),
-            OperationError::Failed(message) | OperationError::Unknown(message) => {
-                OperateError::Failed(message)
-            }
-        })?;
+    // A stolen credential must not make others that outlive it.
+    if let Operation::CreateOperatorKey(_) | Operation::CreateOperatorLink = operation {
+        let message = "run `tollgate operator` on the machine itself";
+        return Err(OperateError::Refused(message.to_owned()));
+    }
+    let reply = service.perform(by, operation).await.map_err(|error| match error {
+        OperationError::Refused(message) => OperateError::Refused(message),
+        OperationError::Failed(message) | OperationError::Unknown(message) => {
+            OperateError::Failed(message)
+        }
+    })?;
     serde_json::to_value(reply).map_err(|error| OperateError::Failed(error.to_string()))
 }
 
 async fn check_providers(sources: Sources) -> Result<Value, OperateError> {
     let config = sources.surroundings.sources(sources.flags.clone()).read();
     let config = config.map_err(|error| OperateError::Refused(error.to_string()))?;
-    let mut findings = doctor::providers::check(&config.providers).await;
+    let mut findings = doctor::providers::check(&config.providers, &config.models).await;
     let faults = &sources.engines.metering_faults;
     findings.extend(config.providers.iter().filter_map(|provider| {
         let counts = faults.of_provider(&provider.id)?;

@@ -82,7 +82,7 @@ fn pull(id: &str, service: &Arc<Service>, local: &Local) -> Result<Value, Operat
                 return;
             }
             // A model that is not offered by default is, once its files are there.
-            let reloaded = service.perform(&Actor::of_console(), Operation::ReloadModels).await;
+            let reloaded = service.perform(&Actor::of_service(), Operation::ReloadModels).await;
             if let Err(error) = reloaded {
                 tracing::warn!(%error, "the catalogue was not read again: {error}");
             }

@@ -11,7 +11,7 @@ pub(crate) struct Welcome {
     pub(crate) first_key: Option<String>,
     /// Whether the operator chose that key, and so knows it.
     pub(crate) is_key_chosen: bool,
-    /// The token of a link into the console that works once.
+    /// The token of a link that signs in to the console once, as the operator.
     pub(crate) link: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Welcome {
         }
         if let Some(token) = &self.link {
             text.push_str(&format!(
-                "console, this link signs in once: http://{address}/#/sign-in/{token}\n"
+                "console, this link signs in once as the operator: http://{address}/#/sign-in/{token}\n"
             ));
         }
         text.push_str(&format!("listening on http://{}\n", self.address));
@@ -73,7 +73,7 @@ mod tests {
             false,
             "ADMIN key, shown only now: K\n\
              try it: curl -H \"Authorization: Bearer K\" http://127.0.0.1:80/api/v1/models\n\
-             console, this link signs in once: http://127.0.0.1:80/#/sign-in/T\n\
+             console, this link signs in once as the operator: http://127.0.0.1:80/#/sign-in/T\n\
              listening on http://0.0.0.0:80\n",
         );
     }
@@ -86,7 +86,7 @@ mod tests {
             true,
             "try it: curl -H \"Authorization: Bearer $TOLLGATE_ADMIN_KEY\" \
              http://127.0.0.1:80/api/v1/models\n\
-             console, this link signs in once: http://127.0.0.1:80/#/sign-in/T\n\
+             console, this link signs in once as the operator: http://127.0.0.1:80/#/sign-in/T\n\
              listening on http://127.0.0.1:80\n",
         );
     }

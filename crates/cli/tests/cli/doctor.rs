@@ -2,9 +2,10 @@
 
 use std::net::TcpListener;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::Home;
+use crate::provider::TestProvider;
 
 /// Ports that are free on most machines would make the tests depend on the rest.
 const FREE_PORTS: &str = "[server]\nlisten = \"127.0.0.1:0\"\nadmin_listen = \"127.0.0.1:0\"\n";
@@ -57,4 +58,72 @@ fn a_wrong_configuration_fails_with_its_place() {
     let home = Home::with_config("[servr]\n");
     home.fails(&["doctor"], 1, &["tollgate.toml:1: unknown section `servr`"]);
     assert_eq!(verdict(&home, "configuration"), "failed");
+}
+
+#[test]
+fn a_provider_is_proved_by_one_call_of_one_token() {
+    let provider = TestProvider::healthy();
+    let home = Home::with_config(&provider.config("m", "1"));
+    let report = home.ok(&["doctor"]);
+    assert!(report.contains("answers; context 4096"), "{report}");
+    let calls = provider.calls();
+    assert_eq!(calls.len(), 1, "{calls:?}");
+    assert_eq!((&calls[0]["model"], &calls[0]["max_tokens"]), (&json!("m"), &json!(1)));
+}
+
+#[test]
+fn a_provider_that_does_not_work_fails() {
+    for (status, remedy) in [(404, "base_url"), (401, "api_key"), (500, "log")] {
+        let provider = TestProvider::start(move |_, _| (status, json!({})));
+        let home = Home::with_config(&provider.config("m", "1"));
+        home.fails(&["doctor"], 1, &[&format!("answers {status}"), remedy]);
+        assert_eq!(verdict(&home, "provider up"), "failed");
+        assert!(provider.calls().is_empty(), "nothing is called at a provider that does not work");
+    }
+    let page = TestProvider::start(|_, _| (200, json!("a page of something else")));
+    let home = Home::with_config(&page.config("m", "1"));
+    home.fails(&["doctor"], 1, &["not with a list of models"]);
+}
+
+#[test]
+fn a_model_that_is_missing_or_does_not_run_fails() {
+    let provider = TestProvider::healthy();
+    let home = Home::with_config(&provider.config("other", "1"));
+    home.fails(&["doctor"], 1, &["has no model `other`", "upstream_id"]);
+    assert!(provider.calls().is_empty());
+    for status in [400, 401, 404, 500] {
+        let provider = TestProvider::start(move |asked, _| match asked {
+            "GET /v1/models" => (200, json!({"data": [{"id": "m"}]})),
+            _ => (status, json!({"error": {"message": "out of memory"}})),
+        });
+        let home = Home::with_config(&provider.config("m", "1"));
+        home.fails(&["doctor"], 1, &[&format!("answers {status}"), "out of memory"]);
+        assert_eq!(verdict(&home, "provider up"), "ok");
+        assert_eq!(verdict(&home, "model own at up"), "failed");
+    }
+}
+
+#[test]
+fn a_model_that_is_known_by_another_name_too_is_no_missing_one() {
+    let provider = TestProvider::start(|asked, _| match asked {
+        "GET /v1/models" => (200, json!({"data": [{"id": "m-2026-01-01"}]})),
+        "GET /v1/models/m" => (200, json!({"id": "m-2026-01-01"})),
+        _ => (200, json!({"choices": []})),
+    });
+    let home = Home::with_config(&provider.config("m", "1"));
+    assert_eq!(verdict(&home, "model own at up"), "ok");
+}
+
+#[test]
+fn a_price_of_nothing_and_a_context_that_is_not_there_are_warnings() {
+    let provider = TestProvider::start(|asked, _| match asked {
+        "GET /v1/models" => (200, json!({"data": [{"id": "m", "max_model_len": 2048}]})),
+        _ => (200, json!({"choices": []})),
+    });
+    let home = Home::with_config(&provider.config("m", "0"));
+    let report = home.ok(&["doctor"]);
+    assert!(report.contains("its context has 2048 tokens, not 4096"), "{report}");
+    assert_eq!(verdict(&home, "price of own"), "warning");
+    let home = Home::with_config(&provider.config("m", "0.1"));
+    assert!(!home.ok(&["doctor"]).contains("price of own"));
 }

@@ -147,6 +147,15 @@ impl Running {
         http_get(&self.api, path, &format!("Authorization: Bearer {key}\r\n"))
     }
 
+    /// The same for a body of JSON that is sent.
+    pub(crate) fn post(&self, path: &str, key: &str, body: &str) -> (u16, String) {
+        let key =
+            if key.is_empty() { String::new() } else { format!("Authorization: Bearer {key}\r\n") };
+        let head =
+            format!("{key}Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+        http(&self.api, "POST", path, (&head, body))
+    }
+
     pub(crate) fn get_admin(&self, path: &str) -> (u16, String) {
         http_get(&self.admin, path, "")
     }
@@ -230,9 +239,14 @@ fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
 }
 
 fn http_get(address: &str, path: &str, headers: &str) -> (u16, String) {
+    http(address, "GET", path, (headers, ""))
+}
+
+fn http(address: &str, method: &str, path: &str, (headers, body): (&str, &str)) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n{headers}Connection: close\r\n\r\n");
+    let head = format!("{method} {path} HTTP/1.1\r\nHost: x\r\n{headers}Connection: close\r\n\r\n");
+    let request = head + body;
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();

@@ -14,5 +14,7 @@ mod ledger;
 mod loops;
 mod lost_answers;
 mod models;
+mod operator;
+mod provider;
 mod reader;
 mod serve;

@@ -17,7 +17,8 @@ pub(crate) fn card(name: &str, extra: &Value) -> Value {
 }
 
 pub(crate) async fn add(app: &TestApp, name: &str, extra: Value) -> Value {
-    app.admin().post("/admin/characters", &card(name, &extra)).await.ok()["data"].clone()
+    let operator = app.operator().await;
+    operator.post("/admin/characters", &card(name, &extra)).await.ok()["data"].clone()
 }
 
 async fn names(client: &Client, query: &str) -> Vec<String> {
@@ -63,7 +64,9 @@ async fn characters_are_for_keys_alone() {
     let stranger = app.another_account("stranger").await;
     assert_eq!(stranger.get("/characters").await.status, 200);
     let reply = stranger.post("/admin/characters", &card("X", &json!({}))).await;
-    assert!([401, 403].contains(&reply.status), "{}", reply.text());
+    assert_eq!(reply.status, 403, "{}", reply.text());
+    let reply = app.admin().post("/admin/characters", &card("X", &json!({}))).await;
+    assert_eq!(reply.status, 403, "an ADMIN key of `default` is no operator: {}", reply.text());
 }
 
 #[tokio::test]
@@ -132,7 +135,7 @@ async fn each_account_has_one_review_and_the_sums_are_exact() {
     let app = TestApp::start().await;
     add(&app, "Mara", json!({})).await;
     let path = "/characters/mara/reviews";
-    let other = app.another_account("other").await;
+    let (_, other) = app.funded_account("other", "1").await;
     let first = app.admin().post(path, &json!({"rating": 2, "message": "So so"})).await.ok();
     assert_eq!(first["data"]["isOwner"], true);
     app.clock.advance_s(1);
@@ -163,12 +166,26 @@ async fn each_account_has_one_review_and_the_sums_are_exact() {
 }
 
 #[tokio::test]
+async fn an_account_that_cannot_pay_reviews_nothing() {
+    let app = TestApp::start().await;
+    add(&app, "Mara", json!({})).await;
+    let path = "/characters/mara/reviews";
+    let unpaid = app.another_account("unpaid").await;
+    assert_eq!(unpaid.post(path, &json!({"rating": 1})).await.status, 402);
+    let (_, poor) = app.funded_account("poor", "0.09").await;
+    assert_eq!(poor.post(path, &json!({"rating": 1})).await.status, 402);
+    assert_eq!(app.admin().get(path).await.ok()["summary"]["totalReviews"], 0);
+    let (_, payer) = app.funded_account("payer", "0.10").await;
+    payer.post(path, &json!({"rating": 1})).await.ok();
+}
+
+#[tokio::test]
 async fn characters_are_managed_by_the_operator() {
     let app = TestApp::start().await;
     add(&app, "Mara", json!({})).await;
     let again = add(&app, "Mara", json!({})).await;
     assert_eq!(again["slug"], "mara-2", "the same name makes a new slug");
-    let admin = app.admin();
+    let admin = app.operator().await;
     let shown = admin.get("/admin/characters/mara").await.ok();
     assert_eq!(shown["card"]["data"]["personality"], "Calm.");
     let change = json!({"featured": true, "modelId": "kimi-k3"});

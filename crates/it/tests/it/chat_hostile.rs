@@ -114,3 +114,30 @@ async fn a_whole_answer_that_is_no_answer_costs_nothing() {
     }
     assert_eq!(app.spent().await.nanos(), 0);
 }
+
+#[tokio::test]
+async fn a_providers_words_tell_neither_addresses_nor_the_operators_prompt() {
+    let app = TestApp::start().await;
+    let refuse = |message: &str| Script::json(400, &json!({"error": {"message": message}}));
+    let told = async |stream: bool| {
+        let body = ask("kimi-k3", &json!({"stream": stream}));
+        let reply = app.admin().post(PATH, &body).await;
+        assert_eq!(reply.status, 400, "{}", reply.text());
+        reply.text()
+    };
+    for stream in [false, true] {
+        app.upstream
+            .play(refuse("no such tokenizer at http://10.0.0.5:8000/v1 (see gpu-1.internal)"));
+        let text = told(stream).await;
+        assert!(text.contains("no such tokenizer at"), "{text}");
+        assert!(!text.contains("10.0.0.5") && !text.contains("internal"), "{text}");
+        let echo = format!("messages.0.content: got '{}'", testkit::app::SYSTEM_PROMPT);
+        app.upstream.play(refuse(&echo));
+        let text = told(stream).await;
+        assert!(!text.contains("brief"), "{text}");
+        assert!(text.contains("The model's provider rejected the request."), "{text}");
+        app.upstream.play(refuse("temperature must be at most 2"));
+        assert!(told(stream).await.contains("temperature must be at most 2"));
+    }
+    assert_eq!(app.spent().await.nanos(), 0);
+}

@@ -119,18 +119,47 @@ async fn an_inference_session_is_no_admin() {
 }
 
 #[tokio::test]
-async fn a_link_signs_in_once_and_within_the_hour() {
-    let app = TestApp::start().await;
-    let holder = app.app.keys.open(app.admin_secret()).await.unwrap();
-    let key = holder.key().unwrap().digest;
-    let offer = || app.app.console.offer_link(key, app.app.clock.now(), app.app.entropy.as_ref());
-    let token = offer();
+async fn a_link_signs_in_the_operator_once_and_within_the_hour() {
+    let mut app = TestApp::start().await;
+    let hour = std::time::Duration::from_secs(60 * 60);
+    let offer = async |app: &TestApp| {
+        let until = app.app.clock.now().plus(hour);
+        app.app.keys.create_link(app.owner(), until).await.unwrap().1
+    };
+    let token = offer(&app).await;
     assert_eq!(begin(&app.anonymous(), &json!({"link": "wrong"})).await.status, 401);
-    begin(&app.anonymous(), &json!({"link": token})).await.ok();
+    assert_eq!(app.anonymous().bearer(&token).get("/api_keys").await.status, 401);
+    let reply = begin(&app.anonymous(), &json!({"link": token})).await;
+    let told = reply.ok();
+    assert_eq!((&told["keyType"], &told["isOperator"]), (&json!("OPERATOR"), &json!(true)));
+    app.restart().await;
     assert_eq!(begin(&app.anonymous(), &json!({"link": token})).await.status, 401);
-    let token = offer();
-    app.clock.0.advance(std::time::Duration::from_secs(60 * 60));
+    let proof = told["proof"].as_str().unwrap();
+    let page = app.anonymous().with("cookie", &cookie(&reply)).with("x-console-proof", proof);
+    app.clock.0.advance(11 * hour);
+    assert_eq!(page.get("/api_keys").await.status, 200, "the session outlives the link");
+    app.clock.0.advance(hour);
+    assert_eq!(page.get("/api_keys").await.status, 401);
     assert_eq!(begin(&app.anonymous(), &json!({"link": token})).await.status, 401);
+    let token = offer(&app).await;
+    app.clock.0.advance(hour);
+    assert_eq!(begin(&app.anonymous(), &json!({"link": token})).await.status, 401);
+}
+
+#[tokio::test]
+async fn over_tls_the_cookie_is_bound_to_its_host() {
+    let mut app = TestApp::start().await;
+    app.reach_by("https://testhost");
+    let reply = begin(&app.anonymous(), &json!({ "key": app.admin_secret() })).await;
+    let set = reply.header("set-cookie");
+    assert!(set.starts_with("__Host-tollgate_session="), "{set}");
+    assert!(set.contains("; Path=/;") && set.ends_with("; Secure"), "{set}");
+    assert!(!set.contains("Domain"), "{set}");
+    let proof = reply.ok()["proof"].as_str().unwrap().to_owned();
+    let page = app.anonymous().with("x-console-proof", &proof);
+    assert_eq!(page.with("cookie", &cookie(&reply)).get("/api_keys").await.status, 200);
+    let plain = cookie(&reply).replace("__Host-", "");
+    assert_eq!(page.with("cookie", &plain).get("/api_keys").await.status, 401);
 }
 
 #[tokio::test]
@@ -169,7 +198,7 @@ async fn signing_in_takes_json_from_a_page_of_ours_and_guessing_ends() {
 }
 
 #[tokio::test]
-async fn only_the_operators_admin_keys_operate_and_only_in_a_session() {
+async fn only_the_operator_operates_and_the_audit_trail_knows_with_which_key() {
     let app = TestApp::start().await;
     let ask = json!({"operation": "list_accounts"}).to_string();
     let path = "/console/operator";
@@ -177,20 +206,18 @@ async fn only_the_operators_admin_keys_operate_and_only_in_a_session() {
         let body = Body::from(ask.clone());
         async move { client.send_raw(Method::POST, path, body).await }
     };
-    let (page, with_cookie) = signed_in(&app, app.admin_secret()).await;
-    assert_eq!(operate(page).await.ok()["asked"]["operation"], "list_accounts");
+    let secret = app.operator_secret().await;
+    let told = operate(app.anonymous().bearer(&secret)).await.ok();
+    assert_eq!(told["asked"]["operation"], "list_accounts");
+    assert_eq!(told["by"], secret[secret.len() - 6..]);
+    let (page, with_cookie) = signed_in(&app, &secret).await;
+    operate(page).await.ok();
     assert_eq!(operate(with_cookie).await.status, 401);
-    assert_eq!(operate(app.admin()).await.status, 401);
 
-    let made = app.create_key(&json!({"apiKeyType": "INFERENCE", "description": "calls"})).await;
-    let (page, _) = signed_in(&app, made["apiKey"].as_str().unwrap()).await;
+    let (page, _) = signed_in(&app, app.admin_secret()).await;
+    assert_eq!(probe(&page).await["isOperator"], false);
     assert_eq!(operate(page).await.status, 403);
-
-    let other = app.another_account("other").await;
-    let body = json!({"apiKeyType": "ADMIN", "description": "theirs"});
-    let made = other.post("/api_keys", &body).await.ok();
-    let (page, _) = signed_in(&app, made["data"]["apiKey"].as_str().unwrap()).await;
-    assert_eq!(operate(page).await.status, 403);
+    assert_eq!(operate(app.admin()).await.status, 403);
 }
 
 #[tokio::test]

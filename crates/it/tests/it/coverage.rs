@@ -294,9 +294,11 @@ async fn check(example: &Example, operation: &Value) {
 
     let wallet = TestWallet::evm(1);
     let payment = wallet.pays(5_000_000, 1, app.app.clock.now());
+    let operator = app.operator().await;
     let caller = |payment: &str| match *id {
         "top_up_wallet" => app.anonymous().with("payment-signature", payment),
         "get_wallet_balance" | "list_wallet_transactions" => app.signed_in(&wallet),
+        _ if good.path.starts_with("/admin/") => operator.clone(),
         _ => app.admin(),
     };
     let made = QueuedJobs::of(&app, id).await;

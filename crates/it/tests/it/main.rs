@@ -28,6 +28,7 @@ mod console;
 mod console_activity;
 mod console_own;
 mod coverage;
+mod credentials;
 mod crypto;
 mod crypto_keyed;
 mod embeddings;

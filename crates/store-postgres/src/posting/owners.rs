@@ -1,6 +1,7 @@
 //! Owners, their keys, settings, refusals by rate limits, the audit trail, and usage that is pruned.
 
 use credits::{KeyId, OwnerId};
+use domain::access::KeyKind;
 use domain::secret::SecretDigest;
 use moment::Timestamp;
 use store::audit::AuditEntry;
@@ -23,8 +24,8 @@ const LOCK_OWNER: &str = "SELECT 1 FROM owner WHERE id = $1 FOR NO KEY UPDATE";
 /// Counts and adds in one step, so that two callers cannot both take the last place.
 const ADD_KEY: &str = "INSERT INTO api_key (id, owner, digest, last6, kind, description, \
     limit_usd, limit_diem, limit_period, expires_ms, created_ms, last_used_ms, revoked_ms, \
-    limits_since_ms, model_privacy) \
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $11, $14 \
+    limits_since_ms, model_privacy, is_operator) \
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $11, $14, $16 \
     WHERE (SELECT count(*) FROM api_key WHERE owner = $2 AND revoked_ms IS NULL \
     AND (expires_ms IS NULL OR $11 < expires_ms)) < $15";
 
@@ -86,7 +87,7 @@ pub(crate) fn add_key<'a>(
         key.owner.0,
         key.digest.0.as_slice(),
         text(&key.last6),
-        key.kind.name(),
+        key.stored_kind(),
         text(&key.settings.description),
         key.settings.limit_usd.map(|limit| limit.nanos()),
         key.settings.limit_diem.map(|limit| limit.nanos()),
@@ -97,6 +98,7 @@ pub(crate) fn add_key<'a>(
         key.revoked.map(Timestamp::ms),
         key.settings.model_privacy.name(),
         limit(active_keys_max),
+        key.kind == KeyKind::Operator,
     ];
     statements.add_one(ADD_KEY, values, StoreError::TooMany { most: active_keys_max });
     statements.notify(Change::Key(key.id));

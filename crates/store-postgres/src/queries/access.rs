@@ -19,7 +19,8 @@ use crate::session::Session;
 const OWNER_COLUMNS: &str = "owner.id, owner.kind, owner.name, owner.tier, owner.created_ms, \
      owner.frozen_ms";
 const KEY_COLUMNS: &str = "api_key.id, api_key.owner, api_key.digest, api_key.last6, \
-     api_key.kind, api_key.description, api_key.limit_usd, api_key.limit_diem, \
+     CASE WHEN api_key.is_operator THEN 'OPERATOR' ELSE api_key.kind END, \
+     api_key.description, api_key.limit_usd, api_key.limit_diem, \
      api_key.limit_period, api_key.expires_ms, api_key.created_ms, api_key.last_used_ms, \
      api_key.revoked_ms, api_key.model_privacy";
 const KEY_COLUMN_COUNT: usize = 14;

@@ -6,12 +6,13 @@ use crate::conformance::fixture::{add_key, at, done, key, key_id, owner, owner_i
 use crate::error::StoreError;
 use crate::key::{ApiKey, KeySettings};
 use crate::write::Write;
-use domain::access::ModelPrivacy;
+use domain::access::{KeyKind, ModelPrivacy};
 use domain::secret::SecretDigest;
 use money::Nano;
 
 pub(crate) const CASES: Cases = &[
     ("a key is found by its digest, with its owner", |store| Box::pin(found(store))),
+    ("a key keeps its kind when it is changed", |store| Box::pin(kinds(store))),
     ("two keys cannot share a digest", |store| Box::pin(unique(store))),
     ("an owner changes its own keys and no others", |store| Box::pin(changed(store))),
     ("a revoked key is listed no more, and cannot come back", |store| Box::pin(revoked(store))),
@@ -27,6 +28,22 @@ async fn found(store: &dyn Store) {
     assert_eq!(store.find_key(key(2).digest).await.expect("asked"), None);
     assert_eq!(store.key(owner_id(1), key_id(1)).await.expect("asked"), Some(key(1)));
     assert_eq!(store.key(owner_id(2), key_id(1)).await.expect("asked"), None);
+}
+
+async fn kinds(store: &dyn Store) {
+    done(store, vec![Write::AddOwner(owner(1))]).await;
+    for (number, kind) in (1..).zip([KeyKind::Inference, KeyKind::Admin, KeyKind::Operator]) {
+        let added = ApiKey { owner: owner_id(1), kind, ..key(number) };
+        done(store, vec![add_key(added.clone())]).await;
+        let settings = KeySettings { description: "changed".into(), ..added.settings };
+        let change =
+            Write::ChangeKey { owner: owner_id(1), key: key_id(number), settings, at: at(1) };
+        done(store, vec![change]).await;
+        let (found, _) = store.find_key(added.digest).await.expect("asked").expect("it is there");
+        assert_eq!(found.kind, kind);
+        let found = store.key(owner_id(1), key_id(number)).await.expect("asked");
+        assert_eq!(found.expect("it is there").kind, kind);
+    }
 }
 
 async fn unique(store: &dyn Store) {

@@ -15,7 +15,8 @@ use crate::sqlite::writer::WriteError;
 
 const OWNER_COLUMNS: &str = "owner.id, owner.kind, owner.name, owner.tier, owner.created_ms, \
      owner.frozen_ms";
-const KEY_COLUMNS: &str = "api_key.id, api_key.owner, api_key.digest, api_key.last6, api_key.kind, \
+const KEY_COLUMNS: &str = "api_key.id, api_key.owner, api_key.digest, api_key.last6, \
+     CASE api_key.is_operator WHEN 1 THEN 'OPERATOR' ELSE api_key.kind END, \
      api_key.description, api_key.limit_usd, api_key.limit_diem, api_key.limit_period, \
      api_key.expires_ms, api_key.created_ms, api_key.last_used_ms, api_key.revoked_ms, \
      api_key.model_privacy";
@@ -70,14 +71,14 @@ pub(crate) fn add_key(
     }
     let sql = "INSERT INTO api_key (id, owner, digest, last6, kind, description, limit_usd, \
                limit_diem, limit_period, expires_ms, created_ms, last_used_ms, revoked_ms, \
-               limits_since_ms, model_privacy) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?11, ?14)";
+               limits_since_ms, model_privacy, is_operator) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?11, ?14, ?15)";
     connection.prepare_cached(sql)?.execute(params![
         key.id.0.as_bytes(),
         key.owner.0.as_bytes(),
         key.digest.0,
         key.last6,
-        key.kind.name(),
+        key.stored_kind(),
         key.settings.description,
         key.settings.limit_usd.map(|limit| limit.nanos()),
         key.settings.limit_diem.map(|limit| limit.nanos()),
@@ -87,6 +88,7 @@ pub(crate) fn add_key(
         key.last_used.map(|used| used.ms()),
         key.revoked.map(|revoked| revoked.ms()),
         key.settings.model_privacy.name(),
+        key.kind == KeyKind::Operator,
     ])?;
     Ok(())
 }

@@ -18,7 +18,7 @@ macro_rules! step {
 
 /// Migration `n` of this list brings a database from version `n` to `n + 1`. Those that were
 /// released are never edited: a change is a new step.
-const MIGRATIONS: [(&str, &str); 20] = [
+const MIGRATIONS: [(&str, &str); 21] = [
     step!("0001", "create_owners"),
     step!("0002", "create_journal"),
     step!("0003", "create_usage"),
@@ -39,6 +39,7 @@ const MIGRATIONS: [(&str, &str); 20] = [
     step!("0018", "create_jobs"),
     step!("0019", "create_characters"),
     step!("0023", "count_audit_rows"),
+    step!("0027", "mark_operator_keys"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.

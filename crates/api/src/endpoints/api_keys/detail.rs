@@ -60,7 +60,8 @@ pub(super) fn detail(app: &App, key: &ApiKey, usage: &RecentUsage) -> wire::ApiK
 pub(super) fn kind(kind: KeyKind) -> wire::ApiKeyType {
     match kind {
         KeyKind::Inference => wire::ApiKeyType::Inference,
-        KeyKind::Admin => wire::ApiKeyType::Admin,
+        // Operator keys are listed elsewhere.
+        KeyKind::Admin | KeyKind::Operator => wire::ApiKeyType::Admin,
     }
 }
 

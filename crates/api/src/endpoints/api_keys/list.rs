@@ -7,6 +7,7 @@ use crate::call::Call;
 use crate::caller::Admin;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::api_keys::detail::{RecentUsage, detail};
+use crate::endpoints::api_keys::is_of_account;
 use crate::input::Nothing;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
@@ -23,6 +24,7 @@ async fn list_api_keys(
     app.keys.note_uses().await.map_err(Refusal::unavailable)?;
     let keys = app.store.list_keys(holder.owner.id).await.map_err(Refusal::unavailable)?;
     let usage = RecentUsage::read(&app, holder.owner.id, call.now).await?;
-    let data = keys.iter().map(|key| detail(&app, key, &usage)).collect();
+    let keys = keys.iter().filter(|key| is_of_account(key));
+    let data = keys.map(|key| detail(&app, key, &usage)).collect();
     Ok(WithHeaders::new(ApiKeyList { object: "list", data }))
 }

@@ -1,6 +1,5 @@
-//! `/admin/characters`: characters as those who run the service see and change them.
+//! `/admin/characters`: characters as the operator sees and changes them.
 
-use access::Holder;
 use characters::{Card, portrait, slug};
 use domain::entropy::time_ordered_id;
 use schema_check::Faults;
@@ -17,7 +16,7 @@ use wire::characters::{
 
 use crate::app::{App, Shared};
 use crate::call::Call;
-use crate::caller::Admin;
+use crate::caller::Operator;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::characters::{detail, find, list};
 use crate::input::{Json, Path, Query};
@@ -26,8 +25,6 @@ use crate::reply::WithHeaders;
 
 const ALL: &str = "/admin/characters";
 const ONE: &str = "/admin/characters/{slug}";
-/// The account that the first start makes; its ADMIN keys are the operator's.
-const OPERATOR: &str = "default";
 /// Names that are taken are tried with numbers behind them.
 const NUMBERS_MAX: usize = 1_000;
 
@@ -37,7 +34,6 @@ macro_rules! endpoint {
             $draft
                 .tag("Characters")
                 .summary($summary)
-                .refuses(403, "The key is not one of the operator's account")
                 .refuses(404, "There is no such character")
                 .build()
         }
@@ -52,10 +48,9 @@ endpoint!(remove_endpoint, Draft::delete(ONE, delete_character), "Remove a chara
 
 async fn list_managed_characters(
     app: Shared,
-    call: Call<Admin, Query<CharacterListQuery>>,
+    call: Call<Operator, Query<CharacterListQuery>>,
 ) -> Result<WithHeaders<CharacterList>, Refusal> {
-    let (Admin(holder), Query(query)) = (call.caller, call.input);
-    require_operator(&holder)?;
+    let (Operator(holder), Query(query)) = (call.caller, call.input);
     let found = app.store.characters(list::read(query)?, Some(holder.owner.id)).await;
     let found = found.map_err(Refusal::unavailable)?;
     let data = found.into_iter().map(|line| detail::character(&app, line)).collect();
@@ -64,10 +59,9 @@ async fn list_managed_characters(
 
 async fn create_character(
     app: Shared,
-    call: Call<Admin, Json<NewCharacter>>,
+    call: Call<Operator, Json<NewCharacter>>,
 ) -> Result<WithHeaders<ManagedCharacter>, Refusal> {
-    let (Admin(holder), Json(new)) = (call.caller, call.input);
-    require_operator(&holder)?;
+    let (Operator(holder), Json(new)) = (call.caller, call.input);
     let card = card(new.card)?;
     let wanted = slug(new.slug.as_deref().unwrap_or(&card.name));
     let id = time_ordered_id(call.now, app.entropy.as_ref());
@@ -92,19 +86,17 @@ async fn create_character(
 
 async fn get_managed_character(
     app: Shared,
-    call: Call<Admin, Path<CharacterPath>>,
+    call: Call<Operator, Path<CharacterPath>>,
 ) -> Result<WithHeaders<ManagedCharacter>, Refusal> {
-    let (Admin(holder), Path(path)) = (call.caller, call.input);
-    require_operator(&holder)?;
+    let (Operator(holder), Path(path)) = (call.caller, call.input);
     managed(&app, find(&app, &path.slug, holder.owner.id).await?).await
 }
 
 async fn update_character(
     app: Shared,
-    call: Call<Admin, (Path<CharacterPath>, Json<CharacterChange>)>,
+    call: Call<Operator, (Path<CharacterPath>, Json<CharacterChange>)>,
 ) -> Result<WithHeaders<ManagedCharacter>, Refusal> {
-    let (Admin(holder), (Path(path), Json(change))) = (call.caller, call.input);
-    require_operator(&holder)?;
+    let (Operator(holder), (Path(path), Json(change))) = (call.caller, call.input);
     let line = find(&app, &path.slug, holder.owner.id).await?;
     let mut character = line.character;
     let mut content = content(&app, &character).await?;
@@ -130,22 +122,14 @@ async fn update_character(
 
 async fn delete_character(
     app: Shared,
-    call: Call<Admin, Path<CharacterPath>>,
+    call: Call<Operator, Path<CharacterPath>>,
 ) -> Result<WithHeaders<CharacterRemoved>, Refusal> {
-    let (Admin(holder), Path(path)) = (call.caller, call.input);
-    require_operator(&holder)?;
+    let (Operator(holder), Path(path)) = (call.caller, call.input);
     let line = find(&app, &path.slug, holder.owner.id).await?;
     let write = CharacterWrite::Remove(line.character.id);
     let commit = app.store.commit(Group::of(write.into()));
     commit.await.map_err(Refusal::unavailable)?;
     Ok(WithHeaders::new(CharacterRemoved { success: true }))
-}
-
-fn require_operator(holder: &Holder) -> Result<(), Refusal> {
-    if holder.owner.name == OPERATOR {
-        return Ok(());
-    }
-    Err(Refusal::forbidden("Only ADMIN keys of the operator's account manage characters."))
 }
 
 fn card(sent: Map<String, Value>) -> Result<Card, Refusal> {

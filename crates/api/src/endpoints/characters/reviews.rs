@@ -16,6 +16,7 @@ use crate::caller::KeyHolder;
 use crate::endpoint::{Draft, Endpoint};
 use crate::endpoints::characters::{detail, find};
 use crate::input::{Json, Path, Query};
+use crate::payment::{CONSUMABLE_MIN, can_consume};
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 
@@ -36,6 +37,7 @@ pub(crate) fn create_endpoint() -> Endpoint {
     Draft::post(PATH, create_character_review)
         .tag("Characters")
         .summary("Say something of a character; a second review replaces the first")
+        .refuses(402, "The account cannot pay for a call")
         .refuses(404, "There is no such character")
         .build()
 }
@@ -79,6 +81,13 @@ async fn create_character_review(
 ) -> Result<WithHeaders<ReviewReply>, Refusal> {
     let (KeyHolder(holder), (Path(path), Json(new))) = (call.caller, call.input);
     let owner = holder.owner.id;
+    if !can_consume(app.ledger.balances(owner).total()) {
+        return Err(Refusal::insufficient_balance(format!(
+            "Only accounts that can pay for a call review characters: at least ${CONSUMABLE_MIN} is \
+             needed. Visit {} to add credits.",
+            app.settings.public_url
+        )));
+    }
     let line = find(&app, &path.slug, owner).await?;
     let written = stored::Review {
         id: time_ordered_id(call.now, app.entropy.as_ref()),

@@ -1,0 +1,118 @@
+//! Prices, sizes and capabilities of models at well-known providers, from a table in the program.
+//!
+//! The table is `data/model-facts.tsv`; its head says where the data comes from.
+
+const TABLE: &str = include_str!("../../../data/model-facts.tsv");
+const COLUMNS: usize = 16;
+
+/// What is known of one model at one provider.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ModelFacts {
+    /// `text` or `embedding`, another type in LiteLLM's words, or empty where it is not known.
+    pub(super) model_type: &'static str,
+    pub(super) price: Option<KnownPrice>,
+    pub(super) context_tokens: Option<u64>,
+    pub(super) max_completion_tokens: Option<u64>,
+    pub(super) dimensions: Option<u64>,
+    pub(super) capabilities: Vec<&'static str>,
+}
+
+/// Rates in USD for a million tokens, as decimals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct KnownPrice {
+    pub(super) base: KnownRates,
+    /// The context size above which other rates hold, and those.
+    pub(super) extended: Option<(u64, KnownRates)>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct KnownRates {
+    pub(super) input: String,
+    pub(super) output: String,
+    pub(super) cache_input: Option<String>,
+    pub(super) cache_write: Option<String>,
+}
+
+/// The facts of a model by LiteLLM's prefix of its provider and the provider's name of it. A date or
+/// `-latest` at the end of the name is left off if the name as it stands is not known.
+pub(super) fn find_facts(prefix: &str, id: &str) -> Option<ModelFacts> {
+    let found = |id: &str| rows().find(|row| row[0] == prefix && row[1] == id);
+    let row = found(id).or_else(|| found(undated(id)?))?;
+    let number = |index: usize| row[index].parse().ok();
+    let optional = |index: usize| (!row[index].is_empty()).then(|| row[index].to_owned());
+    let rates = |first: usize| {
+        Some(KnownRates {
+            input: optional(first)?,
+            output: optional(first + 1).unwrap_or_else(|| "0".to_owned()),
+            cache_input: optional(first + 2),
+            cache_write: optional(first + 3),
+        })
+    };
+    let extended = number(7).zip(rates(8));
+    Some(ModelFacts {
+        model_type: row[2],
+        price: rates(3).map(|base| KnownPrice { base, extended }),
+        context_tokens: number(12),
+        max_completion_tokens: number(13),
+        dimensions: number(14),
+        capabilities: row[15].split(',').filter(|it| !it.is_empty()).collect(),
+    })
+}
+
+fn rows() -> impl Iterator<Item = [&'static str; COLUMNS]> {
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
+}
+
+/// `gpt-4o-2024-08-06`, `claude-sonnet-4-20250514` and `x-latest` without what comes last.
+fn undated(id: &str) -> Option<&str> {
+    if let Some(name) = id.strip_suffix("-latest") {
+        return Some(name);
+    }
+    let is_date = |text: &str, form: &str| {
+        text.len() == form.len()
+            && text.bytes().zip(form.bytes()).all(|(byte, wanted)| match wanted {
+                b'0' => byte.is_ascii_digit(),
+                _ => byte == wanted,
+            })
+    };
+    ["-00000000", "-0000-00-00"].into_iter().find_map(|form| {
+        let (name, date) = id.split_at_checked(id.len().checked_sub(form.len())?)?;
+        is_date(date, form).then_some(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::catalogue::{Capability, Named};
+    use money::{Per, Price};
+
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_table_can_be_read() {
+        let lines = TABLE.lines().filter(|line| !line.starts_with('#')).count();
+        assert_eq!(rows().count(), lines);
+        for row in rows() {
+            for amount in row[3..7].iter().chain(&row[8..12]).filter(|it| !it.is_empty()) {
+                assert!(Price::parse(amount, Per::Million).is_ok(), "{row:?}");
+            }
+            for word in row[15].split(',').filter(|it| !it.is_empty()) {
+                assert!(Capability::NAMES.contains(&word), "{row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_is_found_with_and_without_its_date() {
+        let facts = find_facts("openai", "gpt-4o").unwrap();
+        let base = facts.price.unwrap().base;
+        assert_eq!((base.input.as_str(), base.output.as_str()), ("2.5", "10"));
+        assert!(facts.capabilities.contains(&"tools") && facts.capabilities.contains(&"vision"));
+        assert_eq!(undated("gpt-4o-2024-08-06"), Some("gpt-4o"));
+        assert_eq!(undated("claude-sonnet-4-20250514"), Some("claude-sonnet-4"));
+        assert_eq!(undated("gpt-4o"), None);
+        assert_eq!(undated("llama-3-70b"), None);
+        assert!(find_facts("anthropic", "gpt-4o").is_none());
+    }
+}

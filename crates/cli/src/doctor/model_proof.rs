@@ -1,0 +1,238 @@
+//! Proof that a model works at its provider: it is listed, it can do what the catalogue announces,
+//! and it answers one call of one token.
+
+use std::time::Duration;
+
+use config::sections::provider::{Provider, ProviderKind};
+use domain::catalogue::{Capability, Model, ModelSpec, TextSpec};
+use domain::pricing::{ImageRates, Rate};
+use money::Price;
+use reqwest::{Client, StatusCode};
+use serde_json::{Value, json};
+
+use super::Finding;
+use super::providers::{Listing, read_json, with_credentials};
+
+/// A server may have to load the model first.
+const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// How much of a provider's own words is shown.
+const WORDS_CHARS_MAX: usize = 200;
+
+/// A model of the catalogue where one of its providers runs it.
+pub(super) struct ModelAtProvider<'a> {
+    pub(super) model: &'a Model,
+    /// The provider's name of it.
+    pub(super) upstream_id: &'a str,
+    pub(super) provider: &'a Provider,
+}
+
+pub(super) async fn prove_model(
+    client: &Client,
+    asked: &ModelAtProvider<'_>,
+    listing: &Listing,
+) -> Vec<Finding> {
+    let check = format!("model {} at {}", asked.model.id, asked.provider.id);
+    let mut findings = Vec::new();
+    let seen = match listing {
+        Listing::Listed(entry) => Some(SeenModel::of(entry)),
+        Listing::NotAsked => None,
+        Listing::Missing => {
+            let found = format!("the provider has no model `{}`", asked.upstream_id);
+            return vec![Finding::failed(check, found, "correct its `upstream_id`")];
+        }
+    };
+    if let (Some(seen), ModelSpec::Text(text)) = (&seen, &asked.model.spec) {
+        findings.extend(seen.contradict(&check, text));
+    }
+    let Some(call) = SmallCall::of(asked) else {
+        let found = "not called: the smallest call costs as much as a whole one";
+        findings.insert(0, Finding::ok(check, found));
+        return findings;
+    };
+    let known = seen.map(|seen| seen.to_text()).unwrap_or_default();
+    findings.insert(0, call.send(client, asked, (check, known)).await);
+    findings
+}
+
+/// A warning for a model that is sold at 0.
+pub(super) fn check_price(model: &Model) -> Option<Finding> {
+    let is_zero = |rate: &Rate| rate.usd == Price::default();
+    let is_free = match &model.spec {
+        ModelSpec::Text(text) => {
+            is_zero(&text.price.base.input) && is_zero(&text.price.base.output)
+        }
+        ModelSpec::Embedding(embedding) => is_zero(&embedding.price.base.input),
+        ModelSpec::Tts(speech) => is_zero(&speech.price),
+        ModelSpec::Asr(speech) => is_zero(&speech.price),
+        ModelSpec::Image(image) => match &image.price.generation {
+            ImageRates::Flat(rate) => is_zero(rate),
+            ImageRates::ByResolution(rates) => rates.values().any(is_zero),
+        },
+        _ => false,
+    };
+    is_free.then(|| {
+        let check = format!("price of {}", model.id);
+        Finding::warning(check, "0: callers get it for nothing", "give it a `price`")
+    })
+}
+
+/// What a provider's list tells about a model, where it tells.
+struct SeenModel {
+    context_tokens: Option<u64>,
+    has_tools: Option<bool>,
+    has_vision: Option<bool>,
+}
+
+impl SeenModel {
+    fn of(entry: &Value) -> SeenModel {
+        let sizes = ["/max_model_len", "/context_length", "/context_window", "/meta/n_ctx"];
+        let more = ["/max_context_length", "/max_input_tokens", "/meta/n_ctx_train"];
+        let mut sizes = sizes.iter().chain(&more);
+        let contains = |pointer: &str, words: &[&str]| -> Option<bool> {
+            let list = entry.pointer(pointer)?.as_array()?;
+            Some(list.iter().filter_map(Value::as_str).any(|it| words.contains(&it)))
+        };
+        let flag = |pointer: &str| entry.pointer(pointer).and_then(Value::as_bool);
+        SeenModel {
+            context_tokens: sizes.find_map(|pointer| entry.pointer(pointer)?.as_u64()),
+            has_tools: contains("/supported_parameters", &["tools"])
+                .or_else(|| contains("/capabilities", &["tools", "tool_use"]))
+                .or_else(|| flag("/capabilities/function_calling")),
+            has_vision: contains("/architecture/input_modalities", &["image"])
+                .or_else(|| contains("/capabilities", &["vision"]))
+                .or_else(|| flag("/capabilities/vision")),
+        }
+    }
+
+    /// Warnings where the catalogue announces what the provider says it has not.
+    fn contradict(&self, check: &str, text: &TextSpec) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some(seen) = self.context_tokens.filter(|seen| *seen < text.context_tokens) {
+            let found = format!("its context has {seen} tokens, not {}", text.context_tokens);
+            let fix = format!("set `context_tokens = {seen}`");
+            findings.push(Finding::warning(check, found, fix));
+        }
+        let claims = [
+            (self.has_tools, Capability::Tools, "tools"),
+            (self.has_vision, Capability::Vision, "vision"),
+        ];
+        for (seen, capability, name) in claims {
+            if seen == Some(false) && text.has(capability) {
+                let found = format!("the provider does not offer `{name}` for it");
+                let fix = format!("take \"{name}\" out of its `capabilities`");
+                findings.push(Finding::warning(check, found, fix));
+            }
+        }
+        findings
+    }
+
+    fn to_text(&self) -> String {
+        let mut text = String::new();
+        if let Some(tokens) = self.context_tokens {
+            text.push_str(&format!("; context {tokens}"));
+        }
+        for (seen, name) in [(self.has_tools, "tools"), (self.has_vision, "vision")] {
+            if seen == Some(true) {
+                text.push_str(&format!("; {name}"));
+            }
+        }
+        text
+    }
+}
+
+/// The cheapest call that shows whether a model runs.
+struct SmallCall {
+    path: &'static str,
+    body: Value,
+    /// Where a good answer has a list.
+    answer: &'static str,
+}
+
+impl SmallCall {
+    /// None for models that have no cheap call.
+    fn of(asked: &ModelAtProvider<'_>) -> Option<SmallCall> {
+        let (kind, id) = (asked.provider.kind, asked.upstream_id);
+        let messages = json!([{ "role": "user", "content": "Hi" }]);
+        match (&asked.model.spec, kind) {
+            (ModelSpec::Text(_), ProviderKind::OpenAi) => {
+                // OpenAI's own reasoning models know only the longer name.
+                let is_openai = asked.provider.dialect.name() == "openai";
+                let bound = if is_openai { "max_completion_tokens" } else { "max_tokens" };
+                let mut body = json!({ "model": id, "messages": messages });
+                body[bound] = 1.into();
+                Some(SmallCall { path: "/chat/completions", body, answer: "/choices" })
+            }
+            (ModelSpec::Text(_), ProviderKind::Anthropic) => {
+                let body = json!({ "model": id, "messages": messages, "max_tokens": 1 });
+                Some(SmallCall { path: "/messages", body, answer: "/content" })
+            }
+            (ModelSpec::Embedding(_), ProviderKind::OpenAi) => {
+                let body = json!({ "model": id, "input": "Hi" });
+                Some(SmallCall { path: "/embeddings", body, answer: "/data" })
+            }
+            _ => None,
+        }
+    }
+
+    async fn send(
+        &self,
+        client: &Client,
+        asked: &ModelAtProvider<'_>,
+        (check, known): (String, String),
+    ) -> Finding {
+        let provider = asked.provider;
+        let url = format!("{}{}", provider.base_url.as_deref().unwrap_or_default(), self.path);
+        let request = with_credentials(client.post(&url), provider);
+        let answered = request.timeout(CALL_TIMEOUT).json(&self.body).send().await;
+        let response = match answered {
+            Ok(response) => response,
+            Err(error) => {
+                let reason = if error.is_timeout() { "no answer in time" } else { "broke off" };
+                let fix = "look at the provider's own log";
+                return Finding::failed(check, format!("{url}: {reason}"), fix);
+            }
+        };
+        let status = response.status();
+        let body = read_json(response, ANSWER_BYTES_MAX).await.unwrap_or_default();
+        let has_answer = body.pointer(self.answer).is_some_and(Value::is_array);
+        if status.is_success() && has_answer {
+            return Finding::ok(check, format!("answers{known}"));
+        }
+        let words = words_of(&body, provider);
+        if status == StatusCode::BAD_REQUEST && is_cut_short(&words) {
+            return Finding::ok(check, format!("answers, thinking first{known}"));
+        }
+        let found = format!("{url} answers {status}{words}");
+        match status {
+            StatusCode::TOO_MANY_REQUESTS => {
+                Finding::warning(check, found, "try again later, or raise the limit there")
+            }
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                Finding::failed(check, found, "correct the provider's `api_key`")
+            }
+            StatusCode::NOT_FOUND => {
+                Finding::failed(check, found, "correct its `upstream_id`, or the `base_url`")
+            }
+            _ => Finding::failed(check, found, "look at the provider's own log"),
+        }
+    }
+}
+
+/// The provider's words about an error, on one line and without its key.
+fn words_of(body: &Value, provider: &Provider) -> String {
+    let error = &body["error"];
+    let words = error.as_str().or_else(|| error["message"].as_str());
+    let Some(words) = words.or_else(|| body["message"].as_str()) else { return String::new() };
+    let mut words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some(key) = provider.api_key.as_ref().filter(|key| !key.expose().is_empty()) {
+        words = words.replace(key.expose(), "…");
+    }
+    let short: String = words.chars().take(WORDS_CHARS_MAX).collect();
+    format!(": {short}")
+}
+
+/// Whether a model that thinks first refused for having used up its one token, as OpenAI's do.
+fn is_cut_short(words: &str) -> bool {
+    words.contains("max_tokens or model output limit was reached")
+}
