@@ -10,14 +10,14 @@ fn rate(usd: &str) -> Rate {
     Rate::at_par(Price::parse(usd, Per::Million).expect("tests write valid prices"))
 }
 
-/// The prices of a model with everything: $1.40 in, $4.40 out, $0.26 cached, $1.75 written.
+/// The prices of a model with everything: $1.40 in, $4.40 out, $0.26 cached, $1.75 written, $1.60 for an hour.
 fn price() -> TokenPrice {
     let base = TokenRates {
         input: rate("1.40"),
         output: rate("4.40"),
         cache_input: Some(rate("0.26")),
         cache_write: Some(rate("1.75")),
-        cache_write_1h: Some(rate("2.80")),
+        cache_write_1h: Some(rate("1.60")),
     };
     let long = TokenRates { input: rate("2.80"), output: rate("8.80"), ..base };
     let extended = ExtendedPrice { above_context_tokens: 200_000, rates: long };
@@ -44,7 +44,7 @@ fn a_cached_token_is_billed_once_and_at_its_own_price() {
             (TokenClass::Input, 10, "1.4"),
             (TokenClass::CacheInput, 60, "0.26"),
             (TokenClass::CacheWrite, 10, "1.75"),
-            (TokenClass::CacheWriteHour, 20, "2.8"),
+            (TokenClass::CacheWriteHour, 20, "1.6"),
             (TokenClass::Output, 5, "4.4"),
         ],
     );
@@ -58,7 +58,7 @@ fn a_cached_token_is_billed_once_and_at_its_own_price() {
 fn details_beyond_the_prompt_are_not_billed_twice() {
     check(
         TokenCounts { prompt: 10, cached: 8, cache_write: 8, cache_write_1h: 9, completion: 0 },
-        &[(TokenClass::CacheInput, 8, "0.26"), (TokenClass::CacheWriteHour, 2, "2.8")],
+        &[(TokenClass::CacheInput, 8, "0.26"), (TokenClass::CacheWriteHour, 2, "1.6")],
     );
 }
 
