@@ -10,7 +10,8 @@ fn rate(usd: &str) -> Rate {
     Rate::at_par(Price::parse(usd, Per::Million).expect("tests write valid prices"))
 }
 
-/// The prices of a model with everything: $1.40 in, $4.40 out, $0.26 cached, $1.75 written, $1.60 for an hour.
+/// The prices of a model with everything: $1.40 in, $4.40 out, $0.26 cached, $1.75 written and $1.60
+/// written for an hour.
 fn price() -> TokenPrice {
     let base = TokenRates {
         input: rate("1.40"),
