@@ -30,6 +30,17 @@ pub(crate) struct Sources {
     pub(crate) engines: Arc<Engines>,
 }
 
+impl Sources {
+    pub(crate) fn new(
+        surroundings: &Surroundings,
+        flags: &[FlagSetting],
+        engines: &Arc<Engines>,
+    ) -> Sources {
+        let (surroundings, flags) = (surroundings.clone(), flags.to_vec());
+        Sources { surroundings, flags, engines: Arc::clone(engines) }
+    }
+}
+
 /// The console, and on the first start in development the token of a link that signs in once.
 pub(crate) async fn open(
     service: &Arc<Service>,
