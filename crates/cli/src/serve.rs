@@ -108,11 +108,7 @@ pub(crate) async fn run(
     let local = Local::of(engine, surroundings, (&config.engine, &config.log))?;
     let address = listeners.api_address;
     let front = front(local.as_ref(), address);
-    let sources = console::Sources {
-        surroundings: surroundings.clone(),
-        flags: flags.clone(),
-        engines: Arc::clone(&engines),
-    };
+    let sources = console::Sources::new(surroundings, &flags, &engines);
     let offer = (Arc::clone(&engines), Arc::clone(&chains), local.clone());
     let (service, (lease, shared)) =
         open(surroundings, flags, config, offer, (front, chosen_key)).await?;

@@ -208,7 +208,10 @@ impl Service {
     }
 
     /// The report after money was moved: if it cannot be read, the movement happened all the same.
-    pub(crate) async fn report_moved(&self, owner: &Owner) -> Result<AccountReport, OperationError> {
+    pub(crate) async fn report_moved(
+        &self,
+        owner: &Owner,
+    ) -> Result<AccountReport, OperationError> {
         self.report(owner).await.map_err(|error| {
             OperationError::Unknown(format!("it was done, and the balance cannot be read: {error}"))
         })

@@ -87,7 +87,8 @@ impl Service {
         let mended = self.ledger.mend_time(audit).await?;
         let mended = mended.ok_or_else(|| {
             OperationError::Refused(
-                "the books are not dated ahead of the clock, so there is nothing to mend".to_owned(),
+                "the books are not dated ahead of the clock, so there is nothing to mend"
+                    .to_owned(),
             )
         })?;
         Ok(TimeMendReport { from: mended.from.to_string(), to: mended.to.to_string() })

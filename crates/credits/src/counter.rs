@@ -108,7 +108,8 @@ impl Counter {
 
     /// What was spent in days and months after `at` counts as nothing spent in the present ones.
     pub(crate) fn mend_time(&mut self, at: Timestamp) {
-        for (period, present) in [(LimitPeriod::Epoch, at.day()), (LimitPeriod::Month, at.month())] {
+        for (period, present) in [(LimitPeriod::Epoch, at.day()), (LimitPeriod::Month, at.month())]
+        {
             let Some((newest, _)) = self.newest_spent(period) else { continue };
             if present < newest {
                 self.buckets.retain(|it| it.period != period || it.number < present);

@@ -50,9 +50,7 @@ pub fn marks_cache(messages: &[Message]) -> bool {
 pub fn marks_hour_cache(messages: &[Message]) -> bool {
     messages.iter().filter_map(Message::content).any(|content| match content {
         Content::Text(_) => false,
-        Content::Parts(parts) => {
-            parts.iter().any(|part| part.cache == Some(CacheControl::OneHour))
-        }
+        Content::Parts(parts) => parts.iter().any(|part| part.cache == Some(CacheControl::OneHour)),
     })
 }
 

@@ -111,10 +111,7 @@ impl Cost {
 
     /// The sum in each currency.
     pub fn plus(self, other: Cost) -> Cost {
-        Cost {
-            usd: self.usd.saturating_add(other.usd),
-            diem: self.diem.saturating_add(other.diem),
-        }
+        Cost { usd: self.usd.saturating_add(other.usd), diem: self.diem.saturating_add(other.diem) }
     }
 
     /// At most `most` in each currency.

@@ -50,7 +50,8 @@ async fn run(
                 note_name(&funds, candidate, answer.upstream_id.as_deref());
                 let used = used(candidate, &answer, answer_max);
                 let provider = answer.served.as_ref().map(|served| &*served.provider);
-                let settled = settle(funds, candidate, MeteredAnswer { used, provider }, extras).await?;
+                let settled =
+                    settle(funds, candidate, MeteredAnswer { used, provider }, extras).await?;
                 let notes = RouteNotes::of(candidate, answer.served.as_ref());
                 return Ok(PaidAnswer {
                     model: Arc::clone(&candidate.model),

@@ -35,8 +35,9 @@ pub(crate) async fn check(
 async fn journal_time(operator: &mut Operator<'_>) -> Option<Finding> {
     let Ok(Reply::Status(status)) = operator.perform(Operation::Ping).await else { return None };
     let ahead_s = status.journal_ahead_s?;
-    let found =
-        format!("dated {ahead_s} s ahead of the clock: limits and allowances stand still meanwhile");
+    let found = format!(
+        "dated {ahead_s} s ahead of the clock: limits and allowances stand still meanwhile"
+    );
     let fix = "set the clock right; if it is, run `tollgate ledger mend-time --reason TEXT`";
     Some(Finding::failed("journal", found, fix))
 }

@@ -29,6 +29,17 @@ pub(crate) struct Sources {
     pub(crate) engines: Arc<Engines>,
 }
 
+impl Sources {
+    pub(crate) fn new(
+        surroundings: &Surroundings,
+        flags: &[FlagSetting],
+        engines: &Arc<Engines>,
+    ) -> Sources {
+        let (surroundings, flags) = (surroundings.clone(), flags.to_vec());
+        Sources { surroundings, flags, engines: Arc::clone(engines) }
+    }
+}
+
 /// The console. On the first start, the token of a link that signs in once as the operator.
 pub(crate) async fn open(
     service: &Arc<Service>,

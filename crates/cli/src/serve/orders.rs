@@ -27,10 +27,11 @@ impl Sender {
             OperationError::Unknown(format!("the answer of the node at {node} was lost: {cause}"))
         };
         let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
-        let answer = self.0.send_order(&node, PATH, order).await.map_err(|unsent| match unsent {
-            Unsent::Unreached(cause) => failed(cause),
-            Unsent::Lost(cause) => lost(cause),
-        })?;
+        let answer =
+            self.0.send_order(&node, PATH, order).await.map_err(|unsent| match unsent {
+                Unsent::Unreached(cause) => failed(cause),
+                Unsent::Lost(cause) => lost(cause),
+            })?;
         match serde_json::from_slice(&answer).map_err(|error| lost(error.to_string()))? {
             SocketReply::Done(reply) => Ok(*reply),
             SocketReply::Error(error) => Err(error),

@@ -43,7 +43,12 @@ pub(super) const KEYS: &[Key] = &[
         Kind::Table,
         "What it costs; one shape per type. Left out only with `free = true`.",
     ),
-    Key::with_default("free", Kind::Flag, "false", "Offers the model for nothing, without a price."),
+    Key::with_default(
+        "free",
+        Kind::Flag,
+        "false",
+        "Offers the model for nothing, without a price.",
+    ),
     Key::optional("name", Kind::Text, "The name people read; the id unless given."),
     Key::optional("description", Kind::Text, "A sentence for the listing."),
     Key::optional("source", Kind::Text, "Where the model comes from, such as a web page."),

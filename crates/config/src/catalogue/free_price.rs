@@ -19,8 +19,7 @@ pub(super) fn filled_in(table: &Table, model_type: ModelType, faults: &Faults) -
         price.insert(name, amount());
     }
     let mut filled_in = table.clone();
-    filled_in
-        .insert("price", Node { value: Value::Table(price), origin: free.origin.clone() });
+    filled_in.insert("price", Node { value: Value::Table(price), origin: free.origin.clone() });
     Some(filled_in)
 }
 

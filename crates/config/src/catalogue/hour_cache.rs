@@ -8,9 +8,8 @@ use crate::sections::provider::{Provider, ProviderKind};
 /// Anthropic bills what is cached for an hour at twice the price of input: models that it may run
 /// cost the same multiple here.
 pub(crate) fn fill_hour_cache_prices(models: &mut [Model], providers: &[Provider]) {
-    let is_anthropic = |id: &str| {
-        providers.iter().any(|it| it.id == id && it.kind == ProviderKind::Anthropic)
-    };
+    let is_anthropic =
+        |id: &str| providers.iter().any(|it| it.id == id && it.kind == ProviderKind::Anthropic);
     for model in models {
         if !model.routes.iter().any(|route| is_anthropic(&route.provider)) {
             continue;

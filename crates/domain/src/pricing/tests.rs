@@ -11,7 +11,13 @@ fn rate(usd: &str) -> Rate {
 }
 
 fn rates(input: &str) -> TokenRates {
-    TokenRates { input: rate(input), output: rate("9"), cache_input: None, cache_write: None }
+    TokenRates {
+        input: rate(input),
+        output: rate("9"),
+        cache_input: None,
+        cache_write: None,
+        cache_write_1h: None,
+    }
 }
 
 #[test]

@@ -261,7 +261,8 @@ async fn what_fal_did_not_want_to_make_is_told_and_never_fetched_from_inside() {
 
 #[tokio::test]
 async fn a_result_that_fal_will_never_have_ends_the_work_and_one_that_it_may_have_does_not() {
-    let never = |_: &str| http("500 Internal Server Error", "application/json", r#"{"detail":"x"}"#);
+    let never =
+        |_: &str| http("500 Internal Server Error", "application/json", r#"{"detail":"x"}"#);
     let stub = fal_server(never);
     let made = engine(&stub, Protocol::Fal, MediaWork::Video);
     let ticket = made.submit("x", &MediaRequest::Video(clip())).await.unwrap();

@@ -97,6 +97,7 @@ async fn i2_more_spent_than_there_was() {
                    month_spent = month_spent + 1999000, lifetime_spent = lifetime_spent + 1999000";
     check(&world, sql, expect![[r#"
         I2 no overdraft broken: USD main of 01010101-0101-0101-0101-010101010101 after entry 01a1df14-1e00-7000-8000-000000000013
+        I6 a charge is its bill broken: row 20 of usage, charge 01a1df14-1e00-7000-8000-000000000013: 1000 units at 1000 pico are 1000 nano, and 2000000 nano were charged
         I2 no overdraft broken: USD main of 01010101-0101-0101-0101-010101010101 has -0.0010095 available, 0 pending"#]]).await;
 }
 
@@ -134,6 +135,7 @@ async fn i6_a_charge_above_its_bill() {
     let sql = "UPDATE usage SET amount = amount - 7 WHERE seq = 20; \
                UPDATE usage_daily SET amount = amount - 7";
     check(&world, sql, expect![[r#"
+        I6 a charge is its bill broken: row 20 of usage, charge 01a1df14-1e00-7000-8000-000000000013: 1000 units at 1000 pico are 1000 nano, and 993 nano were charged
         I6 a charge is its bill broken: charge 01a1df14-1e00-7000-8000-000000000013: the journal less its usage is 7 nano USD
         I6 a charge is its bill broken: owner 01010101-0101-0101-0101-010101010101: the journal less the daily sums of usage is 7 nano USD
         I6 a charge is its bill broken: day 2026-11-15: the journal less the daily sums of usage is 7 nano USD"#]]).await;
@@ -403,7 +405,13 @@ async fn a_list_of_violations_that_is_cut_says_how_many_there_are() {
 /// Several nodes write the journal: transfers of other entries stand between those of one.
 #[tokio::test]
 async fn transfers_of_an_entry_may_stand_apart_but_none_may_be_missing() {
-    let world = busy_world().await;
+    let world = world().await;
+    world.top_up(1, 1_000).await;
+    // What could not be charged is a second transfer.
+    let hold = world.ledger.hold(wallet(), exactly(1_000)).unwrap();
+    let charge = world.ledger.settle(hold, cost(5_000)).await.unwrap().charge;
+    world.top_up(2, 1_000).await;
+    assert_eq!(world.store.transfers(charge).await.unwrap().len(), 2);
     let apart = "UPDATE transfer SET seq = seq + 1000 WHERE leg = 1";
     check(&world, apart, expect![[""]]).await;
     let missing = "UPDATE transfer SET leg = 2 WHERE leg = 1";

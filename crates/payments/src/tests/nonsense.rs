@@ -100,7 +100,8 @@ async fn an_error_that_is_no_object_is_a_refusal() {
 
 #[tokio::test]
 async fn statuses_of_any_shape_tell_nothing() {
-    for statuses in [json!("text"), json!(7), json!([]), json!({ "value": 7 }), json!({ "value": [] })]
+    for statuses in
+        [json!("text"), json!(7), json!([]), json!({ "value": 7 }), json!({ "value": [] })]
     {
         let url = stub(Arc::new(move |_, _| statuses.clone())).await;
         let node = SolanaNode {

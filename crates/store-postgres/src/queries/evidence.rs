@@ -5,8 +5,8 @@ use money::Currency;
 use store::audit::{AUDIT_ROWS_MAX, AuditEntry, AuditRow};
 use store::claim::ClaimId;
 use store::evidence::{
-    AllowanceSet, AuditCount, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim, ReceivedClaim,
-    USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
+    AllowanceSet, AuditCount, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim,
+    ReceivedClaim, USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
 };
 use store::names::allowance;
 use store::{EvidenceStore, StoreFuture};

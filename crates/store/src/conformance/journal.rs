@@ -24,9 +24,7 @@ pub(crate) const CASES: Cases = &[
     ("a lot that is closed is empty, and can be opened again", |store| Box::pin(closed(store))),
     ("a key's spending starts over each day and month", |store| Box::pin(key_spend(store))),
     ("an allowance keeps its newest amount and period", |store| Box::pin(allowances(store))),
-    ("given credit is what was granted less what was taken back", |store| {
-        Box::pin(given(store))
-    }),
+    ("given credit is what was granted less what was taken back", |store| Box::pin(given(store))),
     ("a trial balance has the closed lots and the last entry", |store| Box::pin(trial(store))),
 ];
 

@@ -3,8 +3,9 @@
 use rusqlite::Connection;
 
 /// What takes each migration back, the latest first. A new migration adds its line.
-const UNDONE: [(i64, &str); 9] = [
-    (20, "ALTER TABLE api_key DROP COLUMN is_operator"),
+const UNDONE: [(i64, &str); 10] = [
+    (21, "ALTER TABLE api_key DROP COLUMN is_operator"),
+    (20, "DROP TRIGGER audit_counted; DROP TABLE audit_count"),
     (
         19,
         "DROP TABLE character_use; DROP TABLE character_review; DROP TABLE character_word;

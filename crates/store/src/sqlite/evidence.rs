@@ -6,8 +6,8 @@ use rusqlite::{Connection, Row, params};
 
 use crate::claim::ClaimId;
 use crate::evidence::{
-    AllowanceSet, AuditCount, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim, ReceivedClaim,
-    USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
+    AllowanceSet, AuditCount, CreditedClaim, Evidence, FAULTS_MAX, LimitedKey, MissingClaim,
+    ReceivedClaim, USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
 };
 use crate::names::allowance;
 use crate::sqlite::columns::{id, nano, nano_or_none, parsed, price, time};

@@ -53,7 +53,8 @@ pub(crate) fn given_credit(
     currency: Currency,
 ) -> rusqlite::Result<Nano> {
     let mut statement = connection.prepare_cached(GIVEN_CREDIT)?;
-    let given = statement.query_row(params![owner.0.as_bytes(), currency.name()], |row| nano(row, 0));
+    let given =
+        statement.query_row(params![owner.0.as_bytes(), currency.name()], |row| nano(row, 0));
     Ok(given.optional()?.unwrap_or_default())
 }
 

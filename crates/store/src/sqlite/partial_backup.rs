@@ -72,9 +72,8 @@ pub(crate) fn remove_left_over(database: &Path) -> Result<(), StoreError> {
     };
     for entry in entries {
         let note = entry.map_err(|error| failed(directory, &error))?.path();
-        let is_note = note
-            .file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+        let is_note =
+            note.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
         if !is_note {
             continue;
         }

@@ -19,8 +19,7 @@ fn text_model(lines: &str) -> String {
     )
 }
 
-const PRICE: &str =
-    "price = { input_usd_per_million = \"1\", output_usd_per_million = \"2\" }";
+const PRICE: &str = "price = { input_usd_per_million = \"1\", output_usd_per_million = \"2\" }";
 
 #[track_caller]
 fn check_text(lines: &str, expected: Expect) {

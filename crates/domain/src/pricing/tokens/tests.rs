@@ -10,13 +10,15 @@ fn rate(usd: &str) -> Rate {
     Rate::at_par(Price::parse(usd, Per::Million).expect("tests write valid prices"))
 }
 
-/// The prices of a model with everything: $1.40 in, $4.40 out, $0.26 cached, $1.75 written.
+/// The prices of a model with everything: $1.40 in, $4.40 out, $0.26 cached, $1.75 written and $1.60
+/// written for an hour.
 fn price() -> TokenPrice {
     let base = TokenRates {
         input: rate("1.40"),
         output: rate("4.40"),
         cache_input: Some(rate("0.26")),
         cache_write: Some(rate("1.75")),
+        cache_write_1h: Some(rate("1.60")),
     };
     let long = TokenRates { input: rate("2.80"), output: rate("8.80"), ..base };
     let extended = ExtendedPrice { above_context_tokens: 200_000, rates: long };
@@ -38,11 +40,12 @@ fn check(counts: TokenCounts, expected: &[(TokenClass, u64, &str)]) {
 #[test]
 fn a_cached_token_is_billed_once_and_at_its_own_price() {
     check(
-        TokenCounts { prompt: 100, cached: 60, cache_write: 30, completion: 5 },
+        TokenCounts { prompt: 100, cached: 60, cache_write: 30, cache_write_1h: 20, completion: 5 },
         &[
             (TokenClass::Input, 10, "1.4"),
             (TokenClass::CacheInput, 60, "0.26"),
-            (TokenClass::CacheWrite, 30, "1.75"),
+            (TokenClass::CacheWrite, 10, "1.75"),
+            (TokenClass::CacheWriteHour, 20, "1.6"),
             (TokenClass::Output, 5, "4.4"),
         ],
     );
@@ -55,8 +58,8 @@ fn a_cached_token_is_billed_once_and_at_its_own_price() {
 #[test]
 fn details_beyond_the_prompt_are_not_billed_twice() {
     check(
-        TokenCounts { prompt: 10, cached: 8, cache_write: 8, completion: 0 },
-        &[(TokenClass::CacheInput, 8, "0.26"), (TokenClass::CacheWrite, 2, "1.75")],
+        TokenCounts { prompt: 10, cached: 8, cache_write: 8, cache_write_1h: 9, completion: 0 },
+        &[(TokenClass::CacheInput, 8, "0.26"), (TokenClass::CacheWriteHour, 2, "1.6")],
     );
 }
 
@@ -90,6 +93,7 @@ fn both_currencies_together_buy_what_each_pays_of() {
         output: rate(15_000, 10_000),
         cache_input: None,
         cache_write: None,
+        cache_write_1h: None,
     };
     let price = TokenPrice { base, extended: None };
     let check = |usd: i64, diem: i64, tokens| {
@@ -127,7 +131,7 @@ proptest! {
         let cached = part(prompt, cached);
         let cache_write = part(prompt - cached, written);
         let completion = part(completion_max, produced);
-        let counts = TokenCounts { prompt, cached, cache_write, completion };
+        let counts = TokenCounts { prompt, cached, cache_write, cache_write_1h: cache_write / 2, completion };
         prop_assert!(cost(counts) <= price().most(prompt_max, completion_max).usd);
     }
 
