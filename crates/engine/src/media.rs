@@ -13,6 +13,10 @@ use crate::EngineError;
 /// What is to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each job, and none is kept in a list"
+)]
 pub enum MediaRequest {
     Music(MusicRequest),
     Video(VideoRequest),

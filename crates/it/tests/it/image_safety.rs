@@ -85,6 +85,7 @@ fn equip(app: &TestApp, painter: Painter, score: Option<Result<f64, EngineError>
 async fn generate(app: &TestApp, safe_mode: Value) -> TestReply {
     let mut body = json!({
         "model": "z-image-turbo", "prompt": "stripes", "format": "png", "return_binary": true,
+        "width": SIDE, "height": SIDE,
     });
     if !safe_mode.is_null() {
         body["safe_mode"] = safe_mode;

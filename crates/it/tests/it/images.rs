@@ -91,7 +91,7 @@ async fn a_picture_can_be_returned_as_a_file_of_each_format() {
     ];
     for (name, format) in formats {
         app.upstream.play(made(64, 64));
-        let wishes = json!({"return_binary": true, "format": name});
+        let wishes = json!({"return_binary": true, "format": name, "width": 64, "height": 64});
         let reply = app.admin().post(PATH, &ask(&wishes)).await;
         if name == "jpg" {
             assert_eq!(reply.status, 400, "only edits know that name: {}", reply.text());

@@ -50,6 +50,11 @@ fn check(pairs: &[(&str, &str)], expected: Expect) {
 }
 
 #[test]
+fn null_is_a_text_only_where_a_text_is_wanted() {
+    check(&[("limit", "null"), ("name", "null")], expect![[r#"{"limit":null,"name":"null"}"#]]);
+}
+
+#[test]
 fn texts_become_what_the_schema_wants() {
     check(
         &[("limit", "10"), ("ratio", "0.5"), ("verbose", "true"), ("name", "7")],
