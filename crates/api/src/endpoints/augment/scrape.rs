@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::web::{PAGE_BYTES_MAX, ScrapeFault};
+use ::web::{FetchFault, PAGE_BYTES_MAX, ScrapeFault};
 use domain::limits::tiers::LimitClass;
 use wire::augment::{ScrapeFormat, ScrapeRequest, ScrapeResult};
 
@@ -54,6 +54,9 @@ async fn scrape_page(
 fn refuse(fault: ScrapeFault) -> Refusal {
     if fault.is_of_address() {
         return Refusal::bad_request("The page cannot be scraped", fault.to_string());
+    }
+    if matches!(fault, ScrapeFault::Fetch(FetchFault::Busy)) {
+        return Refusal::busy(fault.to_string());
     }
     Refusal::page_failed(fault.to_string())
 }
