@@ -49,6 +49,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "access",
             "credits",
             "ledger",
+            "logging",
             "moment",
             "money",
             "outbound",
