@@ -12,6 +12,7 @@ pub(crate) mod routes;
 mod sealed;
 pub(crate) mod session;
 mod sign_in;
+mod small_body;
 mod top_up;
 
 use std::collections::HashMap;

@@ -6,13 +6,13 @@
 use axum::extract::{Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
 
 use crate::app::{App, Shared};
 use crate::console::OperateError;
 use crate::console::session;
 use crate::console::sign_in::is_operator;
+use crate::console::small_body::read_small_body;
 use crate::refusal::Refusal;
 use crate::reply;
 
@@ -34,8 +34,7 @@ async fn perform(app: &App, request: Request) -> Result<Value, Refusal> {
     let operate = operate.ok_or_else(|| {
         Refusal::forbidden("Only ADMIN keys of the operator's account see these pages.")
     })?;
-    let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
-    let body = body.map_err(|_| Refusal::body_too_large())?.to_bytes();
+    let body = read_small_body(app, &parts, body, BODY_BYTES_MAX).await?;
     let operation: Value = serde_json::from_slice(&body).map_err(|_| Refusal::not_json())?;
     let name = operation["operation"].as_str().unwrap_or("unknown").to_owned();
     tracing::info!(operation = name, key = ?holder.key().map(|key| key.id), "an operator asks");
