@@ -13,6 +13,7 @@ mod sealed;
 pub(crate) mod session;
 mod sign_in;
 mod small_body;
+mod static_files;
 mod top_up;
 
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ use serde_json::Value;
 use crate::console::assets::Assets;
 use crate::console::refused::RefusedCalls;
 use crate::console::sealed::Sealer;
+use crate::console::static_files::StaticFiles;
 
 /// How long somebody stays signed in.
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
@@ -53,6 +55,7 @@ pub enum OperateError {
 pub struct Console {
     sealer: Sealer,
     assets: Assets,
+    static_files: StaticFiles,
     /// The account whose ADMIN keys see the operator's pages.
     operator_account: String,
     operate: Option<Operate>,
@@ -80,6 +83,7 @@ impl Console {
     ) -> Console {
         Console {
             sealer: Sealer::new(secret),
+            static_files: StaticFiles::new(&assets.pages),
             assets,
             operator_account: operator_account.to_owned(),
             operate: None,

@@ -1,15 +1,15 @@
 //! The routes outside of the API: pages, documentation and the endpoints of the console.
 
-use axum::Router;
 use axum::routing::get;
 
 use super::{operator, own, pages, sign_in, top_up};
 use crate::app::Shared;
+use crate::route_table::RouteTable;
 
 /// Everything outside of the API that the public listener serves.
-pub(crate) fn routes() -> Router<Shared> {
+pub(crate) fn routes() -> RouteTable<Shared> {
     let session = get(sign_in::probe).post(sign_in::begin).delete(sign_in::end);
-    Router::new()
+    RouteTable::new()
         .route("/", get(pages::index))
         .route("/favicon.svg", get(pages::favicon))
         .route("/assets/{*path}", get(pages::asset))
