@@ -110,12 +110,7 @@ fn nothing() -> Response {
 }
 
 /// Files keep their names from one release to the next, so browsers ask whether they changed.
-fn serve(
-    app: &App,
-    asset: Asset,
-    content_type: &'static str,
-    headers: &HeaderMap,
-) -> Response {
+fn serve(app: &App, asset: Asset, content_type: &'static str, headers: &HeaderMap) -> Response {
     // Weak, because the same file may be sent compressed or not.
     let tag = format!("W/\"{}\"", asset.tag);
     let is_known = headers.get_all(IF_NONE_MATCH).iter().filter_map(|it| it.to_str().ok());

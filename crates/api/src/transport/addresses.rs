@@ -52,10 +52,9 @@ impl Addresses {
         }
         let network = origin::network(address);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(network).or_insert_with(|| AddressCount {
-            connections: 0,
-            unsent: UnsentTally::of_address(),
-        });
+        let count = counts
+            .entry(network)
+            .or_insert_with(|| AddressCount { connections: 0, unsent: UnsentTally::of_address() });
         if self.each_max <= count.connections {
             return None;
         }
