@@ -128,6 +128,35 @@ class Bodies(AttackCase):
         self.assertLess(time.monotonic() - started, 20)
 
 
+    def test_slow_bodies_keep_no_connection_whatever_the_route(self):
+        """Ten connections for each route; `it/slow_clients.rs` has every route, without sockets."""
+        routes = ["/console/session", "/console/operator", "/console/solana-payment", "/api/v1/x402/top-up"]
+        held = []
+        for path in routes * 10:
+            connection = self.connect()
+            self.addCleanup(connection.close)
+            head = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+            connection.sendall((head + "content-length: 4000\r\n\r\n").encode())
+            connection.settimeout(0)
+            held.append((path, connection))
+        deadline = time.monotonic() + SECONDS_MAX
+        while held and time.monotonic() < deadline:
+            held = [(path, connection) for path, connection in held if self.is_open_after_a_byte(connection)]
+            time.sleep(0.5)
+        self.assertEqual([path for path, _ in held], [], "they are still open")
+
+    def is_open_after_a_byte(self, connection):
+        try:
+            connection.send(b" ")
+            while connection.recv(10_000):
+                pass
+            return False
+        except BlockingIOError:
+            return True
+        except ConnectionError:
+            return False
+
+
 class Connections(AttackCase):
     def test_one_address_cannot_shut_the_others_out_and_gets_its_places_back(self):
         held = [self.connect() for _ in range(CONNECTIONS_PER_ADDRESS * 2)]

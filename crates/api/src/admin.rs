@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::app::Shared;
 use crate::reply;
+use crate::route_table::RouteTable;
 
 /// Writes out all metrics in Prometheus' text format.
 pub type RenderMetrics = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
@@ -26,11 +27,19 @@ struct Watch {
 }
 
 pub fn router(app: Shared, render_metrics: RenderMetrics, engine: EngineReport) -> Router {
-    Router::new()
+    routes().into_router().with_state(Watch { app, render_metrics, engine })
+}
+
+/// Every path of the operator's listener.
+pub fn route_paths() -> Vec<String> {
+    routes().into_paths()
+}
+
+fn routes() -> RouteTable<Watch> {
+    RouteTable::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
-        .with_state(Watch { app, render_metrics, engine })
 }
 
 /// The process runs.

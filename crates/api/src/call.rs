@@ -16,14 +16,16 @@ use domain::catalogue::Country;
 use domain::limits::tiers::LimitClass;
 use domain::limits::window::{Standing, Subject};
 use moment::Timestamp;
+use store::owner::OwnerKind;
 
 use crate::app::{App, Shared};
 use crate::arrival::Arrival;
 use crate::caller::{Credential, KeyHolder};
 use crate::discovery;
 use crate::home::{self, Home};
-use crate::input::{BodyLimits, Input, LARGE_BYTES, Room, apart};
+use crate::input::{BodyLimits, BodyOwner, Input, LARGE_BYTES, Room, apart};
 use crate::origin;
+use crate::payment::can_consume;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::refusal::render::{Discovery, Shortfall};
@@ -90,7 +92,7 @@ where
         Ok(entered) => entered,
         Err(response) => return response,
     };
-    let limits = context.body_limits();
+    let limits = context.limits;
     let raw = context.room.judge(I::read(&mut context.parts, body, limits).await);
     let balance = context.balance();
     let outcome = async {
@@ -99,7 +101,11 @@ where
             Err(refusal) => (None, Some(refusal)),
         };
         let caller = context.admit(presented, unread).await?;
-        let raw = raw.ok_or_else(Refusal::body_too_large)?;
+        let Some(raw) = raw else {
+            // What a wallet without a balance lacks is the money, whatever else it sent.
+            caller.begin(&context.app, &context.arrival())?;
+            return Err(Refusal::body_too_large().into());
+        };
         let input = check::<I>(raw, context.room.bytes()).await?;
         let visit = caller.begin(&context.app, &context.arrival())?;
         let reply = handler(Arc::clone(&context.app), context.call(caller, input)).await?;
@@ -123,6 +129,7 @@ struct Context {
     address: IpAddr,
     now: Timestamp,
     holder: Option<Arc<Holder>>,
+    limits: BodyLimits,
     room: Arc<Room>,
     standing: StandingCell,
 }
@@ -141,19 +148,17 @@ async fn enter<C: Credential>(
     let (presented, holder) = who::<C>(&app, &parts, &arrival(&parts, address, now)).await;
     let from = (&parts, address);
     let body = home::forward_to_home(&app, policy.home, from, holder.as_deref(), body).await?;
-    let room = app.bodies.room(principal(holder.as_deref(), address), address);
+    let has_balance = holder.as_deref().is_some_and(|holder| has_balance(&app, holder));
+    let limits = body_limits(holder.as_deref(), has_balance);
+    let caller = principal(holder.as_deref(), address);
+    let room = app.bodies.room(BodyOwner::new(caller, address, has_balance));
     let standing = StandingCell::default();
-    let context = Context { app, policy, parts, address, now, holder, room, standing };
-    let pace = context.body_limits().pace;
-    let body = context.room.watch(body, &context.parts.headers, pace);
+    let context = Context { app, policy, parts, address, now, holder, limits, room, standing };
+    let body = context.room.watch(body, &context.parts.headers, limits.pace);
     Ok((context, presented, body))
 }
 
 impl Context {
-    fn body_limits(&self) -> BodyLimits {
-        if self.holder.is_some() { BodyLimits::TRUSTED } else { BodyLimits::STRANGER }
-    }
-
     fn arrival(&self) -> Arrival<'_> {
         arrival(&self.parts, self.address, self.now)
     }
@@ -174,8 +179,10 @@ impl Context {
         unread: Option<Refusal>,
     ) -> Result<C, Refusal> {
         if let Some(refusal) = unread {
-            // A stranger's body was cut off on purpose: what is missing is the credential.
-            let is_cut = refusal.status() == StatusCode::PAYLOAD_TOO_LARGE && presented.is_err();
+            // A stranger's body was cut off on purpose: what is missing is the credential, or the
+            // money of a wallet.
+            let is_stranger = presented.is_err() || self.limits.is_strangers();
+            let is_cut = refusal.status() == StatusCode::PAYLOAD_TOO_LARGE && is_stranger;
             if !is_cut {
                 return Err(refusal);
             }
@@ -225,6 +232,18 @@ impl Context {
         }
         response
     }
+}
+
+/// Whether an owner has enough to call anything that costs something.
+fn has_balance(app: &App, holder: &Holder) -> bool {
+    can_consume(app.ledger.balances(holder.owner.id).total())
+}
+
+/// Accounts are opened by the operator and may call models that cost nothing; a wallet is made by
+/// anyone, and shows that it is in earnest by its balance.
+fn body_limits(holder: Option<&Holder>, has_balance: bool) -> BodyLimits {
+    let is_account = holder.is_some_and(|holder| holder.owner.kind == OwnerKind::Account);
+    if is_account || has_balance { BodyLimits::TRUSTED } else { BodyLimits::STRANGER }
 }
 
 /// What a caller presents, and who it is all the same where that was refused.

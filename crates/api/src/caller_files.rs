@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use web::Ask;
+use reader::CallerId;
+use web::{Ask, FetchFault};
 
 use crate::app::App;
 use crate::input::{FILE_BYTES_MAX, Room};
@@ -15,6 +16,7 @@ const FETCH_TIME_MAX: Duration = Duration::from_secs(20);
 /// callers send does. `accepted` are the media types that are asked for.
 pub(crate) async fn fetch(
     app: &App,
+    caller: CallerId,
     room: &Room,
     address: &str,
     accepted: &'static str,
@@ -25,11 +27,12 @@ pub(crate) async fn fetch(
         Err(fault) => return Ok(Err(fault.to_string())),
     };
     room.take_more(FILE_BYTES_MAX)?;
-    let ask = Ask::get(accepted, FILE_BYTES_MAX, FETCH_TIME_MAX);
+    let ask = Ask::get(accepted, FILE_BYTES_MAX, FETCH_TIME_MAX).of_caller(caller);
     let fetched = fetcher.fetch(&address, &ask).await;
     let bytes = match fetched {
         Ok(fetched) if fetched.is_success() => Ok(fetched.body),
         Ok(fetched) => Err(format!("Its host answered with the status {}.", fetched.status)),
+        Err(fault @ FetchFault::Busy) => return Err(Refusal::busy(fault.to_string())),
         Err(fault) => Err(fault.to_string()),
     };
     let kept = bytes.as_ref().map_or(0, Bytes::len);

@@ -13,6 +13,8 @@ pub mod routes;
 mod sealed;
 pub(crate) mod session;
 mod sign_in;
+mod small_body;
+mod static_files;
 mod top_up;
 
 use std::collections::HashMap;
@@ -27,6 +29,7 @@ use tokio::sync::Semaphore;
 use crate::console::assets::Assets;
 use crate::console::refused::RefusedCalls;
 use crate::console::sealed::Sealer;
+use crate::console::static_files::StaticFiles;
 
 /// How long somebody stays signed in.
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
@@ -60,6 +63,7 @@ pub enum OperateError {
 pub struct Console {
     sealer: Sealer,
     assets: Assets,
+    static_files: StaticFiles,
     operate: Option<Operate>,
     /// What callers were refused of late.
     pub(crate) refused: RefusedCalls,
@@ -74,6 +78,7 @@ impl Console {
     pub fn new(secret: &[u8; 32], assets: Assets, now: Timestamp) -> Console {
         Console {
             sealer: Sealer::new(secret),
+            static_files: StaticFiles::new(&assets.pages),
             assets,
             operate: None,
             refused: RefusedCalls::new(now),

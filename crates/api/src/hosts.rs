@@ -10,14 +10,17 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ::web::Names;
+use ::web::{LookupError, Names};
 use domain::media;
 use futures_util::{StreamExt, stream};
 use moment::Timestamp;
+use reader::CallerId;
 use tokio::time::{Instant, timeout_at};
 
-/// Of one request, all together.
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
+use crate::refusal::Refusal;
+
+/// Of one request, all together: a second for its turn, and three for the answer.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
 /// Of one request at a time.
 const LOOKUPS_AT_ONCE: usize = 8;
 /// Different ones of one request that must be looked up.
@@ -25,6 +28,7 @@ const HOSTS_MAX: usize = 32;
 /// As long as cautious name servers let an answer be kept.
 const KNOWN_FOR: Duration = Duration::from_secs(30);
 const KNOWN_MAX: usize = 4_096;
+const BUSY: &str = "Too many host names are being looked up. Please try again shortly.";
 
 /// Where engines may be sent.
 pub struct Hosts {
@@ -43,6 +47,8 @@ enum Verdict {
     Unknown,
     NotListed,
     TooMany,
+    /// Lookups of other callers take all the room there is.
+    Busy,
 }
 
 /// The hosts of one request.
@@ -66,6 +72,7 @@ impl Judged {
             Verdict::TooMany => {
                 Some("A request may name at most 32 hosts; send data URLs instead.")
             }
+            Verdict::Busy => Some(BUSY),
         }
     }
 }
@@ -75,8 +82,14 @@ impl Hosts {
         Hosts { domains, names, known: Mutex::default() }
     }
 
-    /// Judges the host of every address among these texts.
-    pub(crate) async fn judge(&self, texts: impl Iterator<Item = &str>, now: Timestamp) -> Judged {
+    /// Judges the host of every address among these texts. Refused where other callers take all
+    /// the room for lookups: that is not this caller's fault.
+    pub(crate) async fn judge(
+        &self,
+        texts: impl Iterator<Item = &str>,
+        caller: CallerId,
+        now: Timestamp,
+    ) -> Result<Judged, Refusal> {
         let mut judged = HashMap::new();
         let mut open = Vec::new();
         for host in texts.filter_map(media::host) {
@@ -95,14 +108,17 @@ impl Hosts {
         }
         if let Some(names) = self.names.as_deref().filter(|_| !open.is_empty()) {
             let deadline = Instant::now() + LOOKUP_TIMEOUT;
-            let lookups = open.into_iter().map(|host| look_up(names, host, deadline));
+            let lookups = open.into_iter().map(|host| look_up(names, host, caller, deadline));
             let mut found = stream::iter(lookups).buffer_unordered(LOOKUPS_AT_ONCE);
             while let Some((host, verdict)) = found.next().await {
                 self.keep(&host, verdict, now);
                 judged.insert(host, verdict);
             }
         }
-        Judged(judged)
+        if judged.values().any(|verdict| *verdict == Verdict::Busy) {
+            return Err(Refusal::busy(BUSY));
+        }
+        Ok(Judged(judged))
     }
 
     /// What can be said of a host without looking it up.
@@ -126,7 +142,7 @@ impl Hosts {
 
     /// What could not be looked up is tried again.
     fn keep(&self, host: &str, verdict: Verdict, now: Timestamp) {
-        if verdict == Verdict::Unknown {
+        if matches!(verdict, Verdict::Unknown | Verdict::Busy) {
             return;
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,13 +156,19 @@ impl Hosts {
 }
 
 /// One private address among several is enough: the engine may take any of them.
-async fn look_up(names: &dyn Names, host: String, deadline: Instant) -> (String, Verdict) {
-    let found = timeout_at(deadline, names.addresses(&host)).await;
+async fn look_up(
+    names: &dyn Names,
+    host: String,
+    caller: CallerId,
+    deadline: Instant,
+) -> (String, Verdict) {
+    let found = timeout_at(deadline, names.addresses(&host, Some(caller))).await;
     let verdict = match found {
         Ok(Ok(addresses)) if addresses.is_empty() => Verdict::Unknown,
         Ok(Ok(addresses)) if addresses.iter().all(|it| media::is_public(*it)) => Verdict::Public,
         Ok(Ok(_)) => Verdict::Private,
-        Ok(Err(_)) | Err(_) => Verdict::Unknown,
+        Ok(Err(LookupError::Busy)) => Verdict::Busy,
+        Ok(Err(LookupError::NotFound)) | Err(_) => Verdict::Unknown,
     };
     (host, verdict)
 }

@@ -27,6 +27,7 @@ use schema_check::Faults;
 use schemars::SchemaGenerator;
 
 pub use body::BodyLimits;
+pub(crate) use body::read as read_body;
 pub use form::{FILE_BYTES_MAX, Form, Upload};
 pub use form_or_json::{FileFields, FormOrJson};
 pub use host::Host;
@@ -40,7 +41,7 @@ pub use query::Query;
 pub use range::RangeHeader;
 pub use raw::RawJson;
 pub use room::Bodies;
-pub(crate) use room::Room;
+pub(crate) use room::{BodyOwner, Room};
 
 use crate::operation::Operation;
 use crate::refusal::Refusal;

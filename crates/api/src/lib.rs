@@ -33,6 +33,7 @@ pub mod openapi;
 pub mod operation;
 pub mod origin;
 mod outlasting;
+mod page_limit;
 mod paid;
 mod paid_chat;
 mod payment;
@@ -41,40 +42,39 @@ pub mod principal;
 pub mod proxy;
 pub mod reply;
 pub mod request_id;
+mod route_table;
 pub mod settings;
 pub mod standing;
+mod static_content;
 pub mod strangers;
 pub mod wallets;
 pub mod web;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::routing::get;
+use axum::http::HeaderMap;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, get};
 use serde_json::Value;
 
 use crate::app::Shared;
+use crate::endpoint::Endpoint;
 use crate::refusal::Refusal;
+use crate::route_table::RouteTable;
+use crate::static_content::StaticContent;
 
 /// Where the API lives; the segment is its major version.
 pub const BASE_PATH: &str = "/api/v1";
 
 /// Everything that the public listener serves.
 pub fn router(app: Shared) -> Router {
-    let endpoints = endpoints::all();
-    let document = openapi::document(&endpoints);
-    let yaml = bytes::Bytes::from(openapi::yaml::of(&document));
-    let yaml = get(async move || reply::yaml(yaml.clone()));
-    let document = bytes::Bytes::from(document.to_string());
-    let document = get(async move || reply::json(document.clone()));
-    let below = |path: &str| format!("{BASE_PATH}{path}");
-    let mut routes = Router::new()
-        .route(&below("/openapi.json"), document)
-        .route(&below("/doc/api/swagger.yaml"), yaml);
-    for endpoint in endpoints {
-        routes = routes.route(&below(endpoint.path), endpoint.route);
-    }
-    let routes = routes
-        .merge(console::routes::routes())
+    let admit_page = from_fn_with_state(Arc::clone(&app), page_limit::admit_page);
+    let pages = pages().into_router().layer(admit_page);
+    let routes = api_routes()
+        .into_router()
+        .merge(pages)
         .fallback(async |State(app): State<Shared>, request: Request| {
             let message = "No such path. See /api/v1/openapi.json.";
             call::stray(app, request, Refusal::not_found("Not found", message)).await
@@ -83,6 +83,34 @@ pub fn router(app: Shared) -> Router {
             call::stray(app, request, Refusal::method_not_allowed()).await
         });
     transport::wrap(routes, &app).with_state(app)
+}
+
+/// Every path of the public listener, with its placeholders.
+pub fn route_paths() -> Vec<String> {
+    api_routes().merge(pages()).into_paths()
+}
+
+fn api_routes() -> RouteTable<Shared> {
+    let add = |routes: RouteTable<Shared>, endpoint: Endpoint| {
+        routes.route(&format!("{BASE_PATH}{}", endpoint.path), endpoint.route)
+    };
+    endpoints::all().into_iter().fold(RouteTable::new(), add)
+}
+
+/// The routes that need no credential and serve the same to everyone, and those of the console.
+fn pages() -> RouteTable<Shared> {
+    let document = openapi::document(&endpoints::all());
+    let yaml = StaticContent::new("application/yaml", openapi::yaml::of(&document));
+    let document = StaticContent::new("application/json", document.to_string());
+    RouteTable::new()
+        .route(&format!("{BASE_PATH}/openapi.json"), serve_static(document))
+        .route(&format!("{BASE_PATH}/doc/api/swagger.yaml"), serve_static(yaml))
+        .merge(console::routes::routes())
+}
+
+fn serve_static(content: StaticContent) -> MethodRouter<Shared> {
+    let content = Arc::new(content);
+    get(move |headers: HeaderMap| std::future::ready(content.respond(&headers)))
 }
 
 /// The OpenAPI document of everything under [`BASE_PATH`].

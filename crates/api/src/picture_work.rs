@@ -42,7 +42,7 @@ impl Studio {
 
     /// What lies at an address, or why it cannot be had.
     pub(crate) async fn fetch(&self, address: &str) -> Result<Result<Bytes, String>, Refusal> {
-        caller_files::fetch(&self.app, &self.room, address, ACCEPTED).await
+        caller_files::fetch(&self.app, self.caller, &self.room, address, ACCEPTED).await
     }
 
     /// Has an order carried out: what came of it, or what is wrong with the picture.

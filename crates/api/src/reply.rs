@@ -95,11 +95,6 @@ pub(crate) fn json(body: impl Into<Body>) -> Response {
     respond(body.into(), HeaderMap::new(), "application/json")
 }
 
-/// The same in YAML.
-pub(crate) fn yaml(body: impl Into<Body>) -> Response {
-    respond(body.into(), HeaderMap::new(), "application/yaml")
-}
-
 fn respond(body: Body, headers: HeaderMap, content_type: &'static str) -> Response {
     let mut response = Response::new(body);
     *response.headers_mut() = headers;

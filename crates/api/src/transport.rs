@@ -9,12 +9,15 @@ mod idle;
 pub(crate) mod lasting;
 pub mod server;
 mod tally;
+pub mod timeouts;
 
 mod attend;
 mod cors;
 mod dress;
+mod stream_progress;
 mod unparsed;
 mod unread;
+mod unsent;
 mod write_timeout;
 
 use axum::Router;

@@ -2,6 +2,7 @@
 //! way.
 
 pub(crate) mod challenge;
+mod payers;
 mod replays;
 pub(crate) mod sign_in;
 pub mod visits;
@@ -10,6 +11,7 @@ use payments::Payments;
 use wallet::{Requirement, SignInRules, TokenSecret};
 use wire::x402::PaymentOption;
 
+use crate::wallets::payers::KnownPayers;
 use crate::wallets::replays::Replays;
 use crate::wallets::visits::Visits;
 
@@ -21,6 +23,7 @@ pub struct Wallets {
     pub(crate) token_secret: TokenSecret,
     pub(crate) visits: Visits,
     replays: Replays,
+    payers: KnownPayers,
 }
 
 impl Wallets {
@@ -35,6 +38,7 @@ impl Wallets {
             token_secret,
             visits: Visits::default(),
             replays: Replays::default(),
+            payers: KnownPayers::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use logging::request::work_for_same;
 use single_flight::{Follower, Role, SingleFlight};
 use store::claim::ClaimId;
 use tokio_util::task::TaskTracker;
@@ -47,7 +48,7 @@ impl InFlightPayments {
             return None;
         }
         let (follower, steps) = (leader.follow(), steps());
-        self.tasks.spawn(async move { leader.finish(&steps.await) });
+        self.tasks.spawn(work_for_same(async move { leader.finish(&steps.await) }));
         Some(follower)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::web_address::{Reach, WebAddress, is_public};
+use reader::CallerId;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -13,7 +14,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::fault::FetchFault;
-use crate::names::Names;
+use crate::names::{LookupError, Names};
 
 /// To one address, with its handshakes.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,9 +32,10 @@ pub(crate) async fn connect(
     address: &WebAddress,
     names: &dyn Names,
     reach: Reach,
+    caller: Option<CallerId>,
     (tls, stand_in): (&Arc<ClientConfig>, Option<&StandIn>),
 ) -> Result<Box<dyn Stream>, FetchFault> {
-    let numbers = numbers(address, names, reach).await?;
+    let numbers = numbers(address, names, reach, caller).await?;
     for number in numbers.into_iter().take(ADDRESSES_TRIED_MAX) {
         let judged = SocketAddr::new(number, address.port());
         let server = stand_in.map_or(judged, |stand_in| stand_in(judged));
@@ -50,10 +52,14 @@ async fn numbers(
     address: &WebAddress,
     names: &dyn Names,
     reach: Reach,
+    caller: Option<CallerId>,
 ) -> Result<Vec<IpAddr>, FetchFault> {
     let found = match address.number() {
         Some(number) => vec![number],
-        None => names.addresses(address.host()).await.map_err(|_| FetchFault::NoHost)?,
+        None => names.addresses(address.host(), caller).await.map_err(|error| match error {
+            LookupError::NotFound => FetchFault::NoHost,
+            LookupError::Busy => FetchFault::Busy,
+        })?,
     };
     if found.is_empty() {
         return Err(FetchFault::NoHost);

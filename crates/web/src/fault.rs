@@ -18,6 +18,9 @@ pub enum FetchFault {
     NoHost,
     #[error("Its host could not be reached.")]
     Unreachable,
+    /// Fetches of other callers take all the room there is.
+    #[error("Too much is being fetched at the moment. Please try again shortly.")]
+    Busy,
     #[error("It did not answer in time.")]
     TimedOut,
     #[error("It broke off its answer.")]
@@ -36,6 +39,7 @@ impl FetchFault {
             FetchFault::Redirects
             | FetchFault::NoHost
             | FetchFault::Unreachable
+            | FetchFault::Busy
             | FetchFault::TimedOut
             | FetchFault::Broken
             | FetchFault::TooLarge(_)

@@ -17,17 +17,19 @@ use http::{HeaderMap, HeaderValue, Request};
 use http_body_util::Full;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use reader::CallerId;
 use rustls::ClientConfig;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::body;
 use crate::connect::{StandIn, connect};
 use crate::fault::FetchFault;
 use crate::names::Names;
+use crate::turns::{CallerTurns, TurnLimits};
 
-/// Of all callers together. Each may hold as much memory as it was asked to fetch.
-const FETCHES_AT_ONCE: usize = 64;
+/// Each fetch may hold as much memory as it was asked to fetch, for as long as its host likes.
+const TURN_LIMITS: TurnLimits =
+    TurnLimits { all_max: 64, each_max: 8, wait_max: Duration::from_secs(5) };
 /// Of the lines before an answer, which nobody here looks at in full.
 const HEADERS_MAX: usize = 100;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -45,6 +47,8 @@ pub struct Ask {
     pub time_max: Duration,
     /// Others that go along, such as a page's own.
     pub headers: HeaderMap,
+    /// Whose turns it takes; none for what the service fetches for itself.
+    pub caller: Option<CallerId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +70,14 @@ impl Ask {
             redirects_max: 5,
             time_max,
             headers: HeaderMap::new(),
+            caller: None,
         }
+    }
+
+    /// The same for a caller, who fetches a few things at once.
+    #[must_use]
+    pub fn of_caller(self, caller: CallerId) -> Ask {
+        Ask { caller: Some(caller), ..self }
     }
 
     /// The same without following any redirect: one is an answer like others.
@@ -105,7 +116,7 @@ pub struct Fetcher {
     tls: Arc<ClientConfig>,
     /// Who we say we are.
     agent: HeaderValue,
-    turns: Semaphore,
+    turns: CallerTurns,
     stand_in: Option<StandIn>,
 }
 
@@ -116,7 +127,8 @@ impl Fetcher {
         tls: Arc<ClientConfig>,
         agent: HeaderValue,
     ) -> Fetcher {
-        Fetcher { names, reach, tls, agent, turns: Semaphore::new(FETCHES_AT_ONCE), stand_in: None }
+        let turns = CallerTurns::new(TURN_LIMITS);
+        Fetcher { names, reach, tls, agent, turns, stand_in: None }
     }
 
     /// Judges as ever, and then connects elsewhere: for tests.
@@ -135,8 +147,10 @@ impl Fetcher {
     }
 
     pub async fn fetch(&self, address: &WebAddress, ask: &Ask) -> Result<Fetched, FetchFault> {
+        // The time of what is asked begins with its turn: others must not use it up.
+        let waiting = timeout(ask.time_max, self.turns.take(ask.caller)).await;
+        let _turn = waiting.map_err(|_| FetchFault::Busy)?.map_err(|_| FetchFault::Busy)?;
         let fetching = async {
-            let _turn = self.turns.acquire().await.map_err(|_| FetchFault::Unreachable)?;
             let mut address = address.clone();
             for _ in 0..=ask.redirects_max {
                 let fetched = self.fetch_once(address, ask).await?;
@@ -155,7 +169,8 @@ impl Fetcher {
     /// One request over one connection, which is driven here until the body is read.
     async fn fetch_once(&self, address: WebAddress, ask: &Ask) -> Result<Fetched, FetchFault> {
         let ways = (&self.tls, self.stand_in.as_ref());
-        let stream = connect(&address, self.names.as_ref(), self.reach, ways).await?;
+        let names = self.names.as_ref();
+        let stream = connect(&address, names, self.reach, ask.caller, ways).await?;
         let handshake = http1::Builder::new()
             .max_headers(HEADERS_MAX)
             .max_buf_size(HEAD_BYTES_MAX)

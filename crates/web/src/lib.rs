@@ -14,12 +14,13 @@ mod robots;
 mod scrape;
 mod search;
 mod tls;
+mod turns;
 
 pub use browser::{Browser, BrowserError, BrowserSetup, KeeperProgram, PAGE_TIME_MAX, keeper};
 pub use connect::StandIn;
 pub use fault::FetchFault;
 pub use fetch::{Ask, Fetched, Fetcher, Method};
-pub use names::{Names, SystemNames};
+pub use names::{Lookup, LookupError, Names, SystemNames};
 pub use reading::Reading;
 pub use scrape::{PAGE_BYTES_MAX, PageSource, ScrapeFault, Scraped, Scraper};
 pub use search::{BRAVE, NoSearch, SearchError, SearchHit, SearchKind, Searcher, TAVILY};

@@ -1,61 +1,124 @@
 //! Looks up names.
 
-use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
-use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use tokio::sync::Semaphore;
+use reader::CallerId;
+use tokio::time::timeout;
 
-/// The system's own lookup cannot be stopped once it has begun, and callers choose the names.
-const LOOKUPS_AT_ONCE: usize = 32;
+use crate::turns::{CallerTurns, TurnLimits};
+
+/// The system's own lookup cannot be stopped once it has begun, and callers choose the names: a
+/// silent name server keeps a thread for half a minute. So a caller has a few of the threads.
+const TURN_LIMITS: TurnLimits =
+    TurnLimits { all_max: 64, each_max: 4, wait_max: Duration::from_secs(1) };
+/// How long a lookup is waited for, once it has begun.
+const LOOKUP_TIME_MAX: Duration = Duration::from_secs(3);
 /// The lookup wants a port, and gives it back unchanged.
 const ANY_PORT: u16 = 443;
 
+/// Why a name was not looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LookupError {
+    /// No such name, or its name servers do not answer.
+    #[error("the name could not be looked up")]
+    NotFound,
+    /// Lookups of other callers take all the room there is.
+    #[error("too many names are being looked up")]
+    Busy,
+}
+
+/// The addresses of a name, as a future.
+pub type Lookup<'a> = BoxFuture<'a, Result<Vec<IpAddr>, LookupError>>;
+
 pub trait Names: Send + Sync {
-    /// Every address that a name stands for.
-    fn addresses<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+    /// Every address that a name stands for. No caller: the service looks it up for itself.
+    fn addresses<'a>(&'a self, name: &'a str, caller: Option<CallerId>) -> Lookup<'a>;
 }
 
 /// Names looked up as this machine's other programs do.
 pub struct SystemNames {
-    turns: Arc<Semaphore>,
+    turns: CallerTurns,
+    resolve: Resolve,
 }
+
+/// Finds the addresses of a name, and blocks until they are there.
+type Resolve = fn(&str) -> Vec<IpAddr>;
 
 impl Default for SystemNames {
     fn default() -> SystemNames {
-        SystemNames { turns: Arc::new(Semaphore::new(LOOKUPS_AT_ONCE)) }
+        SystemNames { turns: CallerTurns::new(TURN_LIMITS), resolve: resolve_by_system }
     }
 }
 
 impl Names for SystemNames {
-    fn addresses<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+    fn addresses<'a>(&'a self, name: &'a str, caller: Option<CallerId>) -> Lookup<'a> {
         Box::pin(async move {
-            let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(io::Error::other)?;
-            let name = name.to_owned();
+            let turn = self.turns.take(caller).await.map_err(|_| LookupError::Busy)?;
+            let (name, resolve) = (name.to_owned(), self.resolve);
             let lookup = tokio::task::spawn_blocking(move || {
                 let _turn = turn;
-                let found = (name.as_str(), ANY_PORT).to_socket_addrs()?;
-                Ok(found.map(|address| address.ip()).collect())
+                resolve(&name)
             });
-            lookup.await.map_err(io::Error::other)?
+            let found = timeout(LOOKUP_TIME_MAX, lookup).await;
+            let found = found.ok().and_then(Result::ok).filter(|found| !found.is_empty());
+            found.ok_or(LookupError::NotFound)
         })
     }
 }
 
+fn resolve_by_system(name: &str) -> Vec<IpAddr> {
+    let found = (name, ANY_PORT).to_socket_addrs();
+    found.map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
-    //! A name that every machine knows.
+    //! A name that every machine knows, and a name server that never answers.
+
+    use std::sync::{Condvar, Mutex};
+
+    use futures_util::FutureExt;
 
     use super::*;
 
     #[tokio::test]
     async fn this_machine_knows_its_own_name_and_not_every_other() {
         let names = SystemNames::default();
-        let found = names.addresses("localhost").await.expect("it is in the hosts file");
+        let found = names.addresses("localhost", None).await.expect("it is in the hosts file");
         assert!(!found.is_empty());
         assert!(found.iter().all(IpAddr::is_loopback), "{found:?}");
-        assert!(names.addresses("nowhere.invalid").await.is_err());
-        assert_eq!(names.turns.available_permits(), LOOKUPS_AT_ONCE, "every turn is given back");
+        let unknown = names.addresses("nowhere.invalid", None).await;
+        assert_eq!(unknown, Err(LookupError::NotFound));
+    }
+
+    /// Silent names are resolved when the test is over.
+    static TEST_OVER: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+
+    fn resolve_unless_silent(name: &str) -> Vec<IpAddr> {
+        if name.starts_with("silent") {
+            let (over, told) = &TEST_OVER;
+            let over = told.wait_while(over.lock().unwrap(), |over| !*over);
+            drop(over);
+            return Vec::new();
+        }
+        vec![IpAddr::from([93, 184, 216, 34])]
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_of_silent_name_servers_fails_alone() {
+        let turns = CallerTurns::new(TURN_LIMITS);
+        let names = SystemNames { turns, resolve: resolve_unless_silent };
+        let attacker = Some(CallerId(1));
+        let silent = (0..40).map(|_| names.addresses("silent.example.com", attacker));
+        let mut silent = futures_util::future::join_all(silent);
+        let is_silent = (&mut silent).now_or_never().is_none();
+        let found = names.addresses("www.example.com", Some(CallerId(2))).await;
+        let (over, told) = &TEST_OVER;
+        *over.lock().unwrap() = true;
+        told.notify_all();
+        assert!(is_silent);
+        assert_eq!(found.map(|found| found.len()), Ok(1));
     }
 }

@@ -182,7 +182,7 @@ impl Scraper {
         {
             return Err(ScrapeFault::Robots);
         }
-        let ask = Ask::get(ACCEPT, PAGE_BYTES_MAX, PAGE_TIME_MAX);
+        let ask = Ask::get(ACCEPT, PAGE_BYTES_MAX, PAGE_TIME_MAX).of_caller(caller);
         let fetched = self.fetcher.fetch(address, &ask).await?;
         refuse_if_blocked(&fetched)?;
         if !fetched.is_success() {

@@ -50,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "access",
             "credits",
             "ledger",
+            "logging",
             "moment",
             "money",
             "outbound",

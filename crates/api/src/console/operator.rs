@@ -7,14 +7,15 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
 
 use crate::app::{App, Shared};
 use crate::arrival::Arrival;
 use crate::call::refuse_blocked_address;
 use crate::caller::{Credential, Operator};
+use crate::console::small_body::read_small_body;
 use crate::console::{OperateError, OperatorKey};
 use crate::origin;
 use crate::principal::Principal;
@@ -29,7 +30,7 @@ pub(super) async fn operate(State(app): State<Shared>, request: Request) -> Resp
     let is_trusted = app.settings.is_trusted_proxy.as_ref();
     let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
     let arrival = Arrival { headers: &parts.headers, uri: &parts.uri, address, now };
-    match perform(&app, &arrival, body).await {
+    match perform(&app, &arrival, (&parts, body)).await {
         Ok(reply) => {
             ([(CACHE_CONTROL, "no-store")], reply::json(reply.to_string())).into_response()
         }
@@ -43,7 +44,11 @@ pub(super) async fn operate(State(app): State<Shared>, request: Request) -> Resp
     }
 }
 
-async fn perform(app: &App, arrival: &Arrival<'_>, body: Body) -> Result<Value, Refusal> {
+async fn perform(
+    app: &App,
+    arrival: &Arrival<'_>,
+    (parts, body): (&Parts, Body),
+) -> Result<Value, Refusal> {
     refuse_blocked_address(app, arrival.address, arrival.now)?;
     let Operator(holder) = Operator::present(app, arrival).await?;
     let operate = app
@@ -51,8 +56,7 @@ async fn perform(app: &App, arrival: &Arrival<'_>, body: Body) -> Result<Value, 
         .operate
         .as_ref()
         .ok_or_else(|| Refusal::forbidden("This process takes no operations over HTTP."))?;
-    let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
-    let body = body.map_err(|_| Refusal::body_too_large())?.to_bytes();
+    let body = read_small_body(app, parts, body, BODY_BYTES_MAX).await?;
     let operation: Value = serde_json::from_slice(&body).map_err(|_| Refusal::not_json())?;
     let name = operation["operation"].as_str().unwrap_or("unknown").to_owned();
     tracing::info!(operation = name, key = ?holder.key().map(|key| key.id), "an operator asks");

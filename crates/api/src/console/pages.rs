@@ -7,13 +7,12 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-use serde_json::json;
 
 use crate::BASE_PATH;
 use crate::app::{App, Shared};
-use crate::console::assets::{Asset, Page};
+use crate::console::assets::Asset;
 use crate::refusal::Refusal;
-use crate::reply;
+use crate::static_content::StaticContent;
 
 /// No script or style that stands in the page itself, and nothing from another origin.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -75,23 +74,17 @@ pub(super) async fn document(
     headers: HeaderMap,
 ) -> Response {
     let pages = &app.console.assets.pages;
-    if path == "index.json" {
-        let entry = |page: &Page| json!({"slug": page.slug, "title": page.title});
-        return listing(&pages.iter().map(entry).collect::<Vec<_>>());
-    }
-    if path == "search.json" {
-        let entry = |page: &Page| {
-            let Page { slug, title, markdown, .. } = page;
-            json!({"slug": slug, "title": title, "text": markdown})
-        };
-        return listing(&pages.iter().map(entry).collect::<Vec<_>>());
+    match path.as_str() {
+        "index.json" => return listing(&app.console.static_files.index, &headers),
+        "search.json" => return listing(&app.console.static_files.search, &headers),
+        _ => {}
     }
     let slug = path.strip_suffix(".md");
     let page = pages.iter().find(|page| page.slug == slug.unwrap_or(&path));
     match (page, slug) {
         (Some(page), Some(_)) => {
             let asset = Asset { bytes: page.markdown.as_bytes(), tag: page.tag };
-            serve(asset, "text/markdown; charset=utf-8", &headers)
+            serve(&app, asset, "text/markdown; charset=utf-8", &headers)
         }
         (Some(_), None) => file(&app, "index.html", &headers),
         // Drawn by the page: the reference from the API's own document, the list of decisions.
@@ -109,7 +102,11 @@ pub(super) async fn character(Path(slug): Path<String>) -> Response {
 }
 
 /// For language models: what there is to read, and where.
-pub(super) async fn llms(State(app): State<Shared>) -> Response {
+pub(super) async fn llms(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    app.console.static_files.llms(|| llms_text(&app)).respond(&headers)
+}
+
+fn llms_text(app: &App) -> String {
     let (base, name) = (&app.settings.public_url, &app.settings.brand.name);
     let mut text = format!(
         "# {name}\n\n> An HTTP API for AI inference and utilities, compatible with OpenAI's \
@@ -121,16 +118,16 @@ pub(super) async fn llms(State(app): State<Shared>) -> Response {
     for page in &app.console.assets.pages {
         text.push_str(&format!("- [{}]({base}/docs/{}.md)\n", page.title, page.slug));
     }
-    ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+    text
 }
 
-fn listing(entries: &[serde_json::Value]) -> Response {
-    ([(CACHE_CONTROL, "no-cache")], reply::json(json!(entries).to_string())).into_response()
+fn listing(content: &StaticContent, headers: &HeaderMap) -> Response {
+    ([(CACHE_CONTROL, "no-cache")], content.respond(headers)).into_response()
 }
 
 fn file(app: &App, path: &str, headers: &HeaderMap) -> Response {
     match (app.console.assets.file)(path) {
-        Some(asset) => serve(asset, content_type(path), headers),
+        Some(asset) => serve(app, asset, content_type(path), headers),
         None => nothing(),
     }
 }
@@ -140,7 +137,7 @@ fn nothing() -> Response {
 }
 
 /// Files keep their names from one release to the next, so browsers ask whether they changed.
-fn serve(asset: Asset, content_type: &'static str, headers: &HeaderMap) -> Response {
+fn serve(app: &App, asset: Asset, content_type: &'static str, headers: &HeaderMap) -> Response {
     // Weak, because the same file may be sent compressed or not.
     let tag = format!("W/\"{}\"", asset.tag);
     let is_known = headers.get_all(IF_NONE_MATCH).iter().filter_map(|it| it.to_str().ok());
@@ -159,7 +156,7 @@ fn serve(asset: Asset, content_type: &'static str, headers: &HeaderMap) -> Respo
     if is_known {
         return (StatusCode::NOT_MODIFIED, head).into_response();
     }
-    (head, asset.bytes).into_response()
+    (head, app.console.static_files.file(asset, content_type).respond(headers)).into_response()
 }
 
 fn content_type(path: &str) -> &'static str {

@@ -1,43 +1,38 @@
 //! The routes outside of the API: pages, documentation and the endpoints of the console.
 
-use axum::Router;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{get, post};
 
 use super::{activity, operator, own, pages, sign_in, top_up};
 use crate::app::Shared;
+use crate::route_table::RouteTable;
 
 /// Everything outside of the API that the public listener serves.
-pub(crate) fn routes() -> Router<Shared> {
-    table().into_iter().fold(Router::new(), |router, (path, route)| router.route(path, route))
+pub(crate) fn routes() -> RouteTable<Shared> {
+    let session = get(sign_in::probe).post(sign_in::begin).delete(sign_in::end);
+    RouteTable::new()
+        .route("/", get(pages::index))
+        .route("/favicon.svg", get(pages::favicon))
+        .route("/assets/{*path}", get(pages::asset))
+        .route("/docs", get(pages::index))
+        .route("/docs/", get(pages::index))
+        .route("/docs/{*page}", get(pages::document))
+        .route("/c/{slug}", get(pages::character))
+        .route("/llms.txt", get(pages::llms))
+        .route("/console/session", session)
+        .route("/console/terms", get(top_up::terms))
+        .route("/console/solana-payment", post(top_up::solana_payment))
+        .route("/console/refused", get(own::refused))
+        .route("/console/limits", get(own::limits))
+        .route("/console/jobs", get(own::jobs))
+        .route("/console/brand", get(pages::brand))
+        .route("/console/logo", get(pages::logo))
+        .route("/console/key", get(own::key))
+        .route("/console/activity", get(activity::activity))
+        .route("/console/analytics", get(activity::analytics))
+        .route("/console/operator", post(operator::operate))
 }
 
 /// Each path outside of the API.
-pub fn paths() -> Vec<&'static str> {
-    table().into_iter().map(|(path, _)| path).collect()
-}
-
-fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
-    let session = get(sign_in::probe).post(sign_in::begin).delete(sign_in::end);
-    vec![
-        ("/", get(pages::index)),
-        ("/favicon.svg", get(pages::favicon)),
-        ("/assets/{*path}", get(pages::asset)),
-        ("/docs", get(pages::index)),
-        ("/docs/", get(pages::index)),
-        ("/docs/{*page}", get(pages::document)),
-        ("/c/{slug}", get(pages::character)),
-        ("/llms.txt", get(pages::llms)),
-        ("/console/session", session),
-        ("/console/terms", get(top_up::terms)),
-        ("/console/solana-payment", post(top_up::solana_payment)),
-        ("/console/refused", get(own::refused)),
-        ("/console/limits", get(own::limits)),
-        ("/console/jobs", get(own::jobs)),
-        ("/console/brand", get(pages::brand)),
-        ("/console/logo", get(pages::logo)),
-        ("/console/key", get(own::key)),
-        ("/console/activity", get(activity::activity)),
-        ("/console/analytics", get(activity::analytics)),
-        ("/console/operator", post(operator::operate)),
-    ]
+pub fn paths() -> Vec<String> {
+    routes().into_paths()
 }

@@ -6,11 +6,11 @@ use access::{Holder, KeyRefused};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use domain::access::KeyKind;
 use domain::entropy::Entropy;
-use http_body_util::{BodyExt, Limited};
 use moment::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ use crate::call::refuse_blocked_address;
 use crate::console::SESSION_LIFETIME;
 use crate::console::sealed::{Session, Subject};
 use crate::console::session::{self, is_same_origin};
+use crate::console::small_body::read_small_body;
 use crate::origin;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
@@ -58,7 +59,7 @@ pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Respon
     let is_trusted = app.settings.is_trusted_proxy.as_ref();
     let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
     let arrival = Arrival { headers: &parts.headers, uri: &parts.uri, address, now };
-    match enter(&app, &arrival, body).await {
+    match enter(&app, &arrival, &parts, body).await {
         Ok((subject, holder)) => {
             let session = new_session(subject, now, app.entropy.as_ref());
             let cookie = app.console.sealer.seal(&session);
@@ -89,6 +90,7 @@ pub(super) async fn end(State(app): State<Shared>, headers: HeaderMap) -> Respon
 async fn enter(
     app: &App,
     arrival: &Arrival<'_>,
+    parts: &Parts,
     body: Body,
 ) -> Result<(Subject, Arc<Holder>), Refusal> {
     refuse_blocked_address(app, arrival.address, arrival.now)?;
@@ -97,8 +99,7 @@ async fn enter(
     if !is_json || !is_same_origin(arrival.headers) {
         return Err(Refusal::wrong_content_type("Send JSON, from a page of this service."));
     }
-    let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
-    let body = body.map_err(|_| Refusal::body_too_large())?.to_bytes();
+    let body = read_small_body(app, parts, body, BODY_BYTES_MAX).await?;
     let entry: Entry = serde_json::from_slice(&body).map_err(|_| Refusal::not_json())?;
     if wallet_sign_in::is_shown(arrival.headers) {
         let holder = wallet_sign_in::sign_in(app, arrival).await;

@@ -5,7 +5,6 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::entropy::request_id;
-use http_body_util::{BodyExt, Limited};
 use payments::NoTransaction;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,6 +13,7 @@ use wallet::{SolanaAddress, TokenAmount};
 use crate::app::{App, Shared};
 use crate::console::session;
 use crate::console::sign_in::uncached_json;
+use crate::console::small_body::read_small_body;
 use crate::discovery::X402_VERSION;
 use crate::refusal::Refusal;
 
@@ -44,8 +44,7 @@ struct Wanted {
 async fn compose(app: &App, request: Request) -> Result<Value, Refusal> {
     let (parts, body) = request.into_parts();
     session::holder(app, &parts.headers, app.clock.now()).await?;
-    let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
-    let body = body.map_err(|_| Refusal::body_too_large())?.to_bytes();
+    let body = read_small_body(app, &parts, body, BODY_BYTES_MAX).await?;
     let wanted: Wanted = serde_json::from_slice(&body).map_err(|_| Refusal::not_json())?;
     let payer = SolanaAddress::parse(&wanted.payer);
     let payer = payer.ok_or_else(|| cannot_pay("`payer` is no address of Solana's."))?;

@@ -81,7 +81,9 @@ async fn create_chat_completion(
         parameters::effective(sent, encryption, searching(&app, speaker.as_ref()))?;
     let (preamble, web) = prepare(&call, &body, (&lineup, speaker.as_ref()), &parameters).await?;
     parameters.web_search_citations = web.sources;
-    let hosts = app.settings.hosts.judge(media::addresses(&body.messages), call.now).await;
+    let hosts = &app.settings.hosts;
+    let addresses = media::addresses(&body.messages);
+    let hosts = hosts.judge(addresses, call.reads_for(), call.now).await?;
     let media_faults = media::faults(&body.messages, &hosts);
     let files = media::taken(&mut body.messages);
     let documents = document::read(&call, &lineup, files, "messages").await?;

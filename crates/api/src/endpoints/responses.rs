@@ -64,7 +64,8 @@ async fn create_response(
     if turns::addresses(&body.input).next().is_some() {
         lineup.refuse_if_hopeless(&call)?;
     }
-    let hosts = app.settings.hosts.judge(turns::addresses(&body.input), call.now).await;
+    let hosts = &app.settings.hosts;
+    let hosts = hosts.judge(turns::addresses(&body.input), call.reads_for(), call.now).await?;
     let files = turns::taken(&mut body.input);
     let documents = document::read(&call, &lineup, files, "input").await?;
     let sent = turns::Sent { hosts: &hosts, documents: &documents };

@@ -1,10 +1,10 @@
 //! Names that point inward, that nobody knows, and that take too long.
 
-use std::io;
-
-use futures_util::future::BoxFuture;
+use ::web::Lookup;
 
 use super::*;
+
+const CALLER: CallerId = CallerId(1);
 
 const NOW: Timestamp = Timestamp::from_ms(1_000_000);
 
@@ -15,11 +15,12 @@ struct Book {
 }
 
 impl Names for Book {
-    fn addresses<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+    fn addresses<'a>(&'a self, name: &'a str, _: Option<CallerId>) -> Lookup<'a> {
         self.asked.lock().unwrap().push(name.to_owned());
         let numbers: &[&str] = match name {
             "slow.example.com" => return Box::pin(std::future::pending()),
-            "none.example.com" => return Box::pin(async { Err(io::Error::other("no such name")) }),
+            "none.example.com" => return Box::pin(async { Err(LookupError::NotFound) }),
+            "busy.example.com" => return Box::pin(async { Err(LookupError::Busy) }),
             "empty.example.com" => &[],
             "inward.example.com" => &["10.0.0.1"],
             "mixed.example.com" => &["8.8.8.8", "::1"],
@@ -37,7 +38,11 @@ fn hosts(domains: &[&str]) -> (Hosts, Arc<Book>) {
 }
 
 async fn fault(hosts: &Hosts, address: &str) -> &'static str {
-    hosts.judge([address].into_iter(), NOW).await.fault(address).unwrap_or("")
+    judge(hosts, &[address]).await.fault(address).unwrap_or("")
+}
+
+async fn judge(hosts: &Hosts, addresses: &[&str]) -> Judged {
+    hosts.judge(addresses.iter().copied(), CALLER, NOW).await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,7 +70,7 @@ async fn slow_names_are_waited_for_together_and_not_for_long() {
     let (hosts, _) = hosts(&[]);
     let before = Instant::now();
     let addresses = ["https://slow.example.com/", "https://www.example.com/"];
-    let judged = hosts.judge(addresses.into_iter(), NOW).await;
+    let judged = judge(&hosts, &addresses).await;
     assert_eq!(before.elapsed(), LOOKUP_TIMEOUT);
     assert!(judged.fault(addresses[0]).is_some());
     assert_eq!(judged.fault(addresses[1]), None);
@@ -76,10 +81,10 @@ async fn what_is_known_is_not_asked_again_for_a_while() {
     let (hosts, book) = hosts(&[]);
     let address = "https://www.example.com/a.png";
     let again = "https://www.example.com/b.png";
-    hosts.judge([address, again].into_iter(), NOW).await;
-    hosts.judge([again].into_iter(), NOW).await;
+    judge(&hosts, &[address, again]).await;
+    judge(&hosts, &[again]).await;
     assert_eq!(book.asked.lock().unwrap().len(), 1);
-    hosts.judge([again].into_iter(), NOW.plus(KNOWN_FOR)).await;
+    hosts.judge([again].into_iter(), CALLER, NOW.plus(KNOWN_FOR)).await.unwrap();
     assert_eq!(book.asked.lock().unwrap().len(), 2);
     fault(&hosts, "https://none.example.com/").await;
     fault(&hosts, "https://none.example.com/").await;
@@ -107,11 +112,19 @@ async fn only_listed_domains_are_fetched_from_if_there_is_a_list() {
 async fn a_request_names_a_bounded_number_of_hosts() {
     let (hosts, book) = hosts(&[]);
     let addresses: Vec<String> = (0..33).map(|it| format!("https://h{it}.example.com/")).collect();
-    let judged = hosts.judge(addresses.iter().map(String::as_str), NOW).await;
+    let judged = hosts.judge(addresses.iter().map(String::as_str), CALLER, NOW).await.unwrap();
     assert_eq!(judged.fault(&addresses[31]), None);
     let many = "A request may name at most 32 hosts; send data URLs instead.";
     assert_eq!(judged.fault(&addresses[32]), Some(many));
     assert_eq!(book.asked.lock().unwrap().len(), 32);
+}
+
+#[tokio::test]
+async fn where_others_take_all_lookups_the_request_is_refused_and_not_its_address() {
+    let (hosts, _) = hosts(&[]);
+    let addresses = ["https://www.example.com/", "https://busy.example.com/"];
+    let refused = hosts.judge(addresses.into_iter(), CALLER, NOW).await.unwrap_err();
+    assert_eq!(refused.status(), 503);
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ pub struct BodyLimits {
 }
 
 impl BodyLimits {
-    /// The specification's cap for JSON, for a caller who has shown a good credential.
+    /// The specification's cap for JSON, for the keys of accounts and for wallets with a balance.
     pub const TRUSTED: BodyLimits = BodyLimits {
         bytes_max: 35 * 1024 * 1024,
         pause_max: Duration::from_secs(30),
@@ -35,8 +35,9 @@ impl BodyLimits {
         },
     };
 
-    /// For a caller without a proven credential, wherever it calls. Where one is missing, the body is
-    /// read only to tell malformed JSON from that; what anyone may send takes no more than this.
+    /// For a caller without a proven credential, wherever it calls, and for a wallet without a
+    /// balance: wallets cost nothing. Where a credential is missing, the body is read only to tell
+    /// malformed JSON from that; what anyone may send takes no more than this.
     pub const STRANGER: BodyLimits = BodyLimits {
         bytes_max: 64 * 1024,
         pause_max: Duration::from_secs(10),
@@ -48,8 +49,15 @@ impl BodyLimits {
     };
 }
 
+impl BodyLimits {
+    /// Whether they are those of [`BodyLimits::STRANGER`].
+    pub(crate) fn is_strangers(self) -> bool {
+        self.bytes_max == BodyLimits::STRANGER.bytes_max
+    }
+}
+
 /// Reads a whole body into memory. Most come in one piece, which is handed on as it is.
-pub(super) async fn read(
+pub(crate) async fn read(
     headers: &HeaderMap,
     mut body: Body,
     limits: BodyLimits,

@@ -16,6 +16,8 @@ use crate::refusal::Refusal;
 const UNCOUNTED_BYTES: usize = 16 * 1024;
 /// What one caller may have of the whole: one of two.
 const SHARE_OF_ONE: usize = 2;
+/// What all callers without a balance may have together: one of four. The rest is for those who pay.
+const SHARE_OF_UNPAID: usize = 4;
 
 /// What all requests under way hold of what was sent.
 #[derive(Debug)]
@@ -28,7 +30,34 @@ pub struct Bodies {
 #[derive(Debug, Default)]
 struct Held {
     all: usize,
+    /// Of callers without a balance.
+    unpaid: usize,
     by_caller: HashMap<Principal, usize>,
+}
+
+/// Whom a body counts for: the caller, and where it calls from. Keys can be had for nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BodyOwner {
+    caller: Principal,
+    /// None where the caller is known by its address alone.
+    address: Option<Principal>,
+    has_balance: bool,
+}
+
+impl BodyOwner {
+    pub(crate) fn new(caller: Principal, address: IpAddr, has_balance: bool) -> BodyOwner {
+        let address = Some(Principal::Address(address)).filter(|address| *address != caller);
+        BodyOwner { caller, address, has_balance }
+    }
+
+    /// A caller without a credential.
+    pub(crate) fn stranger(address: IpAddr) -> BodyOwner {
+        BodyOwner::new(Principal::Address(address), address, false)
+    }
+
+    fn each(self) -> impl Iterator<Item = Principal> {
+        std::iter::once(self.caller).chain(self.address)
+    }
 }
 
 impl Bodies {
@@ -36,32 +65,39 @@ impl Bodies {
         Bodies { bytes_max, held: Mutex::default() }
     }
 
-    /// Room for one request's body, until it is dropped. It counts for the caller and for where it
-    /// calls from: keys can be had for nothing.
-    pub(crate) fn room(self: &Arc<Bodies>, caller: Principal, address: IpAddr) -> Arc<Room> {
+    /// Room for one request's body, until it is dropped.
+    pub(crate) fn room(self: &Arc<Bodies>, owner: BodyOwner) -> Arc<Room> {
         let (bodies, fault) = (Arc::clone(self), OnceLock::new());
         let (bytes, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let address = Some(Principal::Address(address)).filter(|address| *address != caller);
-        Arc::new(Room { bodies, callers: (caller, address), bytes, taken, fault })
+        Arc::new(Room { bodies, owner, bytes, taken, fault })
     }
 
-    fn take(&self, callers: Callers, more: usize) -> bool {
+    fn take(&self, owner: BodyOwner, more: usize) -> bool {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let share = self.bytes_max / SHARE_OF_ONE;
         let own = |caller| held.by_caller.get(&caller).copied().unwrap_or(0);
-        let is_over = each(callers).any(|caller| share < own(caller) + more);
+        let is_over = owner.each().any(|caller| share < own(caller) + more);
         if is_over || self.bytes_max < held.all + more {
             return false;
         }
+        if !owner.has_balance {
+            if self.bytes_max / SHARE_OF_UNPAID < held.unpaid + more {
+                return false;
+            }
+            held.unpaid += more;
+        }
         held.all += more;
-        each(callers).for_each(|caller| *held.by_caller.entry(caller).or_default() += more);
+        owner.each().for_each(|caller| *held.by_caller.entry(caller).or_default() += more);
         true
     }
 
-    fn give_back(&self, callers: Callers, bytes: usize) {
+    fn give_back(&self, owner: BodyOwner, bytes: usize) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.all = held.all.saturating_sub(bytes);
-        for caller in each(callers) {
+        if !owner.has_balance {
+            held.unpaid = held.unpaid.saturating_sub(bytes);
+        }
+        for caller in owner.each() {
             let Some(own) = held.by_caller.get_mut(&caller) else { continue };
             *own = own.saturating_sub(bytes);
             if *own == 0 {
@@ -71,18 +107,11 @@ impl Bodies {
     }
 }
 
-/// Whom a body counts for.
-type Callers = (Principal, Option<Principal>);
-
-fn each((first, second): Callers) -> impl Iterator<Item = Principal> {
-    std::iter::once(first).chain(second)
-}
-
 /// The room of one body.
 #[derive(Debug)]
 pub(crate) struct Room {
     bodies: Arc<Bodies>,
-    callers: Callers,
+    owner: BodyOwner,
     /// Of the body, so far.
     bytes: AtomicUsize,
     taken: AtomicUsize,
@@ -106,7 +135,7 @@ impl Room {
         if weight <= UNCOUNTED_BYTES.max(taken) {
             return true;
         }
-        if !self.bodies.take(self.callers, weight - taken) {
+        if !self.bodies.take(self.owner, weight - taken) {
             return false;
         }
         self.taken.store(weight, Ordering::Relaxed);
@@ -115,7 +144,7 @@ impl Room {
 
     /// For what is fetched for the caller beside the body, until the request is over.
     pub(crate) fn take_more(&self, bytes: usize) -> Result<(), Refusal> {
-        if !self.bodies.take(self.callers, bytes) {
+        if !self.bodies.take(self.owner, bytes) {
             return Err(Refusal::no_room());
         }
         self.taken.fetch_add(bytes, Ordering::Relaxed);
@@ -125,7 +154,7 @@ impl Room {
     /// Of what was taken, what was not needed.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.taken.fetch_sub(bytes, Ordering::Relaxed);
-        self.bodies.give_back(self.callers, bytes);
+        self.bodies.give_back(self.owner, bytes);
     }
 
     pub(super) fn note(&self, fault: BodyError) {
@@ -147,7 +176,7 @@ impl Drop for Room {
     fn drop(&mut self) {
         let taken = self.taken.load(Ordering::Relaxed);
         if 0 < taken {
-            self.bodies.give_back(self.callers, taken);
+            self.bodies.give_back(self.owner, taken);
         }
     }
 }
@@ -163,8 +192,12 @@ mod tests {
 
     /// Two keys of one address have the same last digit.
     fn room(bodies: &Arc<Bodies>, number: u8) -> Arc<Room> {
+        bodies.room(owner(number, true))
+    }
+
+    fn owner(number: u8, has_balance: bool) -> BodyOwner {
         let key = Principal::Key(KeyId(Uuid::from_u128(number.into())));
-        bodies.room(key, IpAddr::V4(Ipv4Addr::new(9, 9, 9, number % 10)))
+        BodyOwner::new(key, IpAddr::V4(Ipv4Addr::new(9, 9, 9, number % 10)), has_balance)
     }
 
     #[test]
@@ -188,5 +221,22 @@ mod tests {
         drop((second, third, fourth));
         let held = bodies.held.lock().unwrap();
         assert_eq!((held.all, held.by_caller.len()), (0, 0));
+    }
+
+    #[test]
+    fn callers_without_a_balance_leave_most_of_the_room_to_those_with_one() {
+        let bodies = Arc::new(Bodies::new(1_000_000));
+        let mut unpaid = Vec::new();
+        for number in 0..9 {
+            let room = bodies.room(owner(number, false));
+            room.grow_to(60_000, 60_000);
+            unpaid.push(room);
+        }
+        let taken = bodies.held.lock().unwrap().all;
+        assert_eq!(taken, 240_000, "a quarter of the whole");
+        assert!(room(&bodies, 19).grow_to(500_000, 500_000), "a payer is not held up");
+        drop(unpaid);
+        let held = bodies.held.lock().unwrap();
+        assert_eq!((held.all, held.unpaid), (0, 0));
     }
 }

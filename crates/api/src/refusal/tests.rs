@@ -46,6 +46,7 @@ fn every_envelope_has_its_own_shape() {
             code: "X402_INVALID_PAYMENT",
             message: "Invalid payment header".to_owned(),
             details: None,
+            cause: None,
         },
         expect![[
             r#"400 X402_INVALID_PAYMENT: {"error":"X402_INVALID_PAYMENT","message":"Invalid payment header"}"#

@@ -1,13 +1,17 @@
 //! Refusals of the x402 endpoints: a code in `error`, its words in `message`.
 
+use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use wire::errors::X402Error;
 use wire::wallets::TopUpRequired;
 
-use crate::refusal::render::Rendered;
+use crate::refusal::render::{BoxError, Rendered};
 use crate::refusal::{Refusal, to_value};
+
+/// When a payment that was not settled for a reason of ours can be sent again, in seconds.
+const RETRY_AFTER_S: &str = "5";
 
 /// A refusal in the x402 envelope, or a standard one where the specification says so (429).
 #[derive(Debug)]
@@ -17,6 +21,8 @@ pub enum X402Refusal {
         code: &'static str,
         message: String,
         details: Option<Value>,
+        /// For the log.
+        cause: Option<BoxError>,
     },
     /// A payment that came to nothing, with the protocol's own result for its header.
     Settlement {
@@ -48,7 +54,8 @@ impl From<Refusal> for X402Refusal {
             500.. => "X402_UNKNOWN_ERROR",
             _ => "X402_INVALID_REQUEST",
         };
-        X402Refusal::Payment { status: rendered.status, code, message, details: None }
+        let (status, cause) = (rendered.status, rendered.cause);
+        X402Refusal::Payment { status, code, message, details: None, cause }
     }
 }
 
@@ -84,13 +91,16 @@ impl IntoResponse for X402Refusal {
     fn into_response(self) -> Response {
         match self {
             X402Refusal::Standard(refusal) => refusal.into_response(),
-            X402Refusal::Payment { status, code, message, details } => {
+            X402Refusal::Payment { status, code, message, details, cause } => {
                 let body = to_value(&X402Error { error: code, message, details });
-                Rendered::new(status, code, body).into_response()
+                Rendered { cause, ..Rendered::new(status, code, body) }.into_response()
             }
             X402Refusal::Settlement { status, code, message, details, result } => {
                 let body = to_value(&X402Error { error: code, message, details: Some(details) });
                 let mut rendered = Rendered::new(status, code, body);
+                if status == StatusCode::SERVICE_UNAVAILABLE {
+                    rendered.headers.push((RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_S)));
+                }
                 if let Ok(result) = HeaderValue::from_str(&result) {
                     for name in ["payment-response", "x-payment-response"] {
                         let name = HeaderName::from_static(name);

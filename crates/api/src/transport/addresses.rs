@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::unsent::UnsentTally;
 use crate::origin;
 
 /// The places of everybody.
@@ -12,11 +13,23 @@ pub struct Addresses {
     /// Proxies bring the connections of many.
     is_excepted: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
     /// Held to count, and never across an await.
-    counts: Mutex<HashMap<IpAddr, usize>>,
+    counts: Mutex<HashMap<IpAddr, AddressCount>>,
+}
+
+/// The connections of one address, and the responses that it has not accepted.
+struct AddressCount {
+    connections: usize,
+    unsent: Arc<UnsentTally>,
 }
 
 /// One connection's place, until it is dropped.
-pub struct AddressSlot(Option<(Arc<Addresses>, IpAddr)>);
+pub struct AddressSlot(Option<CountedAddress>);
+
+struct CountedAddress {
+    addresses: Arc<Addresses>,
+    network: IpAddr,
+    unsent: Arc<UnsentTally>,
+}
 
 impl Addresses {
     pub fn new(
@@ -39,22 +52,32 @@ impl Addresses {
         }
         let network = origin::network(address);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(network).or_default();
-        if self.each_max <= *count {
+        let count = counts
+            .entry(network)
+            .or_insert_with(|| AddressCount { connections: 0, unsent: UnsentTally::of_address() });
+        if self.each_max <= count.connections {
             return None;
         }
-        *count += 1;
-        Some(AddressSlot(Some((Arc::clone(self), network))))
+        count.connections += 1;
+        let (addresses, unsent) = (Arc::clone(self), Arc::clone(&count.unsent));
+        Some(AddressSlot(Some(CountedAddress { addresses, network, unsent })))
+    }
+}
+
+impl AddressSlot {
+    /// The sum of unaccepted bytes of the address; none where the address has no bound.
+    pub(super) fn unsent(&self) -> Option<Arc<UnsentTally>> {
+        self.0.as_ref().map(|counted| Arc::clone(&counted.unsent))
     }
 }
 
 impl Drop for AddressSlot {
     fn drop(&mut self) {
-        let Some((addresses, network)) = self.0.take() else { return };
+        let Some(CountedAddress { addresses, network, .. }) = self.0.take() else { return };
         let mut counts = addresses.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = counts.get_mut(&network) {
-            *count -= 1;
-            if *count == 0 {
+            count.connections -= 1;
+            if count.connections == 0 {
                 counts.remove(&network);
             }
         }

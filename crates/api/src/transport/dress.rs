@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
+use http_body::Body as HttpBody;
 use tower::{Layer, Service, ServiceExt};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
@@ -13,6 +14,11 @@ use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Pr
 use tower_http::cors::CorsLayer;
 
 use super::cors;
+use super::stream_progress::ResponseMemory;
+use crate::static_content::AlreadyCompressed;
+
+/// What a compressor holds beside the response that it reads: measured, rounded up.
+const COMPRESSOR_BYTES: usize = 256 * 1024;
 
 pub(super) struct Dress {
     cors: CorsLayer,
@@ -38,9 +44,20 @@ impl Dress {
             .br(true)
             .quality(CompressionLevel::Fastest)
             .compress_when(is_worth_it());
-        let dressed = self.cors.layer(compression.layer(inner));
+        let dressed = self.cors.layer(compression.layer(inner.map_response(with_memory)));
         Box::pin(async move { Ok(dressed.oneshot(request).await?.map(Body::new)) })
     }
+}
+
+/// Notes the memory of a response of known length, which its compressed body does not tell.
+fn with_memory(mut response: Response) -> Response {
+    let is_shared = response.extensions().get::<AlreadyCompressed>().is_some();
+    let length = response.body().size_hint().exact().filter(|_| !is_shared);
+    if let Some(length) = length.and_then(|length| usize::try_from(length).ok()) {
+        let memory = ResponseMemory(length.saturating_add(COMPRESSOR_BYTES));
+        response.extensions_mut().insert(memory);
+    }
+    response
 }
 
 /// Sound and videos are small already, and one that is streamed must not wait in a compressor.
@@ -48,4 +65,14 @@ fn is_worth_it() -> impl Predicate {
     DefaultPredicate::new()
         .and(NotForContentType::const_new("audio/"))
         .and(NotForContentType::const_new("video/"))
+        .and(NotAlreadyCompressed)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct NotAlreadyCompressed;
+
+impl Predicate for NotAlreadyCompressed {
+    fn should_compress<B: HttpBody>(&self, response: &axum::http::Response<B>) -> bool {
+        response.extensions().get::<AlreadyCompressed>().is_none()
+    }
 }

@@ -10,9 +10,6 @@ use axum::http::Version;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long a connection may stay without a request.
-pub(super) const IDLE_MAX: Duration = Duration::from_secs(60);
-
 /// The requests under way on one connection.
 #[derive(Debug, Clone)]
 pub(super) struct UnderWay(Arc<watch::Sender<Requests>>);

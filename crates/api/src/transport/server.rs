@@ -10,7 +10,7 @@ use axum::http::{HeaderValue, Version};
 use axum::response::IntoResponse;
 use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use lanes::Lanes;
@@ -23,22 +23,52 @@ use tower::Service;
 
 use super::addresses::{AddressSlot, Addresses};
 use super::closing::{HANDSHAKE_MAX, LINGER, linger, turn_new_ones_away};
-use super::idle::{IDLE_MAX, UnderWay};
-use super::lasting::keep_until_sent;
+use super::idle::UnderWay;
+use super::stream_progress::StreamExecutor;
+use super::timeouts::ConnectionTimeouts;
 use super::unparsed::Unparsed;
+use super::unsent::ConnectionUnsent;
 use super::write_timeout::WriteTimeout;
 use crate::origin::Peer;
 use crate::refusal::Refusal;
 
 /// Beyond this many, new connections wait in the kernel's queue.
 const CONNECTIONS_MAX: u32 = 16_384;
-/// How long a client may take over its request line and headers, and how long it may keep a
-/// connection open without asking for anything.
-const HEADERS_TIMEOUT: Duration = Duration::from_secs(30);
 const HEADER_BYTES_MAX: usize = 64 * 1024;
 const HTTP2_STREAMS_MAX: u32 = 256;
+/// Streams that a client may have reset before they were begun. With more, its connection ends.
+const HTTP2_RESET_STREAMS_MAX: usize = 20;
+/// Bytes of a response that the library buffers for one stream.
+const HTTP2_SEND_BYTES_MAX: usize = 64 * 1024;
+/// How long a client may take to acknowledge a ping, which is sent when it has been silent.
+const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// After a failed accept (out of file descriptors, say) there is no use in trying at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Where connections come from, and the time that their clients have.
+pub struct Listening {
+    pub listener: TcpListener,
+    pub addresses: Arc<Addresses>,
+    pub timeouts: ConnectionTimeouts,
+}
+
+/// What every connection of a listener is served with.
+#[derive(Clone)]
+struct Served {
+    router: Router,
+    stop: CancellationToken,
+    timeouts: ConnectionTimeouts,
+}
+
+/// What is known of one connection while it is served.
+#[derive(Clone)]
+struct Conversation {
+    peer: Peer,
+    /// Cancelled by the first request.
+    heard: CancellationToken,
+    under_way: UnderWay,
+    unsent: ConnectionUnsent,
+}
 
 /// Serves `router` until `stop`, then the connections made until then, and lets answers under way
 /// end, for at most `grace`. Each connection gets a seat in one of the `lanes`, if its address has
@@ -47,17 +77,17 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// The compiler makes the code of a future where it is polled. In a box that is here, and not with
 /// whoever starts the service, which the quick profile does not optimise.
 pub fn serve(
-    listener: (TcpListener, Arc<Addresses>),
+    listening: Listening,
     router: Router,
     place: (Arc<Lanes>, TaskTracker),
     stop: CancellationToken,
     grace: Duration,
 ) -> BoxFuture<'static, ()> {
-    Box::pin(serve_until(listener, router, place, stop, grace))
+    Box::pin(serve_until(listening, router, place, stop, grace))
 }
 
 async fn serve_until(
-    (listener, addresses): (TcpListener, Arc<Addresses>),
+    Listening { listener, addresses, timeouts }: Listening,
     router: Router,
     (lanes, tasks): (Arc<Lanes>, TaskTracker),
     stop: CancellationToken,
@@ -89,8 +119,15 @@ async fn serve_until(
             Ok(Some((stream, peer, permit))) => {
                 let (seat, watcher) = (lanes.seat(), graceful.watcher());
                 let lane = seat.runtime().clone();
-                let served = (router.clone(), stop.clone());
-                let attended = seat.gather(attend(stream, peer, served, watcher));
+                let served = Served { router: router.clone(), stop: stop.clone(), timeouts };
+                let unsent = ConnectionUnsent::new(permit.1.unsent());
+                let conversation = Conversation {
+                    peer,
+                    heard: CancellationToken::new(),
+                    under_way: UnderWay::new(),
+                    unsent,
+                };
+                let attended = seat.gather(attend(stream, conversation, served, watcher));
                 let seated = async move {
                     attended.await;
                     drop((permit, seat));
@@ -113,8 +150,8 @@ async fn serve_until(
 /// Serves one connection to its end, in the lane that this runs in.
 async fn attend(
     stream: std::net::TcpStream,
-    peer: Peer,
-    served: (Router, CancellationToken),
+    conversation: Conversation,
+    served: Served,
     watcher: Watcher,
 ) {
     let stream = match TcpStream::from_std(stream) {
@@ -124,24 +161,24 @@ async fn attend(
             return;
         }
     };
-    let (heard, under_way) = (CancellationToken::new(), UnderWay::new());
-    let connection = connect(stream, peer, served, (heard.clone(), under_way.clone()));
-    let connection = watcher.watch(connection);
+    let Conversation { heard, under_way, .. } = conversation.clone();
+    let timeouts = served.timeouts;
+    let connection = watcher.watch(connect(stream, conversation, served));
     tokio::select! {
         biased;
         ended = connection => if let Err(error) = ended {
             tracing::debug!(error = %error, "a connection ended early: {error}");
         },
-        () = silence(heard, under_way) => tracing::debug!("a connection asked for nothing"),
+        () = silence(heard, under_way, timeouts) => tracing::debug!("a connection asked for nothing"),
     }
 }
 
 /// Ends if no request has come in time. Until the first bytes tell HTTP/1.1 from HTTP/2, neither
 /// protocol's own timeout runs, and a silent connection would keep its place for ever.
 /// Later on, that of HTTP/1.1 does, and for HTTP/2 we look ourselves.
-async fn silence(heard: CancellationToken, under_way: UnderWay) {
-    if timeout(HEADERS_TIMEOUT, heard.cancelled()).await.is_ok() {
-        under_way.idle(IDLE_MAX).await;
+async fn silence(heard: CancellationToken, under_way: UnderWay, timeouts: ConnectionTimeouts) {
+    if timeout(timeouts.header, heard.cancelled()).await.is_ok() {
+        under_way.idle(timeouts.idle).await;
     }
 }
 
@@ -171,50 +208,56 @@ fn has_one_host<B>(request: &hyper::Request<B>) -> bool {
 
 fn connect(
     stream: TcpStream,
-    peer: Peer,
-    (router, stop): (Router, CancellationToken),
-    (heard, under_way): (CancellationToken, UnderWay),
+    Conversation { peer, heard, under_way, unsent }: Conversation,
+    Served { router, stop, timeouts }: Served,
 ) -> impl hyper_util::server::graceful::GracefulConnection<
     Error = Box<dyn std::error::Error + Send + Sync>,
 > {
+    let executor = StreamExecutor::new(timeouts.send, unsent);
+    let streams = executor.clone();
     let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
-        let asked = under_way.begin(request.version());
+        let begun = under_way.begin(request.version()).map(|request| streams.begin(request));
         heard.cancel();
         let is_well_named = has_one_host(&request);
         let is_http_1 = request.version() < Version::HTTP_2;
-        let stop = stop.clone();
+        let (mut router, stop) = (router.clone(), stop.clone());
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(peer);
-        // A router is always ready.
-        let answered = router.clone().call(request);
         async move {
             if !is_well_named {
                 return Ok(Refusal::bad_host().into_response());
             }
-            let mut response = answered.await?;
+            if let Some(begun) = &begun {
+                begun.wait_below_max().await;
+            }
+            // A router is always ready.
+            let mut response = router.call(request).await?;
             // The last answer on this connection: the client opens another one for its next
             // request.
             if is_http_1 && stop.is_cancelled() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            Ok::<_, std::convert::Infallible>(match asked {
-                Some(asked) => keep_until_sent(asked, response),
+            Ok::<_, std::convert::Infallible>(match begun {
+                Some(begun) => begun.follow(response),
                 None => response,
             })
         }
     });
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+    let mut builder = auto::Builder::new(executor);
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS_TIMEOUT)
+        .header_read_timeout(timeouts.header)
         .max_buf_size(HEADER_BYTES_MAX.max(8192))
         .http2()
         .timer(TokioTimer::new())
         .max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX))
         .max_concurrent_streams(HTTP2_STREAMS_MAX)
-        .keep_alive_interval(Some(HEADERS_TIMEOUT));
-    let stream = Unparsed::new(WriteTimeout::new(stream));
+        .max_pending_accept_reset_streams(HTTP2_RESET_STREAMS_MAX)
+        .max_send_buf_size(HTTP2_SEND_BYTES_MAX)
+        .keep_alive_interval(Some(timeouts.header))
+        .keep_alive_timeout(HTTP2_PING_TIMEOUT);
+    let stream = Unparsed::new(WriteTimeout::new(stream, timeouts.send));
     builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned()
 }
 

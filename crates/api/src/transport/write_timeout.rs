@@ -8,20 +8,18 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long the other end may take no byte of what is ready for it.
-const UNREAD_MAX: Duration = Duration::from_secs(30);
-
 /// A stream that fails to write once its reader has been away for too long.
 pub(super) struct WriteTimeout<S> {
     inner: S,
+    /// How long the other end may take no byte of what is ready for it.
     unread_max: Duration,
     /// Since when nothing was taken.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> WriteTimeout<S> {
-    pub(super) fn new(inner: S) -> WriteTimeout<S> {
-        WriteTimeout { inner, unread_max: UNREAD_MAX, timer: None }
+    pub(super) fn new(inner: S, unread_max: Duration) -> WriteTimeout<S> {
+        WriteTimeout { inner, unread_max, timer: None }
     }
 
     /// Timers are only made for readers who are behind.
@@ -95,8 +93,7 @@ mod tests {
     #[tokio::test]
     async fn a_reader_who_takes_nothing_ends_the_connection_and_a_slow_one_does_not() {
         let (near, mut far) = duplex(16);
-        let mut stream =
-            WriteTimeout { inner: near, unread_max: Duration::from_millis(20), timer: None };
+        let mut stream = WriteTimeout::new(near, Duration::from_millis(20));
         stream.write_all(&[1; 16]).await.unwrap();
         let reading = async { far.read_exact(&mut [0; 16]).await.unwrap() };
         let (_, written) = tokio::join!(reading, stream.write_all(&[2; 16]));

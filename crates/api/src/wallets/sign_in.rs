@@ -9,10 +9,13 @@ use domain::limits::tiers::Allowed;
 use domain::limits::window::Subject;
 use moment::Timestamp;
 use payments::TopUpRefused;
-use wallet::{ContractCheck, SignIn, SignInRefusal, SignedIn, Verdict, verify_sign_in};
+use wallet::{
+    ContractCheck, SignIn, SignInRefusal, SignedIn, Verdict, WalletAddress, verify_sign_in,
+};
 
 use crate::app::App;
 use crate::arrival::Arrival;
+use crate::payment::can_consume;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::refusal::render::BoxError;
@@ -46,10 +49,12 @@ impl SignInFailed {
     }
 }
 
-/// Sign-ins a minute from one address. Each takes a signature's check and a durable write, whoever
-/// signs, and wallets cost nothing. Who needs more than this has a use for a key.
-const SIGN_INS_A_MINUTE: u64 = 1_200;
-/// And those of contract wallets, which take two questions to a chain's node.
+/// Sign-ins a minute from one address, of wallets that are not known to have a balance. Each takes
+/// the check of a signature, a look into the books and a durable write, and wallets cost nothing.
+const UNPAID_SIGN_INS_A_MINUTE: u64 = 60;
+/// Sign-ins a minute from one address, of wallets with a balance: one for each of their requests.
+const PAID_SIGN_INS_A_MINUTE: u64 = 1_200;
+/// Sign-ins a minute from one address for which a chain's node is asked.
 const CONTRACT_CHECKS_A_MINUTE: u64 = 60;
 
 impl From<SignInRefusal> for SignInFailed {
@@ -69,7 +74,12 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
     let now = arrival.now;
     let header = header(arrival.headers).ok_or(SignInRefusal::InvalidPayload)?;
     let sign_in = SignIn::decode(header)?;
-    admit(app, arrival, "sign-in", SIGN_INS_A_MINUTE).await?;
+    let is_payer = is_known_payer(app, &sign_in, now);
+    if is_payer {
+        admit(app, arrival, "sign-in", PAID_SIGN_INS_A_MINUTE).await?;
+    } else {
+        admit(app, arrival, "unpaid-sign-in", UNPAID_SIGN_INS_A_MINUTE).await?;
+    }
     let signed_in = match verify_sign_in(&app.wallets.rules, &sign_in, now)? {
         Verdict::Verified(signed_in) => signed_in,
         Verdict::NeedsContractCheck(unconfirmed) => {
@@ -93,7 +103,20 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
         return Err(SignInFailed::Frozen);
     }
     use_nonce(app, signed_in, now).await?;
+    if !is_payer {
+        // The owner's home may be another node.
+        let balances = app.ledger.balances_anywhere(owner.id).await.map_err(unknowable)?;
+        if can_consume(balances.total()) {
+            app.wallets.payers.insert(wallet, now);
+        }
+    }
     Ok(Arc::new(Holder { proof: Proof::Wallet(wallet), owner }))
+}
+
+/// Whether the wallet that a sign-in names, rightly or not, was seen to have a balance.
+fn is_known_payer(app: &App, sign_in: &SignIn, now: Timestamp) -> bool {
+    let named = WalletAddress::parse(&sign_in.address);
+    named.is_some_and(|wallet| app.wallets.payers.contains(wallet, now))
 }
 
 /// Counts against an address, before anything is done that costs more than counting.

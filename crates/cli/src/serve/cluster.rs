@@ -7,7 +7,8 @@ use std::time::Duration;
 use api::app::Shared as App;
 use api::home::Nodes;
 use api::transport::addresses::Addresses;
-use api::transport::server::serve;
+use api::transport::server::{Listening, serve};
+use api::transport::timeouts::ConnectionTimeouts;
 use background::spawn_loop;
 use config::sections::cluster::Cluster;
 use control::secrets::{SecretName, secret};
@@ -102,8 +103,9 @@ pub(super) fn start(
     let routes = api::router(Arc::clone(app)).merge(orders::routes(Arc::clone(service)));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let place = (Arc::clone(lanes), tasks.clone());
-    let listener = (listener, Addresses::unbounded());
-    tasks.spawn(serve(listener, nodes.guard(routes), place, stop.clone(), grace));
+    let (addresses, timeouts) = (Addresses::unbounded(), ConnectionTimeouts::default());
+    let listening = Listening { listener, addresses, timeouts };
+    tasks.spawn(serve(listening, nodes.guard(routes), place, stop.clone(), grace));
     let (service, jobs) = (Arc::clone(service), Arc::clone(&app.jobs));
     spawn_loop(&tasks, &stop, "follow_changes", move |stop| {
         follow(Arc::clone(&shared), Arc::clone(&service), Arc::clone(&jobs), stop)

@@ -7,7 +7,8 @@ use std::time::Duration;
 use api::admin::EngineReport;
 use api::app::Shared;
 use api::transport::addresses::Addresses;
-use api::transport::server::serve;
+use api::transport::server::{Listening, serve};
+use api::transport::timeouts::ConnectionTimeouts;
 use background::spawn_loop;
 use config::sections::server::Server;
 use lanes::Lanes;
@@ -30,6 +31,7 @@ pub(crate) struct Listeners {
     admin: TcpListener,
     /// How many connections each address has.
     addresses: Arc<Addresses>,
+    timeouts: ConnectionTimeouts,
     /// How long answers under way may go on after the stop.
     grace: Duration,
 }
@@ -43,7 +45,12 @@ impl Listeners {
             server.connections_per_address,
             Arc::new(move |address| proxies.iter().any(|range| range.contains(address))),
         );
-        Ok(Listeners { api_address: api.local_addr()?, api, admin, addresses, grace })
+        let timeouts = ConnectionTimeouts {
+            header: server.header_timeout,
+            idle: server.idle_timeout,
+            send: server.send_timeout,
+        };
+        Ok(Listeners { api_address: api.local_addr()?, api, admin, addresses, timeouts, grace })
     }
 
     /// Starts serving both, as tasks that end after `stop`: the API in the lanes, the operator's
@@ -71,12 +78,13 @@ impl Listeners {
         });
         let admin = api::admin::router(Arc::clone(&app), render, engine);
         let listeners = [
-            ((self.admin, Addresses::unbounded()), admin, Arc::new(Lanes::here())),
-            ((self.api, self.addresses), api::router(app), lanes),
+            (self.admin, Addresses::unbounded(), admin, Arc::new(Lanes::here())),
+            (self.api, self.addresses, api::router(app), lanes),
         ];
-        for (listener, router, lanes) in listeners {
+        for (listener, addresses, router, lanes) in listeners {
+            let listening = Listening { listener, addresses, timeouts: self.timeouts };
             let place = (lanes, tasks.clone());
-            tasks.spawn(serve(listener, router, place, stop.clone(), self.grace));
+            tasks.spawn(serve(listening, router, place, stop.clone(), self.grace));
         }
         Ok(())
     }

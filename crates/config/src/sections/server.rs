@@ -64,6 +64,26 @@ pub const SECTION: Section = Section {
              one. Trusted proxies are not bounded.",
         ),
         Key::with_default(
+            "header_timeout_s",
+            Kind::Seconds { least: 1, most: 3600 },
+            "30",
+            "How long a client may take to send the headers of a request, and how long an HTTP/1.1 \
+             connection may stay open between two requests.",
+        ),
+        Key::with_default(
+            "idle_timeout_s",
+            Kind::Seconds { least: 1, most: 3600 },
+            "60",
+            "How long an HTTP/2 connection may stay open without a request.",
+        ),
+        Key::with_default(
+            "send_timeout_s",
+            Kind::Seconds { least: 1, most: 3600 },
+            "30",
+            "How long a client may leave a response unread. An HTTP/2 stream on which less than \
+             16 KiB are accepted in this time is reset, an HTTP/1.1 connection closed.",
+        ),
+        Key::with_default(
             "bodies_max_mb",
             Kind::Integer { least: 64, most: 1_048_576 },
             "512",
@@ -90,6 +110,12 @@ pub struct Server {
     pub country_header: Option<String>,
     pub host_name: Option<String>,
     pub connections_per_address: usize,
+    /// To send the headers of a request.
+    pub header_timeout: Duration,
+    /// Without a request on an HTTP/2 connection.
+    pub idle_timeout: Duration,
+    /// To accept bytes of a response that are ready.
+    pub send_timeout: Duration,
     /// The memory that the bodies of all requests under way may take.
     pub bodies_bytes_max: usize,
     pub shutdown_grace: Duration,
@@ -144,6 +170,9 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
     let country_header = country_header(reader);
     let host_name = reader.text("host_name");
     let connections_per_address = reader.integer("connections_per_address");
+    let header_timeout = reader.seconds("header_timeout_s");
+    let idle_timeout = reader.seconds("idle_timeout_s");
+    let send_timeout = reader.seconds("send_timeout_s");
     let bodies_max_mb = reader.integer("bodies_max_mb");
     let shutdown_grace = reader.seconds("shutdown_grace_s");
     // Port 0 asks for any free port, so the same words can mean two listeners.
@@ -159,6 +188,9 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
         country_header,
         host_name,
         connections_per_address: usize::try_from(connections_per_address?).ok()?,
+        header_timeout: header_timeout?,
+        idle_timeout: idle_timeout?,
+        send_timeout: send_timeout?,
         bodies_bytes_max: usize::try_from(bodies_max_mb?).ok()?.saturating_mul(1 << 20),
         shutdown_grace: shutdown_grace?,
     })

@@ -6,6 +6,7 @@ use axum::http::Method;
 use expect_test::expect;
 use serde_json::{Value, json};
 use testkit::app::TestApp;
+use testkit::wallet::TestWallet;
 
 use crate::chat::PATH;
 
@@ -23,6 +24,19 @@ async fn whoever_shows_no_credential_may_send_little_wherever_it_calls() {
         let reply = caller.send(Method::POST, path, Body::from(zeros(LARGE))).await;
         assert!([402, 413].contains(&reply.status), "{path}: {} {}", reply.status, reply.text());
     }
+}
+
+#[tokio::test]
+async fn a_wallet_without_a_balance_may_send_as_little_as_a_stranger() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    let text = "word ".repeat(20_000);
+    let chat = json!({"model": "kimi-k3", "messages": [{"role": "user", "content": text}]});
+    let refused = app.signed_in(&wallet).post(PATH, &chat).await;
+    assert_eq!(refused.status, 402, "{}", refused.text());
+    app.fund(&wallet, "5").await;
+    let taken = app.signed_in(&wallet).post(PATH, &chat).await;
+    assert_eq!(taken.status, 200, "{}", taken.text());
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::transport::addresses::Addresses;
+use api::transport::server::{Listening, serve};
+use api::transport::timeouts::ConnectionTimeouts;
 use lanes::Lanes;
 use serde_json::json;
 use testkit::app::TestApp;
@@ -23,13 +25,9 @@ async fn send(app: &TestApp, stop: &CancellationToken, body: &str) -> TcpStream 
     let router = api::router(app.app.clone());
     let place = (Arc::new(Lanes::here()), app.app.tasks.clone());
     let grace = Duration::from_secs(5);
-    let serving = api::transport::server::serve(
-        (listener, Addresses::unbounded()),
-        router,
-        place,
-        stop.clone(),
-        grace,
-    );
+    let (addresses, timeouts) = (Addresses::unbounded(), ConnectionTimeouts::default());
+    let listening = Listening { listener, addresses, timeouts };
+    let serving = serve(listening, router, place, stop.clone(), grace);
     TaskTracker::new().spawn(serving);
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!(

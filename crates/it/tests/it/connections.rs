@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::transport::addresses::Addresses;
+use api::transport::server::{Listening, serve};
+use api::transport::timeouts::ConnectionTimeouts;
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use lanes::Lanes;
@@ -31,8 +33,8 @@ async fn start_with(addresses: Arc<Addresses>) -> Running {
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
     let router = api::router(app.app.clone());
-    let serving = api::transport::server::serve(
-        (listener, addresses),
+    let serving = serve(
+        Listening { listener, addresses, timeouts: ConnectionTimeouts::default() },
         router,
         (Arc::new(Lanes::here()), app.app.tasks.clone()),
         stop.clone(),

@@ -1,7 +1,11 @@
 //! The console's pages and sessions: what they open, and what a cookie alone does not.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use axum::body::Body;
 use axum::http::Method;
+use domain::limits::tiers::Allowed;
+use domain::limits::window::Subject;
 use serde_json::{Value, json};
 use testkit::app::TestApp;
 use testkit::client::{Client, TestReply};
@@ -218,6 +222,30 @@ async fn only_the_operator_operates_and_the_audit_trail_knows_with_which_key() {
     assert_eq!(probe(&page).await["isOperator"], false);
     assert_eq!(operate(page).await.status, 403);
     assert_eq!(operate(app.admin()).await.status, 403);
+}
+
+#[tokio::test]
+async fn pages_are_counted_by_address_and_the_api_apart_from_them() {
+    let app = TestApp::start().await;
+    let get = |path: &'static str| {
+        let client = app.anonymous();
+        async move { client.send_raw(Method::GET, path, Body::empty()).await }
+    };
+    let pages = ["/", "/docs/search.json", "/llms.txt", "/console/terms", "/api/v1/openapi.json"];
+    for path in pages {
+        assert_eq!(get(path).await.status, 200, "{path}");
+    }
+    let subject = Subject::new(IpAddr::V4(Ipv4Addr::LOCALHOST), "pages");
+    let allowed = Allowed { requests: 1_200, tokens: None };
+    for _ in pages.len()..1_200 {
+        app.app.limiter.admit(subject, allowed, 0, app.app.clock.now()).unwrap();
+    }
+    for path in pages {
+        let refused = get(path).await;
+        assert_eq!(refused.status, 429, "{path}");
+        assert!(!refused.header("retry-after").is_empty());
+    }
+    assert_eq!(app.anonymous().get("/models").await.status, 200);
 }
 
 #[tokio::test]

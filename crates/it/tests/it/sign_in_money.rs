@@ -91,14 +91,31 @@ async fn sign_ins_are_counted_by_address_before_anything_is_written() {
     let path = format!("/x402/balance/{}", wallet.address());
     assert_eq!(app.signed_in(&wallet).get(&path).await.status, 200);
     // What is left of the minute.
-    let subject = Subject::new(IpAddr::V4(Ipv4Addr::LOCALHOST), "sign-in");
-    let allowed = Allowed { requests: 1_200, tokens: None };
+    let subject = Subject::new(IpAddr::V4(Ipv4Addr::LOCALHOST), "unpaid-sign-in");
+    let allowed = Allowed { requests: 60, tokens: None };
     let now = app.app.clock.now();
-    for _ in 1..1_200 {
+    for _ in 1..60 {
         app.app.limiter.admit(subject, allowed, 0, now).unwrap();
     }
     let refused = app.signed_in(&wallet).get(&path).await;
     assert_eq!(refused.status, 429, "{}", refused.text());
+    let forged = TestWallet::evm(2);
+    let refused = app.signed_in(&forged).get(&path).await;
+    assert_eq!(refused.status, 429, "another wallet is no other address: {}", refused.text());
     app.clock.advance_s(61);
     assert_eq!(app.signed_in(&wallet).get(&path).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_wallet_that_pays_signs_in_as_often_as_it_calls() {
+    let app = TestApp::start().await;
+    let wallet = TestWallet::evm(1);
+    app.fund(&wallet, "5").await;
+    for call in 0..100 {
+        // Its own limit of reading the balance is another.
+        let reply = ask(&app.signed_in(&wallet)).await;
+        assert_ne!(reply.status, 402, "{call}: {}", reply.text());
+        let is_sign_in = reply.status == 429 && reply.text().contains("60 requests a minute");
+        assert!(!is_sign_in, "{call}: {}", reply.text());
+    }
 }

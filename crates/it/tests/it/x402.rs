@@ -111,7 +111,8 @@ async fn a_payment_that_is_refused_says_why_in_the_protocols_words() {
     assert_eq!(result["network"], "eip155:8453");
     app.chain.set(Mood::Broke);
     let reply = pay(&app, &wallet.pays(5_000_000, 3, now)).await;
-    reply.expect(expect![[r#"500 {"error":"SETTLEMENT_FAILED","message":"The payment could not be settled and nothing was charged: send it again in a moment","details":{"reason":"unexpected_settle_error"}}"#]]);
+    reply.expect(expect![[r#"503 {"error":"SETTLEMENT_FAILED","message":"The payment could not be settled and nothing was charged: send it again in a moment","details":{"reason":"unexpected_settle_error"}}"#]]);
+    assert_eq!(reply.header("retry-after"), "5");
 }
 
 #[tokio::test]

@@ -198,11 +198,13 @@ impl EvmChain {
 
     /// ERC-1271: without code there is no contract, and so no signature of one.
     pub(crate) async fn confirms(&self, check: &ContractCheck) -> Result<bool, Setback> {
-        if !self.has_code(check.account).await? {
-            return Ok(false);
-        }
         match self.ask(check.account, &check.call()).await {
-            Ok(returned) => Ok(ContractCheck::is_confirmed_by(&bytes(&returned)?)),
+            // The code is looked up only for what claims to be a contract: a forged sign-in costs
+            // one call.
+            Ok(returned) if ContractCheck::is_confirmed_by(&bytes(&returned)?) => {
+                self.has_code(check.account).await
+            }
+            Ok(_) => Ok(false),
             // The contract reverted, which is one way of saying no.
             Err(error) if error.is_revert() => Ok(false),
             Err(error) => Err(error.into()),

@@ -1,6 +1,7 @@
 //! Nodes that refuse a call: only a contract that ran and said no is a no.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use wallet::ContractCheck;
@@ -78,6 +79,33 @@ async fn a_contract_wallet_is_denied_by_its_contract_and_by_no_node() {
     }
     let url = stub(code(refused(3, "execution reverted", &json!("0x")))).await;
     assert_eq!(EvmChain::new(&nodes(&url)).unwrap().confirms(&check).await, Ok(false));
+}
+
+#[tokio::test]
+async fn a_forged_sign_in_costs_one_call_and_a_precompiled_contract_confirms_nothing() {
+    let check = ContractCheck {
+        account: wallet::EvmAddress::from_bytes([7; 20]),
+        digest: [1; 32],
+        signature: vec![1],
+        deployment: None,
+    };
+    let magic = format!("0x1626ba7e{}", "0".repeat(56));
+    for (returned, code, expected, calls) in [
+        ("0x", "0x", false, 1),
+        (magic.as_str(), "0x", false, 2),
+        (magic.as_str(), "0x01", true, 2),
+    ] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let (count, returned) = (Arc::clone(&asked), returned.to_owned());
+        let url = stub(Arc::new(move |method: &str, _: &Value| {
+            count.fetch_add(1, Ordering::Relaxed);
+            json!(if method == "eth_getCode" { code } else { returned.as_str() })
+        }))
+        .await;
+        let confirmed = EvmChain::new(&nodes(&url)).unwrap().confirms(&check).await;
+        assert_eq!(confirmed, Ok(expected));
+        assert_eq!(asked.load(Ordering::Relaxed), calls);
+    }
 }
 
 #[test]

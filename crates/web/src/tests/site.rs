@@ -1,18 +1,18 @@
 //! A web server and a name server of the tests' own.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use domain::web_address::Reach;
-use futures_util::future::BoxFuture;
 use http::HeaderValue;
+use reader::CallerId;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::{Fetcher, Names, trusting_the_system};
+use crate::{Fetcher, Lookup, Names, trusting_the_system};
 
 /// Answers every request of the paths with bytes.
 pub(super) struct Site {
@@ -94,7 +94,7 @@ pub(super) struct TrapNames {
 }
 
 impl Names for TrapNames {
-    fn addresses<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+    fn addresses<'a>(&'a self, name: &'a str, _: Option<CallerId>) -> Lookup<'a> {
         let earlier = self.lookups.fetch_add(1, Ordering::Relaxed);
         let numbers: &[&str] = match name {
             "public.example.com" => &["93.184.216.34"],

@@ -52,7 +52,8 @@ async fn create_video_transcription(
         Some(url) => {
             // How long it lasts is seen once it is here, and fetching it costs us.
             call.refuse_if_hopeless(resolved.model, price.most(ONE_SECOND))?;
-            let fetched = caller_files::fetch(&app, &call.room, url, ACCEPTED).await?;
+            let caller = call.reads_for();
+            let fetched = caller_files::fetch(&app, caller, &call.room, url, ACCEPTED).await?;
             fetched.map_err(|told| no_video(format!("`url`: {told}")))?
         }
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::web::{PAGE_BYTES_MAX, ScrapeFault};
+use ::web::{FetchFault, PAGE_BYTES_MAX, ScrapeFault};
 use domain::limits::tiers::LimitClass;
 use schema_check::Faults;
 use wire::augment::{ScrapeFormat, ScrapeRequest, ScrapeResult};
@@ -66,7 +66,7 @@ fn refuse(fault: ScrapeFault) -> Refusal {
         return Refusal::bad_request("The page cannot be scraped", fault.to_string());
     }
     match fault {
-        ScrapeFault::Busy => Refusal::busy(fault.to_string()),
+        ScrapeFault::Busy | ScrapeFault::Fetch(FetchFault::Busy) => Refusal::busy(fault.to_string()),
         _ => Refusal::page_failed(fault.to_string()),
     }
 }

@@ -41,7 +41,8 @@ async fn queue_video(
         return Err(Refusal::internal("a video model without its specification"));
     };
     let engine = app.engines.media(&model)?;
-    let hosts = app.settings.hosts.judge(request::addresses(&body).into_iter(), call.now).await;
+    let (hosts, addresses) = (&app.settings.hosts, request::addresses(&body).into_iter());
+    let hosts = hosts.judge(addresses, call.reads_for(), call.now).await?;
     let mut request = request::request(body, spec, &hosts, engine.takes_addresses())?;
     request.seed = seed(&app);
     let has_audio = request::has_audio(request.has_audio, spec);

@@ -61,6 +61,7 @@ fn not_configured() -> X402Refusal {
         code: "X402_NOT_CONFIGURED",
         message: "This service takes no wallet payments. Use an API key.".to_owned(),
         details: None,
+        cause: None,
     }
 }
 
@@ -70,8 +71,9 @@ fn refuse(payment: &[u8], refused: &TopUpRefused) -> X402Refusal {
     let status = match refused {
         TopUpRefused::Payment(_) | TopUpRefused::Declined(_) => StatusCode::BAD_REQUEST,
         TopUpRefused::Pending { .. } => StatusCode::GATEWAY_TIMEOUT,
-        TopUpRefused::Failed => StatusCode::INTERNAL_SERVER_ERROR,
-        TopUpRefused::Busy | TopUpRefused::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        TopUpRefused::Failed | TopUpRefused::Busy | TopUpRefused::Unavailable => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
     };
     let mut details = json!({ "reason": refused.reason() });
     if let Some(transaction) = refused.transaction() {
@@ -133,12 +135,48 @@ impl Reply for Credited {
         operation.refusal::<TopUpRequired>(402, "How to pay", generator);
         let refusals = [
             (400, "The payment is not valid, or its chain will not carry it out"),
-            (500, "The payment could not be settled; nothing moved"),
-            (503, "Payments are not taken, or cannot be recorded at the moment"),
+            (503, "Payments are not taken, or this one could not be settled now; nothing moved"),
             (504, "The payment was sent and is not confirmed yet; send the same one again"),
         ];
         for (status, meaning) in refusals {
             operation.refusal::<X402Error>(status, meaning, generator);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse;
+    use payments::Decline;
+    use wallet::PaymentRefusal;
+
+    use super::*;
+
+    #[test]
+    fn a_payment_that_is_not_settled_is_never_answered_as_a_fault_of_the_server() {
+        let pending = TopUpRefused::Pending {
+            network: "eip155:8453".to_owned(),
+            payer: "0x1".to_owned(),
+            transaction: None,
+        };
+        let unavailable = StatusCode::SERVICE_UNAVAILABLE;
+        for (refused, expected) in [
+            (TopUpRefused::Payment(PaymentRefusal::Network), StatusCode::BAD_REQUEST),
+            (TopUpRefused::Declined(Decline::new("no", "No")), StatusCode::BAD_REQUEST),
+            (pending, StatusCode::GATEWAY_TIMEOUT),
+            (TopUpRefused::Failed, unavailable),
+            (TopUpRefused::Busy, unavailable),
+            (TopUpRefused::Unavailable, unavailable),
+        ] {
+            let response = refuse(b"", &refused).into_response();
+            assert_eq!(response.status(), expected, "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_cause_of_a_fault_reaches_the_log() {
+        let refusal = X402Refusal::from(Refusal::internal("the cause"));
+        let X402Refusal::Payment { cause, .. } = refusal else { panic!("{refusal:?}") };
+        assert_eq!(cause.map(|cause| cause.to_string()).as_deref(), Some("the cause"));
     }
 }

@@ -17,8 +17,9 @@ async fn started() -> (SocketAddr, CancellationToken, JoinHandle<()>) {
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let router = Router::new().route("/", get(async || "answered"));
     let place = (Arc::new(Lanes::here()), TaskTracker::new());
-    let listener = (listener, Addresses::unbounded());
-    let served = serve(listener, router, place, stop.clone(), Duration::from_secs(10));
+    let (addresses, timeouts) = (Addresses::unbounded(), ConnectionTimeouts::default());
+    let listening = Listening { listener, addresses, timeouts };
+    let served = serve(listening, router, place, stop.clone(), Duration::from_secs(10));
     (address, stop, TaskTracker::new().spawn(served))
 }
 

@@ -1,0 +1,26 @@
+//! Reads the bodies of the console's own routes, as all bodies are read.
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use bytes::Bytes;
+
+use crate::app::App;
+use crate::input::{BodyLimits, BodyOwner, read_body};
+use crate::origin;
+use crate::refusal::Refusal;
+
+/// Reads a body of at most `bytes_max`, with the deadlines of callers without a credential and in
+/// the memory of their address: a session is no reason to wait longer for a few hundred bytes.
+pub(super) async fn read_small_body(
+    app: &App,
+    parts: &Parts,
+    body: Body,
+    bytes_max: usize,
+) -> Result<Bytes, Refusal> {
+    let is_trusted = app.settings.is_trusted_proxy.as_ref();
+    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let room = app.bodies.room(BodyOwner::stranger(address));
+    let limits = BodyLimits { bytes_max, ..BodyLimits::STRANGER };
+    let body = room.watch(body, &parts.headers, limits.pace);
+    room.judge(read_body(&parts.headers, body, limits).await)
+}

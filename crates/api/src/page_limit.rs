@@ -1,0 +1,35 @@
+//! Limits how often one address may ask for pages, which need no credential.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use domain::limits::tiers::Allowed;
+use domain::limits::window::Subject;
+
+use crate::app::Shared;
+use crate::origin;
+use crate::standing;
+
+/// Requests for pages in a minute from one address. A first visit takes about twenty, and an office
+/// has one address.
+const PAGES_A_MINUTE: u64 = 1_200;
+
+/// Counts a request for a page, and refuses it with 429 beyond the limit.
+pub(crate) async fn admit_page(
+    State(app): State<Shared>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let now = app.clock.now();
+    let is_trusted = app.settings.is_trusted_proxy.as_ref();
+    let address = origin::address(request.extensions(), request.headers(), is_trusted);
+    let allowed = Allowed { requests: PAGES_A_MINUTE, tokens: None };
+    match app.admit_stranger(Subject::new(address, "pages"), allowed, now).await {
+        Ok(_) => next.run(request).await,
+        Err(exceeded) => {
+            let mut response = standing::too_fast(&exceeded).into_response();
+            standing::write_reset(&mut response, now);
+            response
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Wallets that had a balance when they signed in a while ago.
+//!
+//! Wallets cost nothing, so sign-ins are counted by address before the books are asked, and few are
+//! admitted. A wallet that is known to pay may sign in as often as it calls.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use moment::Timestamp;
+use wallet::WalletAddress;
+
+/// How long a wallet counts as paying before its balance is looked up again.
+const KNOWN_FOR: Duration = Duration::from_secs(600);
+/// Beyond this many, those that have expired go, and all if none has.
+const PAYERS_MAX: usize = 50_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct KnownPayers {
+    /// Held for a look or an insertion, and never across an await.
+    until: Mutex<HashMap<WalletAddress, Timestamp>>,
+}
+
+impl KnownPayers {
+    pub(crate) fn contains(&self, wallet: WalletAddress, now: Timestamp) -> bool {
+        self.lock().get(&wallet).is_some_and(|until| now < *until)
+    }
+
+    pub(crate) fn insert(&self, wallet: WalletAddress, now: Timestamp) {
+        let mut known = self.lock();
+        if PAYERS_MAX <= known.len() {
+            known.retain(|_, until| now < *until);
+        }
+        if PAYERS_MAX <= known.len() {
+            known.clear();
+        }
+        known.insert(wallet, now.plus(KNOWN_FOR));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<WalletAddress, Timestamp>> {
+        self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payer_is_known_for_a_while_and_the_memory_is_bounded() {
+        let wallet = |number: usize| WalletAddress::parse(&format!("0x{number:040x}")).unwrap();
+        let (payers, now) = (KnownPayers::default(), Timestamp::from_ms(1_000));
+        payers.insert(wallet(1), now);
+        assert!(payers.contains(wallet(1), now) && !payers.contains(wallet(2), now));
+        assert!(!payers.contains(wallet(1), now.plus(KNOWN_FOR)));
+        for number in 0..=PAYERS_MAX {
+            payers.insert(wallet(number), now);
+        }
+        assert!(payers.lock().len() <= PAYERS_MAX);
+    }
+}

@@ -1,0 +1,143 @@
+//! Turns at something scarce, of which one caller has a few at most.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use reader::CallerId;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// How many turns there are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TurnLimits {
+    pub(crate) all_max: usize,
+    /// Of one caller. Its further requests wait for its own.
+    pub(crate) each_max: usize,
+    /// How long a caller within its own limit waits for others.
+    pub(crate) wait_max: Duration,
+}
+
+/// The turns of all callers.
+#[derive(Debug)]
+pub(crate) struct CallerTurns {
+    limits: TurnLimits,
+    all: Arc<Semaphore>,
+    /// Of callers that have turns or wait for one. Held for a look, and never across an await.
+    own: Arc<OwnTurns>,
+}
+
+type OwnTurns = Mutex<HashMap<CallerId, Arc<Semaphore>>>;
+
+/// One turn, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct CallerTurn {
+    _all: OwnedSemaphorePermit,
+    _own: Option<OwnTurn>,
+}
+
+/// The callers that have a turn each are too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NoTurn;
+
+impl CallerTurns {
+    pub(crate) fn new(limits: TurnLimits) -> CallerTurns {
+        let all = Arc::new(Semaphore::new(limits.all_max));
+        CallerTurns { limits, all, own: Arc::default() }
+    }
+
+    /// Waits for a turn. Work that is the service's own has no caller, and no limit of its own.
+    pub(crate) async fn take(&self, caller: Option<CallerId>) -> Result<CallerTurn, NoTurn> {
+        let own = match caller {
+            Some(caller) => Some(OwnTurn::take(&self.own, caller, self.limits.each_max).await?),
+            None => None,
+        };
+        let waiting = timeout(self.limits.wait_max, Arc::clone(&self.all).acquire_owned());
+        let all = waiting.await.map_err(|_| NoTurn)?.map_err(|_| NoTurn)?;
+        Ok(CallerTurn { _all: all, _own: own })
+    }
+}
+
+/// A turn of one caller, or the wait for it. The caller is forgotten with the last of them.
+#[derive(Debug)]
+struct OwnTurn {
+    callers: Arc<OwnTurns>,
+    caller: CallerId,
+    turns: Option<Arc<Semaphore>>,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl OwnTurn {
+    async fn take(
+        callers: &Arc<OwnTurns>,
+        caller: CallerId,
+        each_max: usize,
+    ) -> Result<OwnTurn, NoTurn> {
+        let turns = lock(callers).entry(caller).or_insert_with(|| new_turns(each_max)).clone();
+        let callers = Arc::clone(callers);
+        let mut own = OwnTurn { callers, caller, turns: Some(Arc::clone(&turns)), permit: None };
+        own.permit = Some(turns.acquire_owned().await.map_err(|_| NoTurn)?);
+        Ok(own)
+    }
+}
+
+impl Drop for OwnTurn {
+    fn drop(&mut self) {
+        let mut callers = lock(&self.callers);
+        self.permit = None;
+        self.turns = None;
+        // Whoever has a turn or waits for one holds the semaphore as well.
+        if callers.get(&self.caller).is_some_and(|turns| Arc::strong_count(turns) == 1) {
+            callers.remove(&self.caller);
+        }
+    }
+}
+
+fn new_turns(each_max: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(each_max))
+}
+
+fn lock(callers: &OwnTurns) -> MutexGuard<'_, HashMap<CallerId, Arc<Semaphore>>> {
+    callers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    const LIMITS: TurnLimits =
+        TurnLimits { all_max: 4, each_max: 2, wait_max: Duration::from_secs(1) };
+
+    fn caller(number: u128) -> Option<CallerId> {
+        Some(CallerId(number))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_has_a_few_turns_and_others_are_not_held_up() {
+        let turns = CallerTurns::new(LIMITS);
+        let first = turns.take(caller(1)).await.unwrap();
+        let _second = turns.take(caller(1)).await.unwrap();
+        assert!(turns.take(caller(1)).now_or_never().is_none(), "it waits for its own");
+        let _other = turns.take(caller(2)).now_or_never().unwrap().unwrap();
+        drop(first);
+        assert!(turns.take(caller(1)).now_or_never().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn where_all_turns_are_taken_others_are_told_so_in_time() {
+        let turns = CallerTurns::new(LIMITS);
+        let mut taken = Vec::new();
+        for number in [1, 1, 2, 2] {
+            taken.push(turns.take(caller(number)).await.unwrap());
+        }
+        let before = Instant::now();
+        assert_eq!(turns.take(caller(3)).await.unwrap_err(), NoTurn);
+        assert_eq!(before.elapsed(), LIMITS.wait_max);
+        taken.clear();
+        assert!(turns.take(caller(3)).await.is_ok());
+        assert!(lock(&turns.own).is_empty(), "nothing is kept of callers without a turn");
+    }
+}
