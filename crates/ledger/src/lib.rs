@@ -10,6 +10,7 @@
 //! - `charge`: what a piece of work cost, and the usage rows that tell its owner.
 //! - `homes`: for which owners this node decides, where several nodes share the books.
 //! - `clock_watch`: whether the time that all of it follows can be believed.
+//! - `uncharged`: work that was done and could not be charged.
 //! - `live`, `watch`: the state behind the lock, and the groups that are being committed.
 //! - `tend`: periodic work: expiry, and recovery when the disk was full.
 //! - `reconcile`, `verify`, `export`: proof that the books are right.
@@ -27,6 +28,7 @@ mod query;
 mod reconcile;
 mod settle;
 mod tend;
+mod uncharged;
 mod verify;
 mod watch;
 
@@ -41,6 +43,7 @@ pub use job::Job;
 pub use live::{Ledger, UNSETTLED_MAX};
 pub use query::Status;
 pub use reconcile::Reconciled;
+pub use uncharged::UNCHARGED_USD_TOTAL;
 pub use verify::{Report, verify};
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use api::transport::server::serve;
 use config::sections::cluster::Cluster;
 use control::secrets::{SecretName, secret};
 use control::service::Service;
+use credits::OwnerId;
 use jobs::Jobs;
 use lanes::Lanes;
 use store::leases::{FOUNDING, Leased, OwnerLeases};
@@ -103,7 +104,13 @@ pub(super) fn start(
     let place = (Arc::clone(lanes), tasks.clone());
     let listener = (listener, Addresses::unbounded());
     tasks.spawn(serve(listener, nodes.guard(routes), place, stop.clone(), grace));
-    tasks.spawn(follow(shared, Arc::clone(service), Arc::clone(&app.jobs), stop.clone()));
+    let follower = Follower {
+        shared,
+        service: Arc::clone(service),
+        jobs: Arc::clone(&app.jobs),
+        tasks: tasks.clone(),
+    };
+    tasks.spawn(follower.run(stop.clone()));
     Ok(Some(Membership { tasks, stop }))
 }
 
@@ -127,32 +134,44 @@ impl Membership {
 }
 
 /// Forgets what others have changed, and gives up owners that others ask for.
-async fn follow(
+struct Follower {
     shared: Arc<Postgres>,
     service: Arc<Service>,
     jobs: Arc<Jobs>,
-    stop: CancellationToken,
-) {
-    let mut changes = shared.changes();
-    loop {
-        let change = tokio::select! {
-            () = stop.cancelled() => return,
-            change = changes.recv() => change,
-        };
-        match change {
-            Ok(Change::Key(key)) => service.keys.forget(key),
-            Ok(Change::Owner(_) | Change::All) | Err(RecvError::Lagged(_)) => {
-                service.keys.forget_all();
-                jobs.wake();
-            }
-            Ok(Change::Jobs) => jobs.wake(),
-            Ok(Change::Settings) => {}
-            Ok(Change::Recall { owner }) => {
-                if let Err(error) = service.ledger.give_up(owner).await {
-                    tracing::warn!(%error, "an account was not given up: {error}");
+    tasks: TaskTracker,
+}
+
+impl Follower {
+    async fn run(self, stop: CancellationToken) {
+        let Follower { shared, service, jobs, tasks } = self;
+        let mut changes = shared.changes();
+        service.keys.note_heard();
+        loop {
+            let change = tokio::select! {
+                () = stop.cancelled() => return,
+                change = changes.recv() => change,
+            };
+            match change {
+                Ok(Change::Key(key)) => service.keys.forget(key),
+                Ok(Change::Owner(_) | Change::All) | Err(RecvError::Lagged(_)) => {
+                    service.keys.forget_all();
+                    jobs.wake();
                 }
+                Ok(Change::Jobs) => jobs.wake(),
+                Ok(Change::Settings) => {}
+                Ok(Change::Beat) => service.keys.note_heard(),
+                // It may wait for the store, and changes of keys do not wait for it.
+                Ok(Change::Recall { owner }) => {
+                    tasks.spawn(give_up(Arc::clone(&service), owner));
+                }
+                Err(RecvError::Closed) => return,
             }
-            Err(RecvError::Closed) => return,
         }
+    }
+}
+
+async fn give_up(service: Arc<Service>, owner: OwnerId) {
+    if let Err(error) = service.ledger.give_up(owner).await {
+        tracing::warn!(%error, "an account was not given up: {error}");
     }
 }

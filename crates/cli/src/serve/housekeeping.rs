@@ -43,6 +43,8 @@ pub(crate) fn start(
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) {
+    // There from the start, so that its growth is seen.
+    metrics::gauge!(ledger::UNCHARGED_USD_TOTAL).increment(0.0);
     tasks.spawn(keep(Arc::clone(service), stop.clone()));
     if let Some(days) = keep_usage_days {
         tasks.spawn(prune_usage(Arc::clone(service), days, stop.clone()));

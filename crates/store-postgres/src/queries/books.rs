@@ -51,7 +51,7 @@ impl BookStore for Postgres {
     }
 
     fn is_recorded(&self, entry: EntryId) -> StoreFuture<'_, bool> {
-        self.ask(async move |db| is_recorded(&db, entry).await)
+        self.ask_soon(async move |db| is_recorded(&db, entry).await)
     }
 
     fn changed_books(&self, after_seq: i64) -> StoreFuture<'_, Books> {
