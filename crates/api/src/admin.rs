@@ -46,6 +46,9 @@ async fn readyz(State(watch): State<Watch>) -> impl IntoResponse {
         "store": store.as_ref().err().map_or("ok".to_owned(), ToString::to_string),
         "ledger": if is_charging { "ok" } else { "paused: charges cannot be recorded" },
     });
+    if let Some(fault) = watch.app.store.clock_fault() {
+        checks["clock"] = fault.into();
+    }
     if let Some(engine) = (watch.engine)() {
         checks["engine"] = engine.into();
     }

@@ -23,7 +23,7 @@ use crate::caller::{Credential, KeyHolder};
 use crate::discovery;
 use crate::home::{self, Home};
 use crate::input::{BodyLimits, Input, LARGE_BYTES, Room, apart};
-use crate::origin;
+use crate::origin::CallerOrigin;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::refusal::render::{Discovery, Shortfall};
@@ -120,7 +120,7 @@ struct Context {
     app: Shared,
     policy: Policy,
     parts: Parts,
-    address: IpAddr,
+    origin: CallerOrigin,
     now: Timestamp,
     holder: Option<Arc<Holder>>,
     room: Arc<Room>,
@@ -136,14 +136,18 @@ async fn enter<C: Credential>(
 ) -> Result<(Context, Result<C, Refusal>, Body), Response> {
     let (parts, body) = request.into_parts();
     let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let origin = CallerOrigin::of(&app.settings, &parts);
+    let address = origin.address;
+    if C::NEEDS_STORE || policy.home == Home::OfPayments {
+        let reached = app.store.confirm_reach().await;
+        reached.map_err(|error| Refusal::unavailable(error).into_response())?;
+    }
     let (presented, holder) = who::<C>(&app, &parts, &arrival(&parts, address, now)).await;
-    let from = (&parts, address);
+    let from = (&parts, origin);
     let body = home::forward_to_home(&app, policy.home, from, holder.as_deref(), body).await?;
     let room = app.bodies.room(principal(holder.as_deref(), address), address);
     let standing = StandingCell::default();
-    let context = Context { app, policy, parts, address, now, holder, room, standing };
+    let context = Context { app, policy, parts, origin, now, holder, room, standing };
     let pace = context.body_limits().pace;
     let body = context.room.watch(body, &context.parts.headers, pace);
     Ok((context, presented, body))
@@ -155,12 +159,13 @@ impl Context {
     }
 
     fn arrival(&self) -> Arrival<'_> {
-        arrival(&self.parts, self.address, self.now)
+        arrival(&self.parts, self.origin.address, self.now)
     }
 
     fn caller(&self) -> Caller<'_> {
         let holder = self.holder.as_deref();
-        Caller { principal: principal(holder, self.address), holder, path: self.policy.path }
+        let principal = principal(holder, self.origin.address);
+        Caller { principal, holder, path: self.policy.path }
     }
 
     fn balance(&self) -> Option<BalanceBefore> {
@@ -191,7 +196,7 @@ impl Context {
         refuse_if_blocked(&self.app, &self.caller(), self.now)?;
         if let Limit::Class(class) = self.policy.limit {
             let (holder, counted) = (self.holder.as_deref(), (class, self.policy.path));
-            let admitted = admit(&self.app, counted, holder, self.address, self.now).await;
+            let admitted = admit(&self.app, counted, holder, self.origin.address, self.now).await;
             let (Ok(known) | Err((known, _))) = &admitted;
             self.standing.set(*known);
             admitted.map_err(|(_, refusal)| refusal)?;
@@ -205,7 +210,7 @@ impl Context {
             input,
             request_id: RequestId::of(&self.parts.extensions),
             now: self.now,
-            country: country(&self.app, &self.parts),
+            country: self.origin.country,
             accepts_csv: accepts_csv(&self.parts.headers),
             standing: self.standing.clone(),
             room: Arc::clone(&self.room),
@@ -248,8 +253,7 @@ async fn who<C: Credential>(
 pub(crate) async fn stray(app: Shared, request: Request, refusal: Refusal) -> Response {
     let (parts, _) = request.into_parts();
     let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let address = CallerOrigin::of(&app.settings, &parts).address;
     let known = KeyHolder::present(&app, &arrival(&parts, address, now)).await.ok();
     let holder = known.as_ref().map(|KeyHolder(holder)| holder.as_ref());
     let principal = principal(holder, address);
@@ -322,12 +326,6 @@ async fn check<I: Input>(raw: I::Raw, body_bytes: usize) -> Result<I, Refusal> {
 
 fn arrival(parts: &Parts, address: IpAddr, now: Timestamp) -> Arrival<'_> {
     Arrival { headers: &parts.headers, uri: &parts.uri, address, now }
-}
-
-fn country(app: &App, parts: &Parts) -> Option<Country> {
-    let header = app.settings.country_header.as_ref()?;
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    origin::country(&parts.extensions, &parts.headers, is_trusted, header)
 }
 
 fn principal(holder: Option<&Holder>, address: IpAddr) -> Principal {

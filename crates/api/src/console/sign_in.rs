@@ -21,7 +21,7 @@ use crate::call::refuse_blocked_address;
 use crate::console::SESSION_LIFETIME;
 use crate::console::sealed::{Session, Subject};
 use crate::console::session::{self, COOKIE_NAME, is_same_origin};
-use crate::origin;
+use crate::origin::CallerOrigin;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;
@@ -55,8 +55,7 @@ pub(super) async fn probe(State(app): State<Shared>, headers: HeaderMap) -> Resp
 pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let address = CallerOrigin::of(&app.settings, &parts).address;
     let arrival = Arrival { headers: &parts.headers, uri: &parts.uri, address, now };
     match enter(&app, &arrival, body).await {
         Ok((subject, holder)) => {
