@@ -96,6 +96,7 @@ pub struct Postgres {
 }
 
 /// The tasks of a store, in the order in which they end.
+#[derive(Default)]
 struct Tasks {
     writer: TaskTracker,
     others: TaskTracker,
@@ -169,12 +170,7 @@ impl Postgres {
         let since = Instant::now();
         let (session, identity) = node::enter(&connector, entrant.clone()).await?;
         let tenure = NodeTenure { identity, since };
-        let tasks = Tasks {
-            writer: TaskTracker::new(),
-            others: TaskTracker::new(),
-            closing: CancellationToken::new(),
-            stop: CancellationToken::new(),
-        };
+        let tasks = Tasks::default();
         let (lease_state, lease) = watch::channel(LeaseState::Held);
         let (seat, lease_state) = (Arc::new(NodeSeat::new(tenure)), Arc::new(lease_state));
         let links = KeeperLinks {

@@ -6,8 +6,9 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use moment::{Clock, SystemClock};
 use store::error::StoreError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -207,8 +208,7 @@ fn surely_ahead(sent: i64, database: i64, received: i64) -> i64 {
 }
 
 fn wall_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    SystemClock.now().ms()
 }
 
 fn away() -> PgError {
