@@ -55,9 +55,12 @@ class Postgres:
 
     def cut_connections(self, url):
         """Ends all sessions of a database, as a proxy that fails would."""
-        sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        self.execute(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+
+    def execute(self, url, sql):
+        """Runs a statement in a database, as an operator would."""
         name = url.rsplit("/", 1)[1]
-        self._run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-d", name, "-c", sql)
+        self._run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-d", name, "-v", "ON_ERROR_STOP=1", "-c", sql)
 
     def _run(self, program, *arguments, check=True):
         line = [os.path.join(self.programs, program), *arguments]

@@ -28,17 +28,17 @@ def setUpModule():
     POSTGRES = unittest.enterModuleContext(Postgres())
 
 
-def node(url, number):
-    """A kind of server that is one of several nodes."""
+def node(url, number, kind=Server, store=""):
+    """A kind of server that is one of several nodes. `store` is what else its [store] says."""
     port = free_port()
 
-    class Node(Server):
+    class Node(kind):
         # The same at each start, for a proxy.
         listen = f"127.0.0.1:{free_port()}"
 
         def __init__(self, binary=None, config=""):
             cluster = f'[cluster]\nlisten = "127.0.0.1:{port}"\nnode = "node-{number}"\n'
-            super().__init__(binary, config + f'\n[store]\nurl = "{url}"\n\n{cluster}')
+            super().__init__(binary, config + f'\n[store]\nurl = "{url}"\n{store}\n{cluster}')
 
     return Node
 
@@ -203,7 +203,7 @@ class Cluster(test_crashes.Books, unittest.TestCase):
         self.nodes[2].command("ledger", "refund", charge, "--reason", "it was wrong")
         self.assertEqual(self.get(key, "/billing/balance")["balances"]["usd"], before)
 
-    def test_a_node_that_slept_through_its_lease_charges_nobody(self):
+    def test_a_node_that_slept_through_its_lease_charges_nobody_and_comes_back_by_itself(self):
         callers = [Chatter(self, self.keys[number::4]) for number in range(4)]
         for caller in callers:
             caller.start()
@@ -214,7 +214,9 @@ class Cluster(test_crashes.Books, unittest.TestCase):
         sleeper.process.send_signal(signal.SIGSTOP)
         time.sleep(20)
         sleeper.process.send_signal(signal.SIGCONT)
-        self.assertNotEqual(sleeper.process.wait(TAKEN_OVER_SECONDS_MAX), 0)
+        self.wait_until_charging(sleeper)
+        self.assertIsNone(sleeper.process.poll(), "it is the same process")
+        self.assertIn("registers again", sleeper.tail())
         self.finish(callers)
 
     def finish(self, callers):

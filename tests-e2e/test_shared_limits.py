@@ -88,6 +88,12 @@ class SharedLimits(unittest.TestCase):
         self.wait_for_new_window()
         self.check_burst()
 
+    def test_a_server_that_is_away_is_noticed_though_nobody_is_counted(self):
+        self.redis.kill()
+        for server in self.nodes:
+            self.wait_for(lambda server=server: server.metric("limits_shared") == 0)
+            self.assertIn("counted by this node alone", server.tail())
+
     def check_burst(self):
         """What both let in is the limit, but for shares that nobody used and answers that were late."""
         let_in = self.burst(self.nodes, 2 * LIMIT)

@@ -1,6 +1,7 @@
 //! Holders by digest, forgotten whenever a change makes them untrue.
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use credits::KeyId;
 use domain::secret::SecretDigest;
@@ -12,6 +13,9 @@ use crate::Holder;
 /// keys that one node sees in a minute.
 const HOLDERS_MAX: usize = 100_000;
 
+/// How long a holder is kept where changes by other nodes are not heard.
+pub(crate) const UNHEARD_MAX: Duration = Duration::from_secs(10);
+
 #[derive(Default)]
 pub(crate) struct Cache {
     held: RwLock<Held>,
@@ -19,9 +23,16 @@ pub(crate) struct Cache {
 
 #[derive(Default)]
 struct Held {
-    holders: HashMap<SecretDigest, Arc<Holder>>,
+    holders: HashMap<SecretDigest, ReadHolder>,
     /// How often something was forgotten.
     changes: u64,
+    /// When changes by other nodes were last surely heard; none where no other node makes any.
+    heard: Option<Instant>,
+}
+
+struct ReadHolder {
+    holder: Arc<Holder>,
+    read: Instant,
 }
 
 /// Proof of when a read began: what was read is kept only if nothing was forgotten since.
@@ -29,9 +40,19 @@ struct Held {
 pub(crate) struct Ticket(u64);
 
 impl Cache {
-    pub(crate) fn get(&self, digest: &SecretDigest) -> Option<Arc<Holder>> {
+    pub(crate) fn get(&self, digest: &SecretDigest, now: Instant) -> Option<Arc<Holder>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        held.holders.get(digest).cloned()
+        let ReadHolder { holder, read } = held.holders.get(digest)?;
+        let known = held.heard.map(|heard| heard.max(*read));
+        let is_believed =
+            known.is_none_or(|known| now.saturating_duration_since(known) < UNHEARD_MAX);
+        is_believed.then(|| Arc::clone(holder))
+    }
+
+    /// Notes that every change up to this moment was told: from the first call on, a holder is
+    /// believed for [`UNHEARD_MAX`] after it was read or after this was last called.
+    pub(crate) fn note_heard(&self, now: Instant) {
+        self.held.write().unwrap_or_else(PoisonError::into_inner).heard = Some(now);
     }
 
     pub(crate) fn ticket(&self) -> Ticket {
@@ -47,7 +68,7 @@ impl Cache {
         if HOLDERS_MAX <= held.holders.len() {
             held.holders.clear();
         }
-        held.holders.insert(digest, holder);
+        held.holders.insert(digest, ReadHolder { holder, read: Instant::now() });
     }
 
     pub(crate) fn forget(&self, digest: &SecretDigest) {
@@ -59,7 +80,7 @@ impl Cache {
     pub(crate) fn forget_key(&self, id: KeyId) {
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
         held.changes += 1;
-        held.holders.retain(|_, holder| holder.key().is_none_or(|key| key.id != id));
+        held.holders.retain(|_, read| read.holder.key().is_none_or(|key| key.id != id));
     }
 
     pub(crate) fn forget_all(&self) {
@@ -120,11 +141,26 @@ mod tests {
         let before = cache.ticket();
         cache.forget(&digest);
         cache.put(before, digest, holder());
-        assert_eq!(cache.get(&digest), None);
+        assert_eq!(cache.get(&digest, Instant::now()), None);
 
         cache.put(cache.ticket(), digest, holder());
-        assert!(cache.get(&digest).is_some());
+        assert!(cache.get(&digest, Instant::now()).is_some());
         cache.forget_all();
-        assert_eq!(cache.get(&digest), None);
+        assert_eq!(cache.get(&digest, Instant::now()), None);
+    }
+
+    #[test]
+    fn a_holder_is_not_believed_for_long_while_changes_are_not_heard() {
+        let digest = SecretDigest([1; 32]);
+        let (cache, begun) = (Cache::default(), Instant::now());
+        cache.put(cache.ticket(), digest, holder());
+        let hour = Duration::from_secs(3600);
+        assert!(cache.get(&digest, begun + hour).is_some(), "there is no other node");
+        cache.note_heard(begun);
+        assert!(cache.get(&digest, begun + Duration::from_secs(9)).is_some());
+        assert_eq!(cache.get(&digest, begun + hour), None);
+        cache.note_heard(begun + hour);
+        assert!(cache.get(&digest, begun + hour + Duration::from_secs(9)).is_some());
+        assert_eq!(cache.get(&digest, begun + hour + UNHEARD_MAX), None);
     }
 }

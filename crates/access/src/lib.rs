@@ -8,6 +8,7 @@ mod holder;
 pub mod wallets;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use credits::{KeyId, LimitPeriod, OwnerId};
 use domain::access::{KeyKind, ModelPrivacy};
@@ -102,7 +103,7 @@ impl KeyRing {
             return Err(KeyRefused::Unknown);
         }
         let digest = secret::digest(&self.peppers.current, secret);
-        let holder = match self.cache.get(&digest) {
+        let holder = match self.cache.get(&digest, Instant::now()) {
             Some(holder) => holder,
             None if self.is_mistyped(secret, &digest) => return Err(KeyRefused::Mistyped),
             None => match self.fetch(digest).await {
@@ -136,7 +137,7 @@ impl KeyRing {
 
     /// The holder of a secret whose digest was kept, as long as the key opens anything.
     pub async fn open_digest(&self, digest: SecretDigest) -> Result<Arc<Holder>, KeyRefused> {
-        let holder = match self.cache.get(&digest) {
+        let holder = match self.cache.get(&digest, Instant::now()) {
             Some(holder) => holder,
             None => self.fetch(digest).await?,
         };
@@ -282,6 +283,12 @@ impl KeyRing {
     /// One cached key is looked up afresh: another node changed it.
     pub fn forget(&self, key: KeyId) {
         self.cache.forget_key(key);
+    }
+
+    /// Notes that other nodes' changes were heard up to this moment. Once this was called, a cached
+    /// key is looked up afresh where it is not called again for ten seconds.
+    pub fn note_heard(&self) {
+        self.cache.note_heard(Instant::now());
     }
 
     /// Every cached key is looked up afresh: after a change to an owner.

@@ -58,6 +58,9 @@ async fn readyz(State(watch): State<Watch>) -> impl IntoResponse {
         "ledger": if is_charging { "ok" } else { "paused: charges cannot be recorded" },
         "clock": clock.as_deref().unwrap_or("ok"),
     });
+    if let Some(fault) = watch.app.store.clock_fault() {
+        checks["clock"] = fault.into();
+    }
     if let Some(engine) = (watch.engine)() {
         checks["engine"] = engine.into();
     }

@@ -24,7 +24,7 @@ use crate::caller::{Credential, KeyHolder};
 use crate::discovery;
 use crate::home::{self, Home};
 use crate::input::{BodyLimits, BodyOwner, Input, LARGE_BYTES, Room, apart};
-use crate::origin;
+use crate::origin::CallerOrigin;
 use crate::payment::can_consume;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
@@ -126,7 +126,7 @@ struct Context {
     app: Shared,
     policy: Policy,
     parts: Parts,
-    address: IpAddr,
+    origin: CallerOrigin,
     now: Timestamp,
     holder: Option<Arc<Holder>>,
     limits: BodyLimits,
@@ -143,29 +143,34 @@ async fn enter<C: Credential>(
 ) -> Result<(Context, Result<C, Refusal>, Body), Response> {
     let (parts, body) = request.into_parts();
     let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let origin = CallerOrigin::of(&app.settings, &parts);
+    let address = origin.address;
+    if C::NEEDS_STORE || policy.home == Home::OfPayments {
+        let reached = app.store.confirm_reach().await;
+        reached.map_err(|error| Refusal::unavailable(error).into_response())?;
+    }
     let (presented, holder) = who::<C>(&app, &parts, &arrival(&parts, address, now)).await;
-    let from = (&parts, address);
+    let from = (&parts, origin);
     let body = home::forward_to_home(&app, policy.home, from, holder.as_deref(), body).await?;
     let has_balance = holder.as_deref().is_some_and(|holder| has_balance(&app, holder));
     let limits = body_limits(holder.as_deref(), has_balance);
     let caller = principal(holder.as_deref(), address);
     let room = app.bodies.room(BodyOwner::new(caller, address, has_balance));
     let standing = StandingCell::default();
-    let context = Context { app, policy, parts, address, now, holder, limits, room, standing };
+    let context = Context { app, policy, parts, origin, now, holder, limits, room, standing };
     let body = context.room.watch(body, &context.parts.headers, limits.pace);
     Ok((context, presented, body))
 }
 
 impl Context {
     fn arrival(&self) -> Arrival<'_> {
-        arrival(&self.parts, self.address, self.now)
+        arrival(&self.parts, self.origin.address, self.now)
     }
 
     fn caller(&self) -> Caller<'_> {
         let holder = self.holder.as_deref();
-        Caller { principal: principal(holder, self.address), holder, path: self.policy.path }
+        let principal = principal(holder, self.origin.address);
+        Caller { principal, holder, path: self.policy.path }
     }
 
     fn balance(&self) -> Option<BalanceBefore> {
@@ -198,7 +203,7 @@ impl Context {
         refuse_if_blocked(&self.app, &self.caller(), self.now)?;
         if let Limit::Class(class) = self.policy.limit {
             let (holder, counted) = (self.holder.as_deref(), (class, self.policy.path));
-            let admitted = admit(&self.app, counted, holder, self.address, self.now).await;
+            let admitted = admit(&self.app, counted, holder, self.origin.address, self.now).await;
             let (Ok(known) | Err((known, _))) = &admitted;
             self.standing.set(*known);
             admitted.map_err(|(_, refusal)| refusal)?;
@@ -212,7 +217,7 @@ impl Context {
             input,
             request_id: RequestId::of(&self.parts.extensions),
             now: self.now,
-            country: country(&self.app, &self.parts),
+            country: self.origin.country,
             accepts_csv: accepts_csv(&self.parts.headers),
             standing: self.standing.clone(),
             room: Arc::clone(&self.room),
@@ -267,8 +272,7 @@ async fn who<C: Credential>(
 pub(crate) async fn stray(app: Shared, request: Request, refusal: Refusal) -> Response {
     let (parts, _) = request.into_parts();
     let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let address = CallerOrigin::of(&app.settings, &parts).address;
     let known = KeyHolder::present(&app, &arrival(&parts, address, now)).await.ok();
     let holder = known.as_ref().map(|KeyHolder(holder)| holder.as_ref());
     let principal = principal(holder, address);
@@ -341,12 +345,6 @@ async fn check<I: Input>(raw: I::Raw, body_bytes: usize) -> Result<I, Refusal> {
 
 fn arrival(parts: &Parts, address: IpAddr, now: Timestamp) -> Arrival<'_> {
     Arrival { headers: &parts.headers, uri: &parts.uri, address, now }
-}
-
-fn country(app: &App, parts: &Parts) -> Option<Country> {
-    let header = app.settings.country_header.as_ref()?;
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    origin::country(&parts.extensions, &parts.headers, is_trusted, header)
 }
 
 fn principal(holder: Option<&Holder>, address: IpAddr) -> Principal {

@@ -23,6 +23,10 @@ use crate::wallets::visits::Visit;
 
 /// A credential that an endpoint asks for.
 pub trait Credential: Sized + Send + 'static {
+    /// Whether a call is refused before anything else where the store is out of reach: what it does
+    /// must be paid for or written down.
+    const NEEDS_STORE: bool;
+
     fn present(
         app: &App,
         arrival: &Arrival<'_>,
@@ -76,6 +80,8 @@ pub struct Collector(pub Arc<Holder>);
 pub struct SignedIn(pub Arc<Holder>);
 
 impl Credential for Anyone {
+    const NEEDS_STORE: bool = false;
+
     async fn present(_: &App, _: &Arrival<'_>) -> Result<Anyone, Refusal> {
         Ok(Anyone)
     }
@@ -94,6 +100,8 @@ impl Credential for Anyone {
 }
 
 impl Credential for KeyHolder {
+    const NEEDS_STORE: bool = false;
+
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<KeyHolder, Refusal> {
         if is_session(app, arrival) {
             return KeyHolder::of(session::holder(app, arrival.headers, arrival.now).await?);
@@ -120,6 +128,8 @@ impl Credential for KeyHolder {
 }
 
 impl Credential for Admin {
+    const NEEDS_STORE: bool = true;
+
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Admin, Refusal> {
         let KeyHolder(holder) = KeyHolder::present(app, arrival).await?;
         Admin::of(holder)
@@ -181,6 +191,8 @@ impl Credential for Operator {
 }
 
 impl Credential for Customer {
+    const NEEDS_STORE: bool = true;
+
     /// A wallet's sign-in counts before a key. A caller without any credential is told how to pay,
     /// not how to log in.
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Customer, Refusal> {
@@ -229,6 +241,8 @@ impl Credential for Customer {
 }
 
 impl Credential for Collector {
+    const NEEDS_STORE: bool = true;
+
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Collector, Refusal> {
         Customer::present(app, arrival).await.map(|Customer(holder)| Collector(holder))
     }
@@ -247,6 +261,8 @@ impl Credential for Collector {
 }
 
 impl Credential for SignedIn {
+    const NEEDS_STORE: bool = true;
+
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<SignedIn, Refusal> {
         if !sign_in::is_shown(arrival.headers) && is_session(app, arrival) {
             let holder = session::holder(app, arrival.headers, arrival.now).await?;

@@ -8,8 +8,9 @@
 pub(crate) mod nodes;
 mod proved;
 mod resendable_body;
+#[cfg(test)]
+mod tests;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ pub use self::nodes::{Nodes, Unsent};
 use self::proved::{Proved, SentOn};
 use self::resendable_body::ResendableBody;
 use crate::app::App;
+use crate::origin::CallerOrigin;
 use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;
 
@@ -72,7 +74,7 @@ pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder
 pub(crate) async fn forward_to_home(
     app: &App,
     home: Home,
-    (parts, address): (&Parts, IpAddr),
+    (parts, origin): (&Parts, CallerOrigin),
     holder: Option<&Holder>,
     body: Body,
 ) -> Result<Body, Response> {
@@ -96,7 +98,7 @@ pub(crate) async fn forward_to_home(
             return Err(Refusal::unavailable(words).into_response());
         }
         let sent = tokio::select! {
-            sent = nodes.send(&node, (parts, address), holder, resendable.attempt()) => sent,
+            sent = nodes.send(&node, (parts, origin), holder, resendable.attempt()) => sent,
             () = until_moved(app, owner, &node) => Err(Unsent::Lost("it is dead".to_owned())),
         };
         if sent.is_err() {

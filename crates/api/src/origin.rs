@@ -1,19 +1,66 @@
-//! Where a request came from: the peer, or what a trusted proxy says of it.
+//! Where a request came from: the peer, what a trusted proxy says of it, or what another node has
+//! found out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderName};
 use domain::catalogue::Country;
+
+use crate::settings::Settings;
 
 /// The other end of the connection, put into each request by the server.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
+/// Where a caller is, as the node found out that its request reached first. Only that node sees the
+/// proxy before it, so all of it goes to the caller's home with the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CallerOrigin {
+    /// The address that limits and failures are counted for.
+    pub(crate) address: IpAddr,
+    /// The country, if the operator's proxy names it.
+    pub(crate) country: Option<Country>,
+}
+
+impl CallerOrigin {
+    /// The origin that another node sent along, or what this one sees.
+    pub(crate) fn of(settings: &Settings, parts: &Parts) -> CallerOrigin {
+        if let Some(sent) = parts.extensions.get::<CallerOrigin>() {
+            return *sent;
+        }
+        let (extensions, headers) = (&parts.extensions, &parts.headers);
+        let is_trusted = settings.is_trusted_proxy.as_ref();
+        let header = settings.country_header.as_ref();
+        CallerOrigin {
+            address: address(extensions, headers, is_trusted),
+            country: header.and_then(|header| country(extensions, headers, is_trusted, header)),
+        }
+    }
+
+    /// As one node writes it for another.
+    pub(crate) fn text(&self) -> String {
+        let CallerOrigin { address, country } = self;
+        match country {
+            Some(country) => format!("{address} {country}"),
+            None => address.to_string(),
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<CallerOrigin> {
+        let (address, country) = match text.split_once(' ') {
+            Some((address, country)) => (address, Some(Country::parse(country)?)),
+            None => (text, None),
+        };
+        Some(CallerOrigin { address: address.parse().ok()?, country })
+    }
+}
+
 /// The address that limits and failures are counted for.
 ///
 /// A proxy that the operator trusts appends the address it saw to `X-Forwarded-For`, so the last
 /// entry that is not itself a trusted proxy is the caller; whatever stands before it is hearsay.
-pub fn address(
+fn address(
     extensions: &Extensions,
     headers: &HeaderMap,
     is_trusted: &dyn Fn(IpAddr) -> bool,
@@ -43,7 +90,7 @@ fn forwarded_address(entry: &str) -> Option<IpAddr> {
 }
 
 /// The country that a trusted proxy says the caller is in, by the header it says so with.
-pub fn country(
+fn country(
     extensions: &Extensions,
     headers: &HeaderMap,
     is_trusted: &dyn Fn(IpAddr) -> bool,
@@ -108,5 +155,17 @@ mod tests {
     fn addresses_are_compared_in_one_form() {
         check("::ffff:9.9.9.9", &[], &[], "9.9.9.9");
         check("2001:db8:1:2:3:4:5:6", &[], &[], "2001:db8:1:2::");
+    }
+
+    #[test]
+    fn an_origin_is_read_as_it_was_written() {
+        let address = "2001:db8:1:2::".parse().unwrap();
+        for country in [None, Country::parse("KP")] {
+            let origin = CallerOrigin { address, country };
+            assert_eq!(CallerOrigin::parse(&origin.text()), Some(origin));
+        }
+        for wrong in ["", "KP", "1.2.3.4 ", "1.2.3.4 T1", "1.2.3.4 KP KR", "1.2.3.4:5 KP"] {
+            assert_eq!(CallerOrigin::parse(wrong), None, "{wrong}");
+        }
     }
 }

@@ -17,6 +17,10 @@ pub const CLOCK_JUMP_MAX: Duration = Duration::from_secs(60);
 /// How often the two clocks are aligned again, so that slow drift is followed.
 const DRIFT_FOLLOWED_EVERY: Duration = Duration::from_secs(60);
 
+/// How long a clock is distrusted before it is taken for right because the database's says the same:
+/// the two are compared twice a second.
+const FOLLOWED_AFTER: Duration = Duration::from_secs(3);
+
 /// Measures time that passes, whatever the wall clock is set to.
 pub trait Stopwatch: Send + Sync {
     /// Since a moment that does not change.
@@ -30,12 +34,21 @@ pub(crate) struct ClockWatch {
     elapsed: Duration,
     started: Duration,
     is_trusted: bool,
+    /// When the clock was first found wrong, by the stopwatch.
+    distrusted_since: Option<Duration>,
 }
 
 impl ClockWatch {
     pub(crate) fn start(stopwatch: Arc<dyn Stopwatch>, now: Timestamp) -> ClockWatch {
         let elapsed = stopwatch.elapsed();
-        ClockWatch { stopwatch, wall: now, elapsed, started: elapsed, is_trusted: true }
+        ClockWatch {
+            stopwatch,
+            wall: now,
+            elapsed,
+            started: elapsed,
+            is_trusted: true,
+            distrusted_since: None,
+        }
     }
 
     /// Whether the wall clock says what it should.
@@ -51,7 +64,20 @@ impl ClockWatch {
             log_change(is_right, expected, now);
         }
         self.is_trusted = is_right;
+        self.distrusted_since =
+            if is_right { None } else { self.distrusted_since.or(Some(elapsed)) };
         is_right
+    }
+
+    /// Takes the wall clock for right, which another clock agrees with, once it was distrusted for
+    /// longer than comparing the two takes.
+    pub(crate) fn follow(&mut self, now: Timestamp) {
+        let elapsed = self.stopwatch.elapsed();
+        let Some(since) = self.distrusted_since else { return };
+        if FOLLOWED_AFTER <= elapsed.saturating_sub(since) {
+            (self.wall, self.elapsed) = (now, elapsed);
+            self.trusts(now);
+        }
     }
 
     pub(crate) fn is_trusted(&self) -> bool {

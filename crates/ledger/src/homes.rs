@@ -69,6 +69,15 @@ impl Homes {
         Ok(self.leases.lease_owner(owner).await?)
     }
 
+    /// Whether this node was found dead, and has no owners any more.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.leases.is_retired()
+    }
+
+    pub(crate) async fn register_again(&self) -> Result<(), LedgerError> {
+        Ok(self.leases.register_again().await?)
+    }
+
     async fn turn(&self, owner: OwnerId) -> MutexGuard<'_, ()> {
         let turn = self.hasher.hash_one(owner) % TURNS as u64;
         self.turns[turn as usize].lock().await
@@ -197,9 +206,10 @@ impl Ledger {
     }
 
     /// Lets go of owners that nobody asks for, so that the next node that is asked has them: after
-    /// a node was away, owners spread over all nodes again.
+    /// a node was away, owners spread over all nodes again. A node whose clock is wrong lets go of all.
     pub(crate) async fn give_up_idle(&self) {
-        let mut idle = self.shared.lock().idle(IDLE);
+        let time = if self.shared.store.clock_fault().is_some() { Duration::ZERO } else { IDLE };
+        let mut idle = self.shared.lock().idle(time);
         idle.truncate(GIVEN_UP_AT_ONCE);
         for owner in idle {
             if let Err(error) = self.give_up(owner).await {

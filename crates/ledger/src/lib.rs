@@ -11,6 +11,7 @@
 //! - `homes`: for which owners this node decides, where several nodes share the books.
 //! - `clock_watch`: whether the time that all of it follows can be believed.
 //! - `mend_time`: having the books follow the clock again.
+//! - `uncharged`: work that was done and could not be charged.
 //! - `live`, `watch`: the state behind the lock, and the groups that are being committed.
 //! - `tend`: periodic work: expiry, and recovery when the disk was full.
 //! - `reconcile`, `verify`, `export`: proof that the books are right.
@@ -29,6 +30,7 @@ mod query;
 mod reconcile;
 mod settle;
 mod tend;
+mod uncharged;
 mod verify;
 mod watch;
 
@@ -44,6 +46,7 @@ pub use live::{Ledger, UNSETTLED_MAX};
 pub use mend_time::TimeMended;
 pub use query::Status;
 pub use reconcile::Reconciled;
+pub use uncharged::UNCHARGED_USD_TOTAL;
 pub use verify::{Report, verify};
 
 #[cfg(test)]

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use credits::{Applied, Command, EntryId, OwnerId, Record, Rules};
 use domain::entropy::{Entropy, time_ordered_id};
 use moment::{Clock, Timestamp};
+use store::Store;
 use store::error::StoreError;
 use store::leases::OwnerLeases;
 use store::time_mend::{TIME_MENDS, read_time_mends};
 use store::write::{Group, Write};
-use store::{Commit, Store};
 use uuid::Uuid;
 
 use crate::clock_watch::{CLOCK_JUMP_MAX, ClockWatch, Stopwatch};
 use crate::error::{HoldRefused, LedgerError};
 use crate::homes::{Homes, owner_of};
 use crate::reconcile::Baseline;
-use crate::watch::Watched;
+use crate::watch::{UnwatchedGroup, Watched};
 
 /// Open holds and settles that are being committed, together. It is below the bound of the store's
 /// queue, so that a settle always finds a place there.
@@ -56,7 +56,7 @@ pub(crate) struct Live {
     /// Counts reloads: holds of an earlier generation are unknown to the core.
     pub(crate) generation: u64,
     /// Groups in flight whose waiter was dropped; `tend` waits for them.
-    pub(crate) unwatched: Vec<Commit>,
+    pub(crate) unwatched: Vec<UnwatchedGroup>,
     /// The last entry of the journal that was written or handed to the store.
     pub(crate) last: LastEntry,
     pub(crate) settled: u64,
@@ -126,7 +126,10 @@ impl Ledger {
         entropy: Arc<dyn Entropy>,
         rules: Rules,
     ) -> Ledger {
-        let live = Live::of(credits::Ledger::new(rules), clock.now(), Some(HashMap::new()));
+        // A clock that differs from the database's says nothing about the time of the books.
+        let is_right = store.clock_fault().is_none();
+        let latest = if is_right { clock.now() } else { Timestamp::default() };
+        let live = Live::of(credits::Ledger::new(rules), latest, Some(HashMap::new()));
         Ledger::over(live, (store, clock, entropy), rules, Some(Homes::new(leases)))
     }
 
@@ -152,10 +155,16 @@ impl Ledger {
 
     /// Up to when details may be thought old, for whoever drops old ones: never later than the
     /// newest entry at the start and what has passed since. None while the clock is not believed,
-    /// or if there was no entry.
+    /// or if there was no entry. A node of several goes by the clock, which is compared with the
+    /// database's.
     pub fn pruning_time(&self) -> Option<Timestamp> {
         let now = self.shared.now();
+        let is_writable = self.shared.store.can_write();
         let mut live = self.shared.lock();
+        if self.shared.homes.is_some() {
+            let is_trusted = live.clock_watch.as_mut().is_none_or(|watch| watch.trusts(now));
+            return (is_trusted && is_writable).then_some(now);
+        }
         let journal_began = live.journal_began?;
         let Some(watch) = &mut live.clock_watch else { return Some(now) };
         let known = journal_began.plus(watch.running());
@@ -223,7 +232,7 @@ impl Shared {
                 return Err(HoldRefused::Unavailable);
             }
         }
-        let now = live.time_for(command, self.now())?;
+        let now = live.time_for(command, self.now(), self.store.clock_fault().is_none())?;
         let mut applied = live.core.apply(command, now)?;
         let records = std::mem::take(&mut applied.records);
         live.note_last(&records);
@@ -333,10 +342,15 @@ impl Live {
 
     /// When a command happens. What ends work under way does so at the last time that was believed;
     /// nothing else is done while the clock is not.
-    fn time_for(&mut self, command: &Command, now: Timestamp) -> Result<Timestamp, HoldRefused> {
+    fn time_for(
+        &mut self,
+        command: &Command,
+        now: Timestamp,
+        agrees_with_store: bool,
+    ) -> Result<Timestamp, HoldRefused> {
         let is_trusted = self.clock_watch.as_mut().is_none_or(|watch| watch.trusts(now));
         match command {
-            _ if is_trusted => Ok(self.advance(now)),
+            _ if is_trusted && agrees_with_store => Ok(self.advance(now)),
             Command::Settle { .. } | Command::Release { .. } => Ok(self.latest),
             _ => Err(HoldRefused::Unavailable),
         }

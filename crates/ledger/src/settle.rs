@@ -10,6 +10,7 @@ use crate::charge::Charge;
 use crate::error::{HoldRefused, LedgerError};
 use crate::hold::Hold;
 use crate::live::{Ledger, Live, Shared};
+use crate::uncharged::UnchargedWork;
 use crate::watch::Watched;
 
 /// The records of a charge that one lot pays and a key counts: a transfer and the key's counter.
@@ -38,7 +39,13 @@ impl Ledger {
         charge: Charge,
         also: Vec<Write>,
     ) -> impl Future<Output = Result<Receipt, LedgerError>> + Send + use<> {
+        let work = UnchargedWork::of(&charge);
         let decided = self.decide(hold, charge, also);
+        if let (Err(error), Some(work)) = (&decided, &work) {
+            work.note(error);
+        }
+        let decided = decided
+            .map(|(receipt, watched)| (receipt, watched.map(|watched| watched.charging(work))));
         async move {
             let (receipt, watched) = decided?;
             if let Some(watched) = watched {

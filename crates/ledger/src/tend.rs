@@ -10,7 +10,7 @@ use store::write::{Group, Write};
 
 use crate::error::LedgerError;
 use crate::homes::Homes;
-use crate::live::{CoreState, LastEntry, Ledger};
+use crate::live::{CoreState, LastEntry, Ledger, Shared};
 use crate::watch::Watched;
 
 /// How long the core recognises a command by itself; after that the journal does.
@@ -33,6 +33,10 @@ impl Loaded {
         Ok(Loaded { core, last_seq: books.last_seq, gone: Vec::new() })
     }
 
+    fn nobody(gone: Vec<OwnerId>, rules: Rules) -> Loaded {
+        Loaded { core: credits::Ledger::new(rules), last_seq: 0, gone }
+    }
+
     async fn of(homes: &Homes, owners: Vec<OwnerId>, rules: Rules) -> Result<Loaded, LedgerError> {
         let (mut core, mut last_seq, mut gone) = (credits::Ledger::new(rules), 0, Vec::new());
         for owner in owners {
@@ -52,22 +56,47 @@ impl Ledger {
     /// Call this every second or so. It waits for groups that nobody waits for, brings a stopped
     /// ledger back once the store can be written again, and moves what has expired.
     pub async fn tend(&self) -> Result<(), LedgerError> {
+        self.stop_if_retired();
+        self.follow_store_clock();
         self.wait_for_unwatched().await;
         if self.shared.lock().core_state == CoreState::Stopped {
             self.recover().await?;
         }
-        self.sweep().await?;
         self.give_up_idle().await;
+        self.sweep().await?;
         let now = self.shared.now();
         self.shared.lock().core.forget(now.minus(RECENT_KEPT));
         Ok(())
     }
 
+    /// A node that was found dead decides nothing by what it has in memory: others may have changed
+    /// all of it.
+    fn stop_if_retired(&self) {
+        if self.shared.homes.as_ref().is_some_and(Homes::is_retired) {
+            self.shared.lock().core_state = CoreState::Stopped;
+        }
+    }
+
+    /// Lets a node of several trust its clock again after it was distrusted for some seconds and
+    /// agrees with the database's: the machine was suspended, or its clock was set right.
+    fn follow_store_clock(&self) {
+        let Shared { homes, store, .. } = &*self.shared;
+        if homes.is_none() || !store.can_write() {
+            return;
+        }
+        let now = self.shared.now();
+        if let Some(watch) = &mut self.shared.lock().clock_watch
+            && !watch.trusts(now)
+        {
+            watch.follow(now);
+        }
+    }
+
     pub(crate) async fn wait_for_unwatched(&self) {
-        let commits = std::mem::take(&mut self.shared.lock().unwatched);
-        let groups: Vec<Watched> = commits
+        let groups = std::mem::take(&mut self.shared.lock().unwatched);
+        let groups: Vec<Watched> = groups
             .into_iter()
-            .map(|commit| Watched::new(Arc::clone(&self.shared), commit))
+            .map(|group| Watched::again(Arc::clone(&self.shared), group))
             .collect();
         for group in groups {
             // A lost group has stopped the ledger, which is looked at next.
@@ -76,7 +105,8 @@ impl Ledger {
     }
 
     /// Loads the core afresh. Everything acknowledged is on disk; what was decided since and not
-    /// written was acknowledged to nobody.
+    /// written was acknowledged to nobody. A node that was found dead registers again first, while
+    /// nothing is decided and nothing is on its way to the store; then it has no owners.
     pub(crate) async fn recover(&self) -> Result<(), LedgerError> {
         let (generation, at_home) = {
             let live = self.shared.lock();
@@ -86,10 +116,15 @@ impl Ledger {
             (live.generation, live.at_home())
         };
         let store = &self.shared.store;
+        let retired = self.shared.homes.as_ref().filter(|homes| homes.is_retired());
+        if let Some(homes) = retired {
+            homes.register_again().await?;
+        }
         let probe = Write::PutSetting { name: "ledger_probe".into(), value: vec![0; 1] };
         store.commit(Group::of(probe)).await.map_err(|_| LedgerError::Unavailable)?;
         let loaded = match &self.shared.homes {
             None => Loaded::all(store.load().await?, self.shared.rules)?,
+            Some(_) if retired.is_some() => Loaded::nobody(at_home, self.shared.rules),
             Some(homes) => Loaded::of(homes, at_home, self.shared.rules).await?,
         };
         let mut live = self.shared.lock();
@@ -113,7 +148,8 @@ impl Ledger {
             let swept = {
                 let mut live = self.shared.lock();
                 let wall = self.shared.now();
-                if live.clock_watch.as_mut().is_some_and(|watch| !watch.trusts(wall)) {
+                let is_trusted = live.clock_watch.as_mut().is_none_or(|watch| watch.trusts(wall));
+                if !is_trusted || self.shared.store.clock_fault().is_some() {
                     return Err(LedgerError::Unavailable);
                 }
                 let now = live.advance(wall);

@@ -8,23 +8,44 @@ use store::Commit;
 
 use crate::error::LedgerError;
 use crate::live::Shared;
+use crate::uncharged::UnchargedWork;
 
 /// Resolves when a group is durable, or lost. If it is dropped before, the group is written all
 /// the same, and the ledger waits for it instead.
 #[must_use = "the group is not known to be durable until this resolves"]
 pub(crate) struct Watched {
     shared: Arc<Shared>,
-    commit: Option<Commit>,
+    group: Option<UnwatchedGroup>,
+}
+
+/// A group that nobody waits for.
+pub(crate) struct UnwatchedGroup {
+    commit: Commit,
+    /// The work that is not charged if the group is lost.
+    work: Option<UnchargedWork>,
 }
 
 impl Watched {
     pub(crate) fn new(shared: Arc<Shared>, commit: Commit) -> Watched {
-        Watched { shared, commit: Some(commit) }
+        Watched { shared, group: Some(UnwatchedGroup { commit, work: None }) }
+    }
+
+    /// Takes over a group that the ledger was left with.
+    pub(crate) fn again(shared: Arc<Shared>, group: UnwatchedGroup) -> Watched {
+        Watched { shared, group: Some(group) }
+    }
+
+    /// Has the work noted if the group is lost.
+    pub(crate) fn charging(mut self, work: Option<UnchargedWork>) -> Watched {
+        if let Some(group) = &mut self.group {
+            group.work = work;
+        }
+        self
     }
 
     /// Leaves the group to the ledger: for what nobody waits for.
-    pub(crate) fn leave(mut self, unwatched: &mut Vec<Commit>) {
-        unwatched.extend(self.commit.take());
+    pub(crate) fn leave(mut self, unwatched: &mut Vec<UnwatchedGroup>) {
+        unwatched.extend(self.group.take());
     }
 }
 
@@ -32,19 +53,25 @@ impl Future for Watched {
     type Output = Result<(), LedgerError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(commit) = &mut self.commit else {
+        let Some(group) = &mut self.group else {
             return Poll::Ready(Err(LedgerError::Unavailable));
         };
-        let Poll::Ready(outcome) = commit.as_mut().poll(context) else { return Poll::Pending };
-        self.commit = None;
-        Poll::Ready(self.shared.resolved(outcome))
+        let Poll::Ready(outcome) = group.commit.as_mut().poll(context) else {
+            return Poll::Pending;
+        };
+        let work = self.group.take().and_then(|group| group.work);
+        let resolved = self.shared.resolved(outcome);
+        if let (Err(error), Some(work)) = (&resolved, work) {
+            work.note(error);
+        }
+        Poll::Ready(resolved)
     }
 }
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        if let Some(commit) = self.commit.take() {
-            self.shared.lock().unwatched.push(commit);
+        if let Some(group) = self.group.take() {
+            self.shared.lock().unwatched.push(group);
         }
     }
 }

@@ -29,6 +29,9 @@ const ANSWER_MAX: Duration = Duration::from_millis(20);
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 /// So many answers in a row that do not come in time mean that the server is away.
 const LATE_MAX: u32 = 3;
+/// How often the server is asked whether it is there, and how long the answer may take.
+const PING_EVERY: Duration = Duration::from_secs(5);
+const PING_MAX: Duration = Duration::from_secs(2);
 /// How long nobody asks a server that is away.
 const PAUSE: Duration = Duration::from_millis(500);
 /// A window of a minute, and as much again for clocks that differ.
@@ -104,7 +107,7 @@ impl RedisCounts {
                     gauge!("limits_shared").set(1.0);
                     tracing::info!("limits are counted together with other nodes");
                     is_told = false;
-                    self.lost.notified().await;
+                    self.until_lost().await;
                     sleep(PAUSE).await;
                 }
                 Err(cause) => {
@@ -119,6 +122,23 @@ impl RedisCounts {
                     }
                     sleep(PAUSE).await;
                 }
+            }
+        }
+    }
+
+    /// Ends when the connection is lost. It is noticed where nobody asks for a count, too.
+    async fn until_lost(&self) {
+        loop {
+            tokio::select! {
+                () = self.lost.notified() => return,
+                () = sleep(PING_EVERY) => {}
+            }
+            let Some(mut connection) = self.lock(&self.connection).clone() else { continue };
+            let pinged = timeout(PING_MAX, redis::cmd("PING").exec_async(&mut connection)).await;
+            match pinged {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => self.lose(&error.to_string()),
+                Err(_) => self.lose(&format!("no answer within {} s", PING_MAX.as_secs())),
             }
         }
     }

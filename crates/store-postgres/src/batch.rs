@@ -12,12 +12,14 @@ use crate::changes::{CHANGES_MAX, CHANNEL, Change};
 use crate::error::PgError;
 use crate::node::{FENCE, Identity};
 use crate::posting::{Learnt, Memory, Posting};
+use crate::pulse::DatabasePulse;
 use crate::session::{Session, pipelined};
 use crate::snapshot::DRAWING_LOCK;
 use crate::statements::{SqlStatement, SqlStatements, Value, values};
 
-/// Longer than any statement of a batch takes on a healthy database.
-const ANSWER_MAX: Duration = Duration::from_secs(60);
+/// Longer than a batch takes on a healthy database. A connection that is silent for longer is lost,
+/// whatever others say of the database.
+const ANSWER_MAX: Duration = Duration::from_secs(6);
 
 /// Its own row, if the batch was committed before. It waits for a transaction with the same number
 /// that is still under way: how that ends is known when this is answered.
@@ -83,11 +85,16 @@ impl<'a> Batch<'a> {
         Ok(Batch { statements: all.statements, learnt })
     }
 
-    /// Committed and durable if this is `Ok`, with what was learnt on the way.
-    pub(crate) async fn run(self, session: &Session) -> Result<Learnt, Undone> {
+    /// Committed and durable if this is `Ok`, with what was learnt on the way. Given up as soon as
+    /// the database is known to be away: before the commit is sent nothing is written.
+    pub(crate) async fn run(
+        self,
+        session: &Session,
+        pulse: &DatabasePulse,
+    ) -> Result<Learnt, Undone> {
         let lost = |cause: &str| Undone::Lost { is_unknown: false, cause: cause.to_owned() };
-        let posted = timeout(ANSWER_MAX, post(session, &self.statements)).await;
-        match posted.unwrap_or_else(|_| Err(lost("no answer in time"))) {
+        let posted = answered(pulse, post(session, &self.statements)).await;
+        match posted.unwrap_or_else(|| Err(lost("no answer in time"))) {
             Ok(()) => {}
             Err(Undone::DoneBefore) => {
                 return roll_back(session).await.map(|()| self.learnt);
@@ -98,14 +105,22 @@ impl<'a> Batch<'a> {
                 return Err(undone);
             }
         }
-        let committed = timeout(ANSWER_MAX, session.end("COMMIT")).await;
-        match committed {
-            Ok(Ok(())) => Ok(self.learnt),
-            Ok(Err(PgError::Lost(cause))) => Err(Undone::Lost { is_unknown: true, cause }),
+        match answered(pulse, session.end("COMMIT")).await {
+            Some(Ok(())) => Ok(self.learnt),
+            Some(Err(PgError::Lost(cause))) => Err(Undone::Lost { is_unknown: true, cause }),
             // The server answered that it did not commit.
-            Ok(Err(error)) => Err(undone(error, None)),
-            Err(_) => Err(Undone::Lost { is_unknown: true, cause: "no answer in time".to_owned() }),
+            Some(Err(error)) => Err(undone(error, None)),
+            None => Err(Undone::Lost { is_unknown: true, cause: "no answer in time".to_owned() }),
         }
+    }
+}
+
+/// The answer; none if it takes too long, or the database is away.
+async fn answered<T>(pulse: &DatabasePulse, answer: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        answer = timeout(ANSWER_MAX, answer) => answer.ok(),
+        () = pulse.lost() => None,
     }
 }
 

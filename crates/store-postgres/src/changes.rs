@@ -1,13 +1,18 @@
 //! Notifications of changes that other nodes made, so that cached copies are dropped.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use credits::{KeyId, OwnerId};
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::columns::get;
 use crate::connector::{Connector, Purpose};
+use crate::error::PgError;
+use crate::session::Session;
 
 /// The channel that is notified.
 pub(crate) const CHANNEL: &str = "tollgate";
@@ -20,6 +25,11 @@ const KEPT: usize = 1024;
 
 /// How often the connection is checked, and made again if it is lost.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// How often this node notifies itself, and how long the notification may take to be heard. A
+/// connection that hears nothing may have been dead for long: nobody tells a listener.
+const BEAT_EVERY: Duration = Duration::from_secs(2);
+const BEAT_MAX: Duration = Duration::from_secs(2);
 
 /// Something that nodes may remember has changed. This node's own changes are told too. A receiver
 /// that lags behind has missed some, and treats that as [`Change::All`].
@@ -37,6 +47,8 @@ pub enum Change {
     },
     /// Anything: the connection was lost for a while.
     All,
+    /// Nothing: whatever was changed before this was told before it.
+    Beat,
 }
 
 impl Change {
@@ -48,6 +60,7 @@ impl Change {
             Change::Settings => "settings".to_owned(),
             Change::Recall { owner } => format!("recall {}", owner.0),
             Change::All => "all".to_owned(),
+            Change::Beat => "beat".to_owned(),
         }
     }
 
@@ -61,6 +74,7 @@ impl Change {
             ("recall", Some(id)) => Change::Recall { owner: OwnerId(id) },
             ("jobs", None) => Change::Jobs,
             ("settings", None) => Change::Settings,
+            ("beat", None) => Change::Beat,
             _ => Change::All,
         }
     }
@@ -80,24 +94,62 @@ pub(crate) async fn listen(
     // After a panic this begins anew, and what was told meanwhile is unknown.
     let mut is_again = ready.is_cancelled();
     while !stop.is_cancelled() {
-        let told = changes.clone();
+        let (told, beats) = (changes.clone(), Arc::new(Notify::new()));
+        let beaten = Arc::clone(&beats);
         let heard = Box::new(move |notification: tokio_postgres::Notification| {
+            let change = Change::parse(notification.payload());
             // Nobody may be listening here.
-            let _ = told.send(Change::parse(notification.payload()));
+            let _ = told.send(change);
+            if change == Change::Beat {
+                beaten.notify_one();
+            }
         });
         if let Ok(session) = connector.connect_hearing(Purpose::Listen, heard).await
-            && session.run(&format!("LISTEN {CHANNEL}")).await.is_ok()
+            && let Ok(Ok(channel)) = timeout(BEAT_MAX, subscribe(&session)).await
         {
             if is_again {
                 let _ = changes.send(Change::All);
             }
             is_again = true;
             ready.cancel();
-            while session.is_reusable() && !stop.is_cancelled() {
-                pause(&stop).await;
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = until_silent(&session, &channel, &beats) => {}
             }
+            tracing::warn!("changes by other nodes were not heard for a moment: connecting again");
         }
         pause(&stop).await;
+    }
+}
+
+/// Listens to what all nodes are told, and to a channel of this connection's own, whose name is
+/// returned: other nodes need not hear its beats.
+async fn subscribe(session: &Session) -> Result<String, PgError> {
+    let row = session.one("SELECT pg_backend_pid()", &[]).await?;
+    let channel = format!("{CHANNEL}_beat_{}", get::<i32>(&row, 0)?);
+    session.run(&format!("LISTEN {CHANNEL}; LISTEN {channel}")).await?;
+    Ok(channel)
+}
+
+/// Ends when a notification that this node sends itself is not heard in time.
+async fn until_silent(session: &Session, channel: &str, beats: &Notify) {
+    let beat = format!("NOTIFY {channel}, '{}'", Change::Beat.payload());
+    loop {
+        let sent_and_heard = async {
+            session.run(&beat).await?;
+            beats.notified().await;
+            Ok::<(), PgError>(())
+        };
+        if !matches!(timeout(BEAT_MAX, sent_and_heard).await, Ok(Ok(()))) {
+            return;
+        }
+        let next = Instant::now() + BEAT_EVERY;
+        while Instant::now() < next {
+            tokio::time::sleep(PAUSE).await;
+            if !session.is_reusable() {
+                return;
+            }
+        }
     }
 }
 
@@ -123,6 +175,7 @@ mod tests {
             Change::Settings,
             Change::Recall { owner },
             Change::All,
+            Change::Beat,
         ];
         for change in all {
             assert_eq!(Change::parse(&change.payload()), change);

@@ -2,19 +2,29 @@
 
 use store::error::StoreError;
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Config, Connection, NoTls, Notification};
 
 use crate::error::{PgError, not_connected};
-use crate::options::Target;
+use crate::options::{CONNECT_TIMEOUT, Target};
 use crate::session::Session;
 use crate::tls::{Encryption, encryption};
 
-/// What is set for every connection that writes. Its statements go by an index, whatever the
-/// statistics say of a table that has just grown; a transaction of a process that hangs is ended
-/// before anybody waits for it long; and what is acknowledged is on disk.
+/// Set for every connection that takes locks. The transaction of a process that hangs, or that the
+/// network has cut off, is ended well before the lease of its node runs out, so that nobody who takes
+/// over waits for it; and no transaction waits long for the lock of another.
+const LOCKING: &str = "SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '2s'; \
+    SET statement_timeout = '8s'; SET tcp_user_timeout = '5s'";
+
+/// Set for a connection that changes the schema or fills a database: its statements take long, and
+/// it waits for others that do the same.
+const MIGRATING: &str = "SET idle_in_transaction_session_timeout = '10s'; \
+    SET tcp_user_timeout = '10s'";
+
+/// Set for a connection that writes. Its statements go by an index, whatever the statistics say of a
+/// table that has just grown; and what is acknowledged is on disk.
 const WRITING: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; \
     SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; \
-    SET idle_in_transaction_session_timeout = '10s'; \
     SELECT set_config('synchronous_commit', 'on', FALSE) \
     WHERE current_setting('synchronous_commit') = 'off'";
 
@@ -23,8 +33,13 @@ const WRITING: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; \
 pub(crate) enum Purpose {
     Write,
     Read,
+    /// Extends the lease of this node.
     Lease,
+    /// Takes and gives back the leases of owners.
+    Own,
     Listen,
+    /// Finds out whether the database answers.
+    Pulse,
     Migrate,
 }
 
@@ -34,8 +49,20 @@ impl Purpose {
             Purpose::Write => "write",
             Purpose::Read => "read",
             Purpose::Lease => "lease",
+            Purpose::Own => "own",
             Purpose::Listen => "listen",
+            Purpose::Pulse => "pulse",
             Purpose::Migrate => "migrate",
+        }
+    }
+
+    /// The settings of its sessions.
+    fn settings(self) -> &'static [&'static str] {
+        match self {
+            Purpose::Write => &[LOCKING, WRITING],
+            Purpose::Lease | Purpose::Own => &[LOCKING],
+            Purpose::Migrate => &[MIGRATING],
+            Purpose::Read | Purpose::Listen | Purpose::Pulse => &[],
         }
     }
 }
@@ -71,15 +98,20 @@ impl Connector {
     }
 
     /// Connects on the store's own runtime: a socket dies with the runtime that it was opened on,
-    /// and whoever asks may be on one that ends before the store does.
+    /// and whoever asks may be on one that ends before the store does. The limit is for all of it: a
+    /// server behind a network that swallows everything is connected to and never greets.
     pub(crate) async fn connect_hearing(
         &self,
         purpose: Purpose,
         heard: Heard,
     ) -> Result<Session, PgError> {
         let connector = self.clone();
-        let connected = self.runtime.spawn(async move { connector.dial(purpose, heard).await });
-        connected.await.map_err(|error| PgError::Lost(error.to_string()))?
+        let limit = self.config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
+        let dialled = async move { timeout(limit, connector.dial(purpose, heard)).await };
+        let connected = self.runtime.spawn(dialled).await;
+        let connected = connected.map_err(|error| PgError::Lost(error.to_string()))?;
+        connected
+            .unwrap_or_else(|_| Err(PgError::Lost("it cannot be connected to in time".to_owned())))
     }
 
     async fn dial(mut self, purpose: Purpose, heard: Heard) -> Result<Session, PgError> {
@@ -100,8 +132,8 @@ impl Connector {
             }
         };
         let session = Session::new(client);
-        if purpose == Purpose::Write {
-            session.run(WRITING).await?;
+        for settings in purpose.settings() {
+            session.run(settings).await?;
         }
         Ok(session)
     }

@@ -80,6 +80,8 @@ fn by_code(said: &DbError) -> PgError {
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::LOCK_NOT_AVAILABLE,
+        // It took longer than a statement may.
+        SqlState::QUERY_CANCELED,
     ];
     if collisions.contains(code) {
         return PgError::Collided(text());

@@ -25,7 +25,7 @@ impl Postgres {
     pub async fn import<R: BufRead>(&self, from: Reader<'_, R>) -> Result<u64, StoreError> {
         let session = self.pool.connect(Purpose::Migrate).await?;
         session.begin("BEGIN").await?;
-        let rows = fill(&session, self.node, from).await?;
+        let rows = fill(&session, self.seat.identity(), from).await?;
         session.end("COMMIT").await?;
         Ok(rows)
     }

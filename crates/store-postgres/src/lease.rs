@@ -1,5 +1,6 @@
 //! Extends this node's lease, and reports whether it is held.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use store::error::StoreError;
@@ -10,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::connector::{Connector, Purpose};
 use crate::error::PgError;
 use crate::node::{self, Identity, LEASE};
+use crate::seat::{NodeSeat, NodeTenure};
 use crate::session::Session;
 
 /// How often the lease is extended.
@@ -28,34 +30,45 @@ pub enum LeaseState {
     Held,
     /// The database has not confirmed the lease in time. It may come back.
     Lapsed,
+    /// The node was found dead, and others have taken over what it had. It may register again.
+    Retired,
     /// The database has given this node's place away. The process has to start anew.
     Lost,
+}
+
+/// What the keeper shares with the rest of the store.
+pub(crate) struct KeeperLinks {
+    pub(crate) seat: Arc<NodeSeat>,
+    pub(crate) state: Arc<watch::Sender<LeaseState>>,
+    pub(crate) name: String,
+    /// False for a process that has everybody's balance in memory: it must start anew.
+    pub(crate) may_return: bool,
 }
 
 pub(crate) struct Keeper {
     connector: Connector,
     session: Option<Session>,
+    links: KeeperLinks,
     identity: Identity,
-    state: watch::Sender<LeaseState>,
     /// Measured by this process from the moment in which the statement was sent: the database has
     /// counted from later.
     held_until: Instant,
 }
 
 impl Keeper {
-    /// `since` is before the node was registered.
     pub(crate) fn new(
         connector: Connector,
         session: Session,
-        identity: Identity,
-        since: Instant,
-    ) -> (Keeper, watch::Receiver<LeaseState>) {
-        let (state, watched) = watch::channel(LeaseState::Held);
+        tenure: NodeTenure,
+        links: KeeperLinks,
+    ) -> Keeper {
+        let NodeTenure { identity, since } = tenure;
         let held_until = since + (LEASE - MARGIN);
-        (Keeper { connector, session: Some(session), identity, state, held_until }, watched)
+        Keeper { connector, session: Some(session), links, identity, held_until }
     }
 
-    /// Extends the lease until it is stopped or the lease is lost; gives it back in the end.
+    /// Extends the lease until it is stopped or the lease is lost; gives it back in the end. A node
+    /// that was found dead waits until it has registered again.
     pub(crate) async fn run(&mut self, stop: CancellationToken) {
         let mut next = Instant::now() + EVERY;
         loop {
@@ -71,12 +84,18 @@ impl Keeper {
                     next = sent + EVERY;
                 }
                 Ok(false) => {
-                    tracing::error!(
-                        "another process has taken this node's place in the database, or found it \
-                         dead; this one writes nothing any more"
-                    );
-                    self.report(LeaseState::Lost);
-                    return;
+                    if !self.was_retired().await {
+                        tracing::error!(
+                            "another process has taken this node's place in the database; this one \
+                             writes nothing any more"
+                        );
+                        self.report(LeaseState::Lost);
+                        return;
+                    }
+                    if !self.wait_for_return(&stop).await {
+                        return;
+                    }
+                    next = Instant::now() + EVERY;
                 }
                 Err(error) => {
                     tracing::warn!("the lease cannot be extended: {}", StoreError::from(error));
@@ -109,6 +128,36 @@ impl Keeper {
         Ok(is_extended)
     }
 
+    /// Whether this node was found dead, and nobody has its name since.
+    async fn was_retired(&mut self) -> bool {
+        if !self.links.may_return {
+            return false;
+        }
+        let Some(session) = &self.session else { return false };
+        let taken = timeout_at(Instant::now() + TRY_MAX, node::is_taken(session, &self.links.name));
+        // Registering again finds out for certain.
+        !matches!(taken.await, Ok(Ok(true)))
+    }
+
+    /// Waits until the node has registered again; false if it never will.
+    async fn wait_for_return(&mut self, stop: &CancellationToken) -> bool {
+        tracing::warn!(
+            "this node did not extend its lease in time, and was found dead: it drops what it has in \
+             memory, and registers again"
+        );
+        self.report(LeaseState::Retired);
+        let mut states = self.links.state.subscribe();
+        let returned = tokio::select! {
+            () = stop.cancelled() => return false,
+            _ = states.wait_for(|state| *state == LeaseState::Lost) => return false,
+            returned = self.links.seat.next(self.identity) => returned,
+        };
+        (self.identity, self.held_until) = (returned.identity, returned.since + (LEASE - MARGIN));
+        self.report(LeaseState::Held);
+        tracing::info!("this node is registered again");
+        true
+    }
+
     async fn give_back(&mut self) {
         let Some(session) = self.session.take() else { return };
         let given = node::give_back(&session, self.identity);
@@ -127,7 +176,7 @@ impl Keeper {
     }
 
     fn report(&self, state: LeaseState) {
-        self.state.send_if_modified(|known| std::mem::replace(known, state) != state);
+        self.links.state.send_if_modified(|known| std::mem::replace(known, state) != state);
     }
 }
 

@@ -9,12 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use background::supervise_loop;
-use credits::OwnerId;
 use moment::Timestamp;
 use store::backup::BackedUp;
 use store::error::StoreError;
-use store::journal::Books;
-use store::leases::{Leased, OwnerLeases};
 use store::schema::SchemaStatus;
 use store::write::Group;
 use store::{Commit, Store, StoreFuture};
@@ -26,14 +23,17 @@ use tokio_util::task::TaskTracker;
 
 use crate::connector::{Connector, Purpose};
 use crate::error::PgError;
-use crate::lease::Keeper;
-use crate::node::{Entrant, Identity};
+use crate::lease::{Keeper, KeeperLinks};
+use crate::node::Entrant;
 use crate::options::Target;
+use crate::owner_lease::ANSWER_MAX;
 use crate::pool::{Pool, Reader};
+use crate::pulse::{DatabasePulse, PulseTask};
 use crate::queue::Queue;
+use crate::seat::{NodeSeat, NodeTenure};
 use crate::session::Session;
 use crate::snapshot::Settled;
-use crate::writer::{Reach, Writer};
+use crate::writer::{Reach, Writer, WriterLinks};
 
 mod accounts;
 mod batch;
@@ -49,9 +49,11 @@ mod options;
 mod owner_lease;
 mod pool;
 mod posting;
+mod pulse;
 mod queries;
 mod queue;
 mod schema;
+mod seat;
 mod session;
 mod snapshot;
 mod statements;
@@ -73,12 +75,20 @@ const LISTENING_MAX: Duration = Duration::from_secs(10);
 /// How long dropping the store waits for what was handed in.
 const CLOSING_MAX: Duration = Duration::from_secs(15);
 
+/// Leases of owners that are taken side by side; more wait.
+const OWNERS_AT_ONCE: usize = 4;
+
 pub struct Postgres {
     queue: Option<Queue>,
     pool: Arc<Pool>,
-    node: Identity,
+    owners: Arc<Pool>,
+    connector: Connector,
+    entrant: Entrant,
+    seat: Arc<NodeSeat>,
     lease: watch::Receiver<LeaseState>,
+    lease_state: Arc<watch::Sender<LeaseState>>,
     reach: Reach,
+    pulse: Arc<DatabasePulse>,
     changes: broadcast::Sender<Change>,
     settled_transfers: Settled,
     settled_usage: Settled,
@@ -87,6 +97,7 @@ pub struct Postgres {
 }
 
 /// The tasks of a store, in the order in which they end.
+#[derive(Default)]
 struct Tasks {
     writer: TaskTracker,
     others: TaskTracker,
@@ -151,26 +162,40 @@ impl Postgres {
         let handle = runtime.handle();
         let connector = Connector::new(target, &options.node_name, handle.clone())?;
         schema::migrate(&connector.connect(Purpose::Migrate).await?).await?;
-        let since = Instant::now();
         let entrant = Entrant {
-            name: &options.node_name,
-            address: &options.node_address,
+            name: options.node_name.clone(),
+            address: options.node_address.clone(),
             is_alone: options.is_alone,
+            is_returning: false,
         };
-        let (session, node) = node::enter(&connector, entrant).await?;
-        let tasks = Tasks {
-            writer: TaskTracker::new(),
-            others: TaskTracker::new(),
-            closing: CancellationToken::new(),
-            stop: CancellationToken::new(),
+        let since = Instant::now();
+        let (session, identity) = node::enter(&connector, entrant.clone()).await?;
+        let tenure = NodeTenure { identity, since };
+        let tasks = Tasks::default();
+        let (lease_state, lease) = watch::channel(LeaseState::Held);
+        let (seat, lease_state) = (Arc::new(NodeSeat::new(tenure)), Arc::new(lease_state));
+        let links = KeeperLinks {
+            seat: Arc::clone(&seat),
+            state: Arc::clone(&lease_state),
+            name: options.node_name.clone(),
+            may_return: !options.is_alone,
         };
-        let (keeper, lease) = Keeper::new(connector.clone(), session, node, since);
+        let keeper = Keeper::new(connector.clone(), session, tenure, links);
         let keeper = Arc::new(tokio::sync::Mutex::new(keeper));
         let keeping = supervise_loop("leases", tasks.stop.clone(), move |stop| {
             let keeper = Arc::clone(&keeper);
             async move { keeper.lock().await.run(stop).await }
         });
         tasks.others.spawn_on(keeping, &handle);
+        let (mut pulsing, pulse) = PulseTask::new(connector.clone());
+        // The clocks are compared before anything is decided by this one.
+        pulsing.beat().await?;
+        let pulsing = Arc::new(tokio::sync::Mutex::new(pulsing));
+        let beating = supervise_loop("pulse", tasks.stop.clone(), move |stop| {
+            let pulsing = Arc::clone(&pulsing);
+            async move { pulsing.lock().await.run(stop).await }
+        });
+        tasks.others.spawn_on(beating, &handle);
         let changes = changes::channel();
         let (heard, ready) = (changes.clone(), CancellationToken::new());
         let (listener, listened) = (connector.clone(), ready.clone());
@@ -179,8 +204,14 @@ impl Postgres {
         });
         tasks.others.spawn_on(listening, &handle);
         let writing = connector.connect(Purpose::Write).await?;
-        let (reach, closing) = (Reach::default(), tasks.closing.clone());
-        let writer = Writer::new(connector.clone(), writing, node, closing, reach.clone());
+        let reach = Reach::default();
+        let links = WriterLinks {
+            seat: Arc::clone(&seat),
+            closing: tasks.closing.clone(),
+            reach: reach.clone(),
+            pulse: Arc::clone(&pulse),
+        };
+        let writer = Writer::new(connector.clone(), writing, links);
         let (queue, arrivals) = queue::queue();
         tasks.writer.spawn_on(writer.run(arrivals), &handle);
         let is_listening = tokio::time::timeout(LISTENING_MAX, ready.cancelled()).await.is_ok();
@@ -189,10 +220,15 @@ impl Postgres {
         }
         Ok(Postgres {
             queue: Some(queue),
-            pool: Arc::new(Pool::new(connector, options.readers)),
-            node,
+            pool: Arc::new(Pool::new(connector.clone(), Purpose::Read, options.readers)),
+            owners: Arc::new(Pool::new(connector.clone(), Purpose::Own, OWNERS_AT_ONCE)),
+            connector,
+            entrant,
+            seat,
             lease,
+            lease_state,
             reach,
+            pulse,
             changes,
             settled_transfers: Settled::default(),
             settled_usage: Settled::default(),
@@ -203,7 +239,7 @@ impl Postgres {
 
     /// Which node this process is.
     pub fn node(&self) -> NodeId {
-        NodeId(self.node.id)
+        NodeId(self.seat.identity().id)
     }
 
     /// Whether this node may decide anything by what it has in memory. Without a lease it should
@@ -244,17 +280,28 @@ impl Postgres {
         self.tasks.others.close();
     }
 
-    /// One statement, or several that need not see the same state.
+    /// One statement, or several that need not see the same state. It ends when the database is
+    /// known to be away.
     fn ask<'a, T, F>(&self, query: impl FnOnce(Arc<Reader>) -> F + Send + 'a) -> StoreFuture<'a, T>
     where
         F: Future<Output = Result<T, PgError>> + Send,
         T: Send,
     {
-        let pool = Arc::clone(&self.pool);
-        Box::pin(async move {
-            let reader = Arc::new(pool.reader().await?);
-            Ok(query(reader).await?)
-        })
+        let (pool, pulse) = (Arc::clone(&self.pool), Arc::clone(&self.pulse));
+        Box::pin(async move { pool.ask(&pulse, None, query).await })
+    }
+
+    /// The same for what a request waits for, and an index finds.
+    fn ask_soon<'a, T, F>(
+        &self,
+        query: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
+    ) -> StoreFuture<'a, T>
+    where
+        F: Future<Output = Result<T, PgError>> + Send,
+        T: Send,
+    {
+        let (pool, pulse) = (Arc::clone(&self.pool), Arc::clone(&self.pulse));
+        Box::pin(async move { pool.ask(&pulse, Some(ANSWER_MAX), query).await })
     }
 
     /// All statements of the query see one state.
@@ -297,6 +344,7 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         self.begin_closing();
         self.pool.close();
+        self.owners.close();
         let Some(runtime) = &self.runtime.0 else { return };
         let (done, ended) = std::sync::mpsc::channel::<()>();
         let (writer, others) = (self.tasks.writer.clone(), self.tasks.others.clone());
@@ -314,35 +362,6 @@ impl Drop for Postgres {
     }
 }
 
-impl OwnerLeases for Postgres {
-    fn lease_owner(&self, owner: OwnerId) -> StoreFuture<'_, Leased> {
-        Box::pin(async move {
-            let reader = self.pool.reader().await?;
-            owner_lease::lease_owner(&reader, self.node, owner).await
-        })
-    }
-
-    /// Told as [`Change::Recall`].
-    fn recall_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
-        let payload = Change::Recall { owner }.payload();
-        self.ask(async move |db| {
-            let notify = "SELECT pg_notify($1, $2)";
-            db.execute(notify, &[&changes::CHANNEL, &payload]).await.map(drop)
-        })
-    }
-
-    fn owner_books(&self, owner: OwnerId) -> StoreFuture<'_, Books> {
-        self.ask_at_once(async move |db| queries::books::of_owner(&db, owner).await)
-    }
-
-    fn release_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            let reader = self.pool.reader().await?;
-            owner_lease::release_owner(&reader, self.node, owner).await
-        })
-    }
-}
-
 impl Store for Postgres {
     fn commit(&self, group: Group) -> Commit {
         match &self.queue {
@@ -356,7 +375,24 @@ impl Store for Postgres {
     }
 
     fn can_write(&self) -> bool {
-        *self.lease.borrow() == LeaseState::Held && !self.reach.is_lost()
+        let is_reached = !self.reach.is_lost() && !self.pulse.is_lost();
+        *self.lease.borrow() == LeaseState::Held && is_reached && self.clock_fault().is_none()
+    }
+
+    fn confirm_reach(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            self.pulse.confirm().await?;
+            if self.can_write() {
+                return Ok(());
+            }
+            let fault = self.clock_fault();
+            Err(fault.map_or(StoreError::Fenced, StoreError::Failed))
+        })
+    }
+
+    /// A process that has the database to itself is bound to no clock but its own.
+    fn clock_fault(&self) -> Option<String> {
+        if self.entrant.is_alone { None } else { self.pulse.clock_fault() }
     }
 
     fn backup<'a>(&'a self, _to: &'a Path, _at: Timestamp) -> StoreFuture<'a, BackedUp> {
@@ -366,6 +402,6 @@ impl Store for Postgres {
     }
 
     fn setting<'a>(&'a self, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
-        self.ask(async move |db| queries::setting(&db, name).await)
+        self.ask_soon(async move |db| queries::setting(&db, name).await)
     }
 }

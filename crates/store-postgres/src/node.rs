@@ -27,6 +27,9 @@ const LEASE_SQL: &str = "interval '15 seconds'";
 /// One node registers at a time.
 pub(crate) const ENTRY_LOCK: i64 = 0x546F_6C6C_0003;
 
+/// Another node may be changing the schema, which takes longer than any other lock is waited for.
+const ENTRY_PATIENCE: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = '35s'";
+
 /// No row means that this node may not write. It does not wait for the lease to be extended, nor
 /// does that wait for it; raising the epoch waits for the end of the transaction.
 pub(crate) const FENCE: &str = "SELECT 1 FROM node \
@@ -48,11 +51,20 @@ pub struct Node {
 }
 
 /// A process that wants to be a node.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Entrant<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) address: &'a str,
+#[derive(Debug, Clone)]
+pub(crate) struct Entrant {
+    pub(crate) name: String,
+    pub(crate) address: String,
     pub(crate) is_alone: bool,
+    /// It was a node before, and was found dead: a live one of the same name stays.
+    pub(crate) is_returning: bool,
+}
+
+impl Entrant {
+    /// The same process, after it was found dead.
+    pub(crate) fn returning(&self) -> Entrant {
+        Entrant { is_returning: true, ..self.clone() }
+    }
 }
 
 /// What a process writes as. Owners' leases and batches belong to a node and an epoch of it.
@@ -66,7 +78,7 @@ pub(crate) struct Identity {
 /// the one before this, which was killed. Waits for a transaction that it has under way.
 pub(crate) async fn register(
     session: &Session,
-    Entrant { name, address, is_alone }: Entrant<'_>,
+    Entrant { name, address, is_alone, is_returning: _ }: &Entrant,
 ) -> Result<Identity, PgError> {
     let set = format!(
         "SET name = $1, address = $2, is_alone = $3, epoch = epoch + 1, \
@@ -106,6 +118,12 @@ pub(crate) async fn extend(session: &Session, identity: Identity) -> Result<bool
          WHERE id = $1 AND epoch = $2"
     );
     Ok(session.execute(&sql, &[&identity.id, &identity.epoch]).await? == 1)
+}
+
+/// Whether a live process has this name.
+pub(crate) async fn is_taken(session: &Session, name: &str) -> Result<bool, PgError> {
+    let sql = "SELECT 1 FROM node WHERE name = $1 AND clock_timestamp() < expires_at";
+    Ok(session.row(sql, &[&name]).await?.is_some())
 }
 
 /// Nobody has to wait for this node's lease to run out.
@@ -158,13 +176,13 @@ pub(crate) async fn retire(session: &Session, identity: Identity) -> Result<bool
 /// Registers over a connection of its own, which is then used to extend the lease.
 pub(crate) async fn enter(
     connector: &Connector,
-    entrant: Entrant<'_>,
+    entrant: Entrant,
 ) -> Result<(Session, Identity), PgError> {
     let session = connector.connect(crate::connector::Purpose::Lease).await?;
     let mut tries = 3;
     loop {
         tries -= 1;
-        match enter_once(&session, entrant).await {
+        match enter_once(&session, &entrant).await {
             // Another process of the same name registered in the same moment.
             Err(PgError::Refused(StoreError::Duplicate(_)) | PgError::Collided(_)) if 0 < tries => {
             }
@@ -175,14 +193,15 @@ pub(crate) async fn enter(
 }
 
 /// One node after the other, so that two of them cannot each think that they are the only one.
-async fn enter_once(session: &Session, entrant: Entrant<'_>) -> Result<Identity, PgError> {
+async fn enter_once(session: &Session, entrant: &Entrant) -> Result<Identity, PgError> {
     session.begin("BEGIN").await?;
     let entered = enter_in_turn(session, entrant).await;
     session.end(if entered.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
     entered
 }
 
-async fn enter_in_turn(session: &Session, entrant: Entrant<'_>) -> Result<Identity, PgError> {
+async fn enter_in_turn(session: &Session, entrant: &Entrant) -> Result<Identity, PgError> {
+    session.run(ENTRY_PATIENCE).await?;
     session.execute("SELECT pg_advisory_xact_lock($1)", &[&ENTRY_LOCK]).await?;
     schema::check_still_usable(session).await?;
     let occupant = "SELECT name FROM node WHERE name <> $1 AND clock_timestamp() < expires_at \
@@ -190,6 +209,9 @@ async fn enter_in_turn(session: &Session, entrant: Entrant<'_>) -> Result<Identi
     let found: Option<Row> = session.row(occupant, &[&entrant.name, &entrant.is_alone]).await?;
     if let Some(row) = found {
         return Err(PgError::Refused(StoreError::Occupied { node: get(&row, 0)? }));
+    }
+    if entrant.is_returning && is_taken(session, &entrant.name).await? {
+        return Err(PgError::Refused(StoreError::Occupied { node: entrant.name.clone() }));
     }
     if entrant.is_alone {
         // Waits for what dead nodes have under way: the books are read after that.

@@ -4,19 +4,96 @@
 //! for: every transaction that writes is fenced by its node's epoch, and an owner's lease is given to
 //! another node only after that epoch was raised, or given back by its holder.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use credits::OwnerId;
 use store::error::StoreError;
-use store::leases::{Leased, is_duty};
+use store::journal::Books;
+use store::leases::{FOUNDING, Leased, OwnerLeases, is_duty};
+use store::{Store, StoreFuture};
+use tokio::time::Instant;
 use tokio_postgres::Row;
 
+use crate::Postgres;
+use crate::changes::{CHANNEL, Change};
 use crate::columns::get;
 use crate::error::PgError;
-use crate::node::{FENCE, Identity, retire};
+use crate::lease::LeaseState;
+use crate::node::{self, FENCE, Identity, retire};
+use crate::pool::Reader;
 use crate::queries::books;
+use crate::seat::NodeTenure;
 use crate::session::Session;
 
 /// How often a lease is tried for when others try at the same time.
 const TRIES: u32 = 5;
+
+/// How long a request waits for a lease, or for any other answer that is found by an index. Whoever
+/// holds a lock for longer is dead, and the database ends it within some seconds.
+pub(crate) const ANSWER_MAX: Duration = Duration::from_millis(2_500);
+
+impl OwnerLeases for Postgres {
+    fn lease_owner(&self, owner: OwnerId) -> StoreFuture<'_, Leased> {
+        Box::pin(async move {
+            // What is made ready once at the start does not depend on the time.
+            if owner != FOUNDING
+                && let Some(fault) = self.clock_fault()
+            {
+                return Err(StoreError::Failed(fault));
+            }
+            let identity = self.seat.identity();
+            let lease = async |session: Arc<Reader>| lease_owner(&session, identity, owner).await;
+            self.owners.ask(&self.pulse, Some(ANSWER_MAX), lease).await
+        })
+    }
+
+    /// Told as [`Change::Recall`].
+    fn recall_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
+        let payload = Change::Recall { owner }.payload();
+        self.ask_soon(async move |db| {
+            let notify = "SELECT pg_notify($1, $2)";
+            db.execute(notify, &[&CHANNEL, &payload]).await.map(drop)
+        })
+    }
+
+    fn owner_books(&self, owner: OwnerId) -> StoreFuture<'_, Books> {
+        self.ask_at_once(async move |db| books::of_owner(&db, owner).await)
+    }
+
+    fn release_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let identity = self.seat.identity();
+            let release =
+                async |session: Arc<Reader>| release_owner(&session, identity, owner).await;
+            self.owners.ask(&self.pulse, Some(ANSWER_MAX), release).await
+        })
+    }
+
+    fn is_retired(&self) -> bool {
+        *self.lease.borrow() == LeaseState::Retired
+    }
+
+    fn register_again(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let since = Instant::now();
+            match node::enter(&self.connector, self.entrant.returning()).await {
+                Ok((_, identity)) => {
+                    self.seat.take(NodeTenure { identity, since });
+                    // Said here as well as by whoever extends the lease: a second call must find it.
+                    self.lease_state.send_replace(LeaseState::Held);
+                    Ok(())
+                }
+                Err(PgError::Refused(error @ StoreError::Occupied { .. })) => {
+                    tracing::error!("another process has taken this node's place: {error}");
+                    self.lease_state.send_replace(LeaseState::Lost);
+                    Err(error)
+                }
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+}
 
 pub(crate) async fn lease_owner(
     session: &Session,

@@ -1,17 +1,22 @@
-//! A few connections that read, so that queries never wait for the writer.
+//! A few connections for one purpose, so that queries never wait for the writer, nor for whoever
+//! waits for the lease of an owner.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use store::error::StoreError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep_until};
 
 use crate::connector::{Connector, Purpose};
 use crate::error::PgError;
+use crate::pulse::DatabasePulse;
 use crate::session::Session;
 
 pub(crate) struct Pool {
     connector: Connector,
+    purpose: Purpose,
     idle: Mutex<Vec<Session>>,
     free: Arc<Semaphore>,
 }
@@ -25,8 +30,9 @@ pub(crate) struct Reader {
 }
 
 impl Pool {
-    pub(crate) fn new(connector: Connector, size: usize) -> Pool {
-        Pool { connector, idle: Mutex::default(), free: Arc::new(Semaphore::new(size.max(1))) }
+    pub(crate) fn new(connector: Connector, purpose: Purpose, size: usize) -> Pool {
+        let free = Arc::new(Semaphore::new(size.max(1)));
+        Pool { connector, purpose, idle: Mutex::default(), free }
     }
 
     pub(crate) async fn reader(self: &Arc<Pool>) -> Result<Reader, PgError> {
@@ -34,14 +40,43 @@ impl Pool {
         let permit = permit.map_err(|_| PgError::Refused(StoreError::Closed))?;
         let session = match self.idle() {
             Some(session) => session,
-            None => self.connector.connect(Purpose::Read).await?,
+            None => self.connector.connect(self.purpose).await?,
         };
         Ok(Reader { session: Some(session), pool: Arc::clone(self), _permit: permit })
+    }
+
+    /// Runs a query on a connection of the pool. It is given up when the database is known to be
+    /// away or the limit has passed; then the connection is not used again.
+    pub(crate) async fn ask<T, E, F>(
+        self: &Arc<Pool>,
+        pulse: &DatabasePulse,
+        limit: Option<Duration>,
+        query: impl FnOnce(Arc<Reader>) -> F,
+    ) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, E>>,
+        E: Into<StoreError>,
+    {
+        let until = limit.map(|limit| Instant::now() + limit);
+        let lent = bounded(pulse, until, self.reader()).await.ok_or_else(unanswered)?;
+        let reader = Arc::new(lent?);
+        let answer = bounded(pulse, until, query(Arc::clone(&reader))).await;
+        let Some(answer) = answer else {
+            reader.spoil();
+            self.drop_idle();
+            return Err(unanswered());
+        };
+        answer.map_err(Into::into)
     }
 
     /// A connection that is not lent but given.
     pub(crate) async fn connect(&self, purpose: Purpose) -> Result<Session, PgError> {
         self.connector.connect(purpose).await
+    }
+
+    /// Closes the connections that nobody uses: one of the others did not answer.
+    pub(crate) fn drop_idle(&self) {
+        self.lock().clear();
     }
 
     /// From now on nobody gets a connection.
@@ -64,6 +99,30 @@ impl Pool {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Session>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The answer; none if the limit has passed, or the database is away.
+async fn bounded<T>(
+    pulse: &DatabasePulse,
+    until: Option<Instant>,
+    answer: impl Future<Output = T>,
+) -> Option<T> {
+    let is_over = async {
+        match until {
+            Some(until) => sleep_until(until).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        answer = answer => Some(answer),
+        () = pulse.lost() => None,
+        () = is_over => None,
+    }
+}
+
+fn unanswered() -> StoreError {
+    StoreError::Failed("the database did not answer in time".to_owned())
 }
 
 impl Deref for Reader {

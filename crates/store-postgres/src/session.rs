@@ -22,17 +22,30 @@ pub(crate) struct Session {
     client: Client,
     statements: Mutex<HashMap<String, Statement>>,
     is_in_transaction: AtomicBool,
+    /// A question on it was given up.
+    is_spoilt: AtomicBool,
 }
 
 impl Session {
     pub(crate) fn new(client: Client) -> Session {
-        let is_in_transaction = AtomicBool::new(false);
-        Session { client, statements: Mutex::default(), is_in_transaction }
+        Session {
+            client,
+            statements: Mutex::default(),
+            is_in_transaction: AtomicBool::new(false),
+            is_spoilt: AtomicBool::new(false),
+        }
+    }
+
+    /// Nobody uses the connection again: it owes an answer that may never come.
+    pub(crate) fn spoil(&self) {
+        self.is_spoilt.store(true, Ordering::SeqCst);
     }
 
     /// Whether the next user finds the connection as the first one did.
     pub(crate) fn is_reusable(&self) -> bool {
-        !self.client.is_closed() && !self.is_in_transaction.load(Ordering::SeqCst)
+        !self.client.is_closed()
+            && !self.is_in_transaction.load(Ordering::SeqCst)
+            && !self.is_spoilt.load(Ordering::SeqCst)
     }
 
     pub(crate) async fn rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, PgError> {

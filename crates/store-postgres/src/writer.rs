@@ -20,7 +20,9 @@ use crate::connector::{Connector, Purpose};
 use crate::error::PgError;
 use crate::node::Identity;
 use crate::posting::Memory;
+use crate::pulse::DatabasePulse;
 use crate::queue::{Arrivals, Waiting};
+use crate::seat::NodeSeat;
 use crate::session::Session;
 
 /// Groups of one transaction: a few thousand statements at most in ordinary work.
@@ -29,8 +31,9 @@ const BATCH_GROUPS_MAX: usize = 4096;
 /// How often a batch runs again after it ran into another transaction.
 const COLLISIONS_MAX: u32 = 8;
 
-/// How long it is tried to reach the database before groups fail that are surely not written.
-const UNREACHABLE_MAX: Duration = Duration::from_secs(20);
+/// How long it is tried to reach the database before groups fail that are surely not written: work
+/// was done for them, and their callers wait.
+const UNREACHABLE_MAX: Duration = Duration::from_secs(12);
 
 /// The same when the store is being closed, also for groups whose end is not known.
 const CLOSING_MAX: Duration = Duration::from_secs(5);
@@ -57,7 +60,9 @@ impl Reach {
 pub(crate) struct Writer {
     connector: Connector,
     session: Option<Session>,
-    node: Identity,
+    seat: Arc<NodeSeat>,
+    /// The identity that `memory` and `settled` belong to.
+    written_as: Identity,
     memory: Memory,
     /// The number of the newest batch.
     number: i64,
@@ -67,27 +72,33 @@ pub(crate) struct Writer {
     closing: CancellationToken,
     /// Whether the database answered the last time.
     reach: Reach,
+    pulse: Arc<DatabasePulse>,
     commit_seconds: Histogram,
     batch_groups: Histogram,
 }
 
+/// What the writer shares with the rest of the store.
+pub(crate) struct WriterLinks {
+    pub(crate) seat: Arc<NodeSeat>,
+    pub(crate) closing: CancellationToken,
+    pub(crate) reach: Reach,
+    pub(crate) pulse: Arc<DatabasePulse>,
+}
+
 impl Writer {
-    pub(crate) fn new(
-        connector: Connector,
-        session: Session,
-        node: Identity,
-        closing: CancellationToken,
-        reach: Reach,
-    ) -> Writer {
+    pub(crate) fn new(connector: Connector, session: Session, links: WriterLinks) -> Writer {
+        let WriterLinks { seat, closing, reach, pulse } = links;
         Writer {
             connector,
             session: Some(session),
-            node,
+            written_as: seat.identity(),
+            seat,
             memory: Memory::default(),
             number: 0,
             settled: Vec::new(),
             closing,
             reach,
+            pulse,
             commit_seconds: metrics::histogram!("store_commit_seconds"),
             batch_groups: metrics::histogram!("store_batch_groups"),
         }
@@ -148,14 +159,21 @@ impl Writer {
         outcomes
     }
 
-    /// One transaction, run until its end is known.
+    /// One transaction, run until its end is known. It keeps its identity: under another one, a
+    /// batch that was committed would not be recognised.
     async fn commit(&mut self, waiting: &[Waiting]) -> Result<(), Refusal> {
+        let identity = self.seat.identity();
+        if identity != self.written_as {
+            (self.written_as, self.memory) = (identity, Memory::default());
+            self.settled.clear();
+        }
         self.number += 1;
         let number = self.number;
         let (mut collisions, mut is_unknown, mut unreachable) = (0, false, Unreachable::default());
         loop {
             let undone = match self.attempt(number, waiting).await {
                 Ok(()) => {
+                    self.pulse.note_answer();
                     self.settled.clear();
                     self.settled.push(number);
                     return Ok(());
@@ -198,9 +216,9 @@ impl Writer {
             None => self.connector.connect(Purpose::Write).await.map_err(not_reached)?,
         };
         let groups = waiting.iter().map(|waiting| &waiting.group);
-        let batch = Batch::new((self.node, number), &self.settled, groups, &self.memory);
+        let batch = Batch::new((self.written_as, number), &self.settled, groups, &self.memory);
         let ran = match batch {
-            Ok(batch) => batch.run(&session).await,
+            Ok(batch) => batch.run(&session, &self.pulse).await,
             Err(undone) => Err(undone),
         };
         if session.is_reusable() {

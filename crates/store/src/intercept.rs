@@ -75,6 +75,14 @@ impl<I: Intercept> Store for Intercepted<I> {
         self.inner.can_write()
     }
 
+    fn confirm_reach(&self) -> StoreFuture<'_, ()> {
+        self.intercept.answer(self.inner.confirm_reach())
+    }
+
+    fn clock_fault(&self) -> Option<String> {
+        self.inner.clock_fault()
+    }
+
     fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> StoreFuture<'a, BackedUp> {
         self.intercept.answer(self.inner.backup(to, at))
     }

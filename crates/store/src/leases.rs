@@ -42,4 +42,12 @@ pub trait OwnerLeases: Send + Sync {
 
     /// Gives a lease back. Everything that was handed in for the owner must be written.
     fn release_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()>;
+
+    /// Whether this node was found dead: others may have all its leases, and nothing that it hands in
+    /// is written until it has registered again.
+    fn is_retired(&self) -> bool;
+
+    /// Registers this node again after it was found dead. It has no leases then. Nothing that was
+    /// decided before may be handed in afterwards: the caller has dropped it.
+    fn register_again(&self) -> StoreFuture<'_, ()>;
 }

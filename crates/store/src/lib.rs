@@ -80,6 +80,18 @@ pub trait Store:
         true
     }
 
+    /// Ends once it is sure that the database was there a moment ago and takes what is handed in; it
+    /// fails within two seconds if it does not. Work that must be paid for begins after that.
+    fn confirm_reach(&self) -> StoreFuture<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Why this machine's clock cannot be used beside that of a shared database; none if it can, or
+    /// if there is none to compare it with.
+    fn clock_fault(&self) -> Option<String> {
+        None
+    }
+
     /// Copies everything that was acknowledged so far to a file that is not there yet, while others
     /// go on. The copy knows the moment.
     fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> StoreFuture<'a, BackedUp>;

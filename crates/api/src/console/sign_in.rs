@@ -22,7 +22,7 @@ use crate::console::SESSION_LIFETIME;
 use crate::console::sealed::{Session, Subject};
 use crate::console::session::{self, is_same_origin};
 use crate::console::small_body::read_small_body;
-use crate::origin;
+use crate::origin::CallerOrigin;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;
@@ -56,8 +56,7 @@ pub(super) async fn probe(State(app): State<Shared>, headers: HeaderMap) -> Resp
 pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let address = CallerOrigin::of(&app.settings, &parts).address;
     let arrival = Arrival { headers: &parts.headers, uri: &parts.uri, address, now };
     match enter(&app, &arrival, &parts, body).await {
         Ok((subject, holder)) => {

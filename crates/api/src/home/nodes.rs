@@ -1,6 +1,5 @@
 //! Sends requests to other nodes, and recognises those that came from one.
 
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +8,8 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HeaderName, ORIGIN, TE, TRAILER, TRANSFER_ENCODING,
-    UPGRADE, VARY,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, HeaderName, ORIGIN, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE, VARY,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
@@ -26,7 +25,7 @@ use tokio::time::timeout;
 
 use super::proved::{Proved, SentOn};
 use super::resendable_body::BodyAttempt;
-use crate::origin::Peer;
+use crate::origin::CallerOrigin;
 use crate::request_id::RequestId;
 use crate::transport::closing::LINGER;
 
@@ -92,13 +91,20 @@ impl Nodes {
         if !is_node {
             return StatusCode::NOT_FOUND.into_response();
         }
-        let origin = take(request.headers_mut(), &NODE_ORIGIN).and_then(|it| it.parse().ok());
+        let origin = match take(request.headers_mut(), &NODE_ORIGIN) {
+            Some(text) => match CallerOrigin::parse(&text) {
+                Some(origin) => Some(origin),
+                None => return StatusCode::BAD_REQUEST.into_response(),
+            },
+            // What one node has another do comes from nobody else.
+            None => None,
+        };
         let proved = take(request.headers_mut(), &NODE_HOLDER).and_then(|it| Proved::parse(&it));
         if let Some(id) = take(request.headers_mut(), &NODE_REQUEST) {
             request.extensions_mut().insert(RequestId::new(id));
         }
         if let Some(origin) = origin {
-            request.extensions_mut().insert(Peer(SocketAddr::new(origin, 0)));
+            request.extensions_mut().insert(origin);
         }
         let times = take(request.headers_mut(), &NODE_TIMES).and_then(|it| it.parse().ok());
         request.extensions_mut().insert(SentOn { proved, times: times.unwrap_or(u8::MAX) });
@@ -137,11 +143,11 @@ impl Nodes {
     pub(super) async fn send(
         &self,
         node: &str,
-        (parts, address): (&Parts, IpAddr),
+        (parts, origin): (&Parts, CallerOrigin),
         holder: Option<&Holder>,
         body: BodyAttempt,
     ) -> Result<Response, Unsent> {
-        let request = self.request(node, (parts, address), holder, Body::new(body));
+        let request = self.request(node, (parts, origin), holder, Body::new(body));
         let request = request.ok_or_else(|| Unsent::Lost("it cannot be sent there".to_owned()))?;
         let answer = self.clients.get().request(request).await.map_err(unsent)?;
         let mut response = answer.map(Body::new);
@@ -151,10 +157,10 @@ impl Nodes {
         Ok(response)
     }
 
-    fn request(
+    pub(super) fn request(
         &self,
         node: &str,
-        (parts, address): (&Parts, IpAddr),
+        (parts, origin): (&Parts, CallerOrigin),
         holder: Option<&Holder>,
         body: Body,
     ) -> Option<Request> {
@@ -168,12 +174,16 @@ impl Nodes {
         for name in HOP_BY_HOP.iter().chain(&AT_THE_DOOR).chain([&NODE_HOLDER]) {
             headers.remove(name);
         }
+        // HTTP/2 names the host elsewhere, and the other node is asked over HTTP/1.1.
+        if let (false, Some(host)) = (headers.contains_key(HOST), parts.uri.authority()) {
+            headers.insert(HOST, HeaderValue::from_str(host.as_str()).ok()?);
+        }
         let id = RequestId::of(&parts.extensions);
         headers.insert(NODE_REQUEST.clone(), HeaderValue::from_str(id.as_str()).ok()?);
         let times = parts.extensions.get::<SentOn>().map_or(0, |it| it.times).saturating_add(1);
         headers.insert(NODE_TIMES.clone(), HeaderValue::from(u16::from(times)));
         headers.insert(NODE_SECRET.clone(), self.secret.clone());
-        headers.insert(NODE_ORIGIN.clone(), HeaderValue::from_str(&address.to_string()).ok()?);
+        headers.insert(NODE_ORIGIN.clone(), HeaderValue::from_str(&origin.text()).ok()?);
         if let Some(holder) = holder {
             let proved = HeaderValue::from_str(&Proved::of(holder).text()).ok()?;
             headers.insert(NODE_HOLDER.clone(), proved);

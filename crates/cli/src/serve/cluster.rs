@@ -13,6 +13,7 @@ use background::spawn_loop;
 use config::sections::cluster::Cluster;
 use control::secrets::{SecretName, secret};
 use control::service::Service;
+use credits::OwnerId;
 use jobs::Jobs;
 use lanes::Lanes;
 use store::leases::{FOUNDING, Leased, OwnerLeases};
@@ -106,10 +107,13 @@ pub(super) fn start(
     let (addresses, timeouts) = (Addresses::unbounded(), ConnectionTimeouts::default());
     let listening = Listening { listener, addresses, timeouts };
     tasks.spawn(serve(listening, nodes.guard(routes), place, stop.clone(), grace));
-    let (service, jobs) = (Arc::clone(service), Arc::clone(&app.jobs));
-    spawn_loop(&tasks, &stop, "follow_changes", move |stop| {
-        follow(Arc::clone(&shared), Arc::clone(&service), Arc::clone(&jobs), stop)
-    });
+    let follower = Follower {
+        shared,
+        service: Arc::clone(service),
+        jobs: Arc::clone(&app.jobs),
+        tasks: tasks.clone(),
+    };
+    spawn_loop(&tasks, &stop, "follow_changes", move |stop| follower.clone().run(stop));
     Ok(Some(Membership { tasks, stop }))
 }
 
@@ -133,35 +137,48 @@ impl Membership {
 }
 
 /// Forgets what others have changed, and gives up owners that others ask for.
-async fn follow(
+#[derive(Clone)]
+struct Follower {
     shared: Arc<Postgres>,
     service: Arc<Service>,
     jobs: Arc<Jobs>,
-    stop: CancellationToken,
-) {
-    let mut changes = shared.changes();
-    // After a panic, changes that were told meanwhile are unknown.
-    service.keys.forget_all();
-    jobs.wake();
-    loop {
-        let change = tokio::select! {
-            () = stop.cancelled() => return,
-            change = changes.recv() => change,
-        };
-        match change {
-            Ok(Change::Key(key)) => service.keys.forget(key),
-            Ok(Change::Owner(_) | Change::All) | Err(RecvError::Lagged(_)) => {
-                service.keys.forget_all();
-                jobs.wake();
-            }
-            Ok(Change::Jobs) => jobs.wake(),
-            Ok(Change::Settings) => {}
-            Ok(Change::Recall { owner }) => {
-                if let Err(error) = service.ledger.give_up(owner).await {
-                    tracing::warn!(%error, "an account was not given up: {error}");
+    tasks: TaskTracker,
+}
+
+impl Follower {
+    async fn run(self, stop: CancellationToken) {
+        let Follower { shared, service, jobs, tasks } = self;
+        let mut changes = shared.changes();
+        // After a panic, changes that were told meanwhile are unknown.
+        service.keys.forget_all();
+        jobs.wake();
+        service.keys.note_heard();
+        loop {
+            let change = tokio::select! {
+                () = stop.cancelled() => return,
+                change = changes.recv() => change,
+            };
+            match change {
+                Ok(Change::Key(key)) => service.keys.forget(key),
+                Ok(Change::Owner(_) | Change::All) | Err(RecvError::Lagged(_)) => {
+                    service.keys.forget_all();
+                    jobs.wake();
                 }
+                Ok(Change::Jobs) => jobs.wake(),
+                Ok(Change::Settings) => {}
+                Ok(Change::Beat) => service.keys.note_heard(),
+                // It may wait for the store, and changes of keys do not wait for it.
+                Ok(Change::Recall { owner }) => {
+                    tasks.spawn(give_up(Arc::clone(&service), owner));
+                }
+                Err(RecvError::Closed) => return,
             }
-            Err(RecvError::Closed) => return,
         }
+    }
+}
+
+async fn give_up(service: Arc<Service>, owner: OwnerId) {
+    if let Err(error) = service.ledger.give_up(owner).await {
+        tracing::warn!(%error, "an account was not given up: {error}");
     }
 }

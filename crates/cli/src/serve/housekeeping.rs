@@ -44,6 +44,8 @@ pub(crate) fn start(
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) {
+    // There from the start, so that its growth is seen.
+    metrics::gauge!(ledger::UNCHARGED_USD_TOTAL).increment(0.0);
     let kept = Arc::clone(service);
     spawn_loop(tasks, stop, "housekeeping", move |stop| keep(Arc::clone(&kept), stop));
     if let Some(days) = keep_usage_days {

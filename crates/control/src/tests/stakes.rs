@@ -72,3 +72,15 @@ async fn a_stake_that_was_taken_out_gives_nothing_and_one_that_cannot_be_read_st
     assert_eq!(read, StakesRead { changed: 1, unread: 1 });
     assert_eq!(scene.allowances().await, ["0", "3"], "less than a tenth is nothing");
 }
+
+/// As an owner that is at home elsewhere and busy is.
+#[tokio::test]
+async fn an_owner_whose_allowance_cannot_be_set_does_not_hold_up_the_others() {
+    const REFUSED: &str = "9000000000";
+    for (linked, own, expected) in [(REFUSED, "3", ["0", "3"]), ("2", REFUSED, ["2", "0"])] {
+        let scene = scene().await;
+        let read = scene.service.read_stakes(&known(&[(LINKED, linked), (OWN, own)])).await;
+        assert_eq!(read.unwrap(), StakesRead { changed: 1, unread: 1 });
+        assert_eq!(scene.allowances().await, expected);
+    }
+}

@@ -27,11 +27,11 @@ const KEY_COLUMN_COUNT: usize = 14;
 
 impl AccessStore for Postgres {
     fn owner(&self, id: OwnerId) -> StoreFuture<'_, Option<Owner>> {
-        self.ask(async move |db| owner(&db, id).await)
+        self.ask_soon(async move |db| owner(&db, id).await)
     }
 
     fn find_owner<'a>(&'a self, kind: OwnerKind, name: &'a str) -> StoreFuture<'a, Option<Owner>> {
-        self.ask(async move |db| find_owner(&db, kind, name).await)
+        self.ask_soon(async move |db| find_owner(&db, kind, name).await)
     }
 
     fn list_owners<'a>(
@@ -53,11 +53,11 @@ impl AccessStore for Postgres {
     }
 
     fn find_key(&self, digest: SecretDigest) -> StoreFuture<'_, Option<(ApiKey, Owner)>> {
-        self.ask(async move |db| find_key(&db, &digest).await)
+        self.ask_soon(async move |db| find_key(&db, &digest).await)
     }
 
     fn key(&self, owner: OwnerId, id: KeyId) -> StoreFuture<'_, Option<ApiKey>> {
-        self.ask(async move |db| key(&db, owner, id).await)
+        self.ask_soon(async move |db| key(&db, owner, id).await)
     }
 
     fn list_keys(&self, owner: OwnerId) -> StoreFuture<'_, Vec<ApiKey>> {

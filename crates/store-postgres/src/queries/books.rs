@@ -51,7 +51,7 @@ impl BookStore for Postgres {
     }
 
     fn is_recorded(&self, entry: EntryId) -> StoreFuture<'_, bool> {
-        self.ask(async move |db| is_recorded(&db, entry).await)
+        self.ask_soon(async move |db| is_recorded(&db, entry).await)
     }
 
     fn given_credit(&self, owner: OwnerId, currency: Currency) -> StoreFuture<'_, Nano> {

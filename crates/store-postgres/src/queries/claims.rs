@@ -22,7 +22,7 @@ const COLUMNS: &str = "claim.id, network, asset, payer, nonce, pay_to, units, pa
 
 impl ClaimStore for Postgres {
     fn claim(&self, id: ClaimId) -> StoreFuture<'_, Option<Claim>> {
-        self.ask(async move |db| claim(&db, id).await)
+        self.ask_soon(async move |db| claim(&db, id).await)
     }
 
     fn unfinished_claims(&self) -> StoreFuture<'_, Vec<Claim>> {

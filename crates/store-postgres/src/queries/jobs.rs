@@ -19,7 +19,7 @@ const COLUMNS: &str = "id, owner, key, kind, model, request, charge, request_id,
 
 impl JobStore for Postgres {
     fn job(&self, id: JobId) -> StoreFuture<'_, Option<QueuedJob>> {
-        self.ask(async move |db| job(&db, id).await)
+        self.ask_soon(async move |db| job(&db, id).await)
     }
 
     fn due_jobs(

@@ -16,7 +16,7 @@ const COLUMNS: &str = "id, owner, bytes, content_type, sha256, key, state, store
 
 impl MediaRowStore for Postgres {
     fn media(&self, id: MediaId) -> StoreFuture<'_, Option<Media>> {
-        self.ask(async move |db| media(&db, id).await)
+        self.ask_soon(async move |db| media(&db, id).await)
     }
 
     fn media_to_delete(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Media>> {

@@ -18,7 +18,7 @@ impl RpcStore for Postgres {
     }
 
     fn sent_transactions<'a>(&'a self, hash: &'a str) -> StoreFuture<'a, Vec<SentTransaction>> {
-        self.ask(async move |db| sent_transactions(&db, hash).await)
+        self.ask_soon(async move |db| sent_transactions(&db, hash).await)
     }
 
     fn spent_credits(&self, since: Timestamp) -> StoreFuture<'_, Vec<SpentCredits>> {

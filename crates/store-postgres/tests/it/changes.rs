@@ -12,11 +12,19 @@ use store_postgres::{Change, Postgres};
 use tokio::sync::broadcast::Receiver;
 use uuid::Uuid;
 
+use crate::proxy::Proxy;
 use crate::server::{client, database, store};
 
 async fn next(changes: &mut Receiver<Change>) -> Change {
-    let heard = tokio::time::timeout(Duration::from_secs(5), changes.recv());
-    heard.await.expect("a change should be told").unwrap()
+    let heard = tokio::time::timeout(Duration::from_secs(5), async {
+        loop {
+            let change = changes.recv().await.unwrap();
+            if change != Change::Beat {
+                return change;
+            }
+        }
+    });
+    heard.await.expect("a change should be told")
 }
 
 async fn write(store: &Postgres, writes: Vec<Write>) {
@@ -90,5 +98,26 @@ async fn after_a_lost_connection_everything_may_have_changed() {
     assert_eq!(raw.query(end, &[]).await.unwrap().len(), 1);
     assert_eq!(next(&mut changes).await, Change::All);
     write(&store, vec![Write::PutSetting { name: "a".into(), value: vec![1] }]).await;
+    assert_eq!(next(&mut changes).await, Change::Settings);
+}
+
+/// Nobody tells a listener that its connection is dead, so it notifies itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_that_hears_nothing_connects_again() {
+    let direct = database().await;
+    let proxy = Proxy::start().await;
+    let (one, two) = (store(&proxy.url(&direct), "one").await, store(&direct, "two").await);
+    let mut changes = one.changes();
+    proxy.swallow(true);
+    write(&two, vec![Write::PutSetting { name: "a".into(), value: vec![1] }]).await;
+    // Every connection that was asked something meanwhile is dead.
+    tokio::time::timeout(Duration::from_secs(10), one.confirm_reach()).await.unwrap().unwrap_err();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    proxy.swallow(false);
+    let all = tokio::time::timeout(Duration::from_secs(10), async {
+        while changes.recv().await.unwrap() != Change::All {}
+    });
+    all.await.expect("everything may have changed");
+    write(&two, vec![Write::PutSetting { name: "b".into(), value: vec![1] }]).await;
     assert_eq!(next(&mut changes).await, Change::Settings);
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use store::Store;
 use store::error::StoreError;
+use store::leases::{Leased, OwnerLeases};
 use store::write::{Group, Write};
 use store_postgres::{LeaseState, Node, Postgres};
 
@@ -59,20 +60,14 @@ async fn a_retired_node_writes_nothing_though_it_believes_in_its_lease() {
     let (one, two) = (store(&url, "one").await, store(&url, "two").await);
     one.commit(setting("before")).await.unwrap();
     assert_eq!(two.retire_expired().await.unwrap(), 0);
-    let mut tries = 3;
-    while {
-        expire(&url, "one").await;
-        two.retire_expired().await.unwrap() == 0
-    } {
-        tries -= 1;
-        assert!(0 < tries);
-    }
+    retire(&url, &two).await;
     assert_eq!(state(&one), LeaseState::Held, "it has not heard of it");
     let error = one.commit(setting("zombie")).await.unwrap_err();
     assert!(matches!(error, StoreError::Fenced), "{error}");
     assert_eq!(two.setting("zombie").await.unwrap(), None);
     assert_eq!(two.retire_expired().await.unwrap(), 0, "once is enough");
-    wait_for(&one, LeaseState::Lost, Duration::from_secs(4)).await;
+    wait_for(&one, LeaseState::Retired, Duration::from_secs(4)).await;
+    assert!(one.is_retired() && !one.can_write());
     let error = one.commit(setting("zombie")).await.unwrap_err();
     assert!(matches!(error, StoreError::Fenced), "{error}");
     two.commit(setting("others")).await.unwrap();
@@ -143,4 +138,52 @@ async fn a_node_without_its_database_knows_that_its_lease_has_lapsed() {
     wait_for(&store, LeaseState::Held, Duration::from_secs(10)).await;
     assert!(store.setting("before").await.unwrap().is_some());
     assert!(store.setting("meanwhile").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_retired_node_registers_again_and_begins_without_leases() {
+    let url = database().await;
+    let (one, two) = (store(&url, "one").await, store(&url, "two").await);
+    store::conformance::fixture::furnish(&one, 1).await;
+    let owner = store::conformance::fixture::owner_id(1);
+    assert!(matches!(one.lease_owner(owner).await.unwrap(), Leased::Here(_)));
+    retire(&url, &two).await;
+    assert!(matches!(two.lease_owner(owner).await.unwrap(), Leased::Here(_)));
+    wait_for(&one, LeaseState::Retired, Duration::from_secs(4)).await;
+    one.register_again().await.unwrap();
+    assert_eq!(state(&one), LeaseState::Held);
+    one.commit(setting("again")).await.unwrap();
+    one.confirm_reach().await.unwrap();
+    assert!(matches!(one.lease_owner(owner).await.unwrap(), Leased::At { .. }));
+    // It goes on to be extended.
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert_eq!(state(&one), LeaseState::Held);
+    one.commit(setting("later")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_node_whose_name_another_process_has_does_not_come_back() {
+    let url = database().await;
+    let (one, two) = (store(&url, "one").await, store(&url, "two").await);
+    retire(&url, &two).await;
+    wait_for(&one, LeaseState::Retired, Duration::from_secs(4)).await;
+    let heir = store(&url, "one").await;
+    let error = one.register_again().await.unwrap_err();
+    assert!(matches!(error, StoreError::Occupied { .. }), "{error}");
+    assert_eq!(state(&one), LeaseState::Lost);
+    heir.commit(setting("heir")).await.unwrap();
+    let error = one.commit(setting("zombie")).await.unwrap_err();
+    assert!(matches!(error, StoreError::Fenced), "{error}");
+}
+
+/// Has the second node find the first one dead.
+async fn retire(url: &str, two: &Postgres) {
+    let mut tries = 3;
+    while {
+        expire(url, "one").await;
+        two.retire_expired().await.unwrap() == 0
+    } {
+        tries -= 1;
+        assert!(0 < tries);
+    }
 }

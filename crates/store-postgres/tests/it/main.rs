@@ -7,6 +7,7 @@ mod batches;
 mod changes;
 mod conformance;
 mod fencing;
+mod frozen;
 mod lost;
 mod moving;
 mod owners;

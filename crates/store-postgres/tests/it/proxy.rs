@@ -1,7 +1,8 @@
-//! Stands between a store and its server, and can cut the connection at a chosen moment.
+//! Stands between a store and its server, and can cut or freeze a connection at a chosen moment, or
+//! swallow everything.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,11 +18,15 @@ pub(crate) enum Cut {
     BeforeCommit = 1,
     /// The server commits, and the word of it is lost.
     AfterCommit = 2,
+    /// The server never sees the next commit, and the connection stays open for ever: the process on
+    /// the other side hangs.
+    FreezeBeforeCommit = 3,
 }
 
 pub(crate) struct Proxy {
     port: u16,
     cut: Arc<AtomicU8>,
+    is_swallowing: Arc<AtomicBool>,
     _tasks: tokio::task::JoinSet<()>,
 }
 
@@ -31,15 +36,16 @@ impl Proxy {
         let port = listener.local_addr().unwrap().port();
         let cut = Arc::new(AtomicU8::new(Cut::Never as u8));
         let mut tasks = tokio::task::JoinSet::new();
-        let seen = Arc::clone(&cut);
+        let is_swallowing = Arc::new(AtomicBool::new(false));
+        let (seen, swallowing) = (Arc::clone(&cut), Arc::clone(&is_swallowing));
         tasks.spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
             loop {
                 let (client, _) = listener.accept().await.unwrap();
-                connections.spawn(pass(client, Arc::clone(&seen)));
+                connections.spawn(pass(client, Arc::clone(&seen), Arc::clone(&swallowing)));
             }
         });
-        Proxy { port, cut, _tasks: tasks }
+        Proxy { port, cut, is_swallowing, _tasks: tasks }
     }
 
     /// The same database by way of this.
@@ -51,13 +57,19 @@ impl Proxy {
         self.cut.store(when as u8, Ordering::SeqCst);
     }
 
+    /// Whether everything is taken from now on, and nothing passed on. Connections from which
+    /// something was swallowed stay of no use.
+    pub(crate) fn swallow(&self, is_swallowing: bool) {
+        self.is_swallowing.store(is_swallowing, Ordering::SeqCst);
+    }
+
     /// Whether it has happened.
     pub(crate) fn has_cut(&self) -> bool {
         self.cut.load(Ordering::SeqCst) == Cut::Never as u8
     }
 }
 
-async fn pass(mut client: TcpStream, cut: Arc<AtomicU8>) {
+async fn pass(mut client: TcpStream, cut: Arc<AtomicU8>, is_swallowing: Arc<AtomicBool>) {
     let mut server = TcpStream::connect(("127.0.0.1", server().port)).await.unwrap();
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
@@ -68,11 +80,17 @@ async fn pass(mut client: TcpStream, cut: Arc<AtomicU8>) {
                 let when = cut.load(Ordering::SeqCst);
                 if is_commit && when != Cut::Never as u8 {
                     cut.store(Cut::Never as u8, Ordering::SeqCst);
+                    if when == Cut::FreezeBeforeCommit as u8 {
+                        return std::future::pending().await;
+                    }
                     if when == Cut::AfterCommit as u8 {
                         server.write_all(&asked[..length]).await.unwrap();
                         tokio::time::sleep(Duration::from_millis(200)).await;
                     }
                     return;
+                }
+                if is_swallowing.load(Ordering::SeqCst) {
+                    return std::future::pending().await;
                 }
                 if server.write_all(&asked[..length]).await.is_err() {
                     return;
