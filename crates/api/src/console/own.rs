@@ -123,13 +123,18 @@ async fn list_jobs(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
     let owner = Some(holder.owner.id);
     let filter = JobFilter { owner, open_only: false, before: None, limit: JOBS_MAX };
     let jobs = app.store.jobs(filter).await.map_err(Refusal::unavailable)?;
-    let jobs = jobs.into_iter().filter(|job| is_shown(&holder, job.key));
-    Ok(json!({ "data": jobs.map(|job| job_line(app, &job)).collect::<Vec<_>>() }))
+    let mut data = Vec::with_capacity(jobs.len());
+    for job in jobs.iter().filter(|job| is_shown(&holder, job.key)) {
+        // A row names its media also after they were deleted.
+        let media = app.jobs.media_of(job).await.map_err(Refusal::unavailable)?;
+        data.push(job_line(app, job, media.is_some()));
+    }
+    Ok(json!({ "data": data }))
 }
 
-fn job_line(app: &App, job: &QueuedJob) -> Value {
+fn job_line(app: &App, job: &QueuedJob, has_result: bool) -> Value {
     // What has a link is not sent by `/video/retrieve`: the page plays it from a fresh link.
-    let has_link = job.has_link && !job.is_link_revoked && job.media.is_some();
+    let has_link = job.has_link && !job.is_link_revoked && has_result;
     let link = has_link.then(|| format!("{BASE_PATH}{}", app.jobs.link(job.id)));
     let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
     json!({
@@ -143,7 +148,7 @@ fn job_line(app: &App, job: &QueuedJob) -> Value {
         "queuedAt": job.queued.to_string(),
         "startedAt": text(job.started),
         "doneAt": text(job.done),
-        "hasResult": job.media.is_some(),
+        "hasResult": has_result,
         "url": link,
     })
 }

@@ -1,7 +1,5 @@
 //! The operator's own name, logo and addresses.
 
-use expect_test::expect;
-
 use super::Scene;
 
 #[test]
@@ -22,13 +20,36 @@ fn a_logo_is_read_beside_the_file_that_names_it() {
     assert_eq!((plain.name.as_str(), plain.logo), ("Tollgate", None));
 }
 
+/// The faults as an operator who stands in the folder would see them.
+#[track_caller]
+fn faults(scene: &Scene) -> String {
+    scene.relative(&scene.read().unwrap_err())
+}
+
 #[test]
 fn what_cannot_be_shown_is_a_fault_at_its_line() {
-    let text = "[brand]\nname = \"\"\nlogo = \"missing.png\"\nsupport_email = \"help\"\nterms_url = \"ftp://x\"\n";
-    Scene::with_config(text).check_faults(&expect![[]]);
+    let text = "[brand]\nname = \"\"\nlogo = \"missing.png\"\nsupport_email = \"help\"\n\
+                terms_url = \"ftp://x\"\n";
+    let found = faults(&Scene::with_config(text));
+    for fault in [
+        "tollgate.toml:2: `name` in [brand] must be 1 to 40 characters on one line",
+        "tollgate.toml:3: `logo` in [brand]: cannot read missing.png: ",
+        "tollgate.toml:4: `support_email` in [brand] must be an address such as help@example.com",
+        "tollgate.toml:5: `terms_url`",
+    ] {
+        assert!(found.contains(fault), "{fault} is not among {found}");
+    }
+}
+
+#[test]
+fn a_logo_is_a_picture_of_some_size() {
     let text = "[brand]\nlogo = \"logo.txt\"\n";
-    let scene = Scene::with_config(text).file("logo.txt", "no picture");
-    scene.check_faults(&expect![[]]);
-    let large = "<svg>".repeat(60_000);
-    Scene::with_config(text).file("logo.txt", &large).check_faults(&expect![[]]);
+    let other = faults(&Scene::with_config(text).file("logo.txt", "no picture"));
+    assert!(other.contains("tollgate.toml:2: `logo` in [brand] must be a picture"), "{other}");
+    let large = Scene::with_config(text).file("logo.txt", &"<svg>".repeat(60_000));
+    let large = faults(&large);
+    assert!(
+        large.contains("tollgate.toml:2: `logo` in [brand]: logo.txt has more than 256 KiB"),
+        "{large}"
+    );
 }
