@@ -12,6 +12,7 @@ mod credible_usage;
 mod extras;
 mod gather;
 mod meter;
+mod model_fields;
 mod quote;
 mod settle;
 mod silence;
@@ -62,6 +63,7 @@ impl Candidate {
         engine: Arc<dyn ChatEngine>,
         request: ChatRequest,
     ) -> Candidate {
+        let request = model_fields::apply_model_fields(request, text);
         let quote = Quote::of(&request, text);
         let request = Arc::new(quote.bound(request, text));
         Candidate { model, engine, request, price: text.price.clone(), quote }
