@@ -56,21 +56,30 @@ use crate::refusal::Refusal;
 
 /// Where the API lives; the segment is its major version.
 pub const BASE_PATH: &str = "/api/v1";
+/// The same API for OpenAI's SDKs: errors have OpenAI's shape here.
+pub const OPENAI_BASE_PATH: &str = "/v1";
 
 /// Everything that the public listener serves.
 pub fn router(app: Shared) -> Router {
     let endpoints = endpoints::all();
     let document = openapi::document(&endpoints);
     let yaml = bytes::Bytes::from(openapi::yaml::of(&document));
-    let yaml = get(async move || reply::yaml(yaml.clone()));
+    let yaml = get(async move |State(app): State<Shared>, request: Request| {
+        call::answer_freely(app, request, reply::yaml(yaml.clone())).await
+    });
     let document = bytes::Bytes::from(document.to_string());
-    let document = get(async move || reply::json(document.clone()));
-    let below = |path: &str| format!("{BASE_PATH}{path}");
-    let mut routes = Router::new()
-        .route(&below("/openapi.json"), document)
-        .route(&below("/doc/api/swagger.yaml"), yaml);
-    for endpoint in endpoints {
-        routes = routes.route(&below(endpoint.path), endpoint.route);
+    let document = get(async move |State(app): State<Shared>, request: Request| {
+        call::answer_freely(app, request, reply::json(document.clone())).await
+    });
+    let mut routes = Router::new();
+    for base in [BASE_PATH, OPENAI_BASE_PATH] {
+        let below = |path: &str| format!("{base}{path}");
+        routes = routes
+            .route(&below("/openapi.json"), document.clone())
+            .route(&below("/doc/api/swagger.yaml"), yaml.clone());
+        for endpoint in &endpoints {
+            routes = routes.route(&below(endpoint.path), endpoint.route.clone());
+        }
     }
     let routes = routes
         .merge(console::routes::routes())

@@ -29,6 +29,7 @@ use super::unparsed::Unparsed;
 use super::write_timeout::WriteTimeout;
 use crate::origin::Peer;
 use crate::refusal::Refusal;
+use crate::refusal::openai_error::response_shape;
 
 /// Beyond this many, new connections wait in the kernel's queue.
 const CONNECTIONS_MAX: u32 = 16_384;
@@ -181,6 +182,7 @@ fn connect(
         let asked = under_way.begin(request.version());
         heard.cancel();
         let is_well_named = has_one_host(&request);
+        let shape = response_shape(request.uri().path());
         let is_http_1 = request.version() < Version::HTTP_2;
         let stop = stop.clone();
         let mut request: Request = request.map(axum::body::Body::new);
@@ -189,7 +191,7 @@ fn connect(
         let answered = router.clone().call(request);
         async move {
             if !is_well_named {
-                return Ok(Refusal::bad_host().into_response());
+                return Ok(shape(Refusal::bad_host().into_response()));
             }
             let mut response = answered.await?;
             // The last answer on this connection: the client opens another one for its next

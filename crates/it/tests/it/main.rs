@@ -38,6 +38,7 @@ mod images;
 mod limits;
 mod model_fields;
 mod models;
+mod openai_errors;
 mod openapi;
 mod regions;
 mod responses;
