@@ -107,7 +107,7 @@ mod tests {
             seed: Some(0),
             ..SamplingDefaults::default()
         };
-        let text = TextSpec { sampling, ..model(None) };
+        let text = TextSpec { sampling: Box::new(sampling), ..model(None) };
         let asked = Sampling { temperature: Some(0.0), ..Sampling::default() };
         let request = ChatRequest { sampling: asked, ..ChatRequest::default() };
         let request = apply_model_fields(request, &text);
@@ -127,7 +127,7 @@ mod tests {
             let sampling =
                 SamplingDefaults { temperature: Some(1.0), ..SamplingDefaults::default() };
             let dropped_fields = BTreeSet::from([*field]);
-            let text = TextSpec { sampling, dropped_fields, ..model(None) };
+            let text = TextSpec { sampling: Box::new(sampling), dropped_fields, ..model(None) };
             let mut request = apply_model_fields(full_request(), &text);
             assert_eq!(request.dropped, [field.name()], "told for {field}");
             assert!(!take_field(&mut request, *field), "{field} is still there");
@@ -140,7 +140,7 @@ mod tests {
     fn a_dropped_default_is_not_sent() {
         let sampling = SamplingDefaults { top_p: Some(0.9), ..SamplingDefaults::default() };
         let dropped_fields = BTreeSet::from([ChatField::TopP]);
-        let text = TextSpec { sampling, dropped_fields, ..model(None) };
+        let text = TextSpec { sampling: Box::new(sampling), dropped_fields, ..model(None) };
         let request = apply_model_fields(ChatRequest::default(), &text);
         assert_eq!((request.sampling.top_p, request.dropped.len()), (None, 0));
     }

@@ -169,7 +169,7 @@ pub(super) fn text(reader: &Reader<'_>) -> Option<TextSpec> {
         reasoning_efforts: efforts,
         images_max,
         videos_max,
-        sampling,
+        sampling: Box::new(sampling),
         dropped_fields: dropped_fields?.into_iter().collect(),
         price: price?,
     })

@@ -37,7 +37,7 @@ fn text(id: &str) -> Model {
             reasoning_efforts: Choices::none(),
             images_max: None,
             videos_max: None,
-            sampling: SamplingDefaults::default(),
+            sampling: Box::default(),
             dropped_fields: BTreeSet::new(),
             price: TokenPrice {
                 base: TokenRates {

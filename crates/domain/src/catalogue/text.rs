@@ -17,7 +17,7 @@ pub struct TextSpec {
     pub reasoning_efforts: Choices<ReasoningEffort>,
     pub images_max: Option<u64>,
     pub videos_max: Option<u64>,
-    pub sampling: SamplingDefaults,
+    pub sampling: Box<SamplingDefaults>,
     /// Fields that the upstream of the model is never sent, from callers or from defaults.
     pub dropped_fields: BTreeSet<ChatField>,
     pub price: TokenPrice,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::catalogue::{Choices, Quantization, SamplingDefaults, Tier};
+use domain::catalogue::{Choices, Quantization, Tier};
 use domain::pricing::{Rate, TokenRates};
 use engine::{Content, Message};
 
@@ -20,7 +20,7 @@ pub(in crate::paid_chat) fn model(max_completion_tokens: Option<u64>) -> TextSpe
         reasoning_efforts: Choices::none(),
         images_max: None,
         videos_max: None,
-        sampling: SamplingDefaults::default(),
+        sampling: Box::default(),
         dropped_fields: BTreeSet::new(),
         price: TokenPrice {
             base: TokenRates { input: rate, output: rate, cache_input: None, cache_write: None },
