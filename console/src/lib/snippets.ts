@@ -28,9 +28,9 @@ export function withoutData(value: unknown): unknown {
 }
 
 export function curl(base: string, call: CallShape, key = KEY): string {
-  const lines = [`curl ${base}/api/v1${call.path}`];
+  const lines = [`curl ${base}/v1${call.path}`];
   const hasBody = call.body !== undefined || call.form || call.files;
-  if (call.method !== "GET" && !hasBody) lines[0] = `curl -X ${call.method} ${base}/api/v1${call.path}`;
+  if (call.method !== "GET" && !hasBody) lines[0] = `curl -X ${call.method} ${base}/v1${call.path}`;
   lines.push(`-H "Authorization: Bearer ${key}"`);
   // `-F` would read a value that begins with `@` or `<` from a file.
   for (const [name, value] of Object.entries(call.form ?? {})) lines.push(`--form-string ${shell(`${name}=${value}`)}`);
@@ -45,7 +45,7 @@ export function curl(base: string, call: CallShape, key = KEY): string {
 /** The call that was just made, in four languages. */
 export function anyCall(base: string, made: CallShape): Snippet[] {
   const call = { ...made, body: withoutData(made.body) };
-  const url = `${base}/api/v1${call.path}`;
+  const url = `${base}/v1${call.path}`;
   const [python, node, go] = call.files ? [pythonForm(url, call), nodeForm(url, call), goForm(url, call)] : [pythonJson(url, call), nodeJson(url, call), goJson(url, call)];
   return [{ name: "curl", text: curl(base, call) }, { name: "Python", text: python }, { name: "Node", text: node }, { name: "Go", text: go }];
 }
@@ -62,13 +62,13 @@ export function chatCall(base: string, made: { model: string; messages: unknown[
     { name: "curl", text: curl(base, { method: "POST", path: "/chat/completions", body }) },
     {
       name: "Python",
-      text: `import os\nfrom openai import OpenAI\n\nclient = OpenAI(base_url="${base}/api/v1", api_key=os.environ["TOLLGATE_KEY"])\nstream = client.chat.completions.create(\n    model=${JSON.stringify(model)},\n    messages=${pythonValue(messages)},${extra}\n    stream=True,\n)\nfor chunk in stream:\n    if chunk.choices:\n        print(chunk.choices[0].delta.content or "", end="")`,
+      text: `import os\nfrom openai import OpenAI\n\nclient = OpenAI(base_url="${base}/v1", api_key=os.environ["TOLLGATE_KEY"])\nstream = client.chat.completions.create(\n    model=${JSON.stringify(model)},\n    messages=${pythonValue(messages)},${extra}\n    stream=True,\n)\nfor chunk in stream:\n    if chunk.choices:\n        print(chunk.choices[0].delta.content or "", end="")`,
     },
     {
       name: "Node",
-      text: `import OpenAI from "openai";\n\nconst client = new OpenAI({ baseURL: "${base}/api/v1", apiKey: process.env.TOLLGATE_KEY });\nconst stream = await client.chat.completions.create(${jsBody});\nfor await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "");`,
+      text: `import OpenAI from "openai";\n\nconst client = new OpenAI({ baseURL: "${base}/v1", apiKey: process.env.TOLLGATE_KEY });\nconst stream = await client.chat.completions.create(${jsBody});\nfor await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "");`,
     },
-    { name: "Go", text: goJson(`${base}/api/v1/chat/completions`, { method: "POST", path: "/chat/completions", body }) },
+    { name: "Go", text: goJson(`${base}/v1/chat/completions`, { method: "POST", path: "/chat/completions", body }) },
   ];
 }
 
@@ -77,11 +77,11 @@ export function keySnippets(base: string, key: string, model: string): Snippet[]
   const messages = [{ role: "user", content: "Say hello." }];
   return [
     { name: "curl", text: curl(base, { method: "POST", path: "/chat/completions", body: { model, messages } }, key) },
-    { name: "OpenAI Python", text: `from openai import OpenAI\n\nclient = OpenAI(\n    base_url="${base}/api/v1",\n    api_key="${key}",\n)\nanswer = client.chat.completions.create(\n    model="${model}",\n    messages=[{"role": "user", "content": "Say hello."}],\n)\nprint(answer.choices[0].message.content)` },
-    { name: "OpenAI Node", text: `import OpenAI from "openai";\n\nconst client = new OpenAI({\n  baseURL: "${base}/api/v1",\n  apiKey: "${key}",\n});\nconst answer = await client.chat.completions.create({\n  model: "${model}",\n  messages: [{ role: "user", content: "Say hello." }],\n});\nconsole.log(answer.choices[0].message.content);` },
-    { name: "AI SDK", text: `import { createOpenAICompatible } from "@ai-sdk/openai-compatible";\nimport { generateText } from "ai";\n\nconst tollgate = createOpenAICompatible({\n  name: "tollgate",\n  baseURL: "${base}/api/v1",\n  apiKey: "${key}",\n});\nconst { text } = await generateText({ model: tollgate("${model}"), prompt: "Say hello." });\nconsole.log(text);` },
-    { name: "LangChain", text: `from langchain_openai import ChatOpenAI\n\nllm = ChatOpenAI(\n    base_url="${base}/api/v1",\n    api_key="${key}",\n    model="${model}",\n)\nprint(llm.invoke("Say hello.").content)` },
-    { name: "Environment", text: `export OPENAI_BASE_URL="${base}/api/v1"\nexport OPENAI_API_KEY="${key}"` },
+    { name: "OpenAI Python", text: `from openai import OpenAI\n\nclient = OpenAI(\n    base_url="${base}/v1",\n    api_key="${key}",\n)\nanswer = client.chat.completions.create(\n    model="${model}",\n    messages=[{"role": "user", "content": "Say hello."}],\n)\nprint(answer.choices[0].message.content)` },
+    { name: "OpenAI Node", text: `import OpenAI from "openai";\n\nconst client = new OpenAI({\n  baseURL: "${base}/v1",\n  apiKey: "${key}",\n});\nconst answer = await client.chat.completions.create({\n  model: "${model}",\n  messages: [{ role: "user", content: "Say hello." }],\n});\nconsole.log(answer.choices[0].message.content);` },
+    { name: "AI SDK", text: `import { createOpenAICompatible } from "@ai-sdk/openai-compatible";\nimport { generateText } from "ai";\n\nconst tollgate = createOpenAICompatible({\n  name: "tollgate",\n  baseURL: "${base}/v1",\n  apiKey: "${key}",\n});\nconst { text } = await generateText({ model: tollgate("${model}"), prompt: "Say hello." });\nconsole.log(text);` },
+    { name: "LangChain", text: `from langchain_openai import ChatOpenAI\n\nllm = ChatOpenAI(\n    base_url="${base}/v1",\n    api_key="${key}",\n    model="${model}",\n)\nprint(llm.invoke("Say hello.").content)` },
+    { name: "Environment", text: `export OPENAI_BASE_URL="${base}/v1"\nexport OPENAI_API_KEY="${key}"` },
   ];
 }
 

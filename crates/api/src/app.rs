@@ -1,5 +1,6 @@
 //! Everything a handler can reach.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use access::{Holder, KeyRing};
@@ -113,6 +114,17 @@ impl App {
     ) -> Standing {
         let allowed = self.tier(Some(holder)).allowed(class);
         self.limiter.standing(Subject::new(holder.owner.id, class), allowed, now)
+    }
+
+    /// Where an address without a credential stands, by what this node has counted.
+    pub(crate) fn stranger_standing(
+        &self,
+        address: IpAddr,
+        class: LimitClass,
+        now: Timestamp,
+    ) -> Standing {
+        let allowed = self.tier(None).allowed(class);
+        self.limiter.standing(Subject::new(address, class), allowed, now)
     }
 
     /// Refuses a request to a model for which nothing is left in this minute. Counts nothing.

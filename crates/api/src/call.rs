@@ -230,8 +230,11 @@ impl Context {
         let asked = top_up(app, &response, holder, &self.arrival());
         let mut response = asked.unwrap_or(response);
         note_failure(app, &self.caller(), &self.parts, &response, now);
-        let usual = || holder.map(|it| app.standing_in(it, self.policy.usual_class, now));
-        write_standing(&mut response, self.standing.get().or_else(usual), holder, now);
+        let known = self.standing.get();
+        let standing = known.unwrap_or_else(|| {
+            usual_standing(app, holder, self.address, self.policy.usual_class, now)
+        });
+        write_standing(&mut response, &standing, holder, now);
         if let Some(balance) = balance {
             standing::write_balance(response.headers_mut(), balance);
         }
@@ -280,21 +283,50 @@ pub(crate) async fn stray(app: Shared, request: Request, refusal: Refusal) -> Re
     let refusal = refuse_if_blocked(&app, &subject, now).err().unwrap_or(refusal);
     let mut response = refusal.into_response();
     note_failure(&app, &subject, &parts, &response, now);
-    let standing = holder.map(|holder| app.standing_in(holder, LimitClass::General, now));
-    write_standing(&mut response, standing, holder, now);
+    let standing = usual_standing(&app, holder, address, LimitClass::General, now);
+    write_standing(&mut response, &standing, holder, now);
     response
+}
+
+/// Answers a request that costs nothing and is not counted, with the caller's limits in its headers.
+pub(crate) async fn answer_freely(
+    app: Shared,
+    request: Request,
+    mut response: Response,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let now = app.clock.now();
+    let is_trusted = app.settings.is_trusted_proxy.as_ref();
+    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let known = KeyHolder::present(&app, &arrival(&parts, address, now)).await.ok();
+    let holder = known.as_ref().map(|KeyHolder(holder)| holder.as_ref());
+    let standing = usual_standing(&app, holder, address, LimitClass::General, now);
+    write_standing(&mut response, &standing, holder, now);
+    response
+}
+
+/// The limits of a caller where nothing was counted: its own, or those of its address.
+fn usual_standing(
+    app: &App,
+    holder: Option<&Holder>,
+    address: IpAddr,
+    class: LimitClass,
+    now: Timestamp,
+) -> Standing {
+    match holder {
+        Some(holder) => app.standing_in(holder, class, now),
+        None => app.stranger_standing(address, class, now),
+    }
 }
 
 /// Where the caller stands, in the headers of whatever is answered.
 fn write_standing(
     response: &mut Response,
-    standing: Option<Standing>,
+    standing: &Standing,
     holder: Option<&Holder>,
     now: Timestamp,
 ) {
-    if let Some(standing) = standing {
-        standing::write_limits(response.headers_mut(), &standing, holder.is_some());
-    }
+    standing::write_limits(response.headers_mut(), standing, holder.is_some());
     standing::write_reset(response, now);
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use access::Holder;
-use domain::catalogue::ModelType;
+use axum::http::HeaderMap;
+use domain::catalogue::{ModelType, Resolved};
 use jobs::JobFailure;
 use moment::Timestamp;
 use store::job::{JobId, JobKind, JobState, QueuedJob};
@@ -11,9 +12,10 @@ use uuid::Uuid;
 use wire::audio::{Completed, InProgress, ProgressStatus};
 
 use crate::app::{App, Shared};
+use crate::model_headers;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
-use crate::reply::media::{Afterwards, Retrieved, Sent};
+use crate::reply::media::{Afterwards, Retrieved, RetrievedJob, Sent};
 
 /// A job that ended without a result.
 pub(crate) enum NotRetrieved {
@@ -65,6 +67,26 @@ fn stands_for(app: &App, named: &Named<'_>, job: &QueuedJob, now: Timestamp) -> 
 
 /// The result, how far it is, or why there is none: the same whenever it is asked for.
 pub(crate) async fn retrieve(
+    app: &Shared,
+    job: QueuedJob,
+    deletes: bool,
+) -> Result<RetrievedJob, NotRetrieved> {
+    let model_headers = model_headers(app, &job);
+    let retrieved = retrieve_outcome(app, job, deletes).await?;
+    Ok(RetrievedJob { retrieved, model_headers })
+}
+
+/// None where the model has left the catalogue since the job was queued.
+fn model_headers(app: &App, job: &QueuedJob) -> HeaderMap {
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.find(&job.model, app.clock.now());
+    let headers = |resolved: Resolved<'_>| {
+        model_headers::write(WithHeaders::new(()), &resolved).into_headers()
+    };
+    resolved.map(headers).unwrap_or_default()
+}
+
+async fn retrieve_outcome(
     app: &Shared,
     job: QueuedJob,
     deletes: bool,

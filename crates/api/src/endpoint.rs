@@ -21,6 +21,7 @@ use crate::call::{self, Call, Limit, Policy};
 use crate::caller::Credential;
 use crate::home::Home;
 use crate::input::Input;
+use crate::openapi;
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
@@ -213,6 +214,7 @@ impl Endpoint {
             value["x-experimental"] = json!(true);
         }
         operation.write_into(&mut value);
+        openapi::headers::add_headers(&mut value, self.policy.limit == Limit::ByModel);
         value
     }
 }

@@ -60,13 +60,14 @@ use axum::routing::{MethodRouter, get};
 use serde_json::Value;
 
 use crate::app::Shared;
-use crate::endpoint::Endpoint;
 use crate::refusal::Refusal;
 use crate::route_table::RouteTable;
 use crate::static_content::StaticContent;
 
 /// Where the API lives; the segment is its major version.
 pub const BASE_PATH: &str = "/api/v1";
+/// The same API for OpenAI's SDKs: errors have OpenAI's shape here.
+pub const OPENAI_BASE_PATH: &str = "/v1";
 
 /// Everything that the public listener serves.
 pub fn router(app: Shared) -> Router {
@@ -91,10 +92,14 @@ pub fn route_paths() -> Vec<String> {
 }
 
 fn api_routes() -> RouteTable<Shared> {
-    let add = |routes: RouteTable<Shared>, endpoint: Endpoint| {
-        routes.route(&format!("{BASE_PATH}{}", endpoint.path), endpoint.route)
-    };
-    endpoints::all().into_iter().fold(RouteTable::new(), add)
+    let endpoints = endpoints::all();
+    let mut routes = RouteTable::new();
+    for base in [BASE_PATH, OPENAI_BASE_PATH] {
+        for endpoint in &endpoints {
+            routes = routes.route(&format!("{base}{}", endpoint.path), endpoint.route.clone());
+        }
+    }
+    routes
 }
 
 /// The routes that need no credential and serve the same to everyone, and those of the console.
@@ -102,15 +107,22 @@ fn pages() -> RouteTable<Shared> {
     let document = openapi::document(&endpoints::all());
     let yaml = StaticContent::new("application/yaml", openapi::yaml::of(&document));
     let document = StaticContent::new("application/json", document.to_string());
-    RouteTable::new()
-        .route(&format!("{BASE_PATH}/openapi.json"), serve_static(document))
-        .route(&format!("{BASE_PATH}/doc/api/swagger.yaml"), serve_static(yaml))
-        .merge(console::routes::routes())
+    let (document, yaml) = (serve_document(document), serve_document(yaml));
+    let mut routes = RouteTable::new();
+    for base in [BASE_PATH, OPENAI_BASE_PATH] {
+        routes = routes
+            .route(&format!("{base}/openapi.json"), document.clone())
+            .route(&format!("{base}/doc/api/swagger.yaml"), yaml.clone());
+    }
+    routes.merge(console::routes::routes())
 }
 
-fn serve_static(content: StaticContent) -> MethodRouter<Shared> {
+fn serve_document(content: StaticContent) -> MethodRouter<Shared> {
     let content = Arc::new(content);
-    get(move |headers: HeaderMap| std::future::ready(content.respond(&headers)))
+    get(async move |State(app): State<Shared>, request: Request| {
+        let reply = content.respond(request.headers());
+        call::answer_freely(app, request, reply).await
+    })
 }
 
 /// The OpenAPI document of everything under [`BASE_PATH`].

@@ -1,14 +1,17 @@
 //! The headers that say which model answered, and that the one asked for is deprecated.
 
-use domain::catalogue::{Capability, Resolved};
+use domain::catalogue::{Capability, Model, Resolved};
 
 use crate::paid_chat::RouteNotes;
 use crate::reply::WithHeaders;
 
+const ROUTER: &str = "x-service-model-router";
+
+/// Writes the model's id and name, and the providers of its routes. Only chats know which of several
+/// answered: [`write_notes`] has said so before.
 pub(crate) fn write<T>(answer: WithHeaders<T>, resolved: &Resolved<'_>) -> WithHeaders<T> {
     let model = resolved.model;
-    let answer =
-        answer.header("x-service-model-id", &model.id).header("x-service-model-name", &model.name);
+    let answer = write_identity(answer, model);
     let is_attested = model.text().is_some_and(|text| text.has(Capability::TeeAttestation));
     let answer = match model.routes.first() {
         Some(route) if is_attested => {
@@ -27,6 +30,20 @@ pub(crate) fn write<T>(answer: WithHeaders<T>, resolved: &Resolved<'_>) -> WithH
     }
 }
 
+/// Writes the three headers that every reply of a model has.
+pub(crate) fn write_identity<T>(answer: WithHeaders<T>, model: &Model) -> WithHeaders<T> {
+    let mut providers: Vec<&str> = Vec::new();
+    for route in &model.routes {
+        if !providers.contains(&route.provider.as_str()) {
+            providers.push(&route.provider);
+        }
+    }
+    answer
+        .header("x-service-model-id", &model.id)
+        .header("x-service-model-name", &model.name)
+        .header_if_absent(ROUTER, providers.join(", "))
+}
+
 /// What was done with the request: which route it took, which fields it lost, and which
 /// models could not have answered it.
 pub(crate) fn write_notes<T>(
@@ -35,7 +52,7 @@ pub(crate) fn write_notes<T>(
     left_out: Option<&str>,
 ) -> WithHeaders<T> {
     if let Some(provider) = &notes.provider {
-        answer = answer.header("x-service-model-router", provider);
+        answer = answer.header(ROUTER, provider);
     }
     if !notes.dropped.is_empty() {
         answer = answer.header("x-service-dropped-parameters", notes.dropped.join(", "));

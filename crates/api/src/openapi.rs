@@ -1,5 +1,7 @@
 //! The OpenAPI document, written from the endpoints' declarations.
 
+pub(crate) mod headers;
+mod shape;
 pub(crate) mod yaml;
 
 use schemars::generate::SchemaSettings;
@@ -8,7 +10,8 @@ use serde_json::{Map, Value, json};
 use crate::endpoint::Endpoint;
 use crate::version::VERSION;
 
-/// OpenAPI 3.1 speaks JSON Schema 2020-12, so the enforced schemas go in unchanged.
+/// OpenAPI 3.1 speaks JSON Schema 2020-12, so the enforced schemas go in with their meaning
+/// unchanged.
 pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into());
@@ -19,9 +22,11 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
         // A parameter that may contain slashes is an ordinary one to the document.
         let path = endpoint.path.replace("{*", "{");
         let path = paths.entry(path).or_insert_with(|| json!({}));
-        path[endpoint.method.as_str().to_lowercase()] = operation;
+        let method = endpoint.method.as_str().to_lowercase();
+        path[method] = with_simple_schemas(operation);
     }
     let mut schemas = generator.take_definitions(true);
+    shape::simplify_definitions(&mut schemas);
     schemas.sort_keys();
     json!({
         "openapi": "3.1.0",
@@ -31,9 +36,17 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
             "description": "AI inference and utilities, paid from prepaid credits.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
-        "servers": [{ "url": "/api/v1" }],
+        "servers": [
+            { "url": "/api/v1", "description": "Errors as in this document." },
+            {
+                "url": "/v1",
+                "description": "The same for OpenAI's SDKs: every error is \
+                    `{\"error\": {\"message\", \"type\", \"param\", \"code\"}}`.",
+            },
+        ],
         "paths": paths,
         "components": {
+            "headers": headers::definitions(),
             "schemas": schemas,
             "securitySchemes": {
                 "bearer": {
@@ -51,4 +64,23 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
             },
         },
     })
+}
+
+/// An operation whose parameters and bodies have schemas that generators of clients read.
+fn with_simple_schemas(mut operation: Value) -> Value {
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    for parameter in parameters.into_iter().flatten() {
+        shape::simplify_schema(&mut parameter["schema"]);
+    }
+    operation.get_mut("requestBody").into_iter().for_each(simplify_contents);
+    let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
+    responses.into_iter().flat_map(|it| it.values_mut()).for_each(simplify_contents);
+    operation
+}
+
+fn simplify_contents(message: &mut Value) {
+    let contents = message.get_mut("content").and_then(Value::as_object_mut);
+    for content in contents.into_iter().flat_map(|it| it.values_mut()) {
+        shape::simplify_schema(&mut content["schema"]);
+    }
 }

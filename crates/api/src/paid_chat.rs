@@ -13,6 +13,7 @@ mod credible_usage;
 mod extras;
 mod gather;
 mod meter;
+mod model_fields;
 mod quote;
 mod settle;
 mod silence;
@@ -63,6 +64,7 @@ impl Candidate {
         engine: Arc<dyn ChatEngine>,
         request: ChatRequest,
     ) -> Candidate {
+        let request = model_fields::apply_model_fields(request, text);
         let quote = Quote::of(&request, text);
         let price = if engine::marks_hour_cache(&request.messages) {
             text.price.clone()

@@ -7,6 +7,7 @@ pub mod content;
 pub(crate) mod inference;
 pub(crate) mod key;
 pub(crate) mod model;
+pub(crate) mod openai_error;
 pub(crate) mod picture;
 pub(crate) mod proxy;
 pub mod render;

@@ -62,6 +62,17 @@ impl<T> WithHeaders<T> {
     }
 }
 
+impl<T> WithHeaders<T> {
+    /// Adds a header unless it is there already.
+    pub(crate) fn header_if_absent(self, name: &'static str, value: String) -> WithHeaders<T> {
+        if self.headers.contains_key(name) { self } else { self.header(name, value) }
+    }
+
+    pub(crate) fn into_headers(self) -> HeaderMap {
+        self.headers
+    }
+}
+
 impl<T: Serialize + JsonSchema + Send> Reply for WithHeaders<T> {
     fn into_response(self) -> Result<Response, Refusal> {
         let body = serde_json::to_vec(&self.body).map_err(Refusal::internal)?;

@@ -1,5 +1,6 @@
 //! `[[model]]`: the catalogue's entries, each read by the keys of its type.
 
+pub mod abilities;
 mod audio;
 mod entry;
 mod free_price;
@@ -27,6 +28,7 @@ pub const SECTIONS: &[&Section] = &[
     &entry::ROUTE_SECTION,
     &entry::DEPRECATION_SECTION,
     &text::TEXT_SECTION,
+    &text::DEFAULTS_SECTION,
     &price::TOKEN_SECTION,
     &price::EXTENDED_SECTION,
     &text::EMBEDDING_SECTION,

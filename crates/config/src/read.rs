@@ -63,6 +63,20 @@ pub struct Config {
 impl Sources {
     /// The whole configuration.
     pub fn read(&self) -> Result<Config, Invalid> {
+        self.read_checked(|table, providers, faults| {
+            catalogue::abilities::check(table, providers, faults);
+        })
+    }
+
+    /// The same for stub engines, which can do whatever a model announces.
+    pub fn read_for_stub_engines(&self) -> Result<Config, Invalid> {
+        self.read_checked(|_, _, _| {})
+    }
+
+    fn read_checked(
+        &self,
+        check_abilities: impl Fn(&Table, &[Provider], &Faults),
+    ) -> Result<Config, Invalid> {
         let faults = self.faults();
         let vault = Vault::new(&self.environment, &self.folder);
         let top = Top { table: &self.table, faults: &faults };
@@ -88,6 +102,7 @@ impl Sources {
         provider_ids.push(provider::BUILT_IN);
         let mut models = catalogue::read(&self.table, &provider_ids, &faults);
         catalogue::fill_hour_cache_prices(&mut models, &providers);
+        check_abilities(&self.table, &providers, &faults);
         let x402 = x402::read(&top.section(&x402::SECTION), &vault);
         if let Some(x402) = &x402 {
             let allowed = Allowed { requests: x402.top_ups_per_minute, tokens: None };

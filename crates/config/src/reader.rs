@@ -10,7 +10,7 @@ use crate::fault::{Faults, did_you_mean};
 use crate::key::{Key, Kind, Otherwise};
 use crate::node::{Node, Table, Value, parse};
 use crate::origin::Origin;
-use crate::scalar::{integer, number, shown, text, url};
+use crate::scalar::{integer, number, shown, text, url, without_quotes};
 
 /// Reads the values of one table by the names in `keys`.
 ///
@@ -97,6 +97,15 @@ impl<'a> Reader<'a> {
 
     pub fn number(&self, name: &str) -> Option<f64> {
         self.read(name, |node| number(node, self.key(name)))
+    }
+
+    /// A number that may stand in quotes, as exact amounts do.
+    pub fn quotable_number(&self, name: &str) -> Option<f64> {
+        self.read(name, |node| number(&without_quotes(node), self.key(name)))
+    }
+
+    pub fn quotable_integer(&self, name: &str) -> Option<i64> {
+        self.read(name, |node| integer(&without_quotes(node), self.key(name)))
     }
 
     pub fn seconds(&self, name: &str) -> Option<Duration> {

@@ -50,6 +50,16 @@ pub(crate) fn number(node: &Node, key: &Key) -> Result<f64, String> {
     Err(format!("a number from {least} to {most}"))
 }
 
+/// The number that a text in quotes writes, so that `"0.7"` is read as `0.7` is; anything else as it
+/// stands.
+pub(crate) fn without_quotes(node: &Node) -> Node {
+    let Value::Text(text) = &node.value else { return node.clone() };
+    let integer = text.parse().map(Value::Integer).ok();
+    let number = || text.parse().ok().filter(|it: &f64| it.is_finite()).map(Value::Number);
+    let value = integer.or_else(number).unwrap_or_else(|| node.value.clone());
+    Node { value, origin: node.origin.clone() }
+}
+
 pub(crate) fn url(node: &Node, key: &Key) -> Result<String, String> {
     let written = text(node)?;
     checked_url(&written, key)?;

@@ -29,14 +29,17 @@ pub use audio::{
 pub use build::CatalogueFault;
 pub use choices::Choices;
 pub use image::{ImageSpec, InpaintSpec, Quality, Steps, StyleReferences, UpscaleSpec};
-pub use model::{Deprecation, Model, ModelSpec, ModelType, Privacy, Route, Successor};
+pub use model::{
+    Deprecation, Model, ModelSpec, ModelType, Privacy, Route, Successor, WorkflowFile,
+};
 pub use named::Named;
 pub use names::MODEL_NAME_BYTES_MAX;
 pub use region::Country;
 pub use resolve::{Deprecated, Resolved, Unresolved};
 pub use suffix::{Suffixed, split_suffix};
 pub use text::{
-    Capability, EmbeddingSpec, Quantization, ReasoningEffort, SamplingDefaults, TextSpec, Tier,
+    Capability, ChatField, EmbeddingSpec, Quantization, ReasoningEffort, SamplingDefaults,
+    TextSpec, Tier,
 };
 pub use video::{ReferenceImageLimits, VideoKind, VideoSpec};
 

@@ -32,14 +32,11 @@ impl ImageEngine for ComfyUi {
             let size = request.frame.size;
             let mut values = vec![
                 (Slot::Prompt, request.prompt.as_str().into()),
-                (
-                    Slot::NegativePrompt,
-                    request.negative_prompt.as_deref().unwrap_or_default().into(),
-                ),
                 (Slot::Seed, picture::seed(request.seed).into()),
                 (Slot::Width, size.width.into()),
                 (Slot::Height, size.height.into()),
             ];
+            values.extend(self.negative_prompt(request.negative_prompt.as_deref()));
             values.extend(request.steps.map(|it| (Slot::Steps, it.into())));
             values.extend(request.cfg_scale.map(|it| (Slot::CfgScale, it.into())));
             let strength = request.adapter_strength.map(|it| f64::from(it) / 100.0);
@@ -64,11 +61,11 @@ impl ImageEngine for ComfyUi {
             let size = request.frame.size;
             let mut values = vec![
                 (Slot::Prompt, Value::from(request.prompt.as_str())),
-                (Slot::NegativePrompt, "".into()),
                 (Slot::Seed, picture::seed(request.seed).into()),
                 (Slot::Width, size.width.into()),
                 (Slot::Height, size.height.into()),
             ];
+            values.extend(self.negative_prompt(None));
             for (slot, picture) in Slot::IMAGES.into_iter().zip(&request.pictures) {
                 values.push((slot, self.server.upload_picture(picture).await?));
             }
@@ -110,8 +107,15 @@ impl ImageEngine for ComfyUi {
 }
 
 impl ComfyUi {
+    /// Nothing where the workflow has a text of its own for requests without one.
+    fn negative_prompt(&self, asked: Option<&str>) -> Option<(Slot, Value)> {
+        let has_default = self.workflow.has_default(Slot::NegativePrompt);
+        let text = asked.or((!has_default).then_some(""))?;
+        Some((Slot::NegativePrompt, text.into()))
+    }
+
     async fn run(&self, values: &[(Slot, Value)]) -> Result<ImageAnswer, EngineError> {
-        let id = self.server.submit(self.workflow.filled(values)?).await?;
+        let id = self.server.submit(self.workflow.filled(values, image_field)?).await?;
         let server = self.server.clone();
         let to_stop = id.clone();
         let stop = Stop::with(async move { server.stop(&to_stop).await });
@@ -124,6 +128,15 @@ impl ComfyUi {
         }
         let file = self.server.view.fetch(&made?.address()).await?;
         Ok(ImageAnswer { file, ..ImageAnswer::default() })
+    }
+}
+
+/// The field of a request for pictures that fills a slot.
+fn image_field(slot: Slot) -> &'static str {
+    match slot {
+        Slot::StyleImage | Slot::StyleStrength => "style_references",
+        Slot::Creativity => "enhanceCreativity",
+        other => other.name(),
     }
 }
 

@@ -35,7 +35,7 @@ pub enum ReasoningStyle {
     Effort,
     /// `reasoning_effort` of none, low, medium or high.
     Steps,
-    /// `reasoning: {effort, enabled, summary}`.
+    /// `reasoning: {effort, enabled}`.
     Object,
     /// `reasoning_effort` of low, medium or high, and a switch in `chat_template_kwargs`.
     Template,

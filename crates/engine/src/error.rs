@@ -13,6 +13,10 @@ pub enum EngineError {
     #[error("the engine rejected the request")]
     Rejected { message: String },
 
+    /// The request lacks a field, by its public name, that this model's engine needs.
+    #[error("the request lacks `{field}`, which the engine needs")]
+    FieldMissing { field: &'static str },
+
     /// The prompt and the answer do not fit into the model's context.
     #[error("the request does not fit the model's context")]
     ContextOverflow { message: String },
@@ -52,6 +56,7 @@ impl EngineError {
     pub fn may_fail_over(&self) -> bool {
         match self {
             EngineError::Rejected { .. }
+            | EngineError::FieldMissing { .. }
             | EngineError::ContextOverflow { .. }
             | EngineError::ContentPolicy { .. } => false,
             EngineError::Overloaded { .. }

@@ -70,6 +70,11 @@ pub(crate) fn not_taken(error: EngineError, attempts: u32, knows_names: bool) ->
         EngineError::Rejected { message } | EngineError::ContextOverflow { message } => {
             NotTaken::End(JobFailure::new(FailureReason::Rejected, message))
         }
+        // Checked before the job was queued; a changed workflow can need more by now.
+        EngineError::FieldMissing { field } => {
+            let message = format!("This model needs `{field}`.");
+            NotTaken::End(JobFailure::new(FailureReason::Rejected, message))
+        }
         EngineError::ContentPolicy { message } => {
             let refusal = ContentRefusal { message, ..ContentRefusal::default() };
             NotTaken::End(JobFailure::refused(refusal))

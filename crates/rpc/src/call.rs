@@ -126,18 +126,17 @@ fn version_fault(jsonrpc: Option<&RawValue>) -> Option<CallFault> {
     (!is_right).then(|| CallFault::field("jsonrpc", "Expected \"2.0\""))
 }
 
-/// Nodes never see the caller's id (see `exchange`), so any scalar that JSON-RPC 2.0 knows may pass.
+/// Nodes never see the caller's id (see `exchange`), so that a whole number of any size may pass.
 fn id_fault(id: Option<&RawValue>, form: CallForm) -> Option<CallFault> {
     let Some(id) = id else {
         let is_needed = form == CallForm::InBatch;
         return is_needed.then(|| CallFault::field("id", "Required in a batch"));
     };
-    let is_scalar = id.get() == "null" || id.get().starts_with(['"', '-']) || starts_digit(id);
-    (!is_scalar).then(|| CallFault::field("id", "Expected a number, a string or null"))
-}
-
-fn starts_digit(value: &RawValue) -> bool {
-    value.get().starts_with(|it: char| it.is_ascii_digit())
+    let text = id.get();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_known = is_integer || text == "null" || text.starts_with('"');
+    (!is_known).then(|| CallFault::field("id", "Expected an integer, a string or null"))
 }
 
 /// Parameters are an array; Starknet's clients also send them by name, which its nodes expect.

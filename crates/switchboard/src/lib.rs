@@ -6,6 +6,7 @@
 pub mod builtin;
 pub mod composed;
 pub mod dropped;
+mod workflows;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use engine::{
 };
 use engine_upstream::{
     Concurrency, Dice, LocalProcess, MediaRoute, MediaRoutes, MediaWork, Pool, Protocol, Quirks,
-    Route, SetupError, Slot, Thinking, Timeouts, Upstream, UpstreamSettings, Workflow,
+    Route, SetupError, Thinking, Timeouts, Upstream, UpstreamSettings,
 };
 use moment::Clock;
 
@@ -99,7 +100,7 @@ pub fn connect(
                 }
             }
             ModelSpec::Image(_) | ModelSpec::Upscale(_) | ModelSpec::Inpaint(_) => {
-                let workflow = workflow(model)?;
+                let workflow = workflows::read(model)?;
                 let routes: Vec<Route<dyn ImageEngine>> =
                     routes(&upstreams, model, |upstream, id| {
                         upstream.images(id, workflow.as_ref())
@@ -111,22 +112,6 @@ pub fn connect(
         }
     }
     Ok(engines)
-}
-
-/// What ComfyUI is to do for a model, read and checked before anybody asks for it.
-fn workflow(model: &Model) -> Result<Option<Workflow>, String> {
-    let Some(path) = &model.workflow else { return Ok(None) };
-    let wrong = |cause: String| format!("model {}: workflow {}: {cause}", model.id, path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let workflow = Workflow::parse(&text).map_err(|fault| wrong(fault.to_string()))?;
-    let needed = match &model.spec {
-        ModelSpec::Image(_) | ModelSpec::Music(_) | ModelSpec::Video(_) => Slot::Prompt,
-        _ => Slot::Image,
-    };
-    if !workflow.has(needed) {
-        return Err(wrong(format!("it needs the slot {{{{{}}}}}", needed.name())));
-    }
-    Ok(Some(workflow))
 }
 
 /// The providers whose protocol is spoken, by id.
@@ -238,7 +223,7 @@ fn media_routes(
         ModelSpec::Music(_) => MediaWork::Music,
         _ => MediaWork::Video,
     };
-    let workflow = workflow(model)?;
+    let workflow = workflows::read(model)?;
     let is_built_in = |id: &str| {
         let named = providers.iter().find(|provider| provider.id == id);
         id == BUILT_IN || named.is_some_and(|provider| provider.kind == ProviderKind::Local)

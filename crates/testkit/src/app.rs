@@ -447,7 +447,8 @@ fn configuration(toml: &str) -> Config {
         flags: Vec::new(),
         folder: folder.path().to_owned(),
     };
-    Sources::gather(&request).read().unwrap_or_else(|invalid| panic!("{invalid}"))
+    let read = Sources::gather(&request).read_for_stub_engines();
+    read.unwrap_or_else(|invalid| panic!("{invalid}"))
 }
 
 fn settings(config: &Config) -> Settings {

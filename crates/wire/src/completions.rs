@@ -32,8 +32,7 @@ pub struct CompletionRequest {
     /// Number of choices.
     #[schemars(range(min = 1, max = 128))]
     pub n: Option<u32>,
-    /// Sampling seed.
-    #[schemars(range(min = 1))]
+    /// Sampling seed: any integer.
     pub seed: Option<i64>,
     /// Where to stop: one sequence, or up to four.
     pub stop: Option<Stop>,

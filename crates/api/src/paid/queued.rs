@@ -135,6 +135,7 @@ pub(crate) fn check(engine: &dyn MediaEngine, request: &MediaRequest) -> Result<
         Err(EngineError::Rejected { message }) => {
             Err(Refusal::bad_request("Invalid request parameters", message))
         }
+        Err(EngineError::FieldMissing { field }) => Err(Refusal::field_missing(field)),
         _ => Ok(()),
     }
 }

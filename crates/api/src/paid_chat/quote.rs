@@ -144,4 +144,4 @@ pub(super) fn want(first: &Candidate, others: &[Candidate], extras: &Extras) -> 
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use engine::EngineError;
 use ledger::LedgerError;
+use schema_check::Faults;
 use wire::chat::{InferenceError, InferenceFault, InferenceRejection};
 
 use crate::refusal::{Refusal, to_value};
@@ -55,6 +56,7 @@ impl Failure {
                 let body = to_value(&InferenceRejection { error: message, request_id });
                 Refusal::with_body(StatusCode::BAD_REQUEST, "Invalid request", body)
             }
+            EngineError::FieldMissing { field } => Refusal::field_missing(field),
             EngineError::ContextOverflow { message } => Refusal::context_overflow(field, message),
             EngineError::ContentPolicy { message } => {
                 let code = Some("CONTENT_POLICY_VIOLATION");
@@ -94,6 +96,9 @@ impl Failure {
         let (message, kind, code) = match &self {
             Failure::Engine(EngineError::Rejected { message }) => {
                 (message.as_str(), "invalid_request_error", "invalid_request")
+            }
+            Failure::Engine(EngineError::FieldMissing { .. }) => {
+                (FIELD_MISSING, "invalid_request_error", "invalid_request")
             }
             Failure::Engine(EngineError::ContextOverflow { message }) => {
                 (message.as_str(), "invalid_request_error", CONTEXT_OVERFLOW)
@@ -135,8 +140,16 @@ impl Failure {
 }
 
 const CONTEXT_OVERFLOW: &str = "context_length_exceeded";
+const FIELD_MISSING: &str = "Required by this model";
 
 impl Refusal {
+    /// 400 in the validation shape: a field that is optional elsewhere and that this model needs.
+    pub(crate) fn field_missing(field: &'static str) -> Refusal {
+        let mut faults = Faults::default();
+        faults.at([field]).push(FIELD_MISSING);
+        Refusal::invalid(&faults)
+    }
+
     /// 400: the prompt, which is in `field`, and the answer do not fit into the model's context.
     pub(crate) fn context_overflow(field: &'static str, message: impl Into<String>) -> Refusal {
         let error = InferenceFault {

@@ -1,5 +1,7 @@
 //! Turns a refusal of any envelope into a response.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -32,6 +34,10 @@ pub(crate) struct Shortfall(pub(crate) String);
 /// What a refusal says, as the console lists it.
 #[derive(Debug, Clone)]
 pub(crate) struct Words(pub(crate) String);
+
+/// The body of a refusal as JSON, for paths that write it in another shape.
+#[derive(Debug, Clone)]
+pub(crate) struct RefusalBody(pub(crate) Arc<Value>);
 
 /// Marks a response that does not count as the caller's failure.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +83,7 @@ impl IntoResponse for Rendered {
         // The AI SDK shows nothing of our body but this phrase. HTTP/2 has none, and drops it.
         response.extensions_mut().insert(ReasonPhrase::from_static(self.reason.as_bytes()));
         response.extensions_mut().insert(Words(words));
+        response.extensions_mut().insert(RefusalBody(Arc::new(self.body)));
         if self.is_discovery {
             response.extensions_mut().insert(Discovery);
         }
@@ -88,7 +95,7 @@ impl IntoResponse for Rendered {
 }
 
 /// The message of any envelope.
-fn words(body: &Value) -> Option<&str> {
+pub(super) fn words(body: &Value) -> Option<&str> {
     let error = &body["error"];
     body["message"].as_str().or_else(|| error.as_str()).or_else(|| error["message"].as_str())
 }

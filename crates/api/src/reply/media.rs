@@ -98,16 +98,24 @@ pub(crate) enum Retrieved {
     File(Box<Sent>),
 }
 
-/// The same for music and for videos, which are described apart.
-pub(crate) struct RetrievedMusic(pub(crate) Retrieved);
-pub(crate) struct RetrievedVideo(pub(crate) Retrieved);
+/// What a job has come to, with the headers of its model.
+pub(crate) struct RetrievedJob {
+    pub(crate) retrieved: Retrieved,
+    pub(crate) model_headers: HeaderMap,
+}
 
-impl Retrieved {
+/// The same for music and for videos, which are described apart.
+pub(crate) struct RetrievedMusic(pub(crate) RetrievedJob);
+pub(crate) struct RetrievedVideo(pub(crate) RetrievedJob);
+
+impl RetrievedJob {
     fn into_response(self) -> Result<Response, Refusal> {
-        match self {
-            Retrieved::InProgress(answer) => Reply::into_response(answer),
-            Retrieved::File(sent) => sent.into_response(),
-        }
+        let mut response = match self.retrieved {
+            Retrieved::InProgress(answer) => Reply::into_response(answer)?,
+            Retrieved::File(sent) => sent.into_response()?,
+        };
+        response.headers_mut().extend(self.model_headers);
+        Ok(response)
     }
 }
 

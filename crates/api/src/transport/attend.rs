@@ -12,9 +12,10 @@ use axum::http::header::{ACCEPT_ENCODING, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
 use domain::entropy;
-use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either};
+use futures_util::{FutureExt, TryFutureExt};
 use logging::request::work_for;
+use tower::util::MapResponse;
 use tower::{Layer, Service};
 
 use super::dress::Dress;
@@ -22,6 +23,7 @@ use super::tally::Tally;
 use super::unread::Unread;
 use crate::app::Shared;
 use crate::refusal::Refusal;
+use crate::refusal::openai_error::response_shape;
 use crate::request_id::RequestId;
 use crate::version::VERSION;
 
@@ -98,17 +100,19 @@ where
         let route = request.extensions().get::<MatchedPath>().cloned();
         request.extensions_mut().insert(id.clone());
         let headers = request.headers();
+        let shape = response_shape(request.uri().path());
         let is_plain = !headers.contains_key(ORIGIN) && !headers.contains_key(ACCEPT_ENCODING);
         let work = if is_plain {
-            Either::Left(self.inner.call(request))
+            Either::Left(self.inner.call(request).map_ok(shape))
         } else {
-            Either::Right(shared.dress.call(self.inner.clone(), request))
+            let inner = MapResponse::new(self.inner.clone(), shape);
+            Either::Right(shared.dress.call(inner, request))
         };
         Box::pin(async move {
             let work = work_for(id.as_str().to_owned(), AssertUnwindSafe(work).catch_unwind());
             let mut response = match work.await {
                 Ok(Ok(response)) => response,
-                Err(panic) => after_panic(panic.as_ref(), &id),
+                Err(panic) => shape(after_panic(panic.as_ref(), &id)),
             };
             if let Some(unread) = unread {
                 unread.settle(&mut response, &shared.app.tasks).await;

@@ -6,7 +6,7 @@ use axum::http::{HeaderName, Method};
 use tower_http::cors::{Any, CorsLayer};
 
 /// What browsers may read of a response. The x402 clients need the payment headers.
-const EXPOSED: [&str; 32] = [
+const EXPOSED: [&str; 34] = [
     "cf-ray",
     "content-disposition",
     "deprecation",
@@ -36,6 +36,8 @@ const EXPOSED: [&str; 32] = [
     "x-service-model-deprecation-date",
     "x-service-model-deprecation-warning",
     "x-service-model-id",
+    "x-service-model-name",
+    "x-service-model-router",
     "x-service-rpc-cost-usd",
     "x-service-rpc-credits",
     "x-service-version",

@@ -31,6 +31,7 @@ use super::unsent::ConnectionUnsent;
 use super::write_timeout::WriteTimeout;
 use crate::origin::Peer;
 use crate::refusal::Refusal;
+use crate::refusal::openai_error::response_shape;
 
 /// Beyond this many, new connections wait in the kernel's queue.
 const CONNECTIONS_MAX: u32 = 16_384;
@@ -219,13 +220,14 @@ fn connect(
         let begun = under_way.begin(request.version()).map(|request| streams.begin(request));
         heard.cancel();
         let is_well_named = has_one_host(&request);
+        let shape = response_shape(request.uri().path());
         let is_http_1 = request.version() < Version::HTTP_2;
         let (mut router, stop) = (router.clone(), stop.clone());
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(peer);
         async move {
             if !is_well_named {
-                return Ok(Refusal::bad_host().into_response());
+                return Ok(shape(Refusal::bad_host().into_response()));
             }
             if let Some(begun) = &begun {
                 begun.wait_below_max().await;

@@ -1,10 +1,10 @@
 //! What `[[model]]` says about models of every type.
 
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use domain::catalogue::{
-    Deprecation, Model, ModelSpec, ModelType, Named, Privacy, Route, Successor,
+    Deprecation, Model, ModelSpec, ModelType, Named, Privacy, Route, Successor, WorkflowFile,
 };
 
 use super::value::word;
@@ -200,11 +200,15 @@ fn deprecation(reader: &Reader<'_>) -> Option<Deprecation> {
 }
 
 /// Relative to the file that names it.
-fn workflow(reader: &Reader<'_>) -> Option<PathBuf> {
+fn workflow(reader: &Reader<'_>) -> Option<WorkflowFile> {
     let path = reader.path("workflow")?;
-    let Origin::File { path: file, .. } = reader.origin_of("workflow") else { return Some(path) };
+    let origin = reader.origin_of("workflow");
+    let named_at = origin.to_string();
+    let Origin::File { path: file, .. } = origin else {
+        return Some(WorkflowFile { path, named_at });
+    };
     let folder = Path::new(&**file).parent().unwrap_or(Path::new(""));
-    Some(folder.join(path))
+    Some(WorkflowFile { path: folder.join(path), named_at })
 }
 
 fn routes(reader: &Reader<'_>, id: Option<&str>, providers: &[&str]) -> Vec<Route> {

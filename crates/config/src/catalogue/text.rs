@@ -1,8 +1,8 @@
 //! The keys of text and embedding models.
 
 use domain::catalogue::{
-    Capability, EmbeddingSpec, Named, Quantization, ReasoningEffort, SamplingDefaults, TextSpec,
-    Tier,
+    Capability, ChatField, EmbeddingSpec, Named, Quantization, ReasoningEffort, SamplingDefaults,
+    TextSpec, Tier,
 };
 
 use super::price;
@@ -55,33 +55,65 @@ pub(super) const TEXT_KEYS: &[Key] = &[
     ),
     Key::optional("max_images", COUNT, "How many images a request may hold."),
     Key::optional("max_videos", COUNT, "How many videos a request may hold."),
-    Key::with_default(
-        "default_temperature",
-        Kind::Number { least: 0.0, most: 2.0 },
-        "1.0",
-        "The temperature when callers send none.",
+    Key::optional(
+        "defaults",
+        Kind::Table,
+        "Sampling parameters that are sent where callers send none, such as \
+         `{ temperature = \"0.7\" }`. Without an entry here the upstream's own default applies.",
     ),
     Key::with_default(
-        "default_top_p",
-        Kind::Number { least: 0.0, most: 1.0 },
-        "1.0",
-        "The top_p when callers send none.",
+        "drop",
+        Kind::Choices(ChatField::NAMES),
+        "[]",
+        "Fields that the model's upstream is never sent, for models that refuse them. Wins over \
+         `defaults` and over the caller, who is told in `x-service-dropped-parameters`.",
     ),
+    Key::optional("default_temperature", TEMPERATURE, "Older name of `defaults.temperature`."),
+    Key::optional("default_top_p", SHARE, "Older name of `defaults.top_p`."),
     Key::optional(
         "default_frequency_penalty",
-        Kind::Number { least: -2.0, most: 2.0 },
-        "The frequency penalty when callers send none.",
+        PENALTY,
+        "Older name of `defaults.frequency_penalty`.",
     ),
     Key::optional(
         "default_presence_penalty",
-        Kind::Number { least: -2.0, most: 2.0 },
-        "The presence penalty when callers send none.",
+        PENALTY,
+        "Older name of `defaults.presence_penalty`.",
     ),
     Key::optional(
         "default_repetition_penalty",
-        Kind::Number { least: 0.0, most: 10.0 },
-        "The repetition penalty when callers send none.",
+        REPETITION,
+        "Older name of `defaults.repetition_penalty`.",
     ),
+];
+
+const TEMPERATURE: Kind = Kind::Number { least: 0.0, most: 2.0 };
+const SHARE: Kind = Kind::Number { least: 0.0, most: 1.0 };
+const PENALTY: Kind = Kind::Number { least: -2.0, most: 2.0 };
+const REPETITION: Kind = Kind::Number { least: 0.0, most: 10.0 };
+
+pub(super) const DEFAULTS_SECTION: Section = Section {
+    name: "model.defaults",
+    form: Form::Inner,
+    doc: "The `defaults` of a text model. Numbers may stand in quotes.",
+    keys: DEFAULTS_KEYS,
+};
+
+const DEFAULTS_KEYS: &[Key] = &[
+    Key::optional("temperature", TEMPERATURE, "The temperature."),
+    Key::optional("top_p", SHARE, "The share of likely tokens that is drawn from."),
+    Key::optional(
+        "top_k",
+        Kind::Integer { least: 0, most: u32::MAX as i64 },
+        "The number of likely tokens that is drawn from.",
+    ),
+    Key::optional("min_p", SHARE, "The least likelihood, relative to the likeliest token."),
+    Key::optional("min_temp", TEMPERATURE, "The lower end of a dynamic temperature."),
+    Key::optional("max_temp", TEMPERATURE, "The upper end of a dynamic temperature."),
+    Key::optional("frequency_penalty", PENALTY, "The frequency penalty."),
+    Key::optional("presence_penalty", PENALTY, "The presence penalty."),
+    Key::optional("repetition_penalty", REPETITION, "The repetition penalty."),
+    Key::optional("seed", Kind::Integer { least: i64::MIN, most: i64::MAX }, "The sampling seed."),
 ];
 
 pub(super) const EMBEDDING_SECTION: Section = Section {
@@ -112,6 +144,7 @@ pub(super) fn text(reader: &Reader<'_>) -> Option<TextSpec> {
     let images_max = count(reader, "max_images");
     let videos_max = count(reader, "max_videos");
     let sampling = sampling(reader);
+    let dropped_fields: Option<Vec<ChatField>> = words(reader, "drop");
     let price = price::text_price(reader);
     if let (Some(context), Some(most)) = (context_tokens, max_completion_tokens)
         && context < most
@@ -136,24 +169,37 @@ pub(super) fn text(reader: &Reader<'_>) -> Option<TextSpec> {
         reasoning_efforts: efforts,
         images_max,
         videos_max,
-        sampling: sampling?,
+        sampling: Box::new(sampling),
+        dropped_fields: dropped_fields?.into_iter().collect(),
         price: price?,
     })
 }
 
-fn sampling(reader: &Reader<'_>) -> Option<SamplingDefaults> {
-    let temperature = reader.number("default_temperature");
-    let top_p = reader.number("default_top_p");
-    let frequency_penalty = reader.number("default_frequency_penalty");
-    let presence_penalty = reader.number("default_presence_penalty");
-    let repetition_penalty = reader.number("default_repetition_penalty");
-    Some(SamplingDefaults {
-        temperature: temperature?,
-        top_p: top_p?,
-        frequency_penalty,
-        presence_penalty,
-        repetition_penalty,
-    })
+fn sampling(reader: &Reader<'_>) -> SamplingDefaults {
+    let table = reader.table("defaults", DEFAULTS_KEYS);
+    let number = |name: &str| table.as_ref().and_then(|table| table.quotable_number(name));
+    let integer = |name: &str| table.as_ref().and_then(|table| table.quotable_integer(name));
+    // A key of the model itself, from before there was the table.
+    let either = |name: &str, older: &'static str| {
+        let has_both = reader.has(older) && table.as_ref().is_some_and(|table| table.has(name));
+        if has_both {
+            let message = format!("`{older}` and `defaults.{name}` set the same; keep the latter");
+            reader.fault(older, message);
+        }
+        number(name).or(reader.number(older))
+    };
+    SamplingDefaults {
+        temperature: either("temperature", "default_temperature"),
+        top_p: either("top_p", "default_top_p"),
+        top_k: integer("top_k").and_then(|it| u32::try_from(it).ok()),
+        min_p: number("min_p"),
+        min_temp: number("min_temp"),
+        max_temp: number("max_temp"),
+        frequency_penalty: either("frequency_penalty", "default_frequency_penalty"),
+        presence_penalty: either("presence_penalty", "default_presence_penalty"),
+        repetition_penalty: either("repetition_penalty", "default_repetition_penalty"),
+        seed: integer("seed"),
+    }
 }
 
 pub(super) fn embedding(reader: &Reader<'_>) -> Option<EmbeddingSpec> {

@@ -37,8 +37,16 @@ pub struct Model {
     /// Engines that run the model; the first is tried first.
     pub routes: Vec<Route>,
     /// The file with what ComfyUI is to do, for models that run there.
-    pub workflow: Option<PathBuf>,
+    pub workflow: Option<WorkflowFile>,
     pub spec: ModelSpec,
+}
+
+/// A file that holds a workflow of ComfyUI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkflowFile {
+    pub path: PathBuf,
+    /// The line of the configuration that names it, for messages: `tollgate.toml:12`.
+    pub named_at: String,
 }
 
 impl Model {

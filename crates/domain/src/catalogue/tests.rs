@@ -37,13 +37,8 @@ fn text(id: &str) -> Model {
             reasoning_efforts: Choices::none(),
             images_max: None,
             videos_max: None,
-            sampling: SamplingDefaults {
-                temperature: 1.0,
-                top_p: 1.0,
-                frequency_penalty: None,
-                presence_penalty: None,
-                repetition_penalty: None,
-            },
+            sampling: Box::default(),
+            dropped_fields: BTreeSet::new(),
             price: TokenPrice {
                 base: TokenRates {
                     input: rate("0.10"),

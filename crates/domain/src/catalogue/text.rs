@@ -17,7 +17,9 @@ pub struct TextSpec {
     pub reasoning_efforts: Choices<ReasoningEffort>,
     pub images_max: Option<u64>,
     pub videos_max: Option<u64>,
-    pub sampling: SamplingDefaults,
+    pub sampling: Box<SamplingDefaults>,
+    /// Fields that the upstream of the model is never sent, from callers or from defaults.
+    pub dropped_fields: BTreeSet<ChatField>,
     pub price: TokenPrice,
 }
 
@@ -85,14 +87,44 @@ named! {
     }
 }
 
-/// Sampling parameters that apply when a caller sends none.
-#[derive(Debug, Clone, PartialEq)]
+named! {
+    /// A field of a chat that the operator can keep from a model's upstream, by its public name.
+    pub enum ChatField {
+        Temperature = "temperature",
+        TopP = "top_p",
+        TopK = "top_k",
+        MinP = "min_p",
+        MinTemp = "min_temp",
+        MaxTemp = "max_temp",
+        FrequencyPenalty = "frequency_penalty",
+        PresencePenalty = "presence_penalty",
+        RepetitionPenalty = "repetition_penalty",
+        Seed = "seed",
+        LogitBias = "logit_bias",
+        Stop = "stop",
+        StopTokenIds = "stop_token_ids",
+        ParallelToolCalls = "parallel_tool_calls",
+        ReasoningEffort = "reasoning_effort",
+        Verbosity = "verbosity",
+        PromptCacheKey = "prompt_cache_key",
+        PromptCacheRetention = "prompt_cache_retention",
+    }
+}
+
+/// Sampling parameters that the operator sets, sent where a caller sends none. The upstream's own
+/// defaults apply to those that are `None`.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SamplingDefaults {
-    pub temperature: f64,
-    pub top_p: f64,
+    pub temperature: Option<f64>,
+    pub top_p: Option<f64>,
+    pub top_k: Option<u32>,
+    pub min_p: Option<f64>,
+    pub min_temp: Option<f64>,
+    pub max_temp: Option<f64>,
     pub frequency_penalty: Option<f64>,
     pub presence_penalty: Option<f64>,
     pub repetition_penalty: Option<f64>,
+    pub seed: Option<i64>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

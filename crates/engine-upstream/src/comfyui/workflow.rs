@@ -1,6 +1,7 @@
 //! A workflow in ComfyUI's API format, with slots: `{{prompt}}` and others stand in the operator's
 //! file where values go. A text that is nothing but a slot becomes the value itself, a number where
-//! that is one; inside a longer text the value is written out.
+//! that is one; inside a longer text the value is written out. `{{cfg_scale|7}}` has a default, a
+//! JSON value, for requests without one.
 
 use std::fmt;
 
@@ -102,11 +103,40 @@ impl Slot {
     }
 }
 
+/// What stands between double braces: a slot, and the value for requests without one.
+#[derive(Debug, Clone, PartialEq)]
+struct SlotUse {
+    slot: Slot,
+    default: Option<Value>,
+}
+
+impl SlotUse {
+    fn parse(inner: &str) -> Result<SlotUse, WorkflowFault> {
+        let (name, default) = match inner.split_once('|') {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        let slot = Slot::named(name.trim()).ok_or_else(|| {
+            let known = Slot::ALL.map(Slot::name).join(", ");
+            WorkflowFault(format!("it has the slot {{{{{inner}}}}}; there are {known}"))
+        })?;
+        let default = default.map(|text| serde_json::from_str(text.trim())).transpose();
+        let default = default.map_err(|_| {
+            let message = format!(
+                "the default of the slot {{{{{inner}}}}} is no JSON value; write numbers as 7 and \
+                 texts as \\\"blurry\\\""
+            );
+            WorkflowFault(message)
+        })?;
+        Ok(SlotUse { slot, default })
+    }
+}
+
 /// A workflow whose slots are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workflow {
     graph: Value,
-    slots: Vec<Slot>,
+    slots: Vec<SlotUse>,
 }
 
 /// Why a file is no workflow.
@@ -146,21 +176,34 @@ impl Workflow {
     }
 
     pub fn has(&self, slot: Slot) -> bool {
-        self.slots.contains(&slot)
+        self.slots.iter().any(|it| it.slot == slot)
+    }
+
+    /// Whether the slot has a default in every place where it stands.
+    pub fn has_default(&self, slot: Slot) -> bool {
+        self.has(slot) && self.required_slots().all(|it| it != slot)
+    }
+
+    /// The slots that need a value in every request.
+    pub fn required_slots(&self) -> impl Iterator<Item = Slot> {
+        self.slots.iter().filter(|it| it.default.is_none()).map(|it| it.slot)
     }
 
     /// The workflow with these values. A slot without a value cannot be run, and neither can what a
-    /// caller sent on purpose and has no slot.
-    pub fn filled(&self, values: &[(Slot, Value)]) -> Result<Value, EngineError> {
-        let missing = self.slots.iter().find(|slot| values.iter().all(|(it, _)| it != *slot));
-        if let Some(slot) = missing {
-            let message = format!("This model needs `{}`.", slot.name());
-            return Err(EngineError::Rejected { message });
+    /// caller sent on purpose and has no slot. `field` is the public name of a slot's value.
+    pub fn filled(
+        &self,
+        values: &[(Slot, Value)],
+        field: fn(Slot) -> &'static str,
+    ) -> Result<Value, EngineError> {
+        let is_missing = |slot: &Slot| values.iter().all(|(it, _)| it != slot);
+        if let Some(slot) = self.required_slots().find(is_missing) {
+            return Err(EngineError::FieldMissing { field: field(slot) });
         }
         let mut sent = values.iter().map(|(slot, _)| *slot);
         let left_out = |slot: &Slot| Slot::SENT_ON_PURPOSE.contains(slot) && !self.has(*slot);
         if let Some(slot) = sent.find(left_out) {
-            let message = format!("This model takes no `{}`.", slot.name());
+            let message = format!("This model takes no `{}`.", field(slot));
             return Err(EngineError::Rejected { message });
         }
         let mut graph = self.graph.clone();
@@ -169,16 +212,13 @@ impl Workflow {
     }
 }
 
-fn find_slots(value: &Value, slots: &mut Vec<Slot>) -> Result<(), WorkflowFault> {
+fn find_slots(value: &Value, slots: &mut Vec<SlotUse>) -> Result<(), WorkflowFault> {
     match value {
         Value::String(text) => {
-            for name in names(text) {
-                let slot = Slot::named(name.trim()).ok_or_else(|| {
-                    let known = Slot::ALL.map(Slot::name).join(", ");
-                    WorkflowFault(format!("it has the slot {{{{{name}}}}}; there are {known}"))
-                })?;
-                if !slots.contains(&slot) {
-                    slots.push(slot);
+            for inner in inner_texts(text) {
+                let found = SlotUse::parse(inner)?;
+                if !slots.contains(&found) {
+                    slots.push(found);
                 }
             }
             Ok(())
@@ -190,8 +230,8 @@ fn find_slots(value: &Value, slots: &mut Vec<Slot>) -> Result<(), WorkflowFault>
 }
 
 /// What stands between double braces.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(OPEN).skip(1).filter_map(|rest| rest.split_once(CLOSE)).map(|(name, _)| name)
+fn inner_texts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(OPEN).skip(1).filter_map(|rest| rest.split_once(CLOSE)).map(|(inner, _)| inner)
 }
 
 fn fill(value: &mut Value, values: &[(Slot, Value)]) {
@@ -209,13 +249,15 @@ fn fill(value: &mut Value, values: &[(Slot, Value)]) {
 
 /// What was filled in is not looked at again, so that a prompt cannot hold slots.
 fn filled_text(text: &str, values: &[(Slot, Value)]) -> Option<Value> {
-    let value = |name: &str| {
-        let slot = Slot::named(name.trim())?;
-        values.iter().find(|(it, _)| *it == slot).map(|(_, value)| value)
+    let value = |inner: &str| {
+        let found = SlotUse::parse(inner).ok()?;
+        let sent = values.iter().find(|(it, _)| *it == found.slot);
+        sent.map(|(_, value)| value.clone()).or(found.default)
     };
     let whole = text.trim().strip_prefix(OPEN).and_then(|it| it.strip_suffix(CLOSE));
+    let whole = whole.filter(|inner| !inner.contains(OPEN));
     if let Some(value) = whole.and_then(value) {
-        return Some(value.clone());
+        return Some(value);
     }
     if !text.contains(OPEN) {
         return None;
@@ -229,7 +271,7 @@ fn filled_text(text: &str, values: &[(Slot, Value)]) -> Option<Value> {
             break;
         };
         match value(name) {
-            Some(Value::String(text)) => filled.push_str(text),
+            Some(Value::String(text)) => filled.push_str(&text),
             Some(other) => filled.push_str(&other.to_string()),
             None => {}
         }
@@ -259,7 +301,7 @@ mod tests {
             (Slot::Prompt, json!("a {{seed}} \"fox\"")),
             (Slot::Width, json!(512)),
         ];
-        let filled = workflow.filled(&values).unwrap();
+        let filled = workflow.filled(&values, Slot::name).unwrap();
         assert_eq!(filled["3"]["inputs"], json!({"seed": 7, "cfg": 2.5}));
         assert_eq!(filled["6"]["inputs"]["text"], "best, a {{seed}} \"fox\", 512 px");
     }
@@ -267,11 +309,42 @@ mod tests {
     #[test]
     fn what_is_missing_or_would_be_left_out_is_said() {
         let workflow = Workflow::parse(GRAPH).unwrap();
-        let told = |values: &[(Slot, Value)]| format!("{:?}", workflow.filled(values));
-        assert!(told(&[(Slot::Prompt, json!("x"))]).contains("needs `seed`"));
+        let told = |values: &[(Slot, Value)]| format!("{:?}", workflow.filled(values, Slot::name));
+        assert!(told(&[(Slot::Prompt, json!("x"))]).contains("FieldMissing { field: \"seed\" }"));
         let all = [Slot::Seed, Slot::CfgScale, Slot::Prompt, Slot::Width, Slot::Image];
         let all: Vec<(Slot, Value)> = all.into_iter().map(|slot| (slot, json!(1))).collect();
         assert!(told(&all).contains("takes no `image`"));
+    }
+
+    #[test]
+    fn a_default_stands_in_for_what_was_not_sent() {
+        let graph = r#"{"1": {"class_type": "A", "inputs": {
+            "cfg": "{{cfg_scale|7.5}}", "steps": "{{ steps | 20 }}", "text": "{{prompt}}",
+            "not": "ugly, {{negative_prompt|\"blurry\"}}", "on": "{{scale|true}}"}}}"#;
+        let workflow = Workflow::parse(graph).unwrap();
+        assert!(workflow.has(Slot::Steps) && workflow.has_default(Slot::Steps));
+        assert!(!workflow.has_default(Slot::Prompt) && !workflow.has_default(Slot::Seed));
+        let filled = |values: &[(Slot, Value)]| {
+            workflow.filled(values, Slot::name).unwrap()["1"]["inputs"].clone()
+        };
+        let prompt = (Slot::Prompt, json!("a fox"));
+        let expected = json!({"cfg": 7.5, "steps": 20, "text": "a fox", "not": "ugly, blurry",
+            "on": true});
+        assert_eq!(filled(std::slice::from_ref(&prompt)), expected);
+        let expected = json!({"cfg": 7.5, "steps": 4, "text": "a fox", "not": "ugly, dark",
+            "on": true});
+        let values = [prompt, (Slot::Steps, json!(4)), (Slot::NegativePrompt, json!("dark"))];
+        assert_eq!(filled(&values), expected);
+    }
+
+    #[test]
+    fn a_slot_that_stands_once_with_and_once_without_a_default_is_needed() {
+        let graph =
+            r#"{"1": {"class_type": "A", "inputs": {"a": "{{steps|1}}", "b": "{{steps}}"}}}"#;
+        let workflow = Workflow::parse(graph).unwrap();
+        assert!(!workflow.has_default(Slot::Steps));
+        let expected = EngineError::FieldMissing { field: "steps" };
+        assert_eq!(workflow.filled(&[], Slot::name), Err(expected));
     }
 
     #[test]
@@ -283,5 +356,7 @@ mod tests {
         assert!(told(r#"{"1": {"class_type": "A"}}"#).contains("no slot"));
         let unknown = told(r#"{"1": {"class_type": "A", "inputs": {"a": "{{promt}}"}}}"#);
         assert!(unknown.contains("{{promt}}; there are prompt, "), "{unknown}");
+        let bare = told(r#"{"1": {"class_type": "A", "inputs": {"a": "{{steps|many}}"}}}"#);
+        assert!(bare.contains("{{steps|many}} is no JSON value"), "{bare}");
     }
 }

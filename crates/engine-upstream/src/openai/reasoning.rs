@@ -33,7 +33,7 @@ impl ReasoningBody {
                 ..ReasoningBody::default()
             },
             ReasoningStyle::Object => {
-                ReasoningBody { reasoning: Some(object(asked, effort)), ..ReasoningBody::default() }
+                ReasoningBody { reasoning: object(asked, effort), ..ReasoningBody::default() }
             }
             ReasoningStyle::Template => ReasoningBody {
                 reasoning_effort: effort.and_then(three_steps),
@@ -44,7 +44,8 @@ impl ReasoningBody {
     }
 }
 
-fn object(asked: &Reasoning, effort: Option<Effort>) -> Value {
+/// `summary` is a word of `/responses` and is never sent in a chat.
+fn object(asked: &Reasoning, effort: Option<Effort>) -> Option<Value> {
     let mut object = serde_json::Map::new();
     if let Some(effort) = effort {
         object.insert("effort".to_owned(), json!(effort.word()));
@@ -52,10 +53,7 @@ fn object(asked: &Reasoning, effort: Option<Effort>) -> Value {
     if let Some(enabled) = asked.enabled {
         object.insert("enabled".to_owned(), json!(enabled));
     }
-    if let Some(summary) = &asked.summary {
-        object.insert("summary".to_owned(), json!(summary));
-    }
-    Value::Object(object)
+    (!object.is_empty()).then_some(Value::Object(object))
 }
 
 /// Open models know three steps; the finer ones of others go to the nearest.

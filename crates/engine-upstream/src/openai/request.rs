@@ -11,7 +11,7 @@ use super::message::MessageBody;
 use super::reasoning::ReasoningBody;
 use super::tools::{ToolBody, tools};
 use crate::dropped;
-use crate::quirks::{OutputCap, Quirks, ReasoningStyle};
+use crate::quirks::{OutputCap, Quirks};
 
 pub(crate) fn whole(
     request: &ChatRequest,
@@ -285,7 +285,6 @@ pub(super) fn extensions(request: &ChatRequest) -> ExtensionsBody<'_> {
 pub(crate) fn dropped(request: &ChatRequest, quirks: Quirks) -> Vec<String> {
     let (sampling, reasoning) = (&request.sampling, &request.reasoning);
     let is_strict = !quirks.takes_extensions;
-    let tells_summary = quirks.reasoning == ReasoningStyle::Object;
     let absent = [
         ("top_k", is_strict && sampling.top_k.is_some()),
         ("min_p", is_strict && sampling.min_p.is_some()),
@@ -293,7 +292,7 @@ pub(crate) fn dropped(request: &ChatRequest, quirks: Quirks) -> Vec<String> {
         ("max_temp", is_strict && sampling.temperature_max.is_some()),
         ("repetition_penalty", is_strict && sampling.repetition_penalty.is_some()),
         ("stop_token_ids", is_strict && !request.stop_token_ids.is_empty()),
-        ("reasoning.summary", !tells_summary && reasoning.summary.is_some()),
+        ("reasoning.summary", reasoning.summary.is_some()),
     ];
     let ours = absent.into_iter().filter(|(_, is_asked)| *is_asked);
     let mut names: Vec<String> = ours.map(|(name, _)| name.to_owned()).collect();

@@ -60,6 +60,7 @@ fn order(a: &Candidate, b: &Candidate) -> Ordering {
 fn rank(error: &EngineError) -> u8 {
     match error {
         EngineError::Rejected { .. }
+        | EngineError::FieldMissing { .. }
         | EngineError::ContextOverflow { .. }
         | EngineError::ContentPolicy { .. } => 0,
         EngineError::Overloaded { retry_after: Some(_) } | EngineError::NotReady { .. } => 1,

@@ -38,7 +38,7 @@ impl Driver for ComfyUiMedia {
             read_picture(picture)?;
             values.push((slot, Value::Null));
         }
-        self.workflow.filled(&values).map(drop)
+        self.workflow.filled(&values, self.field_names()).map(drop)
     }
 
     async fn submit(&self, _: &str, request: &MediaRequest) -> Result<Ticket, EngineError> {
@@ -47,7 +47,8 @@ impl Driver for ComfyUiMedia {
             let (extension, mime, bytes) = read_picture(picture)?;
             values.push((slot, self.server.upload(extension, mime, bytes).await?));
         }
-        self.server.submit(self.workflow.filled(&values)?).await.map(Ticket)
+        let graph = self.workflow.filled(&values, self.field_names())?;
+        self.server.submit(graph).await.map(Ticket)
     }
 
     async fn look(&self, ticket: &Ticket) -> Result<Progress, EngineError> {
@@ -83,6 +84,13 @@ impl ComfyUiMedia {
         progress(&self.server.told_of(id).await?, id, self.work)
     }
 
+    fn field_names(&self) -> fn(Slot) -> &'static str {
+        match self.work {
+            MediaWork::Music => music_field,
+            MediaWork::Video => video_field,
+        }
+    }
+
     /// What a request fills in, but for its pictures.
     fn values(&self, request: &MediaRequest) -> Result<Vec<(Slot, Value)>, EngineError> {
         let mut values = match request {
@@ -93,9 +101,33 @@ impl ComfyUiMedia {
         if !has_lyrics {
             // A workflow for songs can also make music without words.
             let nothing = (Slot::Lyrics, NO_LYRICS.into());
-            values.extend(self.workflow.has(Slot::Lyrics).then_some(nothing));
+            let needs_lyrics =
+                self.workflow.has(Slot::Lyrics) && !self.workflow.has_default(Slot::Lyrics);
+            values.extend(needs_lyrics.then_some(nothing));
+        }
+        if self.workflow.has_default(Slot::NegativePrompt) {
+            values.retain(|(slot, text)| *slot != Slot::NegativePrompt || text != "");
         }
         Ok(values)
+    }
+}
+
+/// The field of `POST /audio/queue` that fills a slot.
+fn music_field(slot: Slot) -> &'static str {
+    match slot {
+        Slot::Lyrics => "lyrics_prompt",
+        other => other.name(),
+    }
+}
+
+/// The field of `POST /video/queue` that fills a slot.
+fn video_field(slot: Slot) -> &'static str {
+    match slot {
+        Slot::Image => "image_url",
+        Slot::EndImage => "end_image_url",
+        Slot::DurationSeconds | Slot::Frames16 | Slot::Frames24 => "duration",
+        Slot::Width | Slot::Height => "resolution",
+        other => other.name(),
     }
 }
 

@@ -97,7 +97,7 @@ async fn a_picture_is_uploaded_before_it_is_moved() {
     engine.submit("x", &MediaRequest::Video(moved_picture())).await.unwrap();
     check_handed_in(&stub, "moved-picture");
     let without = engine.submit("x", &MediaRequest::Video(clip())).await;
-    assert!(matches!(without, Err(EngineError::Rejected { .. })), "it needs a picture");
+    assert_eq!(without, Err(EngineError::FieldMissing { field: "image_url" }));
     let engine = engine_of(&stub, MediaWork::Video, "video");
     let with = engine.submit("x", &MediaRequest::Video(moved_picture())).await;
     assert!(matches!(with, Err(EngineError::Rejected { .. })), "it takes no picture");

@@ -53,7 +53,7 @@ pub(crate) fn workflow(bytes: &[u8]) -> bool {
         .filter(|slot| workflow.has(*slot))
         .map(|slot| (slot, if slot == Slot::Prompt { json!(prompt) } else { json!(7) }))
         .collect();
-    let filled = workflow.filled(&values).expect("every slot has a value");
+    let filled = workflow.filled(&values, Slot::name).expect("every slot has a value");
     let graph: Value = serde_json::from_str(&file).expect("it was read before");
     check_filled(&graph, &filled, &prompt);
     true

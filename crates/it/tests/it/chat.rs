@@ -113,7 +113,7 @@ async fn every_bound_of_the_specification_is_checked_at_once() {
     let app = TestApp::start().await;
     let body = json!({
         "model": 1, "messages": [], "temperature": 3, "top_p": -0.1, "min_p": 2, "n": 0,
-        "seed": 0, "frequency_penalty": -3, "repetition_penalty": -1, "top_k": -1,
+        "seed": 1.5, "frequency_penalty": -3, "repetition_penalty": -1, "top_k": -1,
         "stop": ["a", "b", "c", "d", "e"], "reasoning_effort": "huge", "max_completion_tokens": 0,
         "fallbacks": [{}], "tool_choice": "maybe", "prompt_cache_retention": "forever",
         "service_parameters": {"enable_web_search": "yes"},
@@ -127,7 +127,7 @@ async fn every_bound_of_the_specification_is_checked_at_once() {
         ["top_p"]: "Must be at least 0"
         ["min_p"]: "Must be at most 1"
         ["n"]: "Must be at least 1"
-        ["seed"]: "Must be at least 1"
+        ["seed"]: "Expected integer, received float"
         ["frequency_penalty"]: "Must be at least -2"
         ["repetition_penalty"]: "Must be at least 0"
         ["top_k"]: "Must be at least 0"

@@ -1,5 +1,7 @@
 //! Rate limits, the block after failures, and the headers that tell of them.
 
+use axum::body::Body;
+use axum::http::Method;
 use expect_test::expect;
 use serde_json::json;
 use testkit::app::TestApp;
@@ -129,6 +131,33 @@ async fn refusals_say_where_the_caller_stands_too() {
         }
     }
     assert_eq!(cases[2].1.header("x-ratelimit-remaining-requests"), "99");
+}
+
+#[tokio::test]
+async fn callers_without_a_credential_see_the_limits_of_their_address() {
+    let app = TestApp::start().await;
+    let chat = json!({"model": "qwen3:4b", "messages": [{"role": "user", "content": "x"}]});
+    let stranger = app.anonymous();
+    let wrong = stranger.bearer("SERVICE_INFERENCE_KEY_wrong");
+    let document = |path| stranger.send_raw(Method::GET, path, Body::empty());
+    let cases = [
+        (402, stranger.post("/chat/completions", &chat).await),
+        (401, wrong.post("/chat/completions", &chat).await),
+        (401, stranger.get("/api_keys").await),
+        (404, document("/api/v1/nowhere").await),
+        (200, document("/api/v1/openapi.json").await),
+        (200, document("/v1/openapi.json").await),
+        (200, document("/api/v1/doc/api/swagger.yaml").await),
+    ];
+    for (status, reply) in &cases {
+        assert_eq!(reply.status, *status, "{}", reply.text());
+        for name in &NAMES[..3] {
+            assert!(0 < reply.header(name).parse::<u64>().unwrap(), "{status}: {name}");
+        }
+        assert_eq!(reply.header("x-ratelimit-type"), "global", "{status}");
+    }
+    let own = app.admin().send_raw(Method::GET, "/api/v1/openapi.json", Body::empty()).await;
+    assert_eq!(own.header("x-ratelimit-type"), "user");
 }
 
 #[tokio::test]

@@ -43,14 +43,12 @@ fn ids_and_parameters_are_kept_as_they_were_written() {
     check(
         r#"[{"jsonrpc":"2.0","id":18446744073709551615,"method":"eth_call","params":[ {"to" : "0x"} ]},
             {"id":"\u0061b","method":"eth_chainId"},
-            {"id":1.50,"method":"eth_chainId","params":[]},
             {"id":null,"method":"eth_chainId","params":[1e400]},
             {"id":-0,"method":"eth_\u0063all","params":[],"extra":true},
             {"id":-0,"method":"eth_call","params":[]}]"#,
         expect![[r#"
             18446744073709551615 eth_call [ {"to" : "0x"} ]
             "\u0061b" eth_chainId []
-            1.50 eth_chainId []
             null eth_chainId [1e400]
             -0 eth_call []
             -0 eth_call []
@@ -77,20 +75,24 @@ fn everything_wrong_is_reported_at_once() {
             {"id":1,"id":2,"method":"eth_call"},
             {"id":true,"method":"eth_accounts","params":null},
             {"id":1},
-            ["2.0",1,"eth_call",[]]]"#,
+            ["2.0",1,"eth_call",[]],
+            {"id":1.5,"method":"eth_call"},
+            {"id":1e3,"method":"eth_call"}]"#,
         expect![[r#"
             Some(0) Some("jsonrpc"): Expected "2.0"
-            Some(0) Some("id"): Expected a number, a string or null
+            Some(0) Some("id"): Expected an integer, a string or null
             Some(0) Some("params"): Expected an array
             Some(0) Some("method"): Expected a string
             Some(1) Some("id"): Required in a batch
             Some(2) None: Expected a JSON-RPC object
             Some(3) None: Not readable: duplicate field `id` at line 1 column 12
-            Some(4) Some("id"): Expected a number, a string or null
+            Some(4) Some("id"): Expected an integer, a string or null
             Some(4) Some("params"): Expected an array
             Some(4) Some("method"): eth_accounts is not served on ethereum-mainnet: no node here holds keys or mines; sign locally and use eth_sendRawTransaction
             Some(5) Some("method"): Required
             Some(6) None: Expected a JSON-RPC object
+            Some(7) Some("id"): Expected an integer, a string or null
+            Some(8) Some("id"): Expected an integer, a string or null
         "#]],
     );
 }

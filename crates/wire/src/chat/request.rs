@@ -29,6 +29,7 @@ pub struct ChatCompletionRequest {
     #[schemars(range(min = 0, max = 20))]
     pub top_logprobs: Option<u32>,
     /// Deprecated name of `max_completion_tokens`; zero or less is as if absent.
+    #[schemars(extend("deprecated" = true))]
     pub max_tokens: Option<i64>,
     /// The most tokens an answer may have, reasoning included.
     #[schemars(range(min = 1))]
@@ -48,8 +49,7 @@ pub struct ChatCompletionRequest {
     /// Number of choices.
     #[schemars(range(min = 1, max = 128))]
     pub n: Option<u32>,
-    /// Sampling seed.
-    #[schemars(range(min = 1))]
+    /// Sampling seed: any integer.
     pub seed: Option<i64>,
     /// Where to stop: one sequence, or up to four.
     pub stop: Option<Stop>,

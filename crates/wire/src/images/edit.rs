@@ -20,7 +20,7 @@ pub struct EditRequest {
     pub model: Option<String>,
     /// Deprecated: another name of `model`.
     #[serde(rename = "modelId")]
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("deprecated" = true))]
     pub model_id: Option<String>,
     /// One of the model's ratios; `auto`, or none, keeps that of the picture.
     #[schemars(length(min = 1, max = 16))]

@@ -54,6 +54,7 @@ pub struct ImageRequest {
     pub hide_watermark: Option<bool>,
     /// Deprecated and disabled: it is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("deprecated" = true))]
     pub inpaint: Option<Value>,
     /// In percent, for models with adapters.
     #[serde(skip_serializing_if = "Option::is_none")]

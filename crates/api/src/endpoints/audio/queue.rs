@@ -58,5 +58,6 @@ async fn queue_audio(
         status: QueuedStatus::Queued,
     })?;
     let fingerprint = || Fingerprint::of("POST", PATH, &bytes);
-    keyed::run(&app, order, key, fingerprint).await.map(Queued::new)
+    let given = keyed::run(&app, order, key, fingerprint).await?;
+    Ok(Queued::new(given, &resolved))
 }

@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 
 pub(super) fn rewrite(body: &mut Value) {
     let Value::Object(body) = body else { return };
+    if let Some(Value::String(text)) = body.get("input") {
+        let message = json!([{"role": "user", "content": text}]);
+        body.insert("input".to_owned(), message);
+    }
     rename(body, "input", "messages");
     rename(body, "max_output_tokens", "max_tokens");
     rename(body, "promptCacheKey", "prompt_cache_key");
     rename(body, "venice_parameters", "service_parameters");
-    if let Some(text @ Value::String(_)) = body.get("messages") {
-        let content = text.clone();
-        body.insert("messages".to_owned(), json!([{"role": "user", "content": content}]));
-    }
     let asks_search = body.shift_remove("web_search") == Some(Value::Bool(true));
     if asks_search {
         let parameters = body.entry("service_parameters").or_insert_with(|| json!({}));

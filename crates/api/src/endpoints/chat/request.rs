@@ -62,7 +62,7 @@ fn of(
         messages,
         completion_tokens_max: answer_max(body, text),
         may_exceed_context: false,
-        sampling: options::sampling(body, &text.sampling),
+        sampling: options::sampling(body),
         stop: options::stop(body),
         stop_token_ids: body.stop_token_ids.clone().unwrap_or_default(),
         choices: body.n,

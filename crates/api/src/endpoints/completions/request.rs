@@ -24,13 +24,11 @@ pub(super) fn of(body: CompletionRequest, text: &TextSpec) -> Result<ChatRequest
     let suffix = body.suffix.filter(|suffix| !suffix.is_empty());
     let tokens_default =
         text.max_completion_tokens.map_or(TOKENS_DEFAULT, |max| max.min(TOKENS_DEFAULT));
-    let defaults = &text.sampling;
     let sampling = Sampling {
-        temperature: body.temperature.or(Some(defaults.temperature)),
-        top_p: body.top_p.or(Some(defaults.top_p)),
-        frequency_penalty: body.frequency_penalty.or(defaults.frequency_penalty),
-        presence_penalty: body.presence_penalty.or(defaults.presence_penalty),
-        repetition_penalty: defaults.repetition_penalty,
+        temperature: body.temperature,
+        top_p: body.top_p,
+        frequency_penalty: body.frequency_penalty,
+        presence_penalty: body.presence_penalty,
         seed: body.seed,
         ..Sampling::default()
     };

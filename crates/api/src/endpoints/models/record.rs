@@ -83,8 +83,8 @@ fn text_spec(common: wire::CommonSpec, text: &TextSpec) -> wire::TextSpec {
         max_completion_tokens: text.max_completion_tokens,
         capabilities: capabilities(text),
         constraints: wire::TextConstraints {
-            temperature: wire::DefaultValue { default: text.sampling.temperature },
-            top_p: wire::DefaultValue { default: text.sampling.top_p },
+            temperature: wire::DefaultValue { default: text.sampling.temperature.unwrap_or(1.0) },
+            top_p: wire::DefaultValue { default: text.sampling.top_p.unwrap_or(1.0) },
             frequency_penalty: penalty(text.sampling.frequency_penalty),
             presence_penalty: penalty(text.sampling.presence_penalty),
             repetition_penalty: penalty(text.sampling.repetition_penalty),

@@ -73,8 +73,8 @@ fn faults(chat: &ChatRequest, text: &TextSpec) -> Faults {
     faults
 }
 
-/// A model that does not think is not told how to, one that sees one picture at a time sees the
-/// latest, and each draws as its entry in the catalogue says.
+/// A model that does not think is not told how to, and one that sees one picture at a time sees the
+/// latest.
 fn fitted(mut chat: ChatRequest, text: &TextSpec) -> ChatRequest {
     if !text.has(Capability::Reasoning) {
         chat.reasoning = Reasoning::default();
@@ -85,12 +85,6 @@ fn fitted(mut chat: ChatRequest, text: &TextSpec) -> ChatRequest {
             drop_images(message);
         }
     }
-    let (sampling, defaults) = (&mut chat.sampling, &text.sampling);
-    sampling.temperature = sampling.temperature.or(Some(defaults.temperature));
-    sampling.top_p = sampling.top_p.or(Some(defaults.top_p));
-    sampling.frequency_penalty = defaults.frequency_penalty;
-    sampling.presence_penalty = defaults.presence_penalty;
-    sampling.repetition_penalty = defaults.repetition_penalty;
     chat
 }
 

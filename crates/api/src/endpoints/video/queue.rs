@@ -69,7 +69,8 @@ async fn queue_video(
             .then(|| format!("{}{BASE_PATH}{}", app.settings.public_url, app.jobs.link(job))),
     })?;
     let fingerprint = || Fingerprint::of("POST", PATH, &bytes);
-    keyed::run(&app, order, key, fingerprint).await.map(Queued::new)
+    let given = keyed::run(&app, order, key, fingerprint).await?;
+    Ok(Queued::new(given, &resolved))
 }
 
 /// Another video model, for a caller whose prompt this one's provider refuses.

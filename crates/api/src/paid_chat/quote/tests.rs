@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use domain::catalogue::{Choices, Quantization, SamplingDefaults, Tier};
+use domain::catalogue::{Choices, Quantization, Tier};
 use domain::pricing::{Rate, TokenRates};
 use engine::{Content, Message};
 
 use super::*;
 
 /// In a context of 8,192 tokens.
-fn model(max_completion_tokens: Option<u64>) -> TextSpec {
+pub(in crate::paid_chat) fn model(max_completion_tokens: Option<u64>) -> TextSpec {
     let rate = Rate::at_par(money::Price::FREE);
     TextSpec {
         tier: Tier::Xs,
@@ -20,13 +20,8 @@ fn model(max_completion_tokens: Option<u64>) -> TextSpec {
         reasoning_efforts: Choices::none(),
         images_max: None,
         videos_max: None,
-        sampling: SamplingDefaults {
-            temperature: 1.0,
-            top_p: 1.0,
-            frequency_penalty: None,
-            presence_penalty: None,
-            repetition_penalty: None,
-        },
+        sampling: Box::default(),
+        dropped_fields: BTreeSet::new(),
         price: TokenPrice {
             base: TokenRates {
                 input: rate,

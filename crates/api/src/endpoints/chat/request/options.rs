@@ -1,23 +1,23 @@
 //! Sampling, tools and the form of the answer.
 
-use domain::catalogue::SamplingDefaults;
 use engine::{Effort, Logprobs, ResponseFormat, Sampling, Tool, ToolChoice};
 use schema_check::Faults;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use wire::chat::{self, ChatCompletionRequest, Stop, ToolChoiceMode};
 
-pub(super) fn sampling(body: &ChatCompletionRequest, defaults: &SamplingDefaults) -> Sampling {
+/// What the caller sent; the model's own settings are added with its candidate.
+pub(super) fn sampling(body: &ChatCompletionRequest) -> Sampling {
     Sampling {
-        temperature: body.temperature.or(Some(defaults.temperature)),
+        temperature: body.temperature,
         temperature_min: body.min_temp,
         temperature_max: body.max_temp,
-        top_p: body.top_p.or(Some(defaults.top_p)),
+        top_p: body.top_p,
         top_k: body.top_k,
         min_p: body.min_p,
-        frequency_penalty: body.frequency_penalty.or(defaults.frequency_penalty),
-        presence_penalty: body.presence_penalty.or(defaults.presence_penalty),
-        repetition_penalty: body.repetition_penalty.or(defaults.repetition_penalty),
+        frequency_penalty: body.frequency_penalty,
+        presence_penalty: body.presence_penalty,
+        repetition_penalty: body.repetition_penalty,
         seed: body.seed,
     }
 }

@@ -1,0 +1,71 @@
+//! The response headers in the document: each defined once, and named at the responses that have it.
+
+use serde_json::{Map, Value, json};
+
+/// A header with its type and its meaning.
+struct DocumentedHeader {
+    name: &'static str,
+    kind: &'static str,
+    meaning: &'static str,
+}
+
+const fn header(name: &'static str, kind: &'static str, meaning: &'static str) -> DocumentedHeader {
+    DocumentedHeader { name, kind, meaning }
+}
+
+/// Of every response.
+const ALWAYS: [DocumentedHeader; 7] = [
+    header("CF-RAY", "string", "The request's id, for support. Also sent as `x-request-id`."),
+    header("x-request-id", "string", "The request's id, for support."),
+    header("x-service-version", "string", "The version of this document."),
+    header("x-service-timestamp", "string", "When the response was written, in ISO 8601."),
+    header("x-ratelimit-limit-requests", "integer", "The requests that are allowed in a window."),
+    header("x-ratelimit-remaining-requests", "integer", "The requests left in this window."),
+    header("x-ratelimit-reset-requests", "integer", "When the window ends, in Unix seconds."),
+];
+
+/// Of what a model answers.
+const OF_MODELS: [DocumentedHeader; 4] = [
+    header("x-service-model-id", "string", "The model that answered."),
+    header("x-service-model-name", "string", "The name of the model that answered."),
+    header(
+        "x-service-model-router",
+        "string",
+        "The provider that answered; where that is not known, the providers of the model.",
+    ),
+    header("X-Balance-Remaining", "string", "What is left to spend, in US dollars."),
+];
+
+const RETRY_AFTER: DocumentedHeader =
+    header("Retry-After", "integer", "The seconds to wait before the next try.");
+const PAYMENT_REQUIRED: DocumentedHeader =
+    header("PAYMENT-REQUIRED", "string", "How a wallet can pay: x402 requirements in base64.");
+
+/// The definitions that responses refer to.
+pub(super) fn definitions() -> Value {
+    let all = ALWAYS.iter().chain(&OF_MODELS).chain([&RETRY_AFTER, &PAYMENT_REQUIRED]);
+    let definition = |it: &DocumentedHeader| {
+        let schema = json!({ "type": it.kind });
+        (it.name.to_owned(), json!({ "description": it.meaning, "schema": schema }))
+    };
+    Value::Object(all.map(definition).collect())
+}
+
+/// Names the headers at each response of an operation.
+pub(crate) fn add_headers(operation: &mut Value, is_answered_by_model: bool) {
+    let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
+    for (status, response) in responses.into_iter().flatten() {
+        let further: &[DocumentedHeader] = match status.as_str() {
+            "200" if is_answered_by_model => &OF_MODELS,
+            "402" => &[PAYMENT_REQUIRED],
+            "429" | "503" => &[RETRY_AFTER],
+            _ => &[],
+        };
+        let reference = |it: &DocumentedHeader| {
+            let target = format!("#/components/headers/{}", it.name);
+            (it.name.to_owned(), json!({ "$ref": target }))
+        };
+        let headers: Map<String, Value> = ALWAYS.iter().chain(further).map(reference).collect();
+        response["headers"] = Value::Object(headers);
+    }
+}

@@ -1,0 +1,97 @@
+//! Workflows of ComfyUI: read and checked at the start, before a request needs one.
+
+use domain::catalogue::{Model, ModelSpec, VideoKind, WorkflowFile};
+use engine_upstream::{Slot, Workflow};
+
+/// Reads the workflow of a model. An error names the lines of the configuration and of the file.
+pub(crate) fn read(model: &Model) -> Result<Option<Workflow>, String> {
+    let Some(WorkflowFile { path, named_at }) = &model.workflow else { return Ok(None) };
+    let wrong = |line: Option<usize>, cause: String| {
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{named_at}: model {}: workflow {}{line}: {cause}", model.id, path.display())
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(None, error.to_string()))?;
+    let workflow = Workflow::parse(&text).map_err(|fault| wrong(None, fault.to_string()))?;
+    let needed = match &model.spec {
+        ModelSpec::Image(_) | ModelSpec::Music(_) | ModelSpec::Video(_) => Slot::Prompt,
+        _ => Slot::Image,
+    };
+    if !workflow.has(needed) {
+        return Err(wrong(None, format!("it needs the slot {{{{{}}}}}", needed.name())));
+    }
+    let fillable = fillable_slots(&model.spec);
+    if let Some(slot) = workflow.required_slots().find(|slot| !fillable.contains(slot)) {
+        let name = slot.name();
+        let cause = format!(
+            "no request for this model fills the slot {{{{{name}}}}}; give it a default, as in \
+             {{{{{name}|1}}}}, or take it out"
+        );
+        return Err(wrong(line_of(&text, slot), cause));
+    }
+    if let Some(slot) = announced_slots(&model.spec).into_iter().find(|slot| !workflow.has(*slot)) {
+        let cause = format!(
+            "the model announces what goes into the slot {{{{{}}}}}, which the workflow lacks",
+            slot.name()
+        );
+        return Err(wrong(None, cause));
+    }
+    Ok(Some(workflow))
+}
+
+/// The slots that a request for a model can fill.
+fn fillable_slots(spec: &ModelSpec) -> Vec<Slot> {
+    let always = [Slot::Prompt, Slot::NegativePrompt, Slot::Seed];
+    let size = [Slot::Width, Slot::Height];
+    let further: &[Slot] = match spec {
+        ModelSpec::Image(image) if image.style_references.is_some() => &[
+            Slot::Steps,
+            Slot::CfgScale,
+            Slot::LoraStrength,
+            Slot::StyleImage,
+            Slot::StyleStrength,
+        ],
+        ModelSpec::Image(_) => &[Slot::Steps, Slot::CfgScale, Slot::LoraStrength],
+        ModelSpec::Inpaint(_) => &[Slot::Image, Slot::Image2, Slot::Image3, Slot::Mask],
+        ModelSpec::Upscale(_) => {
+            return vec![
+                Slot::Image,
+                Slot::Scale,
+                Slot::Width,
+                Slot::Height,
+                Slot::Prompt,
+                Slot::Creativity,
+            ];
+        }
+        ModelSpec::Music(_) => {
+            return [always.as_slice(), &[Slot::DurationSeconds, Slot::Lyrics]].concat();
+        }
+        ModelSpec::Video(_) => {
+            &[Slot::DurationSeconds, Slot::Frames16, Slot::Frames24, Slot::Image, Slot::EndImage]
+        }
+        _ => &[],
+    };
+    [always.as_slice(), &size, further].concat()
+}
+
+/// The slots for what a model says that it takes.
+fn announced_slots(spec: &ModelSpec) -> Vec<Slot> {
+    match spec {
+        ModelSpec::Image(image) if image.style_references.is_some() => vec![Slot::StyleImage],
+        ModelSpec::Music(music) if music.lyrics != domain::catalogue::Lyrics::Unsupported => {
+            vec![Slot::Lyrics]
+        }
+        ModelSpec::Video(video) if video.kind == VideoKind::ImageToVideo || video.image_input => {
+            vec![Slot::Image]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The line of the file on which a slot first stands.
+fn line_of(text: &str, slot: Slot) -> Option<usize> {
+    let stands = |line: &str| {
+        let mut inner = line.split("{{").skip(1).filter_map(|rest| rest.split_once("}}"));
+        inner.any(|(inner, _)| inner.split('|').next().map(str::trim) == Some(slot.name()))
+    };
+    text.lines().position(stands).map(|position| position + 1)
+}
