@@ -232,7 +232,7 @@ impl Context {
         note_failure(app, &self.caller(), &self.parts, &response, now);
         let known = self.standing.get();
         let standing = known.unwrap_or_else(|| {
-            usual_standing(app, holder, self.address, self.policy.usual_class, now)
+            usual_standing(app, holder, self.origin.address, self.policy.usual_class, now)
         });
         write_standing(&mut response, &standing, holder, now);
         if let Some(balance) = balance {
@@ -296,8 +296,7 @@ pub(crate) async fn answer_freely(
 ) -> Response {
     let (parts, _) = request.into_parts();
     let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let address = CallerOrigin::of(&app.settings, &parts).address;
     let known = KeyHolder::present(&app, &arrival(&parts, address, now)).await.ok();
     let holder = known.as_ref().map(|KeyHolder(holder)| holder.as_ref());
     let standing = usual_standing(&app, holder, address, LimitClass::General, now);

@@ -157,6 +157,8 @@ impl Credential for Admin {
 }
 
 impl Credential for Operator {
+    const NEEDS_STORE: bool = true;
+
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Operator, Refusal> {
         if is_session(app, arrival) {
             return Operator::of(session::holder(app, arrival.headers, arrival.now).await?);

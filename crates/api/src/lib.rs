@@ -54,7 +54,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::HeaderMap;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 use serde_json::Value;

@@ -7,7 +7,7 @@ use domain::limits::tiers::Allowed;
 use domain::limits::window::Subject;
 
 use crate::app::Shared;
-use crate::origin;
+use crate::origin::CallerOrigin;
 use crate::standing;
 
 /// Requests for pages in a minute from one address. A first visit takes about twenty, and an office
@@ -21,8 +21,9 @@ pub(crate) async fn admit_page(
     next: Next,
 ) -> Response {
     let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(request.extensions(), request.headers(), is_trusted);
+    let (parts, body) = request.into_parts();
+    let address = CallerOrigin::of(&app.settings, &parts).address;
+    let request = Request::from_parts(parts, body);
     let allowed = Allowed { requests: PAGES_A_MINUTE, tokens: None };
     match app.admit_stranger(Subject::new(address, "pages"), allowed, now).await {
         Ok(_) => next.run(request).await,

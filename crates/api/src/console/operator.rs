@@ -17,7 +17,7 @@ use crate::call::refuse_blocked_address;
 use crate::caller::{Credential, Operator};
 use crate::console::small_body::read_small_body;
 use crate::console::{OperateError, OperatorKey};
-use crate::origin;
+use crate::origin::CallerOrigin;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::reply;
@@ -27,8 +27,7 @@ const BODY_BYTES_MAX: usize = 16 * 1024;
 pub(super) async fn operate(State(app): State<Shared>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let now = app.clock.now();
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let address = CallerOrigin::of(&app.settings, &parts).address;
     let arrival = Arrival { headers: &parts.headers, uri: &parts.uri, address, now };
     match perform(&app, &arrival, (&parts, body)).await {
         Ok(reply) => {

@@ -7,11 +7,13 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use serde_json::json;
 
 use crate::BASE_PATH;
 use crate::app::{App, Shared};
 use crate::console::assets::Asset;
 use crate::refusal::Refusal;
+use crate::reply;
 use crate::static_content::StaticContent;
 
 /// No script or style that stands in the page itself, and nothing from another origin.

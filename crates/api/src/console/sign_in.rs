@@ -134,7 +134,7 @@ fn refuse_link(refused: KeyRefused) -> Refusal {
 }
 
 /// Whether the operator's pages are open to a caller.
-fn is_operator(app: &App, holder: &Holder) -> bool {
+pub(super) fn is_operator(app: &App, holder: &Holder) -> bool {
     let has_right = holder.key().is_some_and(|key| key.kind == KeyKind::Operator);
     app.console.operate.is_some() && has_right
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::app::App;
 use crate::input::{BodyLimits, BodyOwner, read_body};
-use crate::origin;
+use crate::origin::CallerOrigin;
 use crate::refusal::Refusal;
 
 /// Reads a body of at most `bytes_max`, with the deadlines of callers without a credential and in
@@ -17,8 +17,7 @@ pub(super) async fn read_small_body(
     body: Body,
     bytes_max: usize,
 ) -> Result<Bytes, Refusal> {
-    let is_trusted = app.settings.is_trusted_proxy.as_ref();
-    let address = origin::address(&parts.extensions, &parts.headers, is_trusted);
+    let address = CallerOrigin::of(&app.settings, parts).address;
     let room = app.bodies.room(BodyOwner::stranger(address));
     let limits = BodyLimits { bytes_max, ..BodyLimits::STRANGER };
     let body = room.watch(body, &parts.headers, limits.pace);
