@@ -13,8 +13,8 @@ import threading
 import time
 
 OK, REFUSED, UNKNOWN = "ok", "refused", "unknown"
-# Steps of one search: histories of some hundred operations take a few thousand.
-STEPS_MAX = 200_000
+# Steps of one search: histories of some hundred operations take about as many.
+STEPS_MAX = 20_000
 
 
 @dataclasses.dataclass
@@ -101,9 +101,9 @@ def next_states(operation, state, held, limits):
 
 
 def simplified(operations):
-    """The same history with fewer choices. Attempts under a name that were never answered are together one charge
+    """The same history with fewer choices. Attempts under a name that was never charged are together one charge
     that may have happened, whatever its name is."""
-    answered = {it.name for it in operations if it.name and it.outcome != UNKNOWN}
+    answered = {it.name for it in operations if it.name and it.outcome == OK}
     kept, nameless = [], {}
     for operation in operations:
         if operation.outcome == UNKNOWN and operation.name and operation.name not in answered:
@@ -159,6 +159,24 @@ def successors(operations, neighbours, mask, state, limits):
         into = lost if operation.outcome == UNKNOWN else found
         into.extend((mask | 1 << index, state) for state in after)
     return found + lost
+
+
+def adds_up(operations, start, end):
+    """Whether a balance at the end can be explained by counting alone: what was answered has happened once, and
+    what was not answered at most once. It says less than `check`, and takes no time."""
+    operations = simplified(operations)
+    is_charged = lambda it: it.kind == "charge" and it.outcome == OK and not it.is_replay
+    sure = sum(it.amount for it in operations if it.kind == "credit" and it.outcome == OK)
+    sure -= sum(it.amount for it in operations if is_charged(it))
+    # A name that was answered as charged before was charged by an attempt that was not answered.
+    replays = {it.name for it in operations if it.is_replay} - {it.name for it in operations if is_charged(it)}
+    sure -= sum(next(it.amount for it in operations if it.name == name) for name in replays)
+    possible = {start + sure}
+    for operation in operations:
+        if operation.outcome == UNKNOWN and operation.kind != "read" and not operation.name:
+            change = operation.amount if operation.kind == "credit" else -operation.amount
+            possible |= {balance + change for balance in possible}
+    return end in possible
 
 
 class Recorder:

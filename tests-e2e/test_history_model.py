@@ -3,7 +3,7 @@
 import random
 import unittest
 
-from history import OK, REFUSED, UNKNOWN, Operation, check
+from history import OK, REFUSED, UNKNOWN, Operation, adds_up, check
 
 
 def charge(begun, ended, outcome=OK, amount=10, **details):
@@ -69,6 +69,18 @@ class Model(unittest.TestCase):
         self.right(100, charge(0, 1, key="k"), charge(2, 3, REFUSED, key="k"), charge(4, 5), limits=limits)
         self.wrong(100, charge(0, 1, key="k"), charge(2, 3, key="k"), limits=limits)
         self.wrong(100, charge(0, 1, REFUSED, key="k"), limits=limits)
+
+    def test_counting_alone_finds_what_is_lost_or_doubled(self):
+        lost = charge(0, 9, UNKNOWN)
+        replayed = [charge(0, 9, UNKNOWN, name="a"), charge(2, 3, name="a", is_replay=True)]
+        for operations, ends in (
+            ([charge(0, 1), credit(2, 3)], {190}),
+            ([charge(0, 1), lost, lost], {90, 80, 70}),
+            ([charge(0, 9, UNKNOWN, name="a"), charge(1, 9, UNKNOWN, name="a")], {100, 90}),
+            (replayed, {90}),
+            ([charge(0, 1, name="a"), charge(2, 3, name="a", is_replay=True)], {90}),
+        ):
+            self.assertEqual({end for end in range(0, 300, 5) if adds_up(operations, 100, end)}, ends)
 
     def test_histories_of_the_model_itself_are_right_and_each_change_to_them_is_found(self):
         chance, found = random.Random(7), 0
