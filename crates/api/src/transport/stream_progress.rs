@@ -21,6 +21,7 @@ use lanes::IdleTimer;
 
 use super::idle;
 use super::unsent::{ConnectionUnsent, UnsentResponse};
+use crate::static_content::AlreadyCompressed;
 
 /// The most that the library is handed at once, and so the most that a stream has buffered: one
 /// frame of the default size. It is also what a peer must accept within each timeout.
@@ -99,7 +100,9 @@ impl BegunStream {
 
     /// Cuts a response into pieces, and counts it until it is accepted or given up.
     pub(super) fn follow(self, response: Response) -> Response {
+        let is_shared = response.extensions().get::<AlreadyCompressed>().is_some();
         let memory = response.extensions().get::<ResponseMemory>().map(|it| it.0);
+        let memory = if is_shared { Some(0) } else { memory };
         response.map(|body| {
             let length = || body.size_hint().exact().and_then(|it| usize::try_from(it).ok());
             let unsent = self.unsent.count(memory.or_else(length).unwrap_or(0));

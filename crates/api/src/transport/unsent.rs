@@ -19,7 +19,8 @@ const ADDRESS_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub(super) struct UnsentTally {
     bytes: AtomicUsize,
     bytes_max: usize,
-    /// Notified when the sum falls below the bound.
+    /// Wakes one waiting request when the sum falls below the bound. Each that begins wakes the
+    /// next, so that a wake costs the same however many wait.
     below_max: Notify,
 }
 
@@ -39,7 +40,7 @@ impl UnsentTally {
     fn subtract(&self, bytes: usize) {
         let before = self.bytes.fetch_sub(bytes, Ordering::AcqRel);
         if self.bytes_max <= before && before - bytes < self.bytes_max {
-            self.below_max.notify_waiters();
+            self.below_max.notify_one();
         }
     }
 
@@ -48,12 +49,13 @@ impl UnsentTally {
     }
 
     async fn wait_below_max(&self) {
-        while self.is_full() {
-            let below_max = self.below_max.notified();
-            if self.is_full() {
-                below_max.await;
-            }
+        if !self.is_full() {
+            return;
         }
+        while self.is_full() {
+            self.below_max.notified().await;
+        }
+        self.below_max.notify_one();
     }
 }
 
@@ -153,6 +155,25 @@ mod tests {
         drop(counted);
         assert!(begins(&connections[8]));
         assert_eq!(address.bytes.load(Ordering::Acquire), 0);
+    }
+
+    #[tokio::test]
+    async fn all_that_wait_begin_one_after_the_other_while_there_is_room() {
+        let unsent = ConnectionUnsent::new(None);
+        let held = unsent.count(CONNECTION_BYTES_MAX);
+        let begun = std::cell::Cell::new(0);
+        let waiting = (0..5).map(|_| async {
+            unsent.wait_below_max().await;
+            begun.set(begun.get() + 1);
+            // Two of these fill the bound.
+            std::mem::forget(unsent.count(CONNECTION_BYTES_MAX / 2));
+        });
+        let mut waiting = Box::pin(futures_util::future::join_all(waiting));
+        assert!((&mut waiting).now_or_never().is_none());
+        assert_eq!(begun.get(), 0);
+        drop(held);
+        assert!((&mut waiting).now_or_never().is_none(), "the others wait on");
+        assert_eq!(begun.get(), 2);
     }
 
     #[tokio::test]

@@ -49,6 +49,7 @@ mod responses_fields;
 mod responses_web;
 mod sign_in;
 mod sign_in_money;
+mod slow_clients;
 mod speech;
 mod tee;
 mod transcriptions;
