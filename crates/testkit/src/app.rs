@@ -231,20 +231,13 @@ impl TestApp {
         self.router = api::router(self.app.clone());
     }
 
-    /// The same service at another address.
-    pub fn reach_by(&mut self, public_url: &str) {
-        let mut settings = self.app.settings.clone();
-        settings.public_url = public_url.to_owned();
-        self.rebuild(settings, Arc::clone(&self.app.wallets));
-    }
-
     /// The same service, whose operator takes no payments of wallets.
     pub fn refuse_payments(&mut self) {
         let settings = Settings { takes_wallets: false, ..self.app.settings.clone() };
         self.rebuild(settings, Arc::new(wallets(None)));
     }
 
-    fn rebuild(&mut self, settings: Settings, wallets: Arc<Wallets>) {
+    pub(crate) fn rebuild(&mut self, settings: Settings, wallets: Arc<Wallets>) {
         let app = &self.app;
         self.app = Arc::new(App {
             jobs: Arc::clone(&app.jobs),
@@ -302,17 +295,6 @@ impl TestApp {
         let settings = key_settings("inference");
         let made = self.app.keys.create(self.owner, KeyKind::Inference, settings).await;
         self.anonymous().bearer(&made.unwrap().1)
-    }
-
-    /// The secret of a fresh OPERATOR key.
-    pub async fn operator_secret(&self) -> String {
-        let settings = key_settings("operator");
-        self.app.keys.create(self.owner, KeyKind::Operator, settings).await.unwrap().1
-    }
-
-    /// A caller with a fresh OPERATOR key.
-    pub async fn operator(&self) -> Client {
-        self.anonymous().bearer(&self.operator_secret().await)
     }
 
     /// The ADMIN caller of another account, which has no money.
@@ -478,7 +460,7 @@ fn settings(config: &Config) -> Settings {
     }
 }
 
-fn key_settings(description: &str) -> KeySettings {
+pub(crate) fn key_settings(description: &str) -> KeySettings {
     KeySettings {
         description: description.to_owned(),
         limit_usd: None,

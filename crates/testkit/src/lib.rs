@@ -14,6 +14,7 @@ pub mod flaky;
 pub mod maker;
 mod names;
 pub mod node;
+mod operator;
 mod parts;
 pub mod seed;
 pub mod site;

@@ -1,0 +1,28 @@
+//! The service as its operator calls it, and at another address.
+
+use std::sync::Arc;
+
+use domain::access::KeyKind;
+
+use crate::app::{TestApp, key_settings};
+use crate::client::Client;
+
+impl TestApp {
+    /// The secret of a fresh OPERATOR key.
+    pub async fn operator_secret(&self) -> String {
+        let settings = key_settings("operator");
+        self.app.keys.create(self.owner(), KeyKind::Operator, settings).await.unwrap().1
+    }
+
+    /// A caller with a fresh OPERATOR key.
+    pub async fn operator(&self) -> Client {
+        self.anonymous().bearer(&self.operator_secret().await)
+    }
+
+    /// The same service at another address.
+    pub fn reach_by(&mut self, public_url: &str) {
+        let mut settings = self.app.settings.clone();
+        settings.public_url = public_url.to_owned();
+        self.rebuild(settings, Arc::clone(&self.app.wallets));
+    }
+}
