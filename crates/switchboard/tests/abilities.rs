@@ -107,8 +107,7 @@ impl Entropy for NoEntropy {
 /// The engine of the least model of a type.
 fn media_engine(kind: ProviderKind, model_type: ModelType) -> Arc<dyn MediaEngine> {
     let config = read(kind, model_type, "").unwrap();
-    let engine = Engines::new(connect(&config).unwrap()).media_engine("composer");
-    engine.unwrap_or_else(|| panic!("{} runs {model_type}", kind.name()))
+    Engines::new(connect(&config).unwrap()).media_engine("composer").unwrap()
 }
 
 fn connect(config: &Config) -> Result<EngineSet, String> {

@@ -46,7 +46,7 @@ async fn every_operation_of_the_document_is_there() {
             // One that is never allowed tells whether there is a route without running it.
             let path = format!("/v1{}", path.replace(['{', '}'], ""));
             // Not within the time in which failures block.
-            app.advance_s(31);
+            app.clock.advance_s(31);
             let reply = app.anonymous().send_raw(Method::TRACE, &path, Body::empty()).await;
             assert_eq!(reply.status, 405, "{method} {path}");
         }

@@ -57,6 +57,39 @@ fn unknown_keys_are_named_with_the_nearest_one() {
 }
 
 #[test]
+fn defaults_and_dropped_fields_are_checked_by_name_and_kind() {
+    let told = |lines: &str| outcome(&text_model(&format!("{lines}\n{PRICE}"))).1;
+    for (lines, expected) in [
+        ("defaults = { temperatur = 1 }", "unknown key `temperatur` in `defaults`"),
+        ("defaults = { temperature = \"hot\" }", "must be a number from 0 to 2, not \"hot\""),
+        ("defaults = { temperature = true }", "must be a number from 0 to 2, not true"),
+        ("defaults = { temperature = \"2.1\" }", "must be a number from 0 to 2"),
+        ("defaults = { top_k = \"1.5\" }", "must be a whole number from 0 to 4294967295"),
+        ("defaults = 1", "must be a table"),
+        ("drop = [\"topp\"]", "not \"topp\"; did you mean `top_p`?"),
+        ("drop = [\"model\"]", "not \"model\""),
+        (
+            "default_top_p = 0.5\ndefaults = { top_p = 0.9 }",
+            "`default_top_p` and `defaults.top_p` set the same; keep the latter",
+        ),
+    ] {
+        let faults = told(lines);
+        assert!(faults.starts_with("models.toml:6: "), "{lines}: {faults}");
+        assert!(faults.contains(expected), "{lines}: {faults}");
+    }
+    for right in ["\"0.7\"", "0.7"] {
+        let lines = format!(
+            "defaults = {{ temperature = {right}, seed = \"-1\" }}\ndrop = [\"top_p\", \"seed\"]"
+        );
+        let (models, faults) = outcome(&text_model(&format!("{lines}\n{PRICE}")));
+        assert_eq!(faults, "");
+        let text = models[0].text().expect("a text model");
+        assert_eq!((text.sampling.temperature, text.sampling.seed), (Some(0.7), Some(-1)));
+        assert_eq!(text.dropped_fields.len(), 2);
+    }
+}
+
+#[test]
 fn unknown_words_are_named_with_the_nearest_one() {
     check_text(
         "capabilities = [\"tools\", \"visoin\"]\ntier = \"XXL\"",

@@ -1,0 +1,1 @@
+"""Clients that generators make of our document, and calls with them."""
