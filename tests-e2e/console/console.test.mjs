@@ -158,6 +158,13 @@ test("an operator serves an account: credit, a key, its requests, and a refund b
   await page.getByLabel("Amount to add").fill("7.5");
   await page.getByRole("button", { name: "Add credit" }).click();
   await page.getByTestId("account-balance").getByText("$7.50").waitFor();
+  await page.getByLabel("USD to take back").fill("2.5");
+  await page.getByLabel("Reason for taking it back").fill("given by mistake");
+  await page.getByRole("button", { name: "Take back credit" }).click();
+  await page.getByTestId("account-balance").getByText("$5.00").waitFor();
+  await page.getByLabel("Amount to add").fill("2.5");
+  await page.getByRole("button", { name: "Add credit" }).click();
+  await page.getByTestId("account-balance").getByText("$7.50").waitFor();
   await page.getByLabel("Description").fill("for the customer");
   await page.getByRole("button", { name: "Create key" }).click();
   const secret = page.getByTestId("new-key").getByText(/^SERVICE_INFERENCE_KEY_\w{49}$/);
@@ -431,8 +438,8 @@ test("the documentation is listed by reader, and its examples are copied", async
   const { context, page, faults } = await open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
   await page.goto(`${url}/docs/readme`);
   const menu = page.getByRole("navigation", { name: "Documentation" });
-  assert.deepEqual(await menu.getByRole("heading").allTextContents(), ["Callers", "Operators", "Contributors"]);
   await menu.getByRole("link", { name: "Contributing" }).waitFor();
+  assert.deepEqual(await menu.getByRole("heading").allTextContents(), ["Callers", "Operators", "Contributors"]);
   const block = page.locator(".copied-code", { hasText: "make run" }).first();
   await block.getByRole("button", { name: "Copy" }).click();
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^make run /);

@@ -90,9 +90,8 @@ pub(crate) async fn run(
     let (server, chat) = (config.server.clone(), config.chat.clone());
     let (limits, keep_usage_days) = (config.limits.clone(), config.store.keep_usage_days);
     let (x402, log) = (config.x402.clone(), config.log.clone());
-    let brand = config.brand.clone();
     let stakes = stakes::reader(config.diem.as_ref()).map_err(Failure::Failed)?;
-    let is_development = config.development.enabled;
+    let (is_development, brand) = (config.development.enabled, config.brand.clone());
     let queue = (config.queue.clone(), config.media.clone());
     let watermark = config.image.mark(config.development.enabled);
     let web = WebSections::of(&config, surroundings);
@@ -124,14 +123,10 @@ pub(crate) async fn run(
         payments::open(&x402, &service, nodes.as_ref(), &tasks).await.map_err(Failure::Failed)?;
     let proxy = wiring::proxy(Arc::clone(&chains), &service).await?;
     let limits = (&limits, Arc::clone(&service.tiers));
-    let settings = Settings {
-        brand: shown_brand(brand),
-        takes_wallets: payments.is_some(),
-        ..settings((&server, is_development), limits, (chat, watermark), address)
-    };
+    let settings = settings((&server, is_development), limits, (chat, watermark), address);
     let public_url = settings.public_url.as_str();
     let wallets = wallets::open(&service, (&server, &x402), public_url, payments.clone()).await?;
-    let settings = (settings, server.bodies_bytes_max);
+    let settings = (with_brand(settings, brand, payments.is_some()), server.bodies_bytes_max);
     let data_dir = &surroundings.data_dir.path;
     let jobs = queue::open(data_dir, &service, &engines, &queue, shared.is_none()).await?;
     let reader: Arc<dyn Reader> = Arc::new(reading::reader());
@@ -415,17 +410,22 @@ fn settings(
     }
 }
 
-fn shown_brand(brand: config::sections::brand::Brand) -> Brand {
+fn with_brand(
+    settings: Settings,
+    brand: config::sections::brand::Brand,
+    takes_wallets: bool,
+) -> Settings {
     let logo = brand
         .logo
         .map(|logo| BrandLogo { bytes: logo.bytes.into(), content_type: logo.content_type });
-    Brand {
+    let brand = Brand {
         name: brand.name,
         logo,
         support_email: brand.support_email,
         terms_url: brand.terms_url,
         privacy_url: brand.privacy_url,
-    }
+    };
+    Settings { brand, takes_wallets, ..settings }
 }
 
 fn hosts(chat: &Chat) -> Hosts {
