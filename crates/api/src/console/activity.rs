@@ -79,21 +79,25 @@ pub(super) async fn analytics(State(app): State<Shared>, uri: Uri, headers: Head
 }
 
 async fn tell_analytics(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Value, Refusal> {
-    let query: AnalyticsQuery = read_query(uri)?;
     let now = app.clock.now();
     let holder = session::holder(app, headers, now).await?;
-    let owner = find_account(app, &holder, &query.account).await?;
+    refuse_unless_operator(app, &holder)?;
+    let query: AnalyticsQuery = read_query(uri)?;
+    let owner = find_account(app, &query.account).await?;
     let days = recent_days(query.lookback.as_deref(), now);
     let analytics = analyse_usage(app, owner, days, now).await?;
     serde_json::to_value(analytics).map_err(Refusal::internal)
 }
 
 async fn find_activity(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Value, Refusal> {
-    let query: ActivityQuery = read_query(uri)?;
     let now = app.clock.now();
     let holder = session::holder(app, headers, now).await?;
+    let query: ActivityQuery = read_query(uri)?;
     let owner = match &query.account {
-        Some(name) => find_account(app, &holder, name).await?,
+        Some(name) => {
+            refuse_unless_operator(app, &holder)?;
+            find_account(app, name).await?
+        }
         None => holder.owner.id,
     };
     let search = read_search(&query, owner, &holder)?;
@@ -126,11 +130,12 @@ fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Refusal> {
         .map_err(|error| Refusal::bad_request("Invalid query", error.to_string()))
 }
 
-/// The account of that name, if the caller is the operator.
-async fn find_account(app: &App, holder: &Holder, name: &str) -> Result<OwnerId, Refusal> {
-    if !is_operator(app, holder) {
-        return Err(Refusal::forbidden("Only the operator sees other accounts."));
-    }
+fn refuse_unless_operator(app: &App, holder: &Holder) -> Result<(), Refusal> {
+    let refusal = || Refusal::forbidden("Only the operator sees other accounts.");
+    is_operator(app, holder).then_some(()).ok_or_else(refusal)
+}
+
+async fn find_account(app: &App, name: &str) -> Result<OwnerId, Refusal> {
     let found = app.store.find_owner(OwnerKind::Account, name).await;
     let found = found.map_err(Refusal::unavailable)?;
     let missing = || Refusal::not_found("Account not found", "There is no account of that name.");

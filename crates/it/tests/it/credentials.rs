@@ -116,6 +116,19 @@ const SESSION: Row = [
     Admitted,
 ];
 
+const OPERATOR_SESSION: Row = [
+    Refused(401),
+    Refused(401),
+    Refused(401),
+    Refused(401),
+    Refused(401),
+    Refused(401),
+    Refused(401),
+    Refused(403),
+    Refused(403),
+    Admitted,
+];
+
 /// Operations that cost money, and what collects their results.
 const CUSTOMER_PATHS: [&str; 26] = [
     "/chat/completions",
@@ -197,12 +210,14 @@ fn row_of(path: &str) -> Option<Row> {
 fn rows_of_route(path: &str) -> Option<Vec<(Method, Row)>> {
     Some(match path {
         "/" | "/favicon.svg" | "/assets/{*path}" | "/docs" | "/docs/" | "/docs/{*page}"
-        | "/c/{slug}" | "/llms.txt" | "/console/terms" => vec![(Method::GET, OPEN)],
+        | "/c/{slug}" | "/llms.txt" | "/console/terms" | "/console/brand" | "/console/logo" => vec![(Method::GET, OPEN)],
         // A sign-in is judged by what its body holds.
         "/console/session" => {
             vec![(Method::GET, OPEN), (Method::POST, OPEN), (Method::DELETE, SESSION)]
         }
-        "/console/refused" | "/console/limits" | "/console/jobs" => vec![(Method::GET, SESSION)],
+        "/console/refused" | "/console/limits" | "/console/jobs" | "/console/key"
+        | "/console/activity" => vec![(Method::GET, SESSION)],
+        "/console/analytics" => vec![(Method::GET, OPERATOR_SESSION)],
         "/console/solana-payment" => vec![(Method::POST, SESSION)],
         "/console/operator" => vec![(Method::POST, OPERATOR)],
         _ => return None,
@@ -316,7 +331,7 @@ async fn send(caller: &Client, method: &Method, path: &str, operation: &Value) -
 async fn each_route_outside_of_the_api_admits_its_callers_and_no_others() {
     let matrix = Matrix::start().await;
     for path in api::console::routes::paths() {
-        let rows = rows_of_route(path).unwrap_or_else(|| panic!("who may call {path}?"));
+        let rows = rows_of_route(&path).unwrap_or_else(|| panic!("who may call {path}?"));
         for (method, row) in rows {
             let called = format!("{method} {path}");
             let path = path.replace("{*path}", "none").replace("{*page}", "none");

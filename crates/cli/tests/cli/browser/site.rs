@@ -1,16 +1,16 @@
 //! A web server and a name server of the tests' own.
 
-use std::io;
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use domain::web_address::Reach;
-use futures_util::future::BoxFuture;
+use reader::CallerId;
 use reqwest::header::HeaderValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
-use web::{Fetcher, Names, trusting_the_system};
+use web::{Fetcher, Lookup, Names, trusting_the_system};
 
 /// Answers every request of the paths with bytes.
 pub(super) struct Site {
@@ -80,7 +80,7 @@ pub(super) fn fetcher(site: &Site) -> Fetcher {
 struct SiteNames;
 
 impl Names for SiteNames {
-    fn addresses<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+    fn addresses<'a>(&'a self, name: &'a str, _: Option<CallerId>) -> Lookup<'a> {
         let number = if name == "inward.example.com" { "127.0.0.1" } else { "93.184.216.34" };
         Box::pin(async move { Ok(vec![number.parse().unwrap()]) })
     }
