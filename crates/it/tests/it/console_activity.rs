@@ -220,9 +220,8 @@ async fn pages_carry_the_operators_name_and_addresses() {
 
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/public/favicon.svg");
     let section = format!(
-        "\n[brand]\nname = \"Acme AI\"\nlogo = {:?}\nsupport_email = \"help@example.com\"\n\
-         terms_url = \"https://example.com/terms\"\n",
-        file
+        "\n[brand]\nname = \"Acme AI\"\nlogo = {file:?}\nsupport_email = \"help@example.com\"\n\
+         terms_url = \"https://example.com/terms\"\n"
     );
     let app = TestApp::configured(move |toml| format!("{toml}{section}")).await;
     let told = get(&app.anonymous(), "/console/brand").await.ok();
