@@ -5,19 +5,19 @@ use std::net::IpAddr;
 
 /// Folders in which servers keep their files. A JSON pointer such as `/messages/0` is none of them.
 const FOLDERS: [&str; 13] = [
-    "/app/",
-    "/data/",
-    "/etc/",
-    "/home/",
-    "/mnt/",
-    "/models/",
-    "/opt/",
-    "/root/",
-    "/srv/",
-    "/tmp/",
-    "/usr/",
-    "/var/",
-    "/workspace/",
+    "app",
+    "data",
+    "etc",
+    "home",
+    "mnt",
+    "models",
+    "opt",
+    "root",
+    "srv",
+    "tmp",
+    "usr",
+    "var",
+    "workspace",
 ];
 /// Lower numbers behind a colon are indexes and sizes.
 const PORT_MIN: u16 = 80;
@@ -45,9 +45,15 @@ pub(super) fn without_addresses(text: &str) -> String {
     clean
 }
 
+/// Whether a path begins in one of the folders and leads further.
+fn is_file(path: &str) -> bool {
+    let folder = path.strip_prefix('/').and_then(|rest| rest.split_once('/'));
+    folder.is_some_and(|(first, _)| FOLDERS.contains(&first))
+}
+
 fn is_address(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
-    if lower.contains("://") || FOLDERS.iter().any(|folder| lower.starts_with(folder)) {
+    if lower.contains("://") || is_file(&lower) {
         return true;
     }
     let host = lower.split('/').next().unwrap_or_default();
