@@ -16,7 +16,7 @@ use store::schema::SchemaStatus;
 use store::write::Group;
 use store::{Commit, Store, StoreFuture};
 use tokio::runtime::{Handle, Runtime};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Mutex, broadcast, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -107,6 +107,36 @@ struct Tasks {
     stop: CancellationToken,
 }
 
+impl Tasks {
+    /// Extends the node's lease in the background.
+    fn keep_lease(&self, keeper: Keeper, handle: &Handle) {
+        let keeper = Arc::new(Mutex::new(keeper));
+        let keeping = supervise_loop("leases", self.stop.clone(), move |stop| {
+            let keeper = Arc::clone(&keeper);
+            async move { keeper.lock().await.run(stop).await }
+        });
+        self.others.spawn_on(keeping, handle);
+    }
+
+    /// Compares the clocks once, so that nothing is decided by a wrong one, and then asks the
+    /// database in the background.
+    async fn watch_pulse(
+        &self,
+        connector: &Connector,
+        handle: &Handle,
+    ) -> Result<Arc<DatabasePulse>, StoreError> {
+        let (mut task, pulse) = PulseTask::new(connector.clone());
+        task.beat().await?;
+        let task = Arc::new(Mutex::new(task));
+        let beating = supervise_loop("pulse", self.stop.clone(), move |stop| {
+            let task = Arc::clone(&task);
+            async move { task.lock().await.run(stop).await }
+        });
+        self.others.spawn_on(beating, handle);
+        Ok(pulse)
+    }
+}
+
 /// A runtime cannot be dropped where futures run, but it can be left to end by itself.
 struct OwnRuntime(Option<Runtime>);
 
@@ -181,21 +211,8 @@ impl Postgres {
             may_return: !options.is_alone,
         };
         let keeper = Keeper::new(connector.clone(), session, tenure, links);
-        let keeper = Arc::new(tokio::sync::Mutex::new(keeper));
-        let keeping = supervise_loop("leases", tasks.stop.clone(), move |stop| {
-            let keeper = Arc::clone(&keeper);
-            async move { keeper.lock().await.run(stop).await }
-        });
-        tasks.others.spawn_on(keeping, &handle);
-        let (mut pulsing, pulse) = PulseTask::new(connector.clone());
-        // The clocks are compared before anything is decided by this one.
-        pulsing.beat().await?;
-        let pulsing = Arc::new(tokio::sync::Mutex::new(pulsing));
-        let beating = supervise_loop("pulse", tasks.stop.clone(), move |stop| {
-            let pulsing = Arc::clone(&pulsing);
-            async move { pulsing.lock().await.run(stop).await }
-        });
-        tasks.others.spawn_on(beating, &handle);
+        tasks.keep_lease(keeper, &handle);
+        let pulse = tasks.watch_pulse(&connector, &handle).await?;
         let changes = changes::channel();
         let (heard, ready) = (changes.clone(), CancellationToken::new());
         let (listener, listened) = (connector.clone(), ready.clone());

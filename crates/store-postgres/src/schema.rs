@@ -42,16 +42,16 @@ const MIGRATIONS: [Migration; 4] = [
         sql: include_str!("../migrations/0002_note_what_nodes_know.sql"),
     },
     Migration {
-        version: 20,
+        version: 3,
         name: "count_audit_rows",
         compatible_from: 1,
-        sql: include_str!("../migrations/0020_count_audit_rows.sql"),
+        sql: include_str!("../migrations/0003_count_audit_rows.sql"),
     },
     Migration {
-        version: 25,
+        version: 4,
         name: "mark_operator_keys",
         compatible_from: 1,
-        sql: include_str!("../migrations/0025_mark_operator_keys.sql"),
+        sql: include_str!("../migrations/0004_mark_operator_keys.sql"),
     },
 ];
 

@@ -118,7 +118,7 @@ async fn only_the_operator_sees_the_requests_of_another_account() {
     let (_, other) = app.funded_account("acme", "5").await;
     let id = chat(&other).await;
     app.settle_tasks().await;
-    let (page, _) = signed_in(&app, app.admin_secret()).await;
+    let (page, _) = signed_in(&app, &app.operator_secret().await).await;
     let found = get(&page, &format!("/console/activity?account=acme&requestId={id}")).await.ok();
     assert_eq!(found["total"], 1);
     assert_eq!(get(&page, "/console/activity").await.ok()["total"], 0, "not one of its own");

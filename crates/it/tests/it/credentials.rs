@@ -210,7 +210,9 @@ fn row_of(path: &str) -> Option<Row> {
 fn rows_of_route(path: &str) -> Option<Vec<(Method, Row)>> {
     Some(match path {
         "/" | "/favicon.svg" | "/assets/{*path}" | "/docs" | "/docs/" | "/docs/{*page}"
-        | "/c/{slug}" | "/llms.txt" | "/console/terms" | "/console/brand" | "/console/logo" => vec![(Method::GET, OPEN)],
+        | "/c/{slug}" | "/llms.txt" | "/console/terms" | "/console/brand" | "/console/logo" => {
+            vec![(Method::GET, OPEN)]
+        }
         // A sign-in is judged by what its body holds.
         "/console/session" => {
             vec![(Method::GET, OPEN), (Method::POST, OPEN), (Method::DELETE, SESSION)]

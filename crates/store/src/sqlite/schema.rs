@@ -38,8 +38,8 @@ const MIGRATIONS: [(&str, &str); 21] = [
     step!("0017", "freeze_owners"),
     step!("0018", "create_jobs"),
     step!("0019", "create_characters"),
-    step!("0023", "count_audit_rows"),
-    step!("0027", "mark_operator_keys"),
+    step!("0020", "count_audit_rows"),
+    step!("0021", "mark_operator_keys"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.

@@ -66,7 +66,9 @@ fn refuse(fault: ScrapeFault) -> Refusal {
         return Refusal::bad_request("The page cannot be scraped", fault.to_string());
     }
     match fault {
-        ScrapeFault::Busy | ScrapeFault::Fetch(FetchFault::Busy) => Refusal::busy(fault.to_string()),
+        ScrapeFault::Busy | ScrapeFault::Fetch(FetchFault::Busy) => {
+            Refusal::busy(fault.to_string())
+        }
         _ => Refusal::page_failed(fault.to_string()),
     }
 }

@@ -1,7 +1,7 @@
 //! A web server and a name server of the tests' own.
 
-
-use std::net::{IpAddr, SocketAddr};
+use std::io;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use domain::web_address::Reach;
