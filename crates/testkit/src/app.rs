@@ -231,12 +231,6 @@ impl TestApp {
         self.router = api::router(self.app.clone());
     }
 
-    /// The same service, whose operator takes no payments of wallets.
-    pub fn refuse_payments(&mut self) {
-        let settings = Settings { takes_wallets: false, ..self.app.settings.clone() };
-        self.rebuild(settings, Arc::new(wallets(None)));
-    }
-
     pub(crate) fn rebuild(&mut self, settings: Settings, wallets: Arc<Wallets>) {
         let app = &self.app;
         self.app = Arc::new(App {

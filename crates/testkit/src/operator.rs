@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use api::settings::Settings;
 use domain::access::KeyKind;
 
 use crate::app::{TestApp, key_settings};
 use crate::client::Client;
+use crate::parts::wallets;
 
 impl TestApp {
     /// The secret of a fresh OPERATOR key.
@@ -24,5 +26,11 @@ impl TestApp {
         let mut settings = self.app.settings.clone();
         settings.public_url = public_url.to_owned();
         self.rebuild(settings, Arc::clone(&self.app.wallets));
+    }
+
+    /// The same service, whose operator takes no payments of wallets.
+    pub fn refuse_payments(&mut self) {
+        let settings = Settings { takes_wallets: false, ..self.app.settings.clone() };
+        self.rebuild(settings, Arc::new(wallets(None)));
     }
 }

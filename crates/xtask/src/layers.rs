@@ -28,7 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("pages", &[]),
     ("pictures", &[]),
     ("video", &[]),
-    ("reader", &["documents", "pages", "pictures"]),
+    ("reader", &["documents", "pages", "pictures", "sound"]),
     ("characters", &[]),
     ("domain", &["money", "moment"]),
     ("engine-upstream", &["engine", "lanes", "moment", "outbound"]),

@@ -24,7 +24,7 @@ use crate::hosts::Hosts;
 use crate::input::Host;
 use crate::origin::{CallerOrigin, Peer};
 use crate::request_id::RequestId;
-use crate::settings::Settings;
+use crate::settings::{Brand, Settings};
 
 const PROXY: &str = "10.0.0.1:1";
 
@@ -61,6 +61,8 @@ fn settings() -> Settings {
         system_prompt: String::new(),
         hosts: Arc::new(Hosts::new(Vec::new(), None)),
         watermark: None,
+        brand: Brand::default(),
+        takes_wallets: false,
     }
 }
 

@@ -77,7 +77,7 @@ mod tests {
     async fn order(address: SocketAddr) -> OperationError {
         let nodes = Nodes::new("secret").unwrap();
         let operation = Operation::ShowAccount { name: "default".to_owned() };
-        let order = Order::Perform { by: Actor::of_console(), operation };
+        let order = Order::Perform { by: Actor::of_service(), operation };
         let sent = Sender(Arc::new(nodes)).send(format!("http://{address}"), order).await;
         sent.expect_err("no node answers")
     }
