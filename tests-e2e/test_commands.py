@@ -144,7 +144,7 @@ class Commands(unittest.TestCase):
         while "listening on" not in said:
             said += lines.get(timeout=SECONDS_MAX)
         address = re.search(r"listening on (http://[0-9.:]+)", said).group(1)
-        link = re.search(r"this link signs in once: (\S+)", said)
+        link = re.search(r"this link signs in once as the operator: (\S+)", said)
         return address, link and link.group(1)
 
     def test_a_demonstration_has_books_that_are_right(self):

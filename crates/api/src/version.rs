@@ -2,4 +2,4 @@
 
 /// When the description last changed, as `yyyymmdd.hhmmss`. It is published in the document and
 /// sent with every response; change it whenever `openapi.json` changes.
-pub const VERSION: &str = "20261117.123000";
+pub const VERSION: &str = "20261118.040000";

@@ -63,13 +63,10 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Brand> {
         let message = "`support_email` in [brand] must be an address such as help@example.com";
         reader.fault("support_email", message);
     }
-    Some(Brand {
-        name: name?,
-        logo: logo(reader, vault),
-        support_email,
-        terms_url: reader.url("terms_url"),
-        privacy_url: reader.url("privacy_url"),
-    })
+    // Every key is read, so that all faults are found at once.
+    let logo = logo(reader, vault);
+    let (terms_url, privacy_url) = (reader.url("terms_url"), reader.url("privacy_url"));
+    Some(Brand { name: name?, logo, support_email, terms_url, privacy_url })
 }
 
 fn logo(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<BrandLogo> {

@@ -32,7 +32,7 @@ fn what_cannot_be_shown_is_a_fault_at_its_line() {
                 terms_url = \"ftp://x\"\n";
     let found = faults(&Scene::with_config(text));
     for fault in [
-        "tollgate.toml:2: `name` in [brand] must be 1 to 40 characters on one line",
+        "tollgate.toml:2: `name` in [brand] must be text that is not empty",
         "tollgate.toml:3: `logo` in [brand]: cannot read missing.png: ",
         "tollgate.toml:4: `support_email` in [brand] must be an address such as help@example.com",
         "tollgate.toml:5: `terms_url`",

@@ -93,7 +93,7 @@ async fn a_request_has_a_bound_of_files() {
     let reply = app.admin().post(PATH, &chat(25)).await;
     assert_eq!(reply.status, 400);
     assert!(reply.text().contains("A request may have at most 20 files"), "{}", reply.text());
-    assert_eq!(app.reads(), 1);
+    assert_eq!(app.reads(), 20, "one for each file of the first request");
 }
 
 #[tokio::test]

@@ -354,12 +354,12 @@ async fn an_answer_ends_when_the_money_does() {
 async fn usage_beyond_what_is_there_is_written_off_and_never_owed() {
     let app = TestApp::start().await;
     let (owner, client) = app.funded_account("small", "0.0005").await;
-    let usage = json!({"prompt_tokens": 20, "completion_tokens": 1000});
+    let usage = json!({"prompt_tokens": 1000, "completion_tokens": 2});
     app.upstream.play(Script::json(200, &completion("Hi", &usage)));
     client.post(PATH, &ask("kimi-k3", &json!({}))).await.ok();
     app.spent().await;
     assert_eq!(app.app.ledger.balances(owner).usd, Nano::ZERO);
-    let cost = 20 * INPUT + 1000 * OUTPUT;
+    let cost = 1000 * INPUT + 2 * OUTPUT;
     assert_eq!(app.app.ledger.status().written_off_nano_total, cost - 500_000);
 }
 

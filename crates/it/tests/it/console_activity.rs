@@ -169,7 +169,7 @@ async fn an_inference_key_sees_its_own_requests_and_what_is_left_of_its_limit() 
 #[tokio::test]
 async fn a_search_that_makes_no_sense_is_refused() {
     let app = TestApp::start().await;
-    let (page, _) = signed_in(&app, app.admin_secret()).await;
+    let (page, _) = signed_in(&app, &app.operator_secret().await).await;
     let long = format!("requestId={}", "x".repeat(201));
     for query in [
         "page=0",

@@ -307,7 +307,7 @@ async fn an_account_without_money_is_told_so_before_any_work() {
     let app = TestApp::start().await;
     let poor = app.another_account("poor").await;
     let reply = poor.form(PATH, &[], Some(("tone.wav", TONE))).await;
-    reply.expect(expect![[r#"402 {"error":"Insufficient USD or Diem balance to complete request. Up to $0.0002 is needed and $0 is available. Visit http://testhost/#/top-up to add credits in USDC, with a wallet that is linked to the account, or ask the operator of this service.","code":"INSUFFICIENT_BALANCE"}"#]]);
+    reply.expect(expect![[r#"402 {"error":"Insufficient USD or Diem balance to complete request. Up to $0.0001 is needed and $0 is available. Visit http://testhost/#/top-up to add credits in USDC, with a wallet that is linked to the account, or ask the operator of this service.","code":"INSUFFICIENT_BALANCE"}"#]]);
     assert!(app.upstream.seen().is_empty());
 }
 

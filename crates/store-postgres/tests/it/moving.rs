@@ -118,7 +118,14 @@ async fn a_file_that_is_not_whole_leaves_the_database_empty() {
 /// Whoever adds a table or a column decides here whether it can be lost.
 #[tokio::test]
 async fn every_column_of_every_table_is_exported_or_follows_from_others() {
-    let derived = ["account.id", "account.node", "character.average", "job.is_open"];
+    let derived = [
+        "account.id",
+        "account.node",
+        "audit_count.id",
+        "audit_count.rows",
+        "character.average",
+        "job.is_open",
+    ];
     let of_nodes = ["batch", "node", "owner_lease", "schema_version"];
     let sql = "SELECT table_name::TEXT, column_name::TEXT FROM information_schema.columns \
                WHERE table_schema = 'public'";

@@ -72,6 +72,8 @@ async fn seed() -> PathBuf {
         include_str!("../../migrations/0001_create_books.sql"),
         include_str!("../../migrations/0001_create_works.sql"),
         include_str!("../../migrations/0002_note_what_nodes_know.sql"),
+        include_str!("../../migrations/0003_count_audit_rows.sql"),
+        include_str!("../../migrations/0004_mark_operator_keys.sql"),
     );
     (step, binaries()).hash(&mut schema);
     let name = format!("seed-{:x}", schema.finish());
