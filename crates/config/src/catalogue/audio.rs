@@ -213,8 +213,12 @@ fn lyrics(reader: &Reader<'_>) -> Option<Lyrics> {
             characters_max,
         });
     }
-    let about_lyrics = ["lyrics_required", "supports_lyrics_optimizer", "lyrics_character_limit"];
-    for key in about_lyrics.into_iter().filter(|key| reader.has(key)) {
+    let about_lyrics = [
+        ("lyrics_required", required == Some(true)),
+        ("supports_lyrics_optimizer", optimizer == Some(true)),
+        ("lyrics_character_limit", characters_max.is_some()),
+    ];
+    for (key, _) in about_lyrics.into_iter().filter(|(_, is_announced)| *is_announced) {
         reader.fault(key, format!("`{key}` needs `supports_lyrics = true`"));
     }
     Some(Lyrics::Unsupported)
