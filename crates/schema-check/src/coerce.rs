@@ -123,7 +123,6 @@ fn scalar(nodes: &[Node], id: NodeId, text: &str) -> Value {
     match (text, number) {
         ("true", _) if accepts.contains(Kinds::BOOLEAN) => Value::Bool(true),
         ("false", _) if accepts.contains(Kinds::BOOLEAN) => Value::Bool(false),
-        ("null", _) if !takes_text && accepts.contains(Kinds::NULL) => Value::Null,
         (_, Ok(number)) if accepts.contains(Kinds::INTEGER) => number,
         _ => as_text,
     }
