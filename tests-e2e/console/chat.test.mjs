@@ -43,7 +43,7 @@ async function codeAsks(page, body) {
   const programs = await runShown(await shownCode(page), { url, key });
   assert.deepEqual(Object.keys(programs), ["curl", "Python", "Node", "Go"]);
   for (const [language, call] of Object.entries(programs)) {
-    assert.deepEqual(call, { method: "POST", path: "/api/v1/chat/completions", status: 200, sent: body }, language);
+    assert.deepEqual(call, { method: "POST", path: "/v1/chat/completions", status: 200, sent: body }, language);
   }
 }
 

@@ -42,7 +42,7 @@ test("music is priced, made, listened to and deleted", async () => {
   await shot(page, "music");
   const programs = await runShown(await shownCode(page), { url, key });
   for (const [language, call] of Object.entries(programs)) {
-    assert.deepEqual(call, { method: "POST", path: "/api/v1/audio/queue", status: 200, sent: body }, language);
+    assert.deepEqual(call, { method: "POST", path: "/v1/audio/queue", status: 200, sent: body }, language);
   }
   await job.getByRole("button", { name: "Delete the result" }).click();
   await job.getByRole("button", { name: "Delete the result" }).waitFor({ state: "detached" });

@@ -71,7 +71,7 @@ test("a picture is enlarged, and the code of the call does the same", async () =
   const programs = await runShown({ curl, Go }, { url, key: admin, files: { [file]: bytes } });
   for (const [language, call] of Object.entries(programs)) {
     call.sent.image.bytes ??= bytes.length;
-    assert.deepEqual(call, { method: "POST", path: "/api/v1/image/upscale", status: 200, sent: form }, language);
+    assert.deepEqual(call, { method: "POST", path: "/v1/image/upscale", status: 200, sent: form }, language);
   }
   assert.ok(Python.includes(`open("${file}", "rb")`) && Node.includes(`readFile("${file}")`));
   assert.deepEqual(faults, []);

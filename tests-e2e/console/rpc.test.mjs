@@ -35,7 +35,7 @@ test("a call is sent, and its answer, credits and code are shown", async () => {
   await shot(page, "rpc");
   const programs = await runShown(await shownCode(page), { url, key });
   for (const [language, call] of Object.entries(programs)) {
-    assert.deepEqual(call, { method: "POST", path: "/api/v1/crypto/rpc/base-mainnet", status: 200, sent: body }, language);
+    assert.deepEqual(call, { method: "POST", path: "/v1/crypto/rpc/base-mainnet", status: 200, sent: body }, language);
   }
   assert.deepEqual(faults, []);
   await context.close();

@@ -47,7 +47,7 @@ test("a recording is dropped and heard, with its times and its cost", async () =
   assert.deepEqual(Object.keys(programs), ["curl", "Python", "Node", "Go"]);
   for (const [language, call] of Object.entries(programs)) {
     call.sent.file.bytes ??= bytes.length;
-    assert.deepEqual(call, { method: "POST", path: "/api/v1/audio/transcriptions", status: 200, sent: form }, language);
+    assert.deepEqual(call, { method: "POST", path: "/v1/audio/transcriptions", status: 200, sent: form }, language);
   }
   assert.deepEqual(faults, []);
   await context.close();
