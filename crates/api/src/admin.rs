@@ -18,7 +18,7 @@ pub type RenderMetrics = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
 /// The state of the built-in engine, in a few words; None without such an engine.
 pub type EngineReport = std::sync::Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// The state of the operator's listener.
+/// State that the routes of the operator's listener share.
 #[derive(Clone)]
 struct Watch {
     app: Shared,

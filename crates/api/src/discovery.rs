@@ -61,7 +61,8 @@ pub(crate) fn refuse_if_poor(
     }))
 }
 
-/// 402 for a signed-in wallet with too low a balance: how to top up. None without payments.
+/// 402 for a signed-in wallet with too low a balance: how to top up. None if payments are not
+/// accepted.
 pub(crate) fn ask_to_top_up(
     app: &App,
     arrival: &Arrival<'_>,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::endpoint::Endpoint;
 use crate::version::VERSION;
 
-/// OpenAPI 3.1 uses JSON Schema 2020-12, so the enforced schemas are included as they are.
+/// OpenAPI 3.1 uses JSON Schema 2020-12, so the enforced schemas keep their meaning.
 pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into());

@@ -1,4 +1,4 @@
-//! Paid work with a whole result. It ends, and is charged, even if the caller disconnects.
+//! Paid work with a whole result. Runs to its end and is charged, even if the caller disconnects.
 
 use std::future::Future;
 

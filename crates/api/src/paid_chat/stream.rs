@@ -52,7 +52,7 @@ pub(crate) struct Flow {
     parts: Receiver<AnswerPart>,
 }
 
-/// Tells if an answer has begun.
+/// Result of waiting for an answer to begin.
 pub(crate) enum Opened {
     By(Arc<Model>, RouteNotes),
     /// Not begun within the wait; it may still fail.

@@ -50,7 +50,8 @@ fn policy_words(message: String) -> String {
 }
 
 impl Refusal {
-    /// 500 for a job that ended without a result. It was refunded; a retry gives the same.
+    /// 500 for a job that ended without a result. It was refunded; retrieving it again gives the
+    /// same.
     fn generation_failed(message: String) -> Refusal {
         let error = format!("{message} Your credits were refunded.");
         let code = "GENERATION_FAILED";

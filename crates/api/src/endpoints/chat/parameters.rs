@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 
 const FIELD: &str = "service_parameters";
 
-/// Tells if encryption is requested, and if the model supports it.
+/// Encryption, as requested by the caller and supported by the model.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Encryption {
     pub(super) is_asked: bool,
@@ -28,7 +28,7 @@ pub(super) fn sent(
     Ok(sent)
 }
 
-/// Tells if web search is configured, and if the character asks for it.
+/// Web search, as configured by the operator and requested by the character.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Searching {
     pub(super) is_possible: bool,

@@ -84,7 +84,8 @@ pub(super) struct Finished {
 }
 
 impl Finish {
-    /// Decodes the engine's image as strictly as a caller's. A failure is the engine's fault.
+    /// Decodes an engine's image in a reader process, but allows data after the image, unlike for
+    /// callers. A failure is the engine's fault.
     pub(super) async fn apply(
         &self,
         studio: &Studio,

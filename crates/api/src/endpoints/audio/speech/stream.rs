@@ -31,7 +31,8 @@ enum Piece {
     Failed(Failure),
 }
 
-/// A stream of audio whose first bytes have arrived. Dropping it cancels the speech.
+/// A stream of audio whose first bytes have arrived. Dropping it cancels the speech, which is still
+/// charged.
 pub(super) struct Flow {
     request_id: RequestId,
     first: Bytes,
