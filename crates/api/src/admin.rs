@@ -12,13 +12,13 @@ use crate::app::Shared;
 use crate::reply;
 use crate::route_table::RouteTable;
 
-/// Writes out all metrics in Prometheus' text format.
+/// Renders all metrics in Prometheus' text format.
 pub type RenderMetrics = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
 
-/// How the built-in engine is, in a word or a few; none where there is no such engine.
+/// The state of the built-in engine, in a few words; None without such an engine.
 pub type EngineReport = std::sync::Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// What the routes of the operator's listener share.
+/// State that the routes of the operator's listener share.
 #[derive(Clone)]
 struct Watch {
     app: Shared,
@@ -42,13 +42,13 @@ fn routes() -> RouteTable<Watch> {
         .route("/metrics", get(metrics))
 }
 
-/// The process runs.
+/// Liveness: the process runs.
 async fn healthz() -> impl IntoResponse {
     reply::json(json!({ "status": "ok" }).to_string())
 }
 
-/// The process can serve: it can read its database and take money. The built-in engine is told
-/// of and not waited for, since other models answer without it.
+/// Readiness: the process can read its database and record charges. The built-in engine's state is
+/// only reported, since other models work without it.
 async fn readyz(State(watch): State<Watch>) -> impl IntoResponse {
     let store = watch.app.store.setting("pepper").await;
     let status = watch.app.ledger.status();
@@ -69,7 +69,7 @@ async fn readyz(State(watch): State<Watch>) -> impl IntoResponse {
     (status, reply::json(json!({ "ready": is_ready, "checks": checks }).to_string()))
 }
 
-/// Why the clock and the books do not agree.
+/// The reason why the clock cannot be trusted, if so.
 fn clock_fault(status: &Status) -> Option<String> {
     if !status.is_clock_trusted {
         return Some("the clock has jumped".to_owned());

@@ -1,12 +1,12 @@
-//! The ids that enclaves gave their answers: needed to ask for a signature afterwards.
+//! The ids that enclaves gave their answers, with which signatures can be requested.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-/// Enclaves forget their signatures within the hour, and so may we.
+/// Entries kept. Enclaves delete their signatures within the hour, so older ones are useless.
 const NAMES_MAX: usize = 10_000;
 
-/// Upstream names by our request ids; the oldest are forgotten.
+/// Upstream ids by our request ids; the oldest are removed.
 #[derive(Default)]
 pub(crate) struct AnswerNames {
     names: Mutex<Names>,

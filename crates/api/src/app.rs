@@ -1,4 +1,4 @@
-//! Everything a handler can reach.
+//! The shared state that handlers use.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -33,49 +33,48 @@ use crate::strangers::Strangers;
 use crate::wallets::Wallets;
 use crate::web::Web;
 
-/// The state that every handler is given.
+/// The state that axum passes to each handler.
 pub type Shared = Arc<App>;
 
 pub struct App {
     pub settings: Settings,
-    /// The models on offer, replaced whole when the configuration is read again.
+    /// The models, replaced as a whole when the configuration is reloaded.
     pub catalogue: Arc<CurrentCatalogue>,
-    /// What runs the models.
+    /// The engines that run the models.
     pub engines: Arc<Engines>,
-    /// What calls chain nodes.
+    /// Calls chain nodes (JSON-RPC).
     pub proxy: Arc<Proxy>,
-    /// What looks at the web for callers.
+    /// Searches and downloads web pages for callers.
     pub web: Arc<Web>,
-    /// Who signs in with a wallet, and who pays with one.
+    /// Wallet sign-ins and x402 payments.
     pub wallets: Arc<Wallets>,
-    /// Who uses the pages, and the pages.
+    /// Sessions and assets of the console.
     pub console: Arc<Console>,
     pub keys: Arc<KeyRing>,
-    /// The way to other nodes, where there are any.
+    /// Clients to the other nodes of the cluster; None on a single node.
     pub nodes: Option<Arc<Nodes>>,
     /// Balances, holds and charges. Nothing else moves money.
     pub ledger: Arc<Ledger>,
-    /// Music and videos that are made later.
+    /// Queued generations: music and videos.
     pub jobs: Arc<Jobs>,
-    /// For queries. What has rules is changed through `keys` and `ledger`.
+    /// For queries only. Writes that have rules go through `keys` and `ledger`.
     pub store: Arc<dyn Store>,
     pub limiter: Limiter,
-    /// What is counted together with other nodes, where there is a place for that.
+    /// Limits of callers without a credential, counted in Redis with other nodes if configured.
     pub strangers: Strangers,
-    /// The memory that requests under way have for their bodies.
+    /// Bounds the memory held by the bodies of requests in progress.
     pub bodies: Arc<Bodies>,
     pub failures: Failures<Principal>,
-    /// Opens what callers send in formats that others made up, in processes of its own.
+    /// Parses callers' files (documents, audio, images) in separate processes.
     pub reader: Arc<dyn Reader>,
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
-    /// Work that outlives its request; shutdown waits for it.
+    /// Work that outlives its request. Shutdown waits for it.
     pub tasks: TaskTracker,
 }
 
 impl App {
-    /// Counts a request to a model against the caller's limits for it, with the tokens that it
-    /// may use at most.
+    /// Counts a request to a model against the caller's limits, with its maximum of tokens.
     pub fn admit_model(
         &self,
         holder: &Holder,
@@ -99,13 +98,13 @@ impl App {
         })
     }
 
-    /// Where a caller stands with a model, without counting anything.
+    /// A caller's limits and remaining quota for a model. Counts nothing.
     pub(crate) fn standing_with(&self, holder: &Holder, model: &Model, now: Timestamp) -> Standing {
         let allowed = self.tier(Some(holder)).allowed(LimitClass::of(model));
         self.limiter.standing(Subject::new(holder.owner.id, &model.id), allowed, now)
     }
 
-    /// Where a caller stands with all that is counted in one class.
+    /// A caller's limits and remaining quota for a class of endpoints. Counts nothing.
     pub(crate) fn standing_in(
         &self,
         holder: &Holder,
@@ -116,7 +115,7 @@ impl App {
         self.limiter.standing(Subject::new(holder.owner.id, class), allowed, now)
     }
 
-    /// Where an address without a credential stands, by what this node has counted.
+    /// The quota of an address without a credential, from this node's counts only.
     pub(crate) fn stranger_standing(
         &self,
         address: IpAddr,
@@ -127,7 +126,7 @@ impl App {
         self.limiter.standing(Subject::new(address, class), allowed, now)
     }
 
-    /// Refuses a request to a model for which nothing is left in this minute. Counts nothing.
+    /// Refuses a request if the caller's quota for the model is used up. Counts nothing.
     pub fn refuse_if_spent(
         &self,
         holder: &Holder,
@@ -150,13 +149,13 @@ impl App {
         Err(standing::too_fast(&exceeded))
     }
 
-    /// The set of limits that a caller is in.
+    /// The tier of limits of a caller.
     pub(crate) fn tier(&self, holder: Option<&Holder>) -> &Tier {
         let name = holder.map_or("", |holder| &holder.owner.tier);
         self.settings.tiers.named_or_ordinary(name)
     }
 
-    /// Writes a refusal into the caller's log. Nobody waits for it, and losing one is harmless.
+    /// Adds a rate-limit refusal to the log in the background: losing an entry is harmless.
     pub(crate) fn log_limit_hit(
         &self,
         holder: &Holder,
@@ -191,7 +190,7 @@ impl App {
         self.strangers.admit(&self.limiter, subject, allowed, now).await
     }
 
-    /// Counts a failure, and tells other nodes of an address that is blocked from now on.
+    /// Counts a failure. Tells other nodes if the address is blocked from now on.
     pub(crate) fn note_failure(&self, principal: Principal, now: Timestamp) {
         if !self.settings.blocks_failures {
             return;

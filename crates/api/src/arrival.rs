@@ -1,4 +1,4 @@
-//! What is known of a request before its body is read.
+//! The data of a request without its body.
 
 use std::net::IpAddr;
 
@@ -7,18 +7,18 @@ use moment::Timestamp;
 
 use crate::input::Host;
 
-/// What a request shows before its body is read.
+/// The data of a request without its body.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'a> {
     pub headers: &'a HeaderMap,
     pub uri: &'a Uri,
-    /// Where it came from.
+    /// The client's address.
     pub address: IpAddr,
     pub now: Timestamp,
 }
 
 impl Arrival<'_> {
-    /// The host that was called, as the client named it.
+    /// The host that the client called.
     pub(crate) fn host(&self) -> Option<&str> {
         Host::named(self.headers, self.uri)
     }

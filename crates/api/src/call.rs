@@ -1,6 +1,7 @@
-//! One call from its first header to its last: the path that every request to the API takes.
+//! The path that every request to the API takes.
 //!
-//! read the input → who calls → not blocked → within the limit → check the input → handle → reply
+//! authenticate → forward to the home node → read the input → refuse if unauthenticated or blocked
+//! → count against the limit → check the input → handle → reply
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -34,46 +35,45 @@ use crate::request_id::RequestId;
 use crate::standing::{self, BalanceBefore, StandingCell};
 use crate::transport::lasting::keep_until_sent;
 
-/// What a handler is called with: the proof of who calls, and input that has passed its schema.
+/// The argument of a handler: an authenticated caller, and input that has passed its schema.
 #[derive(Debug)]
 pub struct Call<C, I> {
     pub caller: C,
     pub input: I,
     pub request_id: RequestId,
     pub now: Timestamp,
-    /// Where the caller is, if the operator's proxy says so.
+    /// The caller's country, if the operator's proxy sends it.
     pub country: Option<Country>,
     pub accepts_csv: bool,
-    /// Filled when the request is admitted; the headers are written from it at the end, so that
-    /// refusals carry them too.
+    /// Set when the request is admitted. The headers are written from it at the end, so that
+    /// refusals have them too.
     pub standing: StandingCell,
-    /// The memory that the request has of what all of them may hold.
+    /// The request's share of the memory for bodies.
     pub(crate) room: Arc<Room>,
 }
 
-/// What a request is counted against.
+/// The limit that a request is counted against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     Class(LimitClass),
-    /// The model that the body names: the handler admits the request once it knows it.
+    /// The limit of the model named in the body; the handler admits the request.
     ByModel,
-    /// Limits and headers of the endpoint's own: the handler admits the request.
+    /// The endpoint's own limits and headers; the handler admits the request.
     ByHandler,
 }
 
-/// What holds for an endpoint, for every caller.
+/// The rules of an endpoint, the same for every caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     pub limit: Limit,
-    /// The limits in the headers where nothing was counted, such as for a model that does not
-    /// exist.
+    /// The class shown in the headers if nothing was counted, such as for an unknown model.
     pub usual_class: LimitClass,
-    /// At whose home it is worked on, where there are several nodes.
+    /// The node that handles the request, in a cluster.
     pub home: Home,
     pub path: &'static str,
 }
 
-/// Runs one call. `E` is the envelope that the endpoint refuses in.
+/// Runs one call. `E` is the error envelope of the endpoint.
 pub(crate) async fn run<C, I, R, E, H, F>(
     app: Shared,
     policy: Policy,
@@ -102,7 +102,7 @@ where
         };
         let caller = context.admit(presented, unread).await?;
         let Some(raw) = raw else {
-            // What a wallet without a balance lacks is the money, whatever else it sent.
+            // A wallet without a balance is asked to pay, whatever else is wrong with its request.
             caller.begin(&context.app, &context.arrival())?;
             return Err(Refusal::body_too_large().into());
         };
@@ -120,8 +120,8 @@ where
     context.finish(response, balance)
 }
 
-/// What is known of a call but for its input. Whatever does not depend on the endpoint is done here,
-/// so that it is compiled once and not for each of them.
+/// A call without its input. Everything that does not depend on the endpoint's types is done here,
+/// so that it is compiled once and not for each endpoint.
 struct Context {
     app: Shared,
     policy: Policy,
@@ -134,8 +134,8 @@ struct Context {
     standing: StandingCell,
 }
 
-/// Finds out who calls. What comes with the context is what was presented, and the body, or the
-/// response of the node that handled the request.
+/// Authenticates the caller. Returns the context, the credential or its refusal, and the body; or
+/// the response of another node that handled the request.
 async fn enter<C: Credential>(
     app: Shared,
     policy: Policy,
@@ -177,15 +177,15 @@ impl Context {
         self.holder.as_deref().map(|holder| standing::balance(&self.app.ledger, holder))
     }
 
-    /// Whoever may call. `unread` is why there is no input.
+    /// Returns the caller if admitted. `unread` is the body's read error.
     async fn admit<C>(
         &self,
         presented: Result<C, Refusal>,
         unread: Option<Refusal>,
     ) -> Result<C, Refusal> {
         if let Some(refusal) = unread {
-            // A stranger's body was cut off on purpose: what is missing is the credential, or the
-            // money of a wallet.
+            // A body of an unauthenticated caller or an empty wallet has a low size limit. Report
+            // the missing credential or the missing money, not the size.
             let is_stranger = presented.is_err() || self.limits.is_strangers();
             let is_cut = refusal.status() == StatusCode::PAYLOAD_TOO_LARGE && is_stranger;
             if !is_cut {
@@ -193,7 +193,7 @@ impl Context {
             }
         }
         let caller = presented.or_else(|refusal| {
-            // A blocked address cannot guess here either. A request for the price is still
+            // A blocked address may not try credentials. A request for prices (402) is still
             // answered.
             if refusal.status() == StatusCode::UNAUTHORIZED {
                 refuse_if_blocked(&self.app, &self.caller(), self.now)?;
@@ -224,7 +224,7 @@ impl Context {
         }
     }
 
-    /// Notes a failure, and writes what every response says of its caller.
+    /// Counts a failure, and writes the headers about the caller's limits and balance.
     fn finish(&self, response: Response, balance: Option<BalanceBefore>) -> Response {
         let (app, holder, now) = (&self.app, self.holder.as_deref(), self.now);
         let asked = top_up(app, &response, holder, &self.arrival());
@@ -242,19 +242,19 @@ impl Context {
     }
 }
 
-/// Whether an owner has enough to call anything that costs something.
+/// True if the owner's balance is enough to call anything that costs something.
 fn has_balance(app: &App, holder: &Holder) -> bool {
     can_consume(app.ledger.balances(holder.owner.id).total())
 }
 
-/// Accounts are opened by the operator and may call models that cost nothing; a wallet is made by
-/// anyone, and shows that it is in earnest by its balance.
+/// Accounts are opened by the operator and may call free models. A wallet can be created by anyone,
+/// so it gets the larger limits only with a balance.
 fn body_limits(holder: Option<&Holder>, has_balance: bool) -> BodyLimits {
     let is_account = holder.is_some_and(|holder| holder.owner.kind == OwnerKind::Account);
     if is_account || has_balance { BodyLimits::TRUSTED } else { BodyLimits::STRANGER }
 }
 
-/// What a caller presents, and who it is all the same where that was refused.
+/// Returns the credential or its refusal, and the holder if known in spite of the refusal.
 async fn who<C: Credential>(
     app: &App,
     parts: &Parts,
@@ -271,7 +271,7 @@ async fn who<C: Credential>(
     (presented, holder)
 }
 
-/// A request that no endpoint takes. It is a failure of its caller's like any other.
+/// Refuses a request that matches no endpoint. Counts as a failure of the caller.
 pub(crate) async fn stray(app: Shared, request: Request, refusal: Refusal) -> Response {
     let (parts, _) = request.into_parts();
     let now = app.clock.now();
@@ -288,7 +288,7 @@ pub(crate) async fn stray(app: Shared, request: Request, refusal: Refusal) -> Re
     response
 }
 
-/// Answers a request that costs nothing and is not counted, with the caller's limits in its headers.
+/// Responds to a request that is free and not counted, with the caller's limits in the headers.
 pub(crate) async fn answer_freely(
     app: Shared,
     request: Request,
@@ -304,7 +304,7 @@ pub(crate) async fn answer_freely(
     response
 }
 
-/// The limits of a caller where nothing was counted: its own, or those of its address.
+/// The current limits of a caller, or of its address, if the request was not counted.
 fn usual_standing(
     app: &App,
     holder: Option<&Holder>,
@@ -318,7 +318,7 @@ fn usual_standing(
     }
 }
 
-/// Where the caller stands, in the headers of whatever is answered.
+/// Writes the rate-limit headers.
 fn write_standing(
     response: &mut Response,
     standing: &Standing,
@@ -329,7 +329,7 @@ fn write_standing(
     standing::write_reset(response, now);
 }
 
-/// How a wallet can pay for what it could not pay for, in place of the plain refusal.
+/// The 402 response with ways to top up, if a wallet has too little money.
 fn top_up(
     app: &App,
     response: &Response,
@@ -342,15 +342,15 @@ fn top_up(
     Some(asked.into_response())
 }
 
-/// Somebody who may be blocked.
+/// A caller that may be blocked, with the endpoint that it called.
 struct Caller<'a> {
     principal: Principal,
     holder: Option<&'a Holder>,
-    /// What was called.
+    /// The endpoint's path; empty if none matched.
     path: &'static str,
 }
 
-/// Counts a failure of the caller's own, and keeps any refusal for the page that lists them.
+/// Counts a failure caused by the caller, and records the refusal for the console.
 fn note_failure(
     app: &App,
     caller: &Caller<'_>,
@@ -367,7 +367,7 @@ fn note_failure(
     }
 }
 
-/// A large body is checked where nobody else waits for it.
+/// Checks an input. A large one is checked on a blocking thread, so as not to delay other requests.
 async fn check<I: Input>(raw: I::Raw, body_bytes: usize) -> Result<I, Refusal> {
     let checked =
         if LARGE_BYTES <= body_bytes { apart(|| I::check(raw)).await? } else { I::check(raw) };
@@ -386,7 +386,7 @@ fn principal(holder: Option<&Holder>, address: IpAddr) -> Principal {
     }
 }
 
-/// For an address whose caller is not known.
+/// Refuses a blocked address whose caller is not authenticated.
 pub(crate) fn refuse_blocked_address(
     app: &App,
     address: IpAddr,
@@ -407,16 +407,16 @@ fn refuse_if_blocked(app: &App, caller: &Caller<'_>, now: Timestamp) -> Result<(
     Err(Refusal::rate_limited(message, until.since(now)))
 }
 
-/// What the log of refusals calls a block after too many failures.
+/// Kind of a block after too many failures, in the log of rate-limit refusals.
 const FAILED_REQUESTS: &str = "FAILED_REQUESTS";
 
-/// What the log of refusals calls an endpoint: its path, without what is different in each call.
+/// Name of an endpoint in the log of rate-limit refusals: its path up to the first parameter.
 pub(crate) fn counted(path: &str) -> String {
     let path = path.split("/{").next().unwrap_or(path);
     format!("endpoint:api/v1{path}")
 }
 
-/// Counts the request against its class, and remembers a refusal for the caller's log.
+/// Counts the request against its class, and adds a refusal to the caller's log.
 async fn admit(
     app: &App,
     (class, path): (LimitClass, &'static str),
@@ -444,7 +444,7 @@ async fn admit(
     }
 }
 
-/// A caller's own mistakes count; going too fast does not, nor does a failure of ours.
+/// True for client errors, except rate limits and requests for prices.
 fn counts_as_failure(response: &Response) -> bool {
     let status = response.status();
     let is_discovery = response.extensions().get::<Discovery>().is_some();

@@ -1,4 +1,4 @@
-//! Who calls. A handler that takes one of these types has its proof.
+//! Authenticated callers. A handler that takes one of these types needs no further check.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::refusal::key::refuse_key;
 use crate::wallets::sign_in;
 use crate::wallets::visits::Visit;
 
-/// A credential that an endpoint asks for.
+/// The kind of credential that an endpoint requires.
 pub trait Credential: Sized + Send + 'static {
-    /// Whether a call is refused before anything else where the store is out of reach: what it does
-    /// must be paid for or written down.
+    /// Set if a call is refused at once while the store is unreachable, because its work must be
+    /// charged or recorded.
     const NEEDS_STORE: bool;
 
     fn present(
@@ -32,18 +32,18 @@ pub trait Credential: Sized + Send + 'static {
         arrival: &Arrival<'_>,
     ) -> impl Future<Output = Result<Self, Refusal>> + Send;
 
-    /// The same for a caller whom another node has proved.
+    /// The same for a caller that another node has authenticated.
     fn of(holder: Arc<Holder>) -> Result<Self, Refusal>;
 
-    /// Who calls all the same where a credential was refused that is good for other endpoints.
+    /// The caller of a refused credential that is valid elsewhere, for logs and limits.
     fn known(_: &App, _: &Arrival<'_>) -> impl Future<Output = Option<Arc<Holder>>> + Send {
         std::future::ready(None)
     }
 
-    /// The key behind the call, where there is one.
+    /// The authenticated caller; None for [`Anyone`].
     fn holder(&self) -> Option<&Arc<Holder>>;
 
-    /// What must hold before work begins, once the input is known to be good.
+    /// Conditions that are checked after the input has passed and before the handler runs.
     fn begin(&self, _: &App, _: &Arrival<'_>) -> Result<Option<Visit>, Refusal> {
         Ok(None)
     }
@@ -51,7 +51,7 @@ pub trait Credential: Sized + Send + 'static {
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator);
 }
 
-/// Anyone at all; a credential, good or bad, is not looked at.
+/// Any caller. A credential, valid or not, is ignored.
 #[derive(Debug)]
 pub struct Anyone;
 
@@ -59,7 +59,7 @@ pub struct Anyone;
 #[derive(Debug)]
 pub struct KeyHolder(pub Arc<Holder>);
 
-/// The holder of an ADMIN key, or of an OPERATOR key, which administers its account too.
+/// The holder of an ADMIN key, or of an OPERATOR key, which may administer its account too.
 #[derive(Debug)]
 pub struct Admin(pub Arc<Holder>);
 
@@ -71,11 +71,11 @@ pub struct Operator(pub Arc<Holder>);
 #[derive(Debug)]
 pub struct Customer(pub Arc<Holder>);
 
-/// A caller that collects what it paid for: an empty wallet may, too.
+/// A caller that retrieves what it has paid for. Unlike [`Customer`], a wallet may have no balance.
 #[derive(Debug)]
 pub struct Collector(pub Arc<Holder>);
 
-/// A wallet that signed in, to read what is its own.
+/// A wallet that signed in to read its own data.
 #[derive(Debug)]
 pub struct SignedIn(pub Arc<Holder>);
 
@@ -195,8 +195,8 @@ impl Credential for Operator {
 impl Credential for Customer {
     const NEEDS_STORE: bool = true;
 
-    /// A wallet's sign-in counts before a key. A caller without any credential is told how to pay,
-    /// not how to log in.
+    /// A wallet's sign-in takes precedence over a key. A caller without any credential gets the
+    /// ways to pay (402), not a request to log in (401).
     async fn present(app: &App, arrival: &Arrival<'_>) -> Result<Customer, Refusal> {
         if PaymentHeader::of(arrival.headers).0.is_some() {
             return Err(Refusal::payment_not_taken_here());
@@ -223,7 +223,7 @@ impl Credential for Customer {
         Some(&self.0)
     }
 
-    /// A wallet needs something to pay with, and has few requests under way at once.
+    /// A wallet needs a balance, and may have only a few requests in progress at once.
     fn begin(&self, app: &App, arrival: &Arrival<'_>) -> Result<Option<Visit>, Refusal> {
         let Some(wallet) = self.0.wallet() else { return Ok(None) };
         discovery::refuse_if_poor(app, arrival, &self.0)?;
@@ -304,7 +304,7 @@ impl Credential for SignedIn {
     }
 }
 
-/// Whether a page of the console calls: with its session, and without a key of its own.
+/// True if a console page calls: with a session cookie and without an Authorization header.
 fn is_session(app: &App, arrival: &Arrival<'_>) -> bool {
     !arrival.headers.contains_key(AUTHORIZATION) && session::is_shown(app, arrival.headers)
 }

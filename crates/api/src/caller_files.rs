@@ -1,4 +1,4 @@
-//! Files of callers that lie at an address: fetched from public hosts alone, within bounds.
+//! Downloads files from callers' URLs, from public hosts only and within limits.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::refusal::Refusal;
 
 const FETCH_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// What lies at an address, or why it cannot be had. It takes its room before it comes, as what
-/// callers send does. `accepted` are the media types that are asked for.
+/// Downloads a file. The inner error is the reason why it failed, for the caller. Memory is
+/// reserved before the download, as for uploads. `accepted` is the Accept header.
 pub(crate) async fn fetch(
     app: &App,
     caller: CallerId,

@@ -1,4 +1,4 @@
-//! Jobs as those who queued them see them: found, retrieved, completed.
+//! Queued jobs for their owners: find, retrieve, complete.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 use crate::reply::media::{Afterwards, Retrieved, RetrievedJob, Sent};
 
-/// A job that ended without a result.
+/// The reason why a job's result was not retrieved.
 pub(crate) enum NotRetrieved {
     Failed(JobFailure),
     Refused(Refusal),
@@ -29,14 +29,14 @@ impl From<Refusal> for NotRetrieved {
     }
 }
 
-/// What names a job in a request.
+/// The fields of a request that identify a job.
 pub(crate) struct Named<'a> {
     pub(crate) kind: JobKind,
     pub(crate) model: &'a str,
     pub(crate) queue_id: &'a str,
 }
 
-/// The caller's own job. One of somebody else is answered as one that never was.
+/// The caller's own job. Other owners' jobs are reported as unknown.
 pub(crate) async fn find(
     app: &App,
     holder: &Holder,
@@ -54,7 +54,7 @@ pub(crate) async fn find(
     Err(invalid())
 }
 
-/// A model may be named by a trait or an alias.
+/// True if the name is a trait or an alias of the job's model.
 fn stands_for(app: &App, named: &Named<'_>, job: &QueuedJob, now: Timestamp) -> bool {
     let kind = match named.kind {
         JobKind::Music => ModelType::Music,
@@ -65,7 +65,7 @@ fn stands_for(app: &App, named: &Named<'_>, job: &QueuedJob, now: Timestamp) -> 
     resolved.is_ok_and(|resolved| resolved.model.id == job.model)
 }
 
-/// The result, how far it is, or why there is none: the same whenever it is asked for.
+/// The result, the progress, or the failure of a job. Repeatable.
 pub(crate) async fn retrieve(
     app: &Shared,
     job: QueuedJob,
@@ -76,7 +76,7 @@ pub(crate) async fn retrieve(
     Ok(RetrievedJob { retrieved, model_headers })
 }
 
-/// None where the model has left the catalogue since the job was queued.
+/// Headers of the job's model; empty if it was removed from the catalogue.
 fn model_headers(app: &App, job: &QueuedJob) -> HeaderMap {
     let catalogue = app.catalogue.get();
     let resolved = catalogue.find(&job.model, app.clock.now());
@@ -118,11 +118,11 @@ async fn retrieve_outcome(
     }
 }
 
-/// Deletes what a job made; the sweeper goes on if this fails.
+/// Deletes the file of a job. The sweeper retries if this fails.
 fn deletion(app: &Shared, job: QueuedJob) -> Afterwards {
     let app = Arc::clone(app);
     Box::new(move || {
-        // A connection that is dropped with the whole service leaves it to the sweeper.
+        // At shutdown there may be no runtime; then the sweeper deletes the file.
         if tokio::runtime::Handle::try_current().is_err() {
             return;
         }
@@ -148,7 +148,7 @@ async fn progress(
     Ok(WithHeaders::new(InProgress { status, average_execution_time, execution_duration }))
 }
 
-/// Deletes what a job made. False while that is not gone, or not there yet.
+/// Deletes the file of a job. `success` is false if the job is open or the file remains.
 pub(crate) async fn complete(
     app: &App,
     job: &QueuedJob,

@@ -1,7 +1,7 @@
-//! The console: the pages that the binary carries, and the sessions in which people use them.
+//! The console: pages embedded in the binary, and the sessions of their users.
 //!
-//! A page calls the same API as everybody else. Its session stands in for the key, and only with
-//! a header that pages of other origins cannot send, so that the cookie alone opens nothing.
+//! A page calls the same API as other clients. Its session replaces the key, and only with a header
+//! that pages of other origins cannot send, so that the cookie alone is not enough.
 
 mod activity;
 pub mod assets;
@@ -31,50 +31,50 @@ use crate::console::refused::RefusedCalls;
 use crate::console::sealed::Sealer;
 use crate::console::static_files::StaticFiles;
 
-/// How long somebody stays signed in.
+/// Lifetime of a session.
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
-/// Sessions that were ended before their time; beyond this many, the oldest are forgotten.
+/// Sessions remembered as signed out; beyond this many, the one that expires first is forgotten.
 const ENDED_MAX: usize = 16_384;
 
-/// Searches of activity that read the store at the same time; others wait.
+/// Concurrent searches of activity; others wait.
 const SEARCHES_AT_ONCE: usize = 2;
 
-/// Does what an operator asks for, in the form of the control socket.
+/// Runs an operator's command, in the format of the control socket.
 pub type Operate = Arc<
     dyn Fn(OperatorKey, Value) -> BoxFuture<'static, Result<Value, OperateError>> + Send + Sync,
 >;
 
-/// The operator key behind an operation, as the audit trail names it.
+/// The operator key that ran an operation, for the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperatorKey {
     pub last6: String,
 }
 
-/// Why an operation was not done.
+/// The reason why an operation failed.
 #[derive(Debug)]
 pub enum OperateError {
-    /// It cannot be done as asked; the message says what to ask instead.
+    /// The operation is invalid; the message says what to do instead.
     Refused(String),
-    /// The service could not do it now.
+    /// The service failed; a retry may succeed.
     Failed(String),
 }
 
-/// Who signs in here, and what they may do beyond the API.
+/// Sessions, pages and operator commands of the console.
 pub struct Console {
     sealer: Sealer,
     assets: Assets,
     static_files: StaticFiles,
     operate: Option<Operate>,
-    /// What callers were refused of late.
+    /// Recent errors of callers.
     pub(crate) refused: RefusedCalls,
-    /// Bounds the searches that run at once.
+    /// Limits concurrent searches.
     pub(crate) searches: Semaphore,
-    /// Ends of sessions, by session, until they would have expired anyway.
+    /// Signed-out sessions with the time of their expiry.
     ended: Mutex<HashMap<[u8; 16], Timestamp>>,
 }
 
 impl Console {
-    /// `secret` seals the sessions: the same on every node, and used for nothing else.
+    /// `secret` authenticates session cookies (HMAC): the same on every node, with no other use.
     pub fn new(secret: &[u8; 32], assets: Assets, now: Timestamp) -> Console {
         Console {
             sealer: Sealer::new(secret),

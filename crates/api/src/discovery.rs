@@ -21,7 +21,7 @@ use crate::wallets::challenge::{CalledResource, challenge, shown};
 
 pub(crate) const X402_VERSION: u8 = 2;
 
-/// More than the minimum, so that the next top-up is not the next request.
+/// Above the minimum, so that the caller need not top up again at once.
 const SUGGESTED_TOP_UP: Nano = Nano::from_units(10);
 
 /// 402 for a caller without a credential: how to get one, or how to pay without one.
@@ -33,13 +33,13 @@ pub(crate) fn refuse(app: &App, arrival: &Arrival<'_>) -> Refusal {
     ask(app, &place, accepts, challenge.as_ref())
 }
 
-/// 402 where only a sign-in is missing, and nothing is to be paid.
+/// 402 if only a sign-in is missing and nothing is to be paid.
 pub(crate) fn ask_to_sign_in(app: &App, arrival: &Arrival<'_>) -> Refusal {
     let place = CalledResource::of(app, arrival);
     ask(app, &place, Vec::new(), Some(&challenge(app, arrival, &place)))
 }
 
-/// 402 for a wallet that has signed in and has too little to call anything.
+/// 402 for a signed-in wallet whose balance is too low to call anything.
 pub(crate) fn refuse_if_poor(
     app: &App,
     arrival: &Arrival<'_>,
@@ -61,8 +61,8 @@ pub(crate) fn refuse_if_poor(
     }))
 }
 
-/// 402 for a wallet that has signed in and has too little, as `message` says: how to top up. None
-/// where no payments are taken.
+/// 402 for a signed-in wallet with too low a balance: how to top up. None if payments are not
+/// accepted.
 pub(crate) fn ask_to_top_up(
     app: &App,
     arrival: &Arrival<'_>,
@@ -94,7 +94,7 @@ pub(crate) fn ask_to_top_up(
     Some(Refusal::top_up_needed(&body, &required))
 }
 
-/// The value of `PAYMENT-REQUIRED`. x402 clients read the requirements nowhere else.
+/// The value of `PAYMENT-REQUIRED`, the only place where x402 clients read the requirements.
 pub(crate) fn required(
     error: &str,
     place: &CalledResource,
@@ -183,7 +183,7 @@ fn instructions(app: &App, terms: &PaymentTerms, first: &PaymentOption) -> TopUp
     }
 }
 
-/// The short name of a chain that has one.
+/// The short name of a chain, or its network id.
 fn chain_name(option: &PaymentOption) -> String {
     match option.network.as_str() {
         "eip155:8453" => "base".to_owned(),

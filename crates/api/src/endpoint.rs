@@ -1,7 +1,7 @@
-//! One declaration per endpoint: the route, its operation in the document and its limit.
+//! One declaration per endpoint: the route, its operation in the OpenAPI document and its limit.
 //!
-//! Who may call, what is sent, what is answered and how it is refused are not declared: they are
-//! read off the handler's signature, so that the document cannot disagree with the code.
+//! The credential, the input, the reply and the refusals are not declared: they are read from the
+//! handler's signature, so that the document cannot disagree with the code.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct Endpoint {
     describe: fn(&mut Operation, &mut SchemaGenerator),
 }
 
-/// A declaration that lacks its route only because the limit is not yet known.
+/// An endpoint under construction; [`Draft::build`] creates its route.
 pub struct Draft<H> {
     method: Method,
     path: &'static str,
@@ -85,13 +85,13 @@ impl<H> Draft<H> {
         self
     }
 
-    /// Counted against the model that the request names, by the handler.
+    /// The handler counts requests against the model that the request names.
     pub fn limited_by_model(mut self) -> Draft<H> {
         self.limit = Limit::ByModel;
         self
     }
 
-    /// Paid work of a model: counted against it, and refused as all such work is.
+    /// For paid work of a model: counted against the model, with the refusals common to such work.
     pub fn paid(self) -> Draft<H> {
         self.limited_by_model()
             .refuses(403, "The model is not for the caller's country, or not for its key")
@@ -101,31 +101,31 @@ impl<H> Draft<H> {
             .refuses(504, "The model took too long")
     }
 
-    /// Counted by the handler, in limits of its own.
+    /// The handler counts requests against its own limits.
     pub fn limited_by_itself(mut self) -> Draft<H> {
         self.limit = Limit::ByHandler;
         self
     }
 
-    /// The limits in the headers if the request names a model that does not exist.
+    /// The class whose limits the headers show if the request names an unknown model.
     pub fn usually(mut self, class: LimitClass) -> Draft<H> {
         self.usual_class = class;
         self
     }
 
-    /// Worked on elsewhere than at the caller's home.
+    /// The node that handles requests. Default: the caller's home.
     pub fn home(mut self, home: Home) -> Draft<H> {
         self.home = home;
         self
     }
 
-    /// May change without notice.
+    /// Marks the endpoint as one that may change without notice.
     pub fn experimental(mut self) -> Draft<H> {
         self.is_experimental = true;
         self
     }
 
-    /// A refusal that the signature does not tell of.
+    /// Declares a refusal that is not visible in the handler's signature.
     pub fn refuses(mut self, status: u16, meaning: &'static str) -> Draft<H> {
         self.refusals.push((status, meaning));
         self
@@ -179,7 +179,7 @@ impl<H> Draft<H> {
     }
 }
 
-/// An endpoint's work, whatever its types: what is around it is compiled once.
+/// A type-erased handler, so that the code around it is compiled once.
 type Serve = Arc<dyn Fn(Shared, Request) -> BoxFuture<'static, Response> + Send + Sync>;
 
 fn route(method: &Method, serve: Serve) -> MethodRouter<Shared> {
@@ -189,7 +189,7 @@ fn route(method: &Method, serve: Serve) -> MethodRouter<Shared> {
 }
 
 impl Endpoint {
-    /// The operation as the document shows it.
+    /// The operation in the OpenAPI document.
     pub(crate) fn operation(&self, generator: &mut SchemaGenerator) -> Value {
         let mut operation = Operation::default();
         (self.describe)(&mut operation, generator);
@@ -228,7 +228,7 @@ fn describe<C: Credential, I: Input, R: Reply>(
     R::describe(operation, generator);
 }
 
-/// The name of a handler is its operation's id.
+/// The name of the handler function, used as the operation's id.
 fn function_name<H>() -> &'static str {
     let path = std::any::type_name::<H>();
     path.rsplit("::").next().unwrap_or(path)

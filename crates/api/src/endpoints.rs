@@ -1,4 +1,4 @@
-//! The list of all endpoints, in the order of the document.
+//! All endpoints, in the order of the OpenAPI document.
 
 mod api_keys;
 mod audio;

@@ -1,4 +1,4 @@
-//! Which engine runs which model.
+//! Maps models to engines.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -14,21 +14,21 @@ use crate::answer_names::AnswerNames;
 use crate::metering_faults::MeteringFaults;
 use crate::refusal::Refusal;
 
-/// The engines in force, which a reload replaces whole. Work under way keeps the engine it has.
+/// The current engines, replaced as a whole by a reload. Work in progress keeps its engine.
 pub struct Engines {
     current: RwLock<EngineSet>,
-    /// Places for answers that are read to their end although nobody listens any more.
+    /// Limits the answers that are read to their end after the client disconnected.
     pub(crate) drains: Semaphore,
-    /// What the enclaves call the answers they gave.
+    /// The enclaves' ids of their answers.
     pub(crate) answer_names: AnswerNames,
-    /// Reports of tokens that could not be billed as they came.
+    /// Token reports that could not be billed unchanged.
     pub metering_faults: MeteringFaults,
 }
 
-/// Each of them keeps a connection to a provider, so there are not many.
+/// Each uses a connection to a provider, so the number is limited.
 const DRAINS_MAX: usize = 64;
 
-/// The engines of one catalogue, by the id of the model they run.
+/// The engines of one catalogue, by model id.
 #[derive(Default)]
 pub struct EngineSet {
     chat: HashMap<String, Arc<dyn ChatEngine>>,
@@ -84,7 +84,7 @@ impl Engines {
         self.media_engine(&model.id).ok_or_else(|| without_engine(model))
     }
 
-    /// What makes music or videos with a model, if anything does now.
+    /// The engine for music or videos of a model, if there is one.
     pub fn media_engine(&self, model: &str) -> Option<Arc<dyn MediaEngine>> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         current.media.get(model).cloned()
@@ -95,13 +95,13 @@ impl Engines {
         current.images.get(&model.id).cloned().ok_or_else(|| without_engine(model))
     }
 
-    /// What looks at pictures before they are shown, if anything does.
+    /// The classifier for adult content, if there is one.
     pub(crate) fn judge(&self) -> Option<Arc<dyn PictureJudge>> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         current.judge.clone()
     }
 
-    /// What can prove where a model runs, one for each of its routes; none for an ordinary model.
+    /// The engines that can attest a model, one per route; empty for ordinary models.
     pub(crate) fn attested(&self, model: &Model) -> Vec<Arc<dyn AttestedEngine>> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         current.attested.get(&model.id).cloned().unwrap_or_default()
@@ -150,7 +150,7 @@ impl EngineSet {
     }
 }
 
-/// No provider of the model speaks a protocol for this kind of work.
+/// The refusal if no provider of the model supports this kind of work.
 fn without_engine(model: &Model) -> Refusal {
     tracing::warn!(model.id, "no provider of {} can run it", model.id);
     Refusal::model_offline(

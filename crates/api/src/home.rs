@@ -1,9 +1,9 @@
 //! Forwards a request to the home of its caller.
 //!
-//! Where several nodes share the books, one of them, its home, decides about an owner's money and
-//! counts the owner's requests. Any node checks the credential; then the request is forwarded
-//! unchanged, with the proven identity in a header. Nodes authenticate each other by a secret that
-//! is stored in the database.
+//! In a cluster, one node, the owner's home, decides about an owner's money and counts the owner's
+//! requests. Any node checks the credential; then the request is forwarded unchanged, with the
+//! authenticated identity in a header. Nodes authenticate each other by a secret that is stored in
+//! the database.
 
 pub(crate) mod nodes;
 mod proved;
@@ -31,15 +31,15 @@ use crate::origin::CallerOrigin;
 use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;
 
-/// How often it is checked that a node that has not answered yet is still the owner's home.
+/// Interval of the check that a node that has not answered yet is still the owner's home.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// How long a request waits for a node that is gone to be found dead: its lease, and a little more.
+/// Time that a request waits for the lease of a dead node to end: the lease, and a little more.
 const UNREACHED_MAX: Duration = Duration::from_secs(20);
 const UNREACHED_PAUSE: Duration = Duration::from_millis(100);
-/// How often a request is sent on.
+/// Times that a request may be forwarded.
 const SENT_ON_MAX: u8 = 2;
 
-/// Whose home a request is taken to.
+/// The owner whose home handles a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Home {
     OfCaller,
@@ -47,7 +47,7 @@ pub enum Home {
 }
 
 impl Home {
-    /// None where any node will do.
+    /// The owner; None if any node may handle the request.
     fn owner(self, holder: Option<&Holder>) -> Option<OwnerId> {
         match self {
             Home::OfCaller => holder.map(|holder| holder.owner.id),
@@ -56,7 +56,7 @@ impl Home {
     }
 }
 
-/// Whom another node has proved, looked up here: a key may have been revoked meanwhile.
+/// The caller that another node authenticated, looked up again: a key may have been revoked.
 pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder>, Refusal>> {
     let sent_on = parts.extensions.get::<SentOn>()?;
     Some(match sent_on.proved.as_ref()? {
@@ -69,8 +69,7 @@ pub(crate) async fn proved(app: &App, parts: &Parts) -> Option<Result<Arc<Holder
     })
 }
 
-/// Returns the body if the request is to be handled here, and otherwise the response of the node
-/// that handled it.
+/// Returns the body if this node handles the request, else the other node's response.
 pub(crate) async fn forward_to_home(
     app: &App,
     home: Home,
@@ -90,8 +89,8 @@ pub(crate) async fn forward_to_home(
             Ok(OwnerHome::At { address }) => address,
             Err(error) => return Err(Refusal::unavailable(error).into_response()),
         };
-        // What another node believes may be some seconds old, so that a request is sent on twice at
-        // the most, and never in circles.
+        // Another node's information may be seconds old, so a request is forwarded at most twice,
+        // never in circles.
         if parts.extensions.get::<SentOn>().is_some_and(|it| SENT_ON_MAX <= it.times) {
             app.ledger.doubt_home(owner);
             let words = "the account has just moved to another node";
@@ -106,7 +105,7 @@ pub(crate) async fn forward_to_home(
         }
         match sent {
             Ok(response) => return Err(response),
-            // The node ends, or was killed. Nothing of the request was sent, so it can wait for the
+            // The node is stopping or was killed. Nothing was sent, so the request can wait for the
             // owner's next home.
             Err(Unsent::Unreached(_)) if begun.elapsed() < UNREACHED_MAX => {
                 sleep(UNREACHED_PAUSE).await;
@@ -123,14 +122,14 @@ pub(crate) async fn forward_to_home(
     }
 }
 
-/// Ends when a node is no longer an owner's home: it stopped answering, and its lease ended.
+/// Completes when a node is no longer the owner's home: it stopped answering and its lease ended.
 async fn until_moved(app: &App, owner: OwnerId, node: &str) {
     loop {
         sleep(LOOK_EVERY).await;
         match app.ledger.home_of(owner).await {
             Ok(OwnerHome::At { address }) if address == node => {}
             Ok(_) => return,
-            // The store is away: it will be known when it is back.
+            // The store is unavailable: check again later.
             Err(_) => {}
         }
     }

@@ -1,9 +1,9 @@
-//! The hosts of pictures, videos and files: whether engines may be asked to fetch from there.
+//! Checks the hosts of images, videos and files that engines are asked to fetch.
 //!
-//! Engines fetch from inside the operator's network, so a name is looked up here first, and one
-//! that resolves to a private address is refused. That is no full protection: the operator of the
-//! name's DNS server can answer the engine differently a moment later, so an engine that fetches
-//! needs a network that restricts what it can reach.
+//! Engines fetch from inside the operator's network, so a name is resolved here first, and one that
+//! resolves to a private address is refused. That is no full protection: the owner of the name's
+//! DNS server can answer the engine differently a moment later, so an engine that fetches needs a
+//! network that restricts what it can reach.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,24 +19,24 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::refusal::Refusal;
 
-/// Of one request, all together: a second for its turn, and three for the answer.
+/// For all lookups of a request: a second of queueing, and three for the answer.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
-/// Of one request at a time.
+/// Concurrent lookups of one request.
 const LOOKUPS_AT_ONCE: usize = 8;
-/// Different ones of one request that must be looked up.
+/// Different hosts of one request that need a lookup.
 const HOSTS_MAX: usize = 32;
-/// As long as cautious name servers let an answer be kept.
+/// Cache lifetime: the time that cautious name servers allow.
 const KNOWN_FOR: Duration = Duration::from_secs(30);
 const KNOWN_MAX: usize = 4_096;
 const BUSY: &str = "Too many host names are being looked up. Please try again shortly.";
 
-/// Where engines may be sent.
+/// The hosts that engines may fetch from.
 pub struct Hosts {
-    /// The only domains, in lower case; any if there is none.
+    /// The allowed domains, in lower case; empty allows any.
     domains: Vec<String>,
-    /// Without it, names are believed.
+    /// None: names are not resolved, and count as public.
     names: Option<Arc<dyn Names>>,
-    /// Held for a look or an insertion, and never across an await.
+    /// Never held across an await.
     known: Mutex<HashMap<String, (Timestamp, Verdict)>>,
 }
 
@@ -47,16 +47,16 @@ enum Verdict {
     Unknown,
     NotListed,
     TooMany,
-    /// Lookups of other callers take all the room there is.
+    /// The lookup capacity is used up by other callers.
     Busy,
 }
 
-/// The hosts of one request.
+/// The results for the hosts of one request.
 #[derive(Debug, Default)]
 pub(crate) struct Judged(HashMap<String, Verdict>);
 
 impl Judged {
-    /// What is wrong with the host of an address that was judged, as a sentence for the caller.
+    /// The fault of a URL's host, as a sentence for the caller.
     pub(crate) fn fault(&self, address: &str) -> Option<&'static str> {
         match self.0.get(&media::host(address)?)? {
             Verdict::Public => None,
@@ -82,8 +82,8 @@ impl Hosts {
         Hosts { domains, names, known: Mutex::default() }
     }
 
-    /// Judges the host of every address among these texts. Refused where other callers take all
-    /// the room for lookups: that is not this caller's fault.
+    /// Checks the host of every URL among these texts. Refused with 503 if other callers use up the
+    /// lookup capacity, which is not this caller's fault.
     pub(crate) async fn judge(
         &self,
         texts: impl Iterator<Item = &str>,
@@ -96,7 +96,7 @@ impl Hosts {
             if judged.contains_key(&host) {
                 continue;
             }
-            // Until it is looked up, nothing is known of it.
+            // Unknown until the lookup.
             let verdict = self.at_once(&host, now).unwrap_or_else(|| {
                 if HOSTS_MAX <= open.len() {
                     return Verdict::TooMany;
@@ -121,7 +121,7 @@ impl Hosts {
         Ok(Judged(judged))
     }
 
-    /// What can be said of a host without looking it up.
+    /// The result for a host that needs no lookup.
     fn at_once(&self, host: &str, now: Timestamp) -> Option<Verdict> {
         let is_listed = |domain: &String| {
             let below = host.strip_suffix(domain.as_str());
@@ -130,7 +130,7 @@ impl Hosts {
         if !self.domains.is_empty() && !self.domains.iter().any(is_listed) {
             return Some(Verdict::NotListed);
         }
-        // Numbers were judged as they were read.
+        // IP addresses were checked when they were parsed.
         let is_number = host.starts_with('[') || host.parse::<IpAddr>().is_ok();
         if is_number || self.names.is_none() {
             return Some(Verdict::Public);
@@ -140,7 +140,7 @@ impl Hosts {
         (now < *until).then_some(*verdict)
     }
 
-    /// What could not be looked up is tried again.
+    /// Caches a result. Failed lookups are not cached.
     fn keep(&self, host: &str, verdict: Verdict, now: Timestamp) {
         if matches!(verdict, Verdict::Unknown | Verdict::Busy) {
             return;
@@ -155,7 +155,7 @@ impl Hosts {
     }
 }
 
-/// One private address among several is enough: the engine may take any of them.
+/// One private address among several is enough for a refusal: the engine may use any of them.
 async fn look_up(
     names: &dyn Names,
     host: String,

@@ -1,7 +1,8 @@
-//! What a caller sends, checked against the schema that is published for it.
+//! A caller's input, checked against the schema that is published for it.
 //!
-//! Input is checked twice. `read` checks the transport: content type, size, JSON. `check` checks
-//! the schema: every fault at once. Credentials are checked between the two.
+//! Input is checked in two steps. `read` checks the transport: content type, size, JSON. `check`
+//! checks the schema and reports every fault at once. A missing or invalid credential is refused
+//! between the two.
 
 mod body;
 mod form;
@@ -46,9 +47,9 @@ pub(crate) use room::{BodyOwner, Room};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// A part of what a handler is called with.
+/// One part of a handler's input, such as the body or the query string.
 pub trait Input: Sized + Send + 'static {
-    /// What is read off the wire but not yet checked.
+    /// The input as read from the connection, before it is checked.
     type Raw: Send + 'static;
 
     fn read(
@@ -62,11 +63,11 @@ pub trait Input: Sized + Send + 'static {
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator);
 }
 
-/// Why a checked input is not one.
+/// The reason why an input was rejected.
 #[derive(Debug)]
 pub enum Rejected {
     Faults(Faults),
-    /// The schema let through what its type refuses: our bug, not the caller's.
+    /// The schema accepted a value that its type cannot deserialize: our bug, not the caller's.
     SchemaDisagrees(String),
 }
 
@@ -90,7 +91,7 @@ impl From<schema_check::ParseError> for Rejected {
     }
 }
 
-/// Nothing but the path itself.
+/// No input.
 #[derive(Debug)]
 pub struct Nothing;
 
@@ -108,7 +109,7 @@ impl Input for Nothing {
     fn describe(_: &mut Operation, _: &mut SchemaGenerator) {}
 }
 
-/// Two inputs at once: the faults of both are reported together.
+/// Two inputs. The faults of both are reported together.
 impl<A: Input, B: Input> Input for (A, B) {
     type Raw = (A::Raw, B::Raw);
 

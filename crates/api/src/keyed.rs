@@ -1,4 +1,4 @@
-//! Requests with an idempotency key: run once, answered as often as they are sent.
+//! Idempotency keys: a request runs once, and its response is replayed.
 
 pub(crate) mod outcome;
 
@@ -22,11 +22,11 @@ use crate::keyed::outcome::{Ended, Unanswered};
 use crate::outlasting::Outlasting;
 use crate::refusal::Refusal;
 
-/// Work that is done once for a key.
+/// Work that runs once per key.
 pub(crate) trait KeyedWork: Send + 'static {
     fn owner(&self) -> OwnerId;
 
-    /// Does the work. What `also` gives is written in one transaction with its charge or its hold.
+    /// Does the work. The result of `also` is written in the transaction of the charge or hold.
     fn run(
         self,
         app: &App,
@@ -34,10 +34,10 @@ pub(crate) trait KeyedWork: Send + 'static {
     ) -> impl Future<Output = Result<Arc<KeyedAnswer>, Failed>> + Send;
 }
 
-/// What is to be written together with an answer.
+/// Builds the row that stores the response.
 pub(crate) type Also = Box<dyn FnOnce(&HeaderMap, &Bytes) -> Option<Write> + Send>;
 
-/// Runs work, once for a key if it has one. `fingerprint` is what the same request is known by.
+/// Runs work, once per key if it has one. `fingerprint` identifies the request.
 pub(crate) async fn run(
     app: &Shared,
     work: impl KeyedWork,
@@ -50,7 +50,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Runs work that has no key. It goes on if its caller leaves.
+/// Runs work without a key. It continues if its caller disconnects.
 async fn run_alone(app: &Shared, work: impl KeyedWork) -> Result<AnswerOrReplay, Refusal> {
     let for_work = Arc::clone(app);
     let working = async move { work.run(&for_work, Box::new(|_, _| None)).await };
@@ -59,7 +59,7 @@ async fn run_alone(app: &Shared, work: impl KeyedWork) -> Result<AnswerOrReplay,
     Ok(AnswerOrReplay { answer, is_replay: false })
 }
 
-/// Runs the request, waits for the same one that is under way, or gives the kept answer.
+/// Runs the request, waits for the same one in progress, or replays the stored response.
 async fn run_once(
     app: &Shared,
     work: impl KeyedWork,
@@ -71,7 +71,7 @@ async fn run_once(
         let follower = match app.proxy.keyed.join(key.clone()) {
             Role::Lead(leader) => {
                 let for_work = Arc::clone(app);
-                // The first caller may leave; the others still wait.
+                // The first caller may disconnect while others wait.
                 let answering = async move {
                     let outcome = answer(&for_work, work, key, fingerprint).await;
                     let ended = Ended { fingerprint, outcome };
@@ -86,7 +86,7 @@ async fn run_once(
             Some(ended) if ended.fingerprint == fingerprint => {
                 break ended.outcome.map(|it| AnswerOrReplay { is_replay: true, ..it });
             }
-            // It was another request, or it ended in a panic: look again.
+            // It was another request, or it panicked: try again.
             _ => {}
         }
     };
@@ -129,7 +129,7 @@ fn replay(kept: KeptAnswer) -> AnswerOrReplay {
     AnswerOrReplay { answer, is_replay: true }
 }
 
-/// Keeps the answer in the transaction of its charge.
+/// Stores the response in the transaction of its charge.
 fn keep(key: AnswerKey, fingerprint: Fingerprint, app: &App) -> Also {
     let clock = Arc::clone(&app.clock);
     Box::new(move |headers, body| {

@@ -1,10 +1,10 @@
 //! The HTTP surface: endpoints, extractors, refusals and the OpenAPI document.
 //!
-//! A request's path through the folders: [`transport`] accepts it and gives it an id, [`call`]
-//! reads its [`input`], finds out who its [`caller`] is and whether it may proceed, an endpoint of
-//! [`endpoints`] does the work, and a [`reply`] or a [`refusal`] goes back.
+//! A request's path through the folders: [`transport`] accepts it and assigns an id, [`call`]
+//! authenticates the [`caller`], reads the [`input`] and applies the limits, an endpoint of
+//! [`endpoints`] does the work, and a [`reply`] or a [`refusal`] is sent back.
 //!
-//! This is the only crate that names a status, a header or a word of OpenAPI.
+//! This is the only crate that knows HTTP statuses, headers and OpenAPI.
 
 pub mod admin;
 pub mod app;
@@ -63,12 +63,12 @@ use crate::refusal::Refusal;
 use crate::route_table::RouteTable;
 use crate::static_content::StaticContent;
 
-/// Where the API lives; the segment is its major version.
+/// Path prefix of the API; its last segment is the major version.
 pub const BASE_PATH: &str = "/api/v1";
-/// The same API for OpenAI's SDKs: errors have OpenAI's shape here.
+/// Path prefix of the same API for OpenAI's SDKs. Errors below it have OpenAI's shape.
 pub const OPENAI_BASE_PATH: &str = "/v1";
 
-/// Everything that the public listener serves.
+/// The router of the public listener.
 pub fn router(app: Shared) -> Router {
     let admit_page = from_fn_with_state(Arc::clone(&app), page_limit::admit_page);
     let pages = pages().into_router().layer(admit_page);
@@ -85,7 +85,7 @@ pub fn router(app: Shared) -> Router {
     transport::wrap(routes, &app).with_state(app)
 }
 
-/// Every path of the public listener, with its placeholders.
+/// Every path of the public listener, with its placeholders, such as `{id}`.
 pub fn route_paths() -> Vec<String> {
     api_routes().merge(pages()).into_paths()
 }
@@ -101,7 +101,7 @@ fn api_routes() -> RouteTable<Shared> {
     routes
 }
 
-/// The routes that need no credential and serve the same to everyone, and those of the console.
+/// Routes outside the API: the OpenAPI documents, the documentation and the console.
 fn pages() -> RouteTable<Shared> {
     let document = openapi::document(&endpoints::all());
     let yaml = StaticContent::new("application/yaml", openapi::yaml::of(&document));
@@ -124,7 +124,7 @@ fn serve_document(content: StaticContent) -> MethodRouter<Shared> {
     })
 }
 
-/// The OpenAPI document of everything under [`BASE_PATH`].
+/// The OpenAPI document of the endpoints under [`BASE_PATH`].
 pub fn document() -> Value {
     openapi::document(&endpoints::all())
 }

@@ -1,28 +1,28 @@
-//! Token counts of providers that could not be billed as they were reported.
+//! Counts token reports of providers that could not be billed unchanged.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Providers that are remembered; an operator has far fewer.
+/// Providers tracked; an operator has far fewer.
 const PROVIDERS_MAX: usize = 1000;
 
-/// Why a provider's report was not billed as it came.
+/// The reason why a provider's report was not billed unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeteringFault {
-    /// More tokens than were asked for and delivered, or than the model can take.
+    /// More tokens than were requested and delivered, or than the model's context.
     BeyondBound,
     /// Zero tokens for text that was delivered.
     ZeroReported,
 }
 
-/// How often each fault was seen since the start.
+/// Counts since the start of the process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FaultCounts {
     pub beyond_bound: u64,
     pub zero_reported: u64,
 }
 
-/// Counts of faults by provider, for the operator.
+/// Counts by provider, for the operator.
 #[derive(Debug, Default)]
 pub struct MeteringFaults {
     counts: Mutex<BTreeMap<String, FaultCounts>>,
@@ -53,7 +53,7 @@ impl MeteringFaults {
         }
     }
 
-    /// The counts of a provider; none if it had no fault.
+    /// The counts of a provider; None if it had no fault.
     pub fn of_provider(&self, provider: &str) -> Option<FaultCounts> {
         self.lock().get(provider).copied()
     }

@@ -1,4 +1,4 @@
-//! The headers that say which model answered, and that the one asked for is deprecated.
+//! Response headers about the model: its id, name, providers and deprecation.
 
 use domain::catalogue::{Capability, Model, Resolved};
 
@@ -7,8 +7,8 @@ use crate::reply::WithHeaders;
 
 const ROUTER: &str = "x-service-model-router";
 
-/// Writes the model's id and name, and the providers of its routes. Only chats know which of several
-/// answered: [`write_notes`] has said so before.
+/// Writes the model's id and name, and the providers of its routes, unless [`write_notes`] has
+/// already named the one that answered.
 pub(crate) fn write<T>(answer: WithHeaders<T>, resolved: &Resolved<'_>) -> WithHeaders<T> {
     let model = resolved.model;
     let answer = write_identity(answer, model);
@@ -30,7 +30,7 @@ pub(crate) fn write<T>(answer: WithHeaders<T>, resolved: &Resolved<'_>) -> WithH
     }
 }
 
-/// Writes the three headers that every reply of a model has.
+/// Writes the three headers of every model's response.
 pub(crate) fn write_identity<T>(answer: WithHeaders<T>, model: &Model) -> WithHeaders<T> {
     let mut providers: Vec<&str> = Vec::new();
     for route in &model.routes {
@@ -44,8 +44,8 @@ pub(crate) fn write_identity<T>(answer: WithHeaders<T>, model: &Model) -> WithHe
         .header_if_absent(ROUTER, providers.join(", "))
 }
 
-/// What was done with the request: which route it took, which fields it lost, and which
-/// models could not have answered it.
+/// Writes the provider that answered, the ignored fields, and the fallback models that could not
+/// take the request.
 pub(crate) fn write_notes<T>(
     mut answer: WithHeaders<T>,
     notes: &RouteNotes,

@@ -1,4 +1,4 @@
-//! The OpenAPI document, written from the endpoints' declarations.
+//! The OpenAPI document, built from the endpoints' declarations.
 
 pub(crate) mod headers;
 mod shape;
@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::endpoint::Endpoint;
 use crate::version::VERSION;
 
-/// OpenAPI 3.1 speaks JSON Schema 2020-12, so the enforced schemas go in with their meaning
-/// unchanged.
+/// OpenAPI 3.1 uses JSON Schema 2020-12, so the enforced schemas keep their meaning.
 pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into());
@@ -19,7 +18,7 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
     let mut paths = Map::new();
     for endpoint in endpoints {
         let operation = endpoint.operation(&mut generator);
-        // A parameter that may contain slashes is an ordinary one to the document.
+        // OpenAPI has no syntax for parameters with slashes.
         let path = endpoint.path.replace("{*", "{");
         let path = paths.entry(path).or_insert_with(|| json!({}));
         let method = endpoint.method.as_str().to_lowercase();
@@ -66,7 +65,7 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
     })
 }
 
-/// An operation whose parameters and bodies have schemas that generators of clients read.
+/// Simplifies the schemas of an operation for client generators.
 fn with_simple_schemas(mut operation: Value) -> Value {
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
     for parameter in parameters.into_iter().flatten() {

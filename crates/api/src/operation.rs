@@ -1,13 +1,13 @@
-//! One operation of the OpenAPI document while it is being written.
+//! One operation of the OpenAPI document while it is built.
 //!
-//! Whatever takes part in a call describes itself here: the credential, the input, the reply and
-//! the refusals. So the document cannot say something that the handler's signature does not.
+//! Each part of a call describes itself here: the credential, the input, the reply and the
+//! refusals. So the document cannot contradict the handler's signature.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use wire::errors;
 
-/// What the document says of one endpoint.
+/// The OpenAPI description of one endpoint.
 #[derive(Debug, Default)]
 pub struct Operation {
     parameters: Vec<Value>,
@@ -17,7 +17,7 @@ pub struct Operation {
     security: Option<Value>,
 }
 
-/// Where a parameter stands.
+/// The place of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterLocation {
     Path,
@@ -25,7 +25,7 @@ pub enum ParameterLocation {
 }
 
 impl Operation {
-    /// Which credentials are accepted: `{}` among them where none is needed.
+    /// Sets the accepted credentials. `{}` among them means that none is needed.
     pub fn security(&mut self, security: Value) {
         self.security = Some(security);
     }
@@ -58,7 +58,7 @@ impl Operation {
         }
     }
 
-    /// Adds a header that may be sent.
+    /// Adds an optional header.
     pub fn header(&mut self, name: &str, description: &str, schema: Value) {
         self.parameters.push(json!({
             "name": name,
@@ -75,13 +75,13 @@ impl Operation {
         self.body_is_required = true;
     }
 
-    /// A body that may be left out.
+    /// Describes an optional JSON body.
     pub fn optional_body<T: JsonSchema>(&mut self, generator: &mut SchemaGenerator) {
         self.body::<T>("application/json", generator);
         self.body_is_required = false;
     }
 
-    /// For parameters that may stand in the body instead.
+    /// For parameters that may be sent in the body instead.
     pub fn make_parameters_optional(&mut self) {
         for parameter in &mut self.parameters {
             parameter["required"] = json!(false);
@@ -93,12 +93,12 @@ impl Operation {
         self.response(200, "Done", "application/json", json!({ "schema": schema }));
     }
 
-    /// A reply that is not JSON.
+    /// A text reply that is not JSON.
     pub fn text_reply(&mut self, content_type: &str) {
         self.response(200, "Done", content_type, json!({ "schema": { "type": "string" } }));
     }
 
-    /// A reply of bytes.
+    /// A binary reply.
     pub fn file_reply(&mut self, content_type: &str) {
         let schema = json!({ "type": "string", "format": "binary" });
         self.response(200, "Done", content_type, json!({ "schema": schema }));
@@ -129,7 +129,7 @@ impl Operation {
         self.refusal::<errors::StandardError>(status, meaning, generator);
     }
 
-    /// Adds what was described to an operation that has its name already.
+    /// Adds the description to an operation that already has its name.
     pub fn write_into(self, operation: &mut Value) {
         if let Some(security) = self.security {
             operation["security"] = security;
@@ -146,7 +146,7 @@ impl Operation {
         operation["responses"] = Value::Object(responses);
     }
 
-    /// Two meanings of one status stand side by side: `anyOf` their schemas.
+    /// Adds a response. Two schemas of one status and content type become `anyOf`.
     fn response(&mut self, status: u16, meaning: &str, content_type: &str, content: Value) {
         let response = self
             .responses
@@ -162,7 +162,7 @@ impl Operation {
     }
 }
 
-/// A parameter that is absent is left out, never null.
+/// Removes `null`: an absent parameter is left out, never null.
 fn without_null(mut schema: Value) -> Value {
     if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
         kinds.retain(|kind| kind != "null");

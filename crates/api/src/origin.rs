@@ -1,5 +1,4 @@
-//! Where a request came from: the peer, what a trusted proxy says of it, or what another node has
-//! found out.
+//! The origin of a request: the peer, a trusted proxy's headers, or what another node forwarded.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -9,12 +8,12 @@ use domain::catalogue::Country;
 
 use crate::settings::Settings;
 
-/// The other end of the connection, put into each request by the server.
+/// The peer of the connection, added to each request by the server.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
-/// Where a caller is, as the node found out that its request reached first. Only that node sees the
-/// proxy before it, so all of it goes to the caller's home with the request.
+/// The address and country of a caller. Only the first node sees the proxy before it, so both are
+/// forwarded to the caller's home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CallerOrigin {
     /// The address that limits and failures are counted for.
@@ -24,7 +23,7 @@ pub(crate) struct CallerOrigin {
 }
 
 impl CallerOrigin {
-    /// The origin that another node sent along, or what this one sees.
+    /// The origin that another node forwarded, or what this node sees.
     pub(crate) fn of(settings: &Settings, parts: &Parts) -> CallerOrigin {
         if let Some(sent) = parts.extensions.get::<CallerOrigin>() {
             return *sent;
@@ -38,7 +37,7 @@ impl CallerOrigin {
         }
     }
 
-    /// As one node writes it for another.
+    /// The text form in which nodes forward it.
     pub(crate) fn text(&self) -> String {
         let CallerOrigin { address, country } = self;
         match country {
@@ -58,8 +57,8 @@ impl CallerOrigin {
 
 /// The address that limits and failures are counted for.
 ///
-/// A proxy that the operator trusts appends the address it saw to `X-Forwarded-For`, so the last
-/// entry that is not itself a trusted proxy is the caller; whatever stands before it is hearsay.
+/// A trusted proxy appends the address that it saw to `X-Forwarded-For`, so the last entry that is
+/// not itself a trusted proxy is the caller; earlier entries can be forged.
 fn address(
     extensions: &Extensions,
     headers: &HeaderMap,
@@ -80,7 +79,7 @@ fn address(
     network(*caller.unwrap_or(&peer))
 }
 
-/// One entry of the header. Some proxies add the port they saw, and brackets around IPv6.
+/// Parses one entry of the header. Some proxies add the port, and brackets around IPv6 addresses.
 fn forwarded_address(entry: &str) -> Option<IpAddr> {
     let entry = entry.trim().trim_matches('"');
     let bare = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(entry);
@@ -89,7 +88,7 @@ fn forwarded_address(entry: &str) -> Option<IpAddr> {
     address.map(|address| address.to_canonical())
 }
 
-/// The country that a trusted proxy says the caller is in, by the header it says so with.
+/// The country in a trusted proxy's header.
 fn country(
     extensions: &Extensions,
     headers: &HeaderMap,
@@ -107,7 +106,7 @@ fn peer(extensions: &Extensions) -> IpAddr {
     peer.to_canonical()
 }
 
-/// One household has a whole /64 of IPv6 addresses to call from; it counts as one.
+/// The /64 network of an IPv6 address: one household has a whole /64, and counts as one.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

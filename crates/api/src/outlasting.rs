@@ -1,6 +1,6 @@
-//! Work that goes on when nobody waits for it any more.
+//! Work that continues when its caller is gone.
 //!
-//! It runs in the task that waits for it, and is moved to a task of its own only if that one is
+//! It runs in the task that awaits it, and moves to its own task only if the awaiting future is
 //! dropped. A task for each piece of work would wake the scheduler, and often another core, twice
 //! more.
 
@@ -13,7 +13,7 @@ use logging::request::work_for_same;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-/// Work under way. Dropping it leaves the rest of it to a task.
+/// Work in progress. Dropping it moves the rest to a task.
 pub(crate) struct Outlasting<T: Send + 'static> {
     work: Option<BoxFuture<'static, T>>,
     tasks: TaskTracker,
@@ -32,7 +32,7 @@ impl<T: Send + 'static> Future for Outlasting<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        // It is away while it runs, so that work that panics is dropped and not begun again.
+        // Taken out while it runs, so that work that panics is dropped and not polled again.
         let mut work = self.work.take().expect("nobody asks again after the end");
         let outcome = work.as_mut().poll(context);
         if outcome.is_pending() {

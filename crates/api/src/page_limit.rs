@@ -1,4 +1,4 @@
-//! Limits how often one address may ask for pages, which need no credential.
+//! Limits requests for pages, which need no credential, per address.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -10,11 +10,11 @@ use crate::app::Shared;
 use crate::origin::CallerOrigin;
 use crate::standing;
 
-/// Requests for pages in a minute from one address. A first visit takes about twenty, and an office
-/// has one address.
+/// Requests for pages per minute and address. A first visit takes about twenty, and an office
+/// shares one address.
 const PAGES_A_MINUTE: u64 = 1_200;
 
-/// Counts a request for a page, and refuses it with 429 beyond the limit.
+/// Counts a request for a page; responds 429 beyond the limit.
 pub(crate) async fn admit_page(
     State(app): State<Shared>,
     request: Request,

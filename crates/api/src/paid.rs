@@ -1,10 +1,10 @@
 //! The one path of paid work: resolve the model → admit → hold → run → charge or release.
 //!
-//! An endpoint makes a [`PaidCall`] of its call, says what the work costs at most, and gets
-//! [`HeldFunds`], which end in one of four ways. Work that gives its result whole ends in
+//! An endpoint makes a [`PaidCall`] of its call, gives the maximum cost of the work, and gets
+//! [`HeldFunds`], which end in one of four ways. Work with a whole result ends in
 //! [`HeldFunds::run`]. Chats and streams pay for what was sent (`paid_chat`,
 //! `audio/speech/stream`), and calls to a chain for the items that were answered
-//! ([`HeldFunds::pay_with`]). A queued job keeps its money in the store (`queued`).
+//! ([`HeldFunds::pay_with`]). A queued job keeps its hold in the store (`queued`).
 
 mod held_funds;
 pub(crate) mod queued;
@@ -33,7 +33,7 @@ use crate::refusal::model::refuse_model;
 use crate::request_id::RequestId;
 use crate::standing::StandingCell;
 
-/// A call of somebody who can pay, without its input.
+/// A call of a customer, without its input.
 pub(crate) struct PaidCall {
     pub(crate) app: Shared,
     pub(crate) holder: Arc<Holder>,
@@ -59,8 +59,8 @@ impl PaidCall {
         (paid_call, call.input)
     }
 
-    /// The model that answers to `name`, if it is of this type and may be used by the caller: where
-    /// it is, and with its key.
+    /// The model named `name`, if it has this type and the caller may use it: in its country and
+    /// with its key's privacy setting.
     pub(crate) fn resolve<'a>(
         &self,
         catalogue: &'a Catalogue,
@@ -72,7 +72,7 @@ impl PaidCall {
         Ok(resolved)
     }
 
-    /// The same, for whoever knows what to do without the model.
+    /// The same, with the error as an enum for callers that have a fallback.
     pub(crate) fn find<'a>(
         &self,
         catalogue: &'a Catalogue,
@@ -84,13 +84,13 @@ impl PaidCall {
         resolved.served_in(self.country)?.as_private_as(privacy)
     }
 
-    /// From here on the headers show the limits of this model, whatever the outcome of the request.
+    /// Makes the response headers show the limits of this model, whatever the outcome.
     pub(crate) fn note_standing(&self, model: &Model) {
         self.standing.set(self.app.standing_with(&self.holder, model, self.now));
     }
 
-    /// Refuses what the limits of the model or the caller's money would not let through anyway,
-    /// before anything is done that costs us. Nothing is counted, and nothing stays held.
+    /// Refuses a request that the model's limits or the balance would refuse anyway, before costly
+    /// work begins. Counts nothing and holds nothing.
     pub(crate) fn refuse_if_hopeless(&self, model: &Model, least: Cost) -> Result<(), Refusal> {
         let PaidCall { app, holder, standing, .. } = self;
         app.refuse_if_spent(holder, model, standing)?;
@@ -99,13 +99,13 @@ impl PaidCall {
         Ok(())
     }
 
-    /// Whom the reader works for: all of an owner's keys together.
+    /// The owner as the reader knows it, the same for all keys of the owner.
     pub(crate) fn reads_for(&self) -> CallerId {
         CallerId(self.holder.owner.id.0.as_u128())
     }
 
     /// Counts the request against the limits of the model, with the tokens that it may use, and
-    /// sets its money aside.
+    /// holds its money.
     pub(crate) fn hold(
         &self,
         model: &Model,
@@ -115,13 +115,13 @@ impl PaidCall {
         HeldFunds::open(self, model, tokens, want)
     }
 
-    /// Sets the money of work without a model aside. Its endpoint has counted the request.
+    /// Holds money for work without a model. The endpoint has already counted the request.
     pub(crate) fn hold_plain(&self, want: Want) -> Result<HeldFunds, Refusal> {
         self.try_hold_plain(want)
             .map_err(|refused| payment::refuse_hold(&self.app.settings, refused))
     }
 
-    /// The same, for work whose refusal is given to several callers.
+    /// The same, with the error as an enum that can be given to several callers.
     pub(crate) fn try_hold_plain(&self, want: Want) -> Result<HeldFunds, HoldRefused> {
         HeldFunds::open_plain(self, want)
     }

@@ -1,12 +1,12 @@
-//! A chat that somebody pays for: quoted, held, answered, metered and settled.
+//! A paid chat: quoted, held, answered, metered and settled.
 //!
 //! An endpoint makes an [`Order`] and gets a [`Work`], whose money is held. From there the engine
-//! and the meter run in a task of their own that outlives the connection, and the charge is
-//! durable before the last word goes out. Endpoints only translate: [`Work::answer`] gives a whole
-//! answer, [`Work::stream`] the [`AnswerPart`]s of one.
+//! and the meter run in a task that outlives the connection, and the charge is durable before the
+//! last part is sent. Endpoints only translate: [`Work::answer`] gives a whole answer,
+//! [`Work::stream`] the [`AnswerPart`]s of one.
 //!
-//! A caller who hangs up on a stream ends it and pays for what was produced until then. A whole
-//! answer runs to its end and is paid in full, because nothing of it can be seen before.
+//! A caller that disconnects from a stream ends it and pays for what was produced until then. A
+//! whole answer runs to its end and is charged in full, because none of it can be sent before.
 
 mod conceal;
 mod credible_usage;
@@ -36,19 +36,19 @@ use crate::paid::{HeldFunds, PaidCall};
 use crate::refusal::Refusal;
 use quote::Quote;
 
-/// What is to be answered, and by which models.
+/// A request for an answer, with the models that may give it.
 pub(crate) struct Order {
-    /// What the caller calls the prompt.
+    /// Name of the request field with the prompt, for error messages.
     pub(crate) prompt_field: &'static str,
-    /// The model asked for.
+    /// The requested model.
     pub(crate) first: Candidate,
-    /// Models to try in turn if it cannot answer.
+    /// Models to try in turn if the first one fails.
     pub(crate) others: Vec<Candidate>,
-    /// What is charged with the answer beside its tokens.
+    /// Charges besides the answer's tokens, such as a web search.
     pub(crate) extras: Extras,
 }
 
-/// One model that may answer, with the request as it would get it.
+/// One model that may answer, with the request prepared for it.
 pub(crate) struct Candidate {
     pub(crate) model: Arc<Model>,
     engine: Arc<dyn ChatEngine>,
@@ -75,7 +75,7 @@ impl Candidate {
         Candidate { model, engine, request, price, quote }
     }
 
-    /// The request, bounded so that its answer is paid by `funds`; nothing if none is.
+    /// The request, with the answer bounded to what `funds` can pay; None if that is nothing.
     fn within(&self, funds: Means) -> Option<Arc<ChatRequest>> {
         let Some(tokens) = self.quote.answer_within(&self.price, funds) else {
             return Some(Arc::clone(&self.request));
@@ -95,12 +95,12 @@ impl Candidate {
     }
 }
 
-/// What callers are told of how their request was carried out.
+/// Notes for the response headers about how the request was processed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RouteNotes {
-    /// The provider that was chosen among the model's routes.
+    /// The provider chosen among the model's routes.
     pub(crate) provider: Option<Arc<str>>,
-    /// Fields of the request that could not be honoured.
+    /// Fields of the request that were ignored.
     pub(crate) dropped: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Counts the request against its limits and sets its money aside.
+    /// Counts the request against its limits and holds its money.
     pub(crate) fn begin(call: &PaidCall, order: Order) -> Result<Work, Refusal> {
         let Order { prompt_field, first, others, extras } = order;
         if first.quote.is_hopeless() {
@@ -134,14 +134,14 @@ impl Work {
         Ok(Work { candidates, funds, extras, prompt_field })
     }
 
-    /// What there was to spend before this work. Streams say so in their head, where nobody knows
-    /// what they will cost.
+    /// The balance before this work. Streams put it in their headers, which are sent before the
+    /// cost is known.
     pub(crate) fn balance_before(&self) -> String {
         self.funds.balance_before()
     }
 }
 
-/// The refusal when the held money pays for none of the models that are left.
+/// The error if the held money cannot pay for any of the models.
 fn nobody_left() -> EngineError {
     EngineError::Misconfigured { cause: "no model could be asked".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Money as callers see it: refusals to pay, the cost of a reply, and what is left.
+//! Money in responses: payment refusals, costs and the remaining balance.
 
 use credits::{LimitClass, Receipt, Rejection};
 use domain::catalogue::Model;
@@ -13,10 +13,10 @@ use wire::errors::SpendLimitError;
 use crate::refusal::Refusal;
 use crate::settings::Settings;
 
-/// The header that tells what is left to spend, in US dollars' worth of work.
+/// Response header with the remaining balance in USD.
 pub(crate) const BALANCE_REMAINING: &str = "x-balance-remaining";
 
-/// Ten cents: below it nothing worth asking for can be paid.
+/// Ten cents: the smallest useful balance.
 pub(crate) const CONSUMABLE_MIN: Nano = Nano::from_nanos(100_000_000);
 
 pub(crate) fn can_consume(spendable: Nano) -> bool {
@@ -58,7 +58,7 @@ pub(crate) fn refuse_hold(settings: &Settings, refused: HoldRefused) -> Refusal 
     }
 }
 
-/// The charge for work that is measured in tokens.
+/// The charge for work priced by tokens.
 pub(crate) fn token_charge(model: &Model, price: &TokenPrice, usage: Usage) -> Charge {
     let lines = price.lines(counts(usage)).into_iter().map(|line| ChargeLine {
         sku: format!("{}-llm-{}-mtoken", model.id, line.class.name()),
@@ -79,12 +79,12 @@ pub(crate) fn token_charge(model: &Model, price: &TokenPrice, usage: Usage) -> C
     }
 }
 
-/// The charge for work that is measured in one kind of unit.
+/// The charge for work priced by one kind of unit.
 pub(crate) fn unit_charge(model: &Model, line: ChargeLine) -> Charge {
     lines_charge(model, vec![line])
 }
 
-/// The charge for work that is measured in several kinds of units.
+/// The charge for work priced by several kinds of units.
 pub(crate) fn lines_charge(model: &Model, lines: Vec<ChargeLine>) -> Charge {
     let (details, notes) = (UsageDetails::default(), "API Inference".to_owned());
     Charge { lines, model: model.id.clone(), details, notes }
@@ -100,7 +100,7 @@ pub(crate) fn counts(usage: Usage) -> TokenCounts {
     }
 }
 
-/// The tokens of an answer as they are shown.
+/// The tokens of an answer in the response's form.
 pub(crate) fn token_usage(usage: Usage) -> TokenUsage {
     TokenUsage {
         prompt_tokens: usage.prompt(),
@@ -114,7 +114,7 @@ pub(crate) fn token_usage(usage: Usage) -> TokenUsage {
     }
 }
 
-/// What a reply cost its caller: what was paid in DIEM, and what was paid in all else.
+/// The cost of a response: the DIEM paid, and the sum of all other currencies as USD.
 pub(crate) fn cost(receipt: &Receipt) -> Cost {
     let diem = receipt.paid(Currency::Diem);
     let others = [Currency::Usd, Currency::Bundled, Currency::Vcu];
@@ -122,7 +122,7 @@ pub(crate) fn cost(receipt: &Receipt) -> Cost {
     Cost { usd: usd.as_f64(), diem: diem.as_f64() }
 }
 
-/// The value of [`BALANCE_REMAINING`]: all currencies together, since each buys the same work.
+/// The value of [`BALANCE_REMAINING`]: the sum of all currencies, since each buys the same work.
 pub(crate) fn balance_remaining(receipt: &Receipt) -> String {
     receipt.remaining.total().to_string()
 }

@@ -1,4 +1,4 @@
-//! Work on pictures: they are fetched by `web`, and opened and written by the reader processes.
+//! Image processing: downloads by `web`; decoding and encoding in reader processes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,16 +17,16 @@ use crate::refusal::Refusal;
 
 const ACCEPTED: &str = "image/png, image/jpeg, image/webp";
 const TOO_MUCH: &str = "Reading the picture takes too much memory or time. Send a smaller one.";
-/// A classifier that takes longer is not waited for.
+/// Time limit for the classifier.
 const JUDGE_TIME_MAX: Duration = Duration::from_secs(30);
-/// All that a classifier sees of a picture.
+/// The size at which the classifier gets an image.
 const JUDGED_SIZE: Size = Size { width: 256, height: 256 };
-/// From here on a picture counts as one for adults. The classifier's authors call what is below 0.2
-/// safe and what is above 0.8 not; harmless pictures of ours got up to 0.44.
+/// Score from which an image counts as adult. The classifier's authors call scores below 0.2 safe
+/// and above 0.8 unsafe; harmless test images got up to 0.44.
 const ADULT_MIN: f64 = 0.6;
 const BUSY: &str = "Too many pictures are waiting to be read. Please try again shortly.";
 
-/// Where the pictures of one caller are worked on.
+/// Processes the images of one caller.
 #[derive(Clone)]
 pub(crate) struct Studio {
     app: Shared,
@@ -40,12 +40,12 @@ impl Studio {
         Studio { app, caller: call.reads_for(), room }
     }
 
-    /// What lies at an address, or why it cannot be had.
+    /// Downloads a file. The inner error is the reason why it failed, for the caller.
     pub(crate) async fn fetch(&self, address: &str) -> Result<Result<Bytes, String>, Refusal> {
         caller_files::fetch(&self.app, self.caller, &self.room, address, ACCEPTED).await
     }
 
-    /// Has an order carried out: what came of it, or what is wrong with the picture.
+    /// Processes an image in a reader process. The inner error is what is wrong with the image.
     pub(crate) async fn carry_out(
         &self,
         order: Order,
@@ -62,8 +62,8 @@ impl Studio {
         }
     }
 
-    /// Whether a picture is for adults; none if nobody can tell. Such a picture is let through: the
-    /// caller is told that nobody looked, and the log why.
+    /// True if an image is adult; None if that could not be determined. Such an image is still
+    /// sent: a response header says that it was not checked, and the log says why.
     pub(crate) async fn is_adult(&self, bounds: Bounds, bytes: &Bytes) -> Option<bool> {
         let judge = self.app.engines.judge()?;
         let order = Order {
@@ -90,7 +90,7 @@ impl Studio {
         }
     }
 
-    /// A picture on which nothing is to be seen.
+    /// A black image.
     pub(crate) async fn black(
         &self,
         size: Size,
@@ -101,7 +101,7 @@ impl Studio {
     }
 }
 
-/// What engines are sent.
+/// The image in the form that engines get.
 pub(crate) fn for_engines(outcome: Outcome) -> Picture {
     let Outcome { file, format, size } = outcome;
     Picture {

@@ -1,4 +1,4 @@
-//! Whom failures and limits are counted for.
+//! The subject that failures and limits are counted for.
 
 use std::net::IpAddr;
 

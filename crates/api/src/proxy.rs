@@ -1,4 +1,4 @@
-//! The JSON-RPC proxy as handlers reach it: chains, prices, caps and requests under way.
+//! The state of the JSON-RPC proxy: chains, prices, caps and requests in progress.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -23,23 +23,23 @@ pub struct Proxy {
     pub chains: Arc<CurrentChains>,
     pub(crate) caps: Arc<CreditCaps<OwnerId>>,
     pub(crate) in_flight: Arc<InFlight<OwnerId>>,
-    /// Requests with an idempotency key that are under way.
+    /// Requests with an idempotency key in progress, for all endpoints that accept keys.
     pub(crate) keyed: Arc<SingleFlight<AnswerKey, Ended>>,
 }
 
-/// The chains on offer, replaced whole when the configuration is read again.
+/// The current chains, replaced as a whole when the configuration is reloaded.
 pub struct CurrentChains {
     chains: RwLock<Arc<Chains>>,
 }
 
-/// What the operator decides about the proxy.
+/// The operator's configuration of the proxy.
 pub struct Chains {
     pub nodes: Nodes,
     pub price: CreditPrice,
 }
 
 impl Proxy {
-    /// Counts the credits of the last day again, so that a restart gives nobody a fresh cap.
+    /// Restores the credits used in the last day, so that a restart does not reset the caps.
     pub async fn open(
         chains: Arc<CurrentChains>,
         store: &dyn Store,
@@ -57,7 +57,7 @@ impl CurrentChains {
         CurrentChains { chains: RwLock::new(Arc::new(chains)) }
     }
 
-    /// Requests under way keep the chains they began with.
+    /// Requests in progress keep the chains they began with.
     pub fn replace(&self, chains: Chains) {
         *self.chains.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(chains);
     }

@@ -1,7 +1,7 @@
-//! Every way the service says no, except where the specification has another envelope for it.
+//! All error responses of the standard envelope.
 //!
-//! This is the only place that pairs a cause with a status and words. The words tell the caller
-//! what to do; the cause of a failure of ours goes to the log and never to the caller.
+//! Only this module and its submodules pair a cause with a status and a message. The message tells
+//! the caller what to do; the cause of an internal failure goes to the log and never to the caller.
 
 pub mod content;
 pub(crate) mod inference;
@@ -26,18 +26,17 @@ use wire::x402::PaymentDiscovery;
 
 use crate::refusal::render::{BoxError, Rendered, Shortfall};
 
-/// A refusal in the standard envelope, or in one of its near relatives: validation, spend limit,
-/// payload too large.
+/// An error in the standard envelope or a variant: validation, spend limit, payload too large.
 #[derive(Debug)]
 pub struct Refusal(Box<Rendered>);
 
 impl Refusal {
-    /// The same again, for another who waits for the same work.
+    /// A copy, for another request that waits for the same work.
     pub(crate) fn again(&self) -> Refusal {
         Refusal(Box::new(self.0.again()))
     }
 
-    /// 400 with every fault of the request, each at its place.
+    /// 400 with every fault of the request, each with its path.
     pub fn invalid(faults: &Faults) -> Refusal {
         let body = serde_json::json!({
             "error": "Invalid request parameters",
@@ -47,7 +46,7 @@ impl Refusal {
         Refusal::with_body(StatusCode::BAD_REQUEST, "Invalid request parameters", body)
     }
 
-    /// 400 in words, where no single field is at fault.
+    /// 400 with a message, if no single field is at fault.
     pub fn bad_request(reason: &'static str, message: impl Into<String>) -> Refusal {
         Refusal::standard(StatusCode::BAD_REQUEST, reason, message, None)
     }
@@ -75,12 +74,12 @@ impl Refusal {
         Refusal(Box::new(Rendered { shortfall, ..*refusal.0 }))
     }
 
-    /// 402 for a caller who showed no credential: how to get one, or how to pay without one.
+    /// 402 for a caller without a credential: how to get one, or how to pay without one.
     pub fn discovery(body: &PaymentDiscovery, header: &str) -> Refusal {
         Refusal::payment_required(to_value(body), header)
     }
 
-    /// 402 for a caller who asks what things cost, which is no failure.
+    /// 402 for a caller that asks for prices. Does not count as a failure.
     fn payment_required(body: Value, header: &str) -> Refusal {
         let refusal = Refusal::with_body(StatusCode::PAYMENT_REQUIRED, "Payment required", body);
         Refusal(Box::new(Rendered { is_discovery: true, ..*refusal.0 }))
@@ -105,7 +104,7 @@ impl Refusal {
         Refusal::standard(StatusCode::GONE, "Gone", message, None)
     }
 
-    /// 403: not for this caller, whatever its credential.
+    /// 403: not allowed for this caller, although its credential is valid.
     pub fn forbidden(message: impl Into<String>) -> Refusal {
         Refusal::standard(StatusCode::FORBIDDEN, "Unauthorized access", message, None)
     }
@@ -116,7 +115,7 @@ impl Refusal {
         Refusal::standard(StatusCode::FORBIDDEN, "Model not private", message, code)
     }
 
-    /// 401: the operator has frozen the account. Its money stays.
+    /// 401: the operator has frozen the account. Its balance is kept.
     pub(crate) fn frozen() -> Refusal {
         Refusal::unauthenticated(
             "Authentication failed. This account is frozen; ask the operator of this service.",
@@ -136,14 +135,14 @@ impl Refusal {
             .header("connection", "close")
     }
 
-    /// 413: parsed, the body would be far larger than it looks.
+    /// 413: the parsed body would take far more memory than its text.
     pub(crate) fn too_many_values() -> Refusal {
         let message = "The request body has more than 500,000 JSON values.";
         Refusal::standard(StatusCode::PAYLOAD_TOO_LARGE, "Payload too large", message, None)
             .header("connection", "close")
     }
 
-    /// 503: bodies under way have all the memory that there is for them, or the caller has its part.
+    /// 503: the memory for bodies, or the caller's share of it, is used up.
     pub(crate) fn no_room() -> Refusal {
         let message = "Too much is being sent at the moment. Please try again shortly.";
         Refusal::busy(message).header("connection", "close")
@@ -166,7 +165,7 @@ impl Refusal {
         Refusal::standard(status, "Rate limit exceeded", message, None).retry_after(retry_after)
     }
 
-    /// 503: something we stand on is not there right now.
+    /// 503: a dependency is unavailable.
     pub fn unavailable(cause: impl Into<BoxError>) -> Refusal {
         let message = "The service is temporarily unavailable. Please try again shortly.";
         let status = StatusCode::SERVICE_UNAVAILABLE;
@@ -174,41 +173,41 @@ impl Refusal {
         refusal.retry_after(Duration::from_secs(5)).caused_by(cause)
     }
 
-    /// 503: more of this is under way than we have room for.
+    /// 503: too many requests of this kind are in progress.
     pub fn busy(message: impl Into<String>) -> Refusal {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         let refusal = Refusal::standard(status, "Service busy", message, Some("SERVICE_BUSY"));
         refusal.retry_after(Duration::from_secs(2))
     }
 
-    /// 502: a page of the web could not be had.
+    /// 502: a web page could not be downloaded.
     pub fn page_failed(message: impl Into<String>) -> Refusal {
         Refusal::standard(StatusCode::BAD_GATEWAY, "The page cannot be reached", message, None)
     }
 
-    /// 502: a request was sent to the node that decides about it, and its answer did not come. It may
-    /// have been worked on and charged, which 503 would deny.
+    /// 502: the request was forwarded to its home node, and no response came back. It may have been
+    /// processed and charged, so 503 would be wrong.
     pub(crate) fn answer_lost() -> Refusal {
         let message = "The answer was lost on its way. The request may have been worked on and \
                        charged: see your usage before you send it again.";
         Refusal::standard(StatusCode::BAD_GATEWAY, "The answer was lost", message, None)
     }
 
-    /// 503: the model is in the catalogue and answers nothing for now.
+    /// 503: the model is in the catalogue but cannot be used at present.
     pub fn model_offline(message: impl Into<String>) -> Refusal {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Refusal::standard(status, "The model is temporarily offline", message, None)
             .retry_after(Duration::from_secs(30))
     }
 
-    /// 503: the model will answer soon.
+    /// 503: the model is still being prepared; the response says when to retry.
     pub fn model_not_ready(message: impl Into<String>, retry_after: Duration) -> Refusal {
         let (status, code) = (StatusCode::SERVICE_UNAVAILABLE, Some("MODEL_NOT_READY"));
         Refusal::standard(status, "The model is not ready yet", message, code)
             .retry_after(retry_after)
     }
 
-    /// 500: a bug of ours.
+    /// 500: a bug in this service.
     pub fn internal(cause: impl Into<BoxError>) -> Refusal {
         let message = "An unknown error occurred";
         let status = StatusCode::INTERNAL_SERVER_ERROR;
@@ -230,7 +229,8 @@ impl Refusal {
         *self.0
     }
 
-    /// SDKs read `retry-after-ms`, then `Retry-After` in whole seconds; some read zero as "now".
+    /// SDKs read `retry-after-ms`, then `Retry-After` in whole seconds. Both are at least 1,
+    /// because some clients read zero as "now".
     fn retry_after(self, wait: Duration) -> Refusal {
         let ms = wait.as_millis().max(1);
         let seconds = ms.div_ceil(1000);

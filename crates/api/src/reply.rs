@@ -1,4 +1,4 @@
-//! What a handler returns when it does not refuse.
+//! The successful responses of handlers.
 
 pub(crate) mod media;
 pub(crate) mod parsed;
@@ -17,30 +17,30 @@ use serde::Serialize;
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// As many headers as an answer has in the end, so that their table is made once.
+/// Usual number of headers of a response, so that the header map is allocated once.
 pub(crate) const HEADERS_USUAL: usize = 24;
 
-/// An answer that knows how to document itself.
+/// A response that describes itself in the OpenAPI document.
 pub trait Reply: Send {
     fn into_response(self) -> Result<Response, Refusal>;
     fn describe(operation: &mut Operation, generator: &mut SchemaGenerator);
 }
 
-/// A body with headers of its own. As a [`Reply`] it is sent as JSON.
+/// A body with additional headers. As a [`Reply`] it is sent as JSON.
 #[derive(Debug)]
 pub struct WithHeaders<T> {
     body: T,
     headers: HeaderMap,
 }
 
-/// A listing as JSON, or as CSV for those who ask for it with `Accept: text/csv`.
+/// A list as JSON, or as CSV with `Accept: text/csv`.
 #[derive(Debug)]
 pub enum Table<T> {
     Json(WithHeaders<T>),
     Csv(WithHeaders<Csv>),
 }
 
-/// A CSV file to be saved.
+/// A CSV file to download.
 #[derive(Debug)]
 pub struct Csv {
     pub file_name: String,
@@ -52,8 +52,8 @@ impl<T> WithHeaders<T> {
         WithHeaders { body, headers: HeaderMap::with_capacity(HEADERS_USUAL) }
     }
 
-    /// Adds a header. A value that cannot stand in a header is left out: headers repeat what
-    /// the body says, and an odd name in the catalogue must not fail a request.
+    /// Adds a header. An invalid value is left out: headers repeat what the body says, and an
+    /// unusual name in the catalogue must not fail a request.
     pub fn header(mut self, name: &'static str, value: impl ToString) -> WithHeaders<T> {
         if let Ok(value) = HeaderValue::try_from(value.to_string()) {
             self.headers.insert(HeaderName::from_static(name), value);
@@ -63,7 +63,7 @@ impl<T> WithHeaders<T> {
 }
 
 impl<T> WithHeaders<T> {
-    /// Adds a header unless it is there already.
+    /// Adds a header if it is not set yet.
     pub(crate) fn header_if_absent(self, name: &'static str, value: String) -> WithHeaders<T> {
         if self.headers.contains_key(name) { self } else { self.header(name, value) }
     }
@@ -101,7 +101,7 @@ impl<T: Serialize + JsonSchema + Send> Reply for Table<T> {
     }
 }
 
-/// JSON that is written already, for routes that are not in the document.
+/// A response with serialised JSON, for routes that are not in the OpenAPI document.
 pub(crate) fn json(body: impl Into<Body>) -> Response {
     respond(body.into(), HeaderMap::new(), "application/json")
 }

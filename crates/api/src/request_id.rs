@@ -2,12 +2,12 @@
 
 use axum::http::Extensions;
 
-/// The 32 hexadecimal digits that name a request in headers, logs and usage rows.
+/// The 32 hexadecimal digits that identify a request in headers, logs and usage rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestId(String);
 
 impl RequestId {
-    /// The id that this request was given when it arrived.
+    /// The id assigned when the request arrived.
     pub(crate) fn of(extensions: &Extensions) -> RequestId {
         extensions.get::<RequestId>().cloned().expect("every request is given an id on arrival")
     }

@@ -1,9 +1,9 @@
-//! A router that lists its own paths, so that tests can call every route that there is.
+//! A router that lists its own paths, so that tests can call every route.
 
 use axum::Router;
 use axum::routing::MethodRouter;
 
-/// The routes of a listener. Layers and fallbacks are added to the router that it becomes.
+/// The routes of a listener. Layers and fallbacks are added to the resulting router.
 pub(crate) struct RouteTable<S> {
     router: Router<S>,
     paths: Vec<String>,
@@ -15,7 +15,7 @@ impl<S: Clone + Send + Sync + 'static> RouteTable<S> {
     }
 
     pub(crate) fn route(mut self, path: &str, methods: MethodRouter<S>) -> RouteTable<S> {
-        // An endpoint is a method and a path: several may share the path.
+        // Several endpoints may share a path, with different methods.
         if self.paths.iter().all(|known| known != path) {
             self.paths.push(path.to_owned());
         }
@@ -27,7 +27,7 @@ impl<S: Clone + Send + Sync + 'static> RouteTable<S> {
         RouteTable { router: self.router.merge(other.router), paths: self.paths }
     }
 
-    /// The paths with their placeholders, as routes are declared.
+    /// The paths with their placeholders, as declared.
     pub(crate) fn into_paths(self) -> Vec<String> {
         self.paths
     }

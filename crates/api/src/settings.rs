@@ -1,4 +1,4 @@
-//! What the operator decided about the HTTP surface.
+//! The operator's settings for the HTTP API.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,29 +10,29 @@ use crate::hosts::Hosts;
 
 #[derive(Clone)]
 pub struct Settings {
-    /// How clients reach the service, without a slash at the end.
+    /// URL of the service for clients, without a trailing slash.
     pub public_url: String,
-    /// Sent as `x-service-host-name`, for telling nodes apart; not sent if it is empty.
+    /// Sent as `x-service-host-name` to tell nodes apart; not sent if empty.
     pub host_name: String,
-    /// Proxies whose `X-Forwarded-For` is believed.
+    /// True for proxies whose `X-Forwarded-For` is trusted.
     pub is_trusted_proxy: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
-    /// The header in which those proxies name the caller's country.
+    /// Header in which those proxies send the caller's country.
     pub country_header: Option<HeaderName>,
     pub tiers: Arc<Tiers>,
-    /// Whether callers who fail too often are blocked for a while.
+    /// True if callers with too many failures are blocked for a while.
     pub blocks_failures: bool,
-    /// Stands before the caller's own system prompts, unless the caller declines; may be empty.
+    /// Put before the caller's system prompts, unless the caller declines it. May be empty.
     pub system_prompt: String,
-    /// Where pictures, videos and files of callers may lie.
+    /// Hosts that callers' images, videos and files may be fetched from.
     pub hosts: Arc<Hosts>,
-    /// The letters in the corner of pictures that are made here, if there are any.
+    /// Text in the corner of generated images, if any.
     pub watermark: Option<String>,
     pub brand: Brand,
-    /// Whether wallets can pay here.
+    /// True if wallets can pay.
     pub takes_wallets: bool,
 }
 
-/// The operator's own name, logo and addresses, on the pages that callers see.
+/// The operator's name, logo and addresses, for the console.
 #[derive(Debug, Clone)]
 pub struct Brand {
     pub name: String,
@@ -49,7 +49,7 @@ pub struct BrandLogo {
 }
 
 impl Settings {
-    /// The ways to get credit for an account here, in sentences for a refusal.
+    /// The ways to get credit, as sentences for a refusal.
     pub fn ways_to_pay(&self) -> String {
         let operator = match &self.brand.support_email {
             Some(address) => format!("the operator at {address}"),

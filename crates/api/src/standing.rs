@@ -1,4 +1,4 @@
-//! A caller's standing, its rate limits and its balance, and the headers that show it.
+//! A caller's rate limits and balance, and the headers that show them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use store::key::ApiKey;
 
 use crate::refusal::Refusal;
 
-// Names that are checked once and not for every answer.
+// Header names, parsed once instead of for each response.
 static BALANCE_USD: HeaderName = HeaderName::from_static("x-service-balance-usd");
 static BALANCE_DIEM: HeaderName = HeaderName::from_static("x-service-balance-diem");
 static LIMIT_REQUESTS: HeaderName = HeaderName::from_static("x-ratelimit-limit-requests");
@@ -25,7 +25,7 @@ static REMAINING_TOKENS: HeaderName = HeaderName::from_static("x-ratelimit-remai
 static RESET_TOKENS: HeaderName = HeaderName::from_static("x-ratelimit-reset-tokens");
 static LIMIT_TYPE: HeaderName = HeaderName::from_static("x-ratelimit-type");
 
-/// Where a caller stands, once that is known. The latest word counts.
+/// The caller's rate-limit state, once known. The last value set counts.
 #[derive(Debug, Clone, Default)]
 pub struct StandingCell(Arc<Mutex<Option<Standing>>>);
 
@@ -39,14 +39,14 @@ impl StandingCell {
     }
 }
 
-/// What the key could have spent before this request.
+/// The amounts that the key could spend before this request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BalanceBefore {
     pub(crate) usd: Nano,
     pub(crate) diem: Nano,
 }
 
-/// The smaller of what the account has and what the key's own limit leaves.
+/// The account's balance, capped by what the key's own limit leaves.
 pub(crate) fn balance(ledger: &Ledger, holder: &Holder) -> BalanceBefore {
     let balances = ledger.balances(holder.owner.id);
     let Some(terms) = holder.key().map(ApiKey::terms) else {
@@ -71,8 +71,8 @@ pub(crate) fn write_balance(headers: &mut HeaderMap, balance: BalanceBefore) {
     put(headers, &BALANCE_DIEM, balance.diem);
 }
 
-/// Mind the units, which are the specification's: requests reset at a Unix time, tokens reset
-/// after a number of seconds.
+/// Writes the rate-limit headers. The units are the specification's: requests reset at a Unix time,
+/// tokens after a number of seconds.
 pub(crate) fn write_limits(headers: &mut HeaderMap, standing: &Standing, is_known_caller: bool) {
     let resets_at_s = standing.resets_at.ms().div_euclid(1000) + 1;
     headers.insert(&LIMIT_REQUESTS, standing.allowed.requests.into());
@@ -89,8 +89,8 @@ pub(crate) fn write_limits(headers: &mut HeaderMap, standing: &Standing, is_know
     headers.insert(&LIMIT_TYPE, HeaderValue::from_static(kind));
 }
 
-/// On a 429, requests reset when its `Retry-After` says, whatever was counted: clients wait by this
-/// header.
+/// On a 429, sets the reset of requests to `Retry-After`, whatever was counted: clients wait by
+/// this header.
 pub(crate) fn write_reset(response: &mut Response, now: Timestamp) {
     if response.status() != StatusCode::TOO_MANY_REQUESTS {
         return;
@@ -102,7 +102,7 @@ pub(crate) fn write_reset(response: &mut Response, now: Timestamp) {
     response.headers_mut().insert(&RESET_REQUESTS, resets_at_s.into());
 }
 
-/// The refusal of a request that came too fast.
+/// The 429 refusal of a request over a rate limit.
 pub fn too_fast(exceeded: &Exceeded) -> Refusal {
     let standing = exceeded.standing();
     let wait = standing.until_reset();

@@ -10,19 +10,19 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Shorter content is sent as it is.
+/// Shorter content is not compressed.
 const COMPRESSED_BYTES_MIN: usize = 1024;
 
-/// Marks a response that must not be compressed again for its reader.
+/// Marks a response that must not be compressed again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AlreadyCompressed;
 
-/// One text or file. Its bytes are shared by all responses.
+/// A text or file whose bytes all responses share.
 #[derive(Debug)]
 pub(crate) struct StaticContent {
     content_type: &'static str,
     plain: Bytes,
-    /// Made for the first reader who accepts it; none where it would be no shorter.
+    /// Created for the first client that accepts it; None inside if it would be no shorter.
     gzip: OnceLock<Option<Bytes>>,
 }
 
@@ -41,7 +41,7 @@ impl StaticContent {
         if gzip.is_some() {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        // Every other response says so already.
+        // Without Accept-Encoding and Origin, `transport::attend` adds this header.
         if request.contains_key(ACCEPT_ENCODING) {
             headers.append(VARY, HeaderValue::from_static("accept-encoding"));
         }

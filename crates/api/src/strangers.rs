@@ -1,8 +1,7 @@
-//! Limits and blocks of strangers: callers without a credential, known by their address alone.
+//! Limits and blocks of callers without a credential, known by their address alone.
 //!
-//! Callers with an account or a wallet are counted by one node, their home. Strangers come to any
-//! node, so nodes count them together in Redis where it is configured, and each by itself
-//! otherwise.
+//! Callers with an account or a wallet are counted by one node, their home. Others may call any
+//! node, so nodes count them together in Redis if it is configured, and separately otherwise.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use moment::Timestamp;
 
 use crate::principal::Principal;
 
-/// What is counted together with other nodes; nothing by default.
+/// The shared counts. Default: none, each node counts by itself.
 #[derive(Default)]
 pub struct Strangers {
     shares: Shares,
@@ -25,8 +24,8 @@ impl Strangers {
         Strangers { shares: Shares::default(), counts }
     }
 
-    /// Counts a request of an address, in the shared counts if there are any and in `limiter`
-    /// otherwise. It may wait for the shared count, some milliseconds at most.
+    /// Counts a request of an address, in the shared counts if there are any, else in `limiter`.
+    /// May wait for the shared count, for some milliseconds.
     pub(crate) async fn admit(
         &self,
         limiter: &Limiter,

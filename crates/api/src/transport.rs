@@ -1,7 +1,6 @@
-//! What happens to every request whatever it asks for: ids, logs, headers, compression, CORS.
+//! Transport common to all routes: request ids, logs, headers, compression, CORS.
 //!
-//! Layers are for transport only. Who may call, how often and at what price is decided in
-//! [`crate::call`].
+//! Layers are for transport only. Authentication, limits and prices are decided in [`crate::call`].
 
 pub mod addresses;
 pub(crate) mod closing;
@@ -25,7 +24,7 @@ use axum::Router;
 use self::attend::Attend;
 use crate::app::Shared;
 
-/// Wraps the routes in everything that all of them share.
+/// Wraps the routes in the one layer that all of them share.
 pub fn wrap(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
     routes.layer(Attend::new(app))
 }

@@ -1,5 +1,4 @@
-//! Wallets as handlers reach them: who may sign in, who pays, and how many requests each has under
-//! way.
+//! The state of wallets: sign-in rules, payments, and the number of requests in progress.
 
 pub(crate) mod challenge;
 mod payers;
@@ -15,10 +14,10 @@ use crate::wallets::payers::KnownPayers;
 use crate::wallets::replays::Replays;
 use crate::wallets::visits::Visits;
 
-/// What the operator decided about wallets.
+/// Configuration and state of wallets.
 pub struct Wallets {
     pub(crate) rules: SignInRules,
-    /// None: payments are not taken. Wallets that have a balance may spend it all the same.
+    /// None: payments are not accepted. Wallets with a balance may still spend it.
     pub(crate) payments: Option<Payments>,
     pub(crate) token_secret: TokenSecret,
     pub(crate) visits: Visits,
@@ -42,7 +41,7 @@ impl Wallets {
         }
     }
 
-    /// Every way to pay; none where payments are not taken.
+    /// All ways to pay; empty if payments are not accepted.
     pub(crate) fn accepts(&self) -> Vec<PaymentOption> {
         self.payments.iter().flat_map(Payments::accepts).map(option).collect()
     }

@@ -1,4 +1,4 @@
-//! What looks at the web for callers, and what that costs.
+//! Web access for callers, and its prices.
 
 use ::web::{Reading, Scraper, Searcher};
 use ledger::ChargeLine;
@@ -6,25 +6,25 @@ use money::{Cost, Per, Price, Rate};
 
 pub struct Web {
     pub scraper: Scraper,
-    /// Nothing where the operator has set up no search.
+    /// None if the operator configured no search.
     pub searcher: Option<Searcher>,
-    /// Reads what callers send as files.
+    /// Reads callers' documents.
     pub reading: Reading,
     pub prices: WebPrices,
 }
 
-/// Of one request each.
+/// Prices per request.
 #[derive(Debug, Clone, Copy)]
 pub struct WebPrices {
     pub scrape: Price,
     pub search: Price,
-    /// The text of a document.
+    /// Extracting the text of a document.
     pub parse: Price,
-    /// A search of X by the provider of a model.
+    /// An X search by a model's provider.
     pub x_search: Price,
 }
 
-/// What is charged for.
+/// The kinds of work that are charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WebWork {
     Scrape,
@@ -34,7 +34,7 @@ pub(crate) enum WebWork {
 }
 
 impl WebWork {
-    /// As it stands in the list of usage.
+    /// The SKU in the usage list.
     pub(crate) fn sku(self) -> &'static str {
         match self {
             WebWork::Scrape => "web-scrape",

@@ -1,6 +1,6 @@
-//! The requests of an account, searched by key, model, outcome, id and time.
+//! Searches the requests of an account by key, model, outcome, id and time.
 //!
-//! Everybody sees their own; the operator also sees those of an account that it names.
+//! Callers see their own account; the operator also any account that the query names.
 
 use std::collections::BTreeMap;
 
@@ -30,16 +30,16 @@ use crate::endpoints::billing::analytics::{analyse_usage, recent_days};
 use crate::refusal::Refusal;
 
 const REQUESTS_DEFAULT: u64 = 50;
-/// Pages that can be asked for: as many as the rows that a search reads.
+/// Largest page number: as many as the rows that a search reads.
 const PAGES_MAX: u64 = 1000;
-/// Days whose keys and models are offered as filters.
+/// Days whose keys and models are listed as filters.
 const FILTER_DAYS: i64 = 90;
 const TEXT_CHARS_MAX: usize = 200;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ActivityQuery {
-    /// Another account than the caller's own; for the operator.
+    /// Another account than the caller's own; operator only.
     account: Option<String>,
     key: Option<Uuid>,
     model: Option<String>,
@@ -48,7 +48,7 @@ pub(super) struct ActivityQuery {
     from: Option<String>,
     until: Option<String>,
     page: Option<String>,
-    /// Requests on a page; 0 counts them only.
+    /// Requests per page; 0 returns only the count.
     size: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub(super) async fn activity(State(app): State<Shared>, uri: Uri, headers: Heade
     found.map_or_else(IntoResponse::into_response, |it| uncached_json(&it))
 }
 
-/// The spending of an account by day, model and key, for the operator.
+/// The spending of an account by day, model and key; operator only.
 pub(super) async fn analytics(State(app): State<Shared>, uri: Uri, headers: HeaderMap) -> Response {
     let told = tell_analytics(&app, &uri, &headers).await;
     told.map_or_else(IntoResponse::into_response, |it| uncached_json(&it))
@@ -104,7 +104,7 @@ async fn find_activity(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Valu
     if query.status == Some(ActivityStatus::Error) {
         return list_errors(app, &query, &search, &holder);
     }
-    // A search reads thousands of rows; more than a few at once would hold up charges.
+    // A search reads thousands of rows; more than a few at once would delay charges.
     let _permit = app.console.searches.acquire().await.map_err(Refusal::unavailable)?;
     let found = app.store.search_requests(search).await.map_err(Refusal::unavailable)?;
     let mut data = Vec::with_capacity(found.requests.len());
@@ -121,7 +121,7 @@ async fn find_activity(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Valu
     }))
 }
 
-/// The parameters of an address, each a text.
+/// Parses the query string. All values are strings.
 fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Refusal> {
     let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
     let fields: Map<String, Value> =
@@ -196,7 +196,7 @@ fn read_search(
     })
 }
 
-/// The latest refusals in memory, by the same filters; their model is not known.
+/// Recent refusals from memory, with the same filters. Their model is not recorded.
 fn list_errors(
     app: &App,
     query: &ActivityQuery,
@@ -273,7 +273,7 @@ async fn request_line(app: &App, rows: &[UsageRow]) -> Result<Option<Value>, Ref
     })))
 }
 
-/// The number of units that a price is shown for.
+/// The number of units that a price is quoted for.
 fn units_priced(per: Per) -> u64 {
     match per {
         Per::One => 1,
@@ -282,7 +282,7 @@ fn units_priced(per: Per) -> u64 {
     }
 }
 
-/// The keys and models that the account used lately, to choose from.
+/// The keys and models that the account used recently, as filter options.
 async fn filters(
     app: &App,
     owner: OwnerId,

@@ -1,19 +1,19 @@
-//! The files that the program carries: the built pages and the documentation.
+//! Files embedded in the binary: the built pages and the documentation.
 
-/// A file of the built console, or none.
+/// Returns a file of the built console, if it exists.
 pub type FindFile = fn(&str) -> Option<Asset>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Asset {
     pub bytes: &'static [u8],
-    /// Changes with the content.
+    /// Changes with the content; used as ETag.
     pub tag: &'static str,
 }
 
-/// A page of the documentation, as it stands in the repository.
+/// A page of the documentation, as in the repository.
 #[derive(Debug, Clone, Copy)]
 pub struct Page {
-    /// Its address below `/docs/`, without an ending.
+    /// Its path below `/docs/`, without an extension.
     pub slug: &'static str,
     pub title: &'static str,
     pub markdown: &'static str,

@@ -1,7 +1,7 @@
-//! The operations of the control socket, for the operator's pages and for programs of the operator.
+//! The operations of the control socket over HTTP, for the operator's pages and programs.
 //!
-//! It takes the operator's own credential: a session that a link of `tollgate operator link` began,
-//! or an OPERATOR key. ADMIN keys administer their own account, and open nothing here.
+//! Requires the operator's own credential: a session started by a link of `tollgate operator link`,
+//! or an OPERATOR key. ADMIN keys administer only their own account.
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -34,7 +34,7 @@ pub(super) async fn operate(State(app): State<Shared>, request: Request) -> Resp
             ([(CACHE_CONTROL, "no-store")], reply::json(reply.to_string())).into_response()
         }
         Err(refusal) => {
-            // Guessed keys count as they do everywhere else.
+            // Failed attempts count, as they do for other endpoints.
             if refusal.status() == StatusCode::UNAUTHORIZED {
                 app.note_failure(Principal::Address(address), now);
             }

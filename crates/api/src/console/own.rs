@@ -1,6 +1,6 @@
-//! What pages show somebody of their own beyond the API: refusals, what is left of limits, jobs.
+//! Console routes about the signed-in account: refusals, remaining limits, jobs.
 //!
-//! An INFERENCE key sees what was done with itself, everybody else what was done in their name.
+//! An INFERENCE key sees only its own data; other sessions see all data of their owner.
 
 use access::Holder;
 use axum::extract::State;
@@ -23,22 +23,22 @@ use crate::refusal::Refusal;
 
 const JOBS_MAX: usize = 100;
 
-/// What was refused of late, the newest first, and how much on each day.
+/// Recent refusals, newest first, and their number per day.
 pub(super) async fn refused(State(app): State<Shared>, headers: HeaderMap) -> Response {
     answer(list_refused(&app, &headers).await)
 }
 
-/// How much of each model's limits is left in this minute.
+/// The remaining limits of each model in this minute.
 pub(super) async fn limits(State(app): State<Shared>, headers: HeaderMap) -> Response {
     answer(list_limits(&app, &headers).await)
 }
 
-/// Music and videos, the newest first.
+/// Music and videos, newest first.
 pub(super) async fn jobs(State(app): State<Shared>, headers: HeaderMap) -> Response {
     answer(list_jobs(&app, &headers).await)
 }
 
-/// The spending limits of the key that is signed in.
+/// The spending limits of the signed-in key.
 pub(super) async fn key(State(app): State<Shared>, headers: HeaderMap) -> Response {
     answer(show_key(&app, &headers).await)
 }
@@ -85,7 +85,7 @@ async fn list_refused(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> 
     Ok(json!({ "data": data, "counted": counted(app, &holder) }))
 }
 
-/// Days without a refusal are left out. Counts are the owner's: none for a key that sees only itself.
+/// Refusals per day; days without any are left out. Counted per owner, so None for INFERENCE keys.
 fn counted(app: &App, holder: &Holder) -> Option<Value> {
     if is_limited_to_itself(holder) {
         return None;
@@ -125,7 +125,7 @@ async fn list_jobs(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
     let jobs = app.store.jobs(filter).await.map_err(Refusal::unavailable)?;
     let mut data = Vec::with_capacity(jobs.len());
     for job in jobs.iter().filter(|job| is_shown(&holder, job.key)) {
-        // A row names its media also after they were deleted.
+        // The job's row still names its media after they were deleted.
         let media = app.jobs.media_of(job).await.map_err(Refusal::unavailable)?;
         data.push(job_line(app, job, media.is_some()));
     }
@@ -133,7 +133,7 @@ async fn list_jobs(app: &App, headers: &HeaderMap) -> Result<Value, Refusal> {
 }
 
 fn job_line(app: &App, job: &QueuedJob, has_result: bool) -> Value {
-    // What has a link is not sent by `/video/retrieve`: the page plays it from a fresh link.
+    // `/video/retrieve` does not send files that have a link, so the page uses a fresh link.
     let has_link = job.has_link && !job.is_link_revoked && has_result;
     let link = has_link.then(|| format!("{BASE_PATH}{}", app.jobs.link(job.id)));
     let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
@@ -153,7 +153,7 @@ fn job_line(app: &App, job: &QueuedJob, has_result: bool) -> Value {
     })
 }
 
-/// Whether somebody sees what was done with a key.
+/// True if the session may see data of this key.
 pub(super) fn is_shown(holder: &Holder, key: Option<KeyId>) -> bool {
     !is_limited_to_itself(holder) || key == holder.key().map(|own| own.id)
 }

@@ -1,4 +1,4 @@
-//! Serving the pages: with a policy under which a browser loads nothing from elsewhere.
+//! Serves the pages, with a policy that keeps browsers from loading anything from other origins.
 
 use axum::extract::{Path, State};
 use axum::http::header::{
@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::reply;
 use crate::static_content::StaticContent;
 
-/// No script or style that stands in the page itself, and nothing from another origin.
+/// No inline scripts or styles, and nothing from other origins.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -25,10 +25,10 @@ static PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-pol
 static OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 static RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// A picture of the operator's is only ever drawn: opened by itself it runs nothing.
+/// The operator's logo must not run scripts if it is opened by itself.
 const LOGO_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/// The operator's name and addresses, for pages that nobody is signed in to.
+/// The operator's name and addresses, for pages without a session.
 pub(super) async fn brand(State(app): State<Shared>) -> Response {
     let brand = &app.settings.brand;
     let body = json!({
@@ -52,7 +52,7 @@ pub(super) async fn logo(State(app): State<Shared>) -> Response {
     (head, logo.bytes.to_vec()).into_response()
 }
 
-/// The one page; its script shows the rest.
+/// The only HTML page; its script renders all others.
 pub(super) async fn index(State(app): State<Shared>, headers: HeaderMap) -> Response {
     file(&app, "index.html", &headers)
 }
@@ -69,7 +69,7 @@ pub(super) async fn asset(
     file(&app, &format!("assets/{path}"), &headers)
 }
 
-/// A page of the documentation: for people as a page, with the ending `.md` as it was written.
+/// A page of the documentation: rendered, or as Markdown with the extension `.md`.
 pub(super) async fn document(
     State(app): State<Shared>,
     Path(path): Path<String>,
@@ -89,13 +89,13 @@ pub(super) async fn document(
             serve(&app, asset, "text/markdown; charset=utf-8", &headers)
         }
         (Some(_), None) => file(&app, "index.html", &headers),
-        // Drawn by the page: the reference from the API's own document, the list of decisions.
+        // Rendered by the script: the API reference and the list of decisions.
         (None, None) if path == "api" || path == "adr" => file(&app, "index.html", &headers),
         (None, _) => nothing(),
     }
 }
 
-/// Where a character's `shareUrl` leads: to a chat with it. Whether there is one shows there.
+/// The target of a character's `shareUrl`: redirects to a chat, without a check that it exists.
 pub(super) async fn character(Path(slug): Path<String>) -> Response {
     if !slug.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         return nothing();
@@ -103,7 +103,7 @@ pub(super) async fn character(Path(slug): Path<String>) -> Response {
     Redirect::to(&format!("/#/playground?character={slug}")).into_response()
 }
 
-/// For language models: what there is to read, and where.
+/// `/llms.txt`: lists the documentation for language models.
 pub(super) async fn llms(State(app): State<Shared>, headers: HeaderMap) -> Response {
     app.console.static_files.llms(|| llms_text(&app)).respond(&headers)
 }
@@ -138,7 +138,7 @@ fn nothing() -> Response {
     Refusal::not_found("Not found", "No such page. See / and /docs.").into_response()
 }
 
-/// Files keep their names from one release to the next, so browsers ask whether they changed.
+/// File names do not change between releases, so browsers must revalidate by ETag.
 fn serve(app: &App, asset: Asset, content_type: &'static str, headers: &HeaderMap) -> Response {
     // Weak, because the same file may be sent compressed or not.
     let tag = format!("W/\"{}\"", asset.tag);

@@ -1,7 +1,7 @@
-//! The latest refusals of callers, so that a page can show somebody their own mistakes.
+//! Recent refusals of callers, for the console.
 //!
-//! In memory and bounded: it helps to find a fault, and decides nothing. The newest calls are kept
-//! with their words, all of them are counted by day.
+//! Kept in memory, with limits: they help to find mistakes and decide nothing. The latest calls are
+//! kept with their messages; all are counted by day.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -14,12 +14,11 @@ use moment::Timestamp;
 use crate::refusal::render::{Discovery, Words};
 use crate::request_id::RequestId;
 
-/// Of how many owners refusals are kept; beyond it, the one who was refused longest ago is
-/// forgotten.
+/// Owners whose refusals are kept. Beyond this, the owner with the oldest last refusal is removed.
 const OWNERS_MAX: usize = 500;
 const CALLS_MAX: usize = 50;
 const WORDS_CHARS_MAX: usize = 200;
-/// UTC days that are counted, today's among them.
+/// UTC days that are counted, including today.
 const DAYS_MAX: i64 = 14;
 
 #[derive(Debug)]
@@ -28,11 +27,11 @@ pub(crate) struct RefusedCalls(Mutex<Owners>);
 #[derive(Debug)]
 struct Owners {
     by_id: HashMap<OwnerId, Refusals>,
-    /// Since when an owner who is not in `by_id` was refused nothing.
+    /// Owners that are not in `by_id` had no refusal since then, as far as is known.
     known_since: Timestamp,
 }
 
-/// What one owner was refused.
+/// The refusals of one owner.
 #[derive(Debug)]
 struct Refusals {
     calls: VecDeque<RefusedCall>,
@@ -40,16 +39,16 @@ struct Refusals {
     counted_since: Timestamp,
 }
 
-/// How many answers of a day had an error status.
+/// Error responses of one day.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DayCount {
-    /// 4xx: what was asked could not be granted.
+    /// 4xx: the request was refused.
     pub(crate) refused: u64,
-    /// 5xx: the service or a provider could not do it.
+    /// 5xx: the service or a provider failed.
     pub(crate) failed: u64,
 }
 
-/// The days on which there was something to count, and since when they are complete.
+/// The days with refusals, and the time since which the counts are complete.
 #[derive(Debug)]
 pub(crate) struct Counted {
     pub(crate) since: Timestamp,
@@ -63,7 +62,7 @@ pub(crate) struct RefusedCall {
     pub(crate) path: &'static str,
     pub(crate) status: u16,
     pub(crate) words: String,
-    /// None: a wallet asked.
+    /// None for a wallet.
     pub(crate) key: Option<KeyId>,
 }
 
@@ -72,7 +71,7 @@ impl RefusedCalls {
         RefusedCalls(Mutex::new(Owners { by_id: HashMap::new(), known_since: now }))
     }
 
-    /// Remembers an answer if it is a refusal.
+    /// Records a response if it is an error, except for price requests.
     pub(crate) fn note(
         &self,
         holder: &Holder,
@@ -97,7 +96,7 @@ impl RefusedCalls {
         self.add(holder.owner.id, call);
     }
 
-    /// The newest first.
+    /// The refusals of an owner, newest first.
     pub(crate) fn of(&self, owner: OwnerId) -> Vec<RefusedCall> {
         let owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let calls = owners.by_id.get(&owner).map(|it| &it.calls);

@@ -1,4 +1,4 @@
-//! The routes outside of the API: pages, documentation and the endpoints of the console.
+//! Routes outside the API: pages, documentation and the console's own endpoints.
 
 use axum::routing::{get, post};
 
@@ -6,7 +6,7 @@ use super::{activity, operator, own, pages, sign_in, top_up};
 use crate::app::Shared;
 use crate::route_table::RouteTable;
 
-/// Everything outside of the API that the public listener serves.
+/// The routes outside the API.
 pub(crate) fn routes() -> RouteTable<Shared> {
     let session = get(sign_in::probe).post(sign_in::begin).delete(sign_in::end);
     RouteTable::new()
@@ -32,7 +32,7 @@ pub(crate) fn routes() -> RouteTable<Shared> {
         .route("/console/operator", post(operator::operate))
 }
 
-/// Each path outside of the API.
+/// The paths outside the API.
 pub fn paths() -> Vec<String> {
     routes().into_paths()
 }

@@ -1,7 +1,7 @@
-//! A session as its cookie carries it: who it stands for and until when, under a seal of ours.
+//! Session cookies: the subject and the expiry, authenticated by HMAC.
 //!
-//! Nothing is stored, so any node can read a session that another one sealed, also after a restart.
-//! Without the secret nobody can make a session or extend one.
+//! Nothing is stored, so any node can read a session that another one created, also after a
+//! restart. Without the secret a session cannot be forged or extended.
 
 use std::str;
 
@@ -14,14 +14,14 @@ use sha2::Sha256;
 use wallet::WalletAddress;
 
 const SEAL_BYTES: usize = 32;
-/// The kind, the id and the end of the session.
+/// The kind, the id and the expiry of the session.
 const HEAD_BYTES: usize = 1 + 16 + 8;
-/// Longer than any that we make.
+/// Longer than any cookie that we create.
 const COOKIE_CHARACTERS_MAX: usize = 512;
 const KEY: u8 = b'k';
 const WALLET: u8 = b'w';
 
-/// Who signed in. A key is looked up anew with each request, so that a revoked one ends at once.
+/// The signed-in key or wallet. A key is looked up per request, so a revoked one ends at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     Key(SecretDigest),
@@ -59,7 +59,7 @@ impl Sealer {
         text(&bytes)
     }
 
-    /// The session in a cookie that we sealed and that has not expired.
+    /// The session in a cookie with a valid HMAC that has not expired.
     pub(super) fn open(&self, cookie: &str, now: Timestamp) -> Option<Session> {
         if COOKIE_CHARACTERS_MAX < cookie.len() {
             return None;
@@ -78,7 +78,7 @@ impl Sealer {
         (now < expires).then_some(session)
     }
 
-    /// What the page repeats in a header, to show that it could read an answer of ours.
+    /// CSRF token: a page repeats it in a header to prove that it could read our response.
     pub(super) fn proof(&self, session: &Session) -> String {
         text(&self.mac("proof", &session.id).finalize().into_bytes())
     }

@@ -1,4 +1,4 @@
-//! From a cookie and a header to a caller.
+//! Finds the caller of a session cookie and its proof header.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;
 
 const COOKIE_NAME: &str = "tollgate_session";
-/// Browsers take this name only over TLS, for this host alone and all of its paths: another host of
-/// the same domain cannot put its own cookie in place of ours.
+/// Browsers accept the prefix `__Host-` only over TLS, for this host alone and all its paths:
+/// another host of the same domain cannot replace our cookie.
 const SECURE_COOKIE_NAME: &str = "__Host-tollgate_session";
-/// Sent by our own pages with everything that they ask for. A page of another origin would have to
-/// ask first whether it may send it together with cookies, and is never told so.
+/// Sent by our own pages with every request. A page of another origin would need a CORS preflight
+/// that allows this header with cookies, and never gets one.
 static PROOF: HeaderName = HeaderName::from_static("x-console-proof");
 static FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Whether a caller wants to be known by its session. A cookie alone is no such wish.
+/// True if the caller uses its session: a cookie alone, without the proof header, does not count.
 pub(crate) fn is_shown(app: &App, headers: &HeaderMap) -> bool {
     headers.contains_key(&PROOF) && cookie(app, headers).is_some()
 }
 
-/// Whether people reach the service over TLS.
+/// True if the service is reached over TLS.
 pub(super) fn is_secure(app: &App) -> bool {
     app.settings.public_url.starts_with("https://")
 }
@@ -35,7 +35,7 @@ pub(super) fn cookie_name(app: &App) -> &'static str {
     if is_secure(app) { SECURE_COOKIE_NAME } else { COOKIE_NAME }
 }
 
-/// The caller behind a session.
+/// The caller of a session.
 pub(crate) async fn holder(
     app: &App,
     headers: &HeaderMap,
@@ -48,7 +48,7 @@ pub(crate) async fn holder(
     }
 }
 
-/// The session of a request that comes from a page of ours.
+/// The session of a request from one of our own pages.
 pub(super) fn proved(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<Session, Refusal> {
     let shown = headers.get(&PROOF).and_then(|proof| proof.to_str().ok()).unwrap_or_default();
     let session = current(app, headers, now).filter(|it| app.console.sealer.is_proof(it, shown));
@@ -58,13 +58,13 @@ pub(super) fn proved(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<S
     }
 }
 
-/// The session that a cookie carries, no matter which page made the browser send it.
+/// The session of a cookie, without a check of the page that sent it.
 pub(super) fn current(app: &App, headers: &HeaderMap, now: Timestamp) -> Option<Session> {
     let session = app.console.sealer.open(cookie(app, headers)?, now)?;
     (!app.console.has_ended(&session.id)).then_some(session)
 }
 
-/// The caller of a session, looked up again.
+/// Looks the caller of a session up again.
 pub(super) async fn find(
     app: &App,
     session: &Session,
@@ -79,7 +79,7 @@ pub(super) async fn find(
     }
 }
 
-/// What browsers say about where a request began; other programs say nothing.
+/// True if the browser says that the request began on our own page, or says nothing.
 pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
     headers.get(&FETCH_SITE).is_none_or(|site| site == "same-origin")
 }

@@ -1,4 +1,4 @@
-//! Signing in with a key, a wallet or an operator's link; asking who is signed in; ending.
+//! Signs in with a key, a wallet or an operator's link; shows and ends the session.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use crate::wallets::sign_in as wallet_sign_in;
 
 const BODY_BYTES_MAX: usize = 4 * 1024;
 
-/// What somebody signs in with; a wallet sends its header and an empty object instead.
+/// The credential of a sign-in. A wallet sends a header and an empty object instead.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -39,7 +39,7 @@ struct Entry {
     link: Option<String>,
 }
 
-/// Who is signed in. Nobody is an answer, not an error: it is the first thing a page asks.
+/// The current session. No session is not an error: each page asks this first.
 pub(super) async fn probe(State(app): State<Shared>, headers: HeaderMap) -> Response {
     let now = app.clock.now();
     let Some(session) = session::current(&app, &headers, now) else {
@@ -52,7 +52,7 @@ pub(super) async fn probe(State(app): State<Shared>, headers: HeaderMap) -> Resp
     }
 }
 
-/// Begins a session.
+/// Starts a session.
 pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let now = app.clock.now();
@@ -74,7 +74,7 @@ pub(super) async fn begin(State(app): State<Shared>, request: Request) -> Respon
     }
 }
 
-/// Ends the session, also for copies of its cookie.
+/// Ends the session, including copies of its cookie.
 pub(super) async fn end(State(app): State<Shared>, headers: HeaderMap) -> Response {
     let now = app.clock.now();
     match session::proved(&app, &headers, now) {
@@ -93,7 +93,7 @@ async fn enter(
     body: Body,
 ) -> Result<(Subject, Arc<Holder>), Refusal> {
     refuse_blocked_address(app, arrival.address, arrival.now)?;
-    // A page of another origin can send no JSON without asking, and must not sign anybody in.
+    // A page of another origin cannot send JSON without a preflight, and must not sign anyone in.
     let is_json = arrival.headers.get(CONTENT_TYPE).is_some_and(|it| it == "application/json");
     if !is_json || !is_same_origin(arrival.headers) {
         return Err(Refusal::wrong_content_type("Send JSON, from a page of this service."));
@@ -133,7 +133,7 @@ fn refuse_link(refused: KeyRefused) -> Refusal {
     }
 }
 
-/// Whether the operator's pages are open to a caller.
+/// True if the caller may use the operator's pages.
 pub(super) fn is_operator(app: &App, holder: &Holder) -> bool {
     let has_right = holder.key().is_some_and(|key| key.kind == KeyKind::Operator);
     app.console.operate.is_some() && has_right
@@ -169,7 +169,7 @@ pub(super) fn uncached_json(body: &Value) -> Response {
     ([(CACHE_CONTROL, "no-store")], reply::json(body.to_string())).into_response()
 }
 
-/// Sets the session's cookie, or takes it away.
+/// Sets or deletes the session's cookie.
 fn with_cookie(mut response: Response, app: &App, value: Option<&str>) -> Response {
     let secure = if session::is_secure(app) { "; Secure" } else { "" };
     let name = session::cookie_name(app);

@@ -1,4 +1,4 @@
-//! Reads the bodies of the console's own routes, as all bodies are read.
+//! Reads the bodies of the console's own routes.
 
 use axum::body::Body;
 use axum::http::request::Parts;
@@ -9,8 +9,8 @@ use crate::input::{BodyLimits, BodyOwner, read_body};
 use crate::origin::CallerOrigin;
 use crate::refusal::Refusal;
 
-/// Reads a body of at most `bytes_max`, with the deadlines of callers without a credential and in
-/// the memory of their address: a session is no reason to wait longer for a few hundred bytes.
+/// Reads a body of at most `bytes_max`, with the deadlines and the memory limit of callers without
+/// a credential: a session is no reason to wait longer for a few hundred bytes.
 pub(super) async fn read_small_body(
     app: &App,
     parts: &Parts,

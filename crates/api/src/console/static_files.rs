@@ -1,4 +1,4 @@
-//! The files of the console and the documentation as they are sent: built once, shared by all.
+//! The files of the console and the documentation, built once and shared by all responses.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,15 +10,15 @@ use crate::static_content::StaticContent;
 
 const JSON: &str = "application/json";
 
-/// Everything that pages are made of.
+/// All static files.
 pub(super) struct StaticFiles {
     /// The titles of all pages.
     pub(super) index: StaticContent,
     /// The texts of all pages, for the search in the browser.
     pub(super) search: StaticContent,
-    /// Made when it is first asked for: it names the service's address.
+    /// Created at the first request, because it contains the service's URL.
     llms: OnceLock<StaticContent>,
-    /// By tag, which a file has for its content: as many as the program carries.
+    /// By ETag, so one per embedded file.
     files: Mutex<HashMap<&'static str, Arc<StaticContent>>>,
 }
 

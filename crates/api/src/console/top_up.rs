@@ -1,4 +1,4 @@
-//! What a page needs to have a wallet pay: the terms, and on Solana a transaction to sign.
+//! Lets a page have a wallet pay: the terms, and on Solana a transaction to sign.
 
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -18,17 +18,17 @@ use crate::discovery::X402_VERSION;
 use crate::refusal::Refusal;
 
 const BODY_BYTES_MAX: usize = 1024;
-/// The page shows these words as they are.
+/// Error reason; the page shows the message unchanged.
 const CANNOT_PAY: &str = "Cannot be paid";
 
-/// What a top-up asks for, as `POST /x402/top-up` tells it. Asked here it is no refusal, which a
-/// browser would write into its console.
+/// The terms of a top-up, as `POST /x402/top-up` returns them, but with status 200: browsers log a
+/// 402 as an error.
 pub(super) async fn terms(State(app): State<Shared>) -> Response {
     uncached_json(&json!({ "x402Version": X402_VERSION, "accepts": app.wallets.accepts() }))
 }
 
-/// A transaction for a wallet on Solana to sign. The page has no node to ask and builds nothing
-/// itself; what comes back is judged like any other payment.
+/// An unsigned Solana transaction for the wallet to sign. The page has no chain node and builds
+/// nothing itself; the signed transaction is checked like any other payment.
 pub(super) async fn solana_payment(State(app): State<Shared>, request: Request) -> Response {
     compose(&app, request).await.map_or_else(IntoResponse::into_response, |it| uncached_json(&it))
 }
@@ -37,7 +37,7 @@ pub(super) async fn solana_payment(State(app): State<Shared>, request: Request) 
 #[serde(deny_unknown_fields)]
 struct Wanted {
     payer: String,
-    /// In base units of the token, as the terms have it.
+    /// In base units of the token, as in the terms.
     amount: String,
 }
 

@@ -1,4 +1,4 @@
-//! API keys: making, listing, changing and revoking them, and the limits they are under.
+//! API keys: create, list, change and revoke them, and show their limits.
 
 pub(super) mod change;
 pub(super) mod create;
@@ -22,8 +22,8 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::refusal::Refusal;
 
-/// One of the caller's own keys that was not revoked. Other owners' keys and operator keys are as
-/// unknown as keys that never were.
+/// Finds a key of the caller that was not revoked. Other owners' keys and operator keys are
+/// reported as not found.
 async fn find(
     app: &App,
     holder: &Holder,
@@ -36,8 +36,8 @@ async fn find(
     key.filter(|key| key.revoked.is_none() && is_of_account(key)).ok_or_else(unknown)
 }
 
-/// Whether the account's ADMIN keys manage this key. Operator keys are made and revoked by
-/// `tollgate operator keys`, so that an ADMIN key can neither see nor end them.
+/// True if the account's ADMIN keys manage this key. Operator keys are created and revoked by
+/// `tollgate operator keys`, so that an ADMIN key can neither see nor revoke them.
 fn is_of_account(key: &ApiKey) -> bool {
     key.kind != KeyKind::Operator
 }

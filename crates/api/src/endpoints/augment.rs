@@ -1,4 +1,4 @@
-//! What a model may want to know: pages, searches and documents. One price for each request.
+//! Input for models: web pages, searches and documents. Each request has a fixed price.
 
 pub(crate) mod scrape;
 pub(crate) mod search;
@@ -12,7 +12,7 @@ use crate::paid::{HeldFunds, PaidCall};
 use crate::refusal::Refusal;
 use crate::web::WebWork;
 
-/// Sets the price of one piece of work aside.
+/// Holds the price of one piece of work.
 fn hold(call: &PaidCall, work: WebWork) -> Result<HeldFunds, Refusal> {
     call.hold_plain(Want::Exactly(call.app.web.prices.cost(work, 1)))
 }

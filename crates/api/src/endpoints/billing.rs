@@ -1,4 +1,4 @@
-//! Billing: the balance, and what it was spent on.
+//! Billing: the balance and its usage.
 
 pub(crate) mod analytics;
 pub(crate) mod balance;
@@ -15,13 +15,13 @@ use wire::billing as wire;
 
 use crate::refusal::Refusal;
 
-/// The moments that a listing is asked for.
+/// The time range of a listing.
 struct Range {
     from: Timestamp,
     until: Timestamp,
 }
 
-/// Reads the ends of a range; both may be left open.
+/// Parses the ends of a range. Either may be absent, which leaves it open.
 fn range(
     (from_field, from): (&'static str, Option<&str>),
     (until_field, until): (&'static str, Option<&str>),

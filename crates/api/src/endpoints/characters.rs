@@ -13,7 +13,7 @@ use store::character::CharacterLine;
 use crate::app::App;
 use crate::refusal::Refusal;
 
-/// The character of a slug or id.
+/// Finds a character by slug or id.
 async fn find(app: &App, slug: &str, asker: OwnerId) -> Result<CharacterLine, Refusal> {
     let found = app.store.character(slug, Some(asker)).await.map_err(Refusal::unavailable)?;
     found.ok_or_else(|| {

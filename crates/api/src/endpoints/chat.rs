@@ -1,4 +1,4 @@
-//! `POST /chat/completions`: a conversation answered by a text model, whole or as a stream.
+//! `POST /chat/completions`: answers a conversation by a text model, whole or streamed.
 
 mod body;
 mod compat;
@@ -63,7 +63,7 @@ async fn create_chat_completion(
     let own_model = speaker.as_ref().filter(|_| !names_model);
     let own_model = own_model.and_then(|speaker| speaker.character.model.as_deref());
     let catalogue = app.catalogue.get();
-    // Characters outlive models: with the default one they go on speaking.
+    // If the character's own model was removed from the catalogue, the default answers.
     let is_there = |model: &&str| catalogue.resolve(model, ModelType::Text, call.now).is_ok();
     let own_model = own_model.filter(is_there);
     let fallbacks = body.fallbacks.iter().flatten().map(|it| split_suffix(&it.model).model);
@@ -130,14 +130,14 @@ fn searching(app: &App, speaker: Option<&Speaker>) -> Searching {
     }
 }
 
-/// What stands before the conversation: the character, our own prompt, and what the web says.
+/// The prompts around the conversation (character, operator, web results), and the web context.
 async fn prepare(
     call: &PaidCall,
     body: &ChatCompletionRequest,
     (lineup, speaker): (&Lineup<'_>, Option<&Speaker>),
     parameters: &EffectiveParameters,
 ) -> Result<(Preamble, WebContext), Refusal> {
-    // What is encrypted cannot be looked at, and gets nothing of ours.
+    // An encrypted conversation cannot be read or extended.
     if parameters.enable_e2ee {
         return Ok((Preamble::default(), WebContext::default()));
     }
@@ -147,11 +147,11 @@ async fn prepare(
         cites: parameters.enable_web_citations,
         results: web_context::RESULTS,
     };
-    // Nobody is asked for a request that its model will not take.
+    // No web request is made for a chat that its model will not accept.
     if let Some(text) = lineup.first.model.text().filter(|_| wish.is_any()) {
         let faults = gates::faults(body, text);
         faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
-        // Nor for a caller who is over the limit or cannot pay.
+        // Nor for a caller that is over the limit or cannot pay.
         lineup.refuse_if_hopeless(call)?;
     }
     let message = spoken::last_message(&body.messages);
@@ -171,11 +171,11 @@ async fn prepare(
     Ok((Preamble::of(speaker, &turns, user, service_prompt, told), web))
 }
 
-/// What a stream says beside what the model says.
+/// Data for a stream's headers and events besides the model's answer.
 struct Telling<'a> {
     frame: Frame,
     parameters: EffectiveParameters,
-    /// Models to fall back on that cannot take the request.
+    /// Fallback models that cannot take the request, for a response header.
     left_out: Option<String>,
     body: &'a ChatCompletionRequest,
     web_note: Option<String>,
@@ -188,7 +188,7 @@ async fn stream(
 ) -> Result<WholeOrStream<ChatCompletion>, Refusal> {
     let remaining = work.balance_before();
     let mut flow = work.stream();
-    // The status can still tell of a failure until the first keep-alive is due.
+    // Until the first keep-alive is due, a failure can still be reported by the status.
     let (model, notes) = match flow.opened(KEEP_ALIVE).await? {
         Opened::By(model, notes) => (lineup.answered_by(&model), notes),
         Opened::NotYet => (lineup.first.clone(), RouteNotes::default()),

@@ -1,14 +1,14 @@
-//! Sources in an answer: where it cites them, and the documents that it was given.
+//! Citations in an answer, and the documents that it was given.
 
 use serde_json::json;
 use wire::chat::{Annotation, UrlCitation, WebSearchCitation};
 
-/// The tool call that carries what was found.
+/// Name of the tool call with the web results.
 pub(super) const DOCUMENTS: &str = "service_web_search_documents";
 const OPENS: &str = "[REF]";
 const CLOSES: &str = "[/REF]";
 
-/// Where a text cites which source. Numbers that no source has are left out.
+/// The citations in a text, with their positions. Unknown source numbers are left out.
 pub(super) fn annotations(text: &str, sources: &[WebSearchCitation]) -> Vec<Annotation> {
     let mut annotations = Vec::new();
     if sources.is_empty() {
@@ -34,7 +34,7 @@ pub(super) fn annotations(text: &str, sources: &[WebSearchCitation]) -> Vec<Anno
     annotations
 }
 
-/// The arguments of the tool call that carries what was found.
+/// The arguments of the tool call with the web results.
 pub(super) fn documents(sources: &[WebSearchCitation]) -> String {
     let documents: Vec<_> = sources
         .iter()

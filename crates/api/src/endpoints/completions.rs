@@ -1,4 +1,4 @@
-//! `POST /completions`: a text goes in, and what comes after it out, for editors' autocomplete.
+//! `POST /completions`: continues a text, for editors' autocomplete.
 
 mod echo;
 mod reply;
@@ -80,7 +80,7 @@ async fn stream(
 ) -> Result<WholeOrStream<Completion>, Refusal> {
     let remaining = work.balance_before();
     let mut flow = work.stream();
-    // The status can still tell of a failure until the first keep-alive is due.
+    // Until the first keep-alive is due, a failure can still be reported by the status.
     let notes = match flow.opened(KEEP_ALIVE).await? {
         Opened::By(_, notes) => notes,
         Opened::NotYet => RouteNotes::default(),

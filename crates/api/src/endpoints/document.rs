@@ -1,8 +1,8 @@
-//! Documents in a conversation: their text is put into the prompt, except PDF files for models that
-//! read those themselves.
+//! Documents in a conversation: their text becomes part of the prompt, except PDF files for models
+//! that read those themselves.
 //!
-//! They are read once, whichever models may get them, and before the money is held, because the
-//! prompt is measured with their text. Callers with nothing left to spend are refused before that.
+//! They are read once for all models, and before money is held, because the cost depends on their
+//! text. Callers without a balance are refused before that.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -24,27 +24,27 @@ use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 
 const PDF: &str = "application/pdf";
-/// Of a whole request: conversations carry the files of earlier turns along.
+/// Per request: a conversation contains the files of earlier turns.
 const FILES_MAX: usize = 20;
 
-/// The processor time after which no further document of a request is read.
+/// CPU time after which no further document of a request is read.
 const CPU_OF_REQUEST_MAX: Duration = Duration::from_secs(6);
-/// What a document counts for that took more than it may.
+/// CPU time counted for a document that exceeded its limit.
 const CPU_OF_FILE_MAX: Duration = Duration::from_secs(Request::BOUNDS.cpu_s);
 
-/// The message and the part in it that hold a document.
+/// The indexes of the message and of its part with a document.
 pub(super) type PartPosition = (usize, usize);
 
-/// The documents that were sent inside a request, after they were read.
+/// The documents of a request that were sent as data URLs, after reading.
 #[derive(Debug, Default)]
 pub(super) struct Documents(HashMap<PartPosition, Result<Document, String>>);
 
-/// What is done with PDF files, which some models read themselves.
+/// Treatment of PDF files, which some models read themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PdfFiles {
-    /// All models that may answer read them.
+    /// Forwarded: all models that may answer read PDF files.
     PassedOn,
-    /// For those that do not.
+    /// Read, for models that do not.
     Read,
 }
 
@@ -57,16 +57,16 @@ impl PdfFiles {
 #[derive(Debug)]
 enum Document {
     Read(Reading),
-    /// Still as a data URL, for whichever model answers.
+    /// The data URL, for any model.
     Pdf(String),
-    /// For models that read it themselves, and for others.
+    /// The data URL for models that read PDF files, and the text for others.
     PdfAndText(String, Reading),
 }
 
 #[derive(Debug)]
 enum Reading {
     Text(String),
-    /// Why no text could be read off it.
+    /// The reason why no text could be extracted.
     Unreadable(String),
 }
 
@@ -86,8 +86,7 @@ impl Reading {
     }
 }
 
-/// Reads the documents of a request, which stand in `field`, in another process. It is ended with
-/// the request.
+/// Reads the documents of a request, sent in `field`, by a reader. Cancelled with the request.
 pub(super) async fn read(
     call: &PaidCall,
     lineup: &Lineup<'_>,
@@ -103,7 +102,7 @@ pub(super) async fn read(
         return Err(Refusal::invalid(&faults));
     }
     let pdf_files = PdfFiles::wanted_by(lineup);
-    // Together they may have megabytes, and other requests on this event loop would wait for them.
+    // Decoding megabytes would delay other requests on this event loop.
     let opened = call.app.tasks.spawn_blocking(move || Opened::of(files, pdf_files));
     let Opened { mut documents, unread } = opened.await.map_err(Refusal::internal)?;
     let mut allowance = ReadingAllowance::default();
@@ -120,7 +119,7 @@ pub(super) async fn read(
     Ok(documents)
 }
 
-/// What reading the documents of one request may still take.
+/// The remaining limits for reading the documents of one request.
 #[derive(Default)]
 struct ReadingAllowance {
     budget: Budget,
@@ -128,7 +127,7 @@ struct ReadingAllowance {
 }
 
 impl ReadingAllowance {
-    /// Has one document read by a reader process.
+    /// Reads one document in a reader process.
     async fn read(
         &mut self,
         call: &PaidCall,
@@ -160,8 +159,8 @@ const BUSY: &str =
     "Too many documents are waiting to be read. Please try again shortly, or send fewer at once.";
 
 impl Documents {
-    /// The document as a part of the prompt for a model that reads documents itself or does not, or
-    /// what keeps it from being one.
+    /// The document as a part of the prompt, or the reason why it cannot be one. `reads_documents`
+    /// is true for models that read PDF files themselves.
     pub(super) fn part(
         &self,
         place: PartPosition,
@@ -199,12 +198,12 @@ fn under_its_name(file: &FileData, text: &str) -> String {
     }
 }
 
-/// The message for something that does not pass.
+/// The message for a file that failed its checks.
 pub(super) fn not_passed(what: &str, fault: impl Display) -> String {
     format!("Supplied {what} did not pass validation checks. {fault}")
 }
 
-/// One bad file among others must not spoil a chat: the model is told of it, and can say so.
+/// A bad file must not fail the chat: the model gets an error text in its place.
 fn in_its_place(file: &FileData, fault: &str) -> String {
     match &file.filename {
         Some(name) => format!("[Error processing file {name}: {fault}]"),
@@ -212,28 +211,28 @@ fn in_its_place(file: &FileData, fault: &str) -> String {
     }
 }
 
-/// A document that was sent inside a request and not read yet.
+/// A document sent as a data URL, not read yet.
 pub(super) struct File {
     place: PartPosition,
     data_url: String,
 }
 
 impl File {
-    /// Moved and not copied, for each may have megabytes. What lies elsewhere stays.
+    /// Moves the data, which may have megabytes, out of the request. None for other URLs.
     pub(super) fn take(place: PartPosition, file_data: &mut String) -> Option<File> {
         let is_inline = matches!(media::source(file_data), Ok(Source::Inline(_)));
         is_inline.then(|| File { place, data_url: std::mem::take(file_data) })
     }
 }
 
-/// Documents out of their base64: what is done with already, and what must be read.
+/// Documents after decoding: those that are complete, and those still to be read.
 #[derive(Default)]
 struct Opened {
     documents: Documents,
     unread: Vec<UnreadFile>,
 }
 
-/// A document that a reader process must open.
+/// A document to be read by a reader process.
 struct UnreadFile {
     place: PartPosition,
     /// The data URL of a PDF, for models that read it themselves.
@@ -253,7 +252,7 @@ impl Opened {
         opened
     }
 
-    /// Nothing if it must be read.
+    /// None if a reader process must read it.
     fn open(&mut self, file: File, pdf_files: PdfFiles) -> Result<Option<Document>, String> {
         let Ok(Source::Inline(inline)) = media::source(&file.data_url) else {
             return Err(not_passed("file", "Send it as a data URL in base64."));
@@ -262,7 +261,7 @@ impl Opened {
         let url = match (inline.media_type == PDF, documents::is_pdf(&bytes)) {
             (true, true) => Some(file.data_url),
             (true, false) => return Err(not_passed("file", "It is not a PDF.")),
-            // Models are told what it is, whatever the caller took it for.
+            // A PDF is declared as PDF, whatever type the caller gave.
             (false, _) if bytes.starts_with(b"%PDF-") => {
                 Some(format!("data:{PDF};base64,{}", inline.base64))
             }

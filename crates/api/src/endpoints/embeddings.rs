@@ -1,4 +1,4 @@
-//! `POST /embeddings`: texts in, vectors out.
+//! `POST /embeddings`: turns texts into vectors.
 
 mod convert;
 mod count;

@@ -1,4 +1,4 @@
-//! Pictures: made, edited, enlarged and cut out.
+//! Images: generate, edit, upscale and remove backgrounds.
 
 pub(super) mod cut_out;
 pub(super) mod edit;
@@ -12,5 +12,5 @@ pub(super) mod sent_picture;
 pub(super) mod styles;
 pub(super) mod upscale;
 
-/// What requests that name no model get: the operator's choice.
+/// Default model: the operator's choice.
 const TRAIT_DEFAULT: &str = "default";

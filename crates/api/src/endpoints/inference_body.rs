@@ -1,4 +1,4 @@
-//! A JSON body for a model: its engine may refuse it too, after our own checks.
+//! A JSON body for a model. The engine may still reject it after our checks.
 
 use axum::body::Body;
 use axum::http::request::Parts;

@@ -1,4 +1,4 @@
-//! The text models that may answer: the one asked for, and those to fall back on.
+//! The text models that may answer: the requested one and its fallbacks.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ pub(super) struct Lineup<'a> {
 }
 
 impl<'a> Lineup<'a> {
-    /// A model that is offline, or not for the caller's country or key, is passed over as long as
-    /// there is another.
+    /// Resolves the models. One that is offline, or not allowed for the caller's country or key, is
+    /// skipped if there is another.
     pub(super) fn resolve<'b>(
         call: &PaidCall,
         catalogue: &'a Catalogue,
@@ -46,15 +46,15 @@ impl<'a> Lineup<'a> {
         Ok(Lineup { first, fallbacks: found })
     }
 
-    /// Refuses callers that cannot pay or are over a limit before hosts are looked up and documents
-    /// read.
+    /// Refuses callers that cannot pay or are over a limit, before costly work such as DNS lookups
+    /// and reading documents.
     pub(super) fn refuse_if_hopeless(&self, call: &PaidCall) -> Result<(), Refusal> {
         let model = self.first.model;
         let least = model.text().map(|text| text.price.most(1, 1)).unwrap_or_default();
         call.refuse_if_hopeless(model, least)
     }
 
-    /// The model asked for, with the request as `fit` gives it, if it can take it at all.
+    /// The first model with the request that `fit` made for it, or the faults that `fit` found.
     pub(super) fn first_candidate(
         &self,
         app: &App,
@@ -64,7 +64,7 @@ impl<'a> Lineup<'a> {
         candidate.map_err(|faults| Refusal::invalid(&faults))
     }
 
-    /// A model that cannot take the request is left out: it was only to be fallen back on.
+    /// The fallback models. Those that cannot take the request are left out.
     pub(super) fn other_candidates(
         &self,
         app: &App,
@@ -80,35 +80,35 @@ impl<'a> Lineup<'a> {
         Ok(others)
     }
 
-    /// Whether every model that may answer is able to do this.
+    /// True if every model that may answer has this capability.
     pub(super) fn all_have(&self, capability: Capability) -> bool {
         let mut all = std::iter::once(&self.first).chain(&self.fallbacks);
         all.all(|it| it.model.text().is_some_and(|text| text.has(capability)))
     }
 
-    /// The entry of whichever model answered.
+    /// The entry of the model that answered.
     pub(super) fn answered_by(&self, model: &Arc<Model>) -> Resolved<'a> {
         let mut all = std::iter::once(&self.first).chain(&self.fallbacks);
         all.find(|it| it.model.id == model.id).unwrap_or(&self.first).clone()
     }
 }
 
-/// The models to fall back on.
+/// The fallback models.
 #[derive(Default)]
 pub(super) struct Others {
     pub(super) candidates: Vec<Candidate>,
-    /// The ids of those that cannot take the request.
+    /// Ids of the models that cannot take the request.
     left_out: Vec<String>,
 }
 
 impl Others {
-    /// The header that names the models that were left out.
+    /// The header value with the ids of the models left out.
     pub(super) fn left_out(&self) -> Option<String> {
         (!self.left_out.is_empty()).then(|| self.left_out.join(", "))
     }
 }
 
-/// Nothing is wrong with the request, and another model may answer it.
+/// True if the request is valid and another model may answer it.
 fn is_passed_over(unresolved: &Unresolved) -> bool {
     match unresolved {
         Unresolved::Offline { .. }

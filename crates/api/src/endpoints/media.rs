@@ -1,4 +1,4 @@
-//! `GET` and `DELETE /media/{id}`: what a link leads to, without a credential.
+//! `GET` and `DELETE /media/{id}`: downloads or revokes a signed link, without a credential.
 
 use moment::Timestamp;
 use store::job::{JobState, QueuedJob};
@@ -73,7 +73,7 @@ async fn revoke_media(
     Ok(WithHeaders::new(Completed { success: true }))
 }
 
-/// The job behind a link that was made here and is not over.
+/// The job of a valid link that has not expired.
 async fn follow(
     app: &App,
     (Path(path), Query(query)): Link,

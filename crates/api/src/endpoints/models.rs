@@ -1,4 +1,4 @@
-//! The catalogue: which models there are, by type, trait and compatible name.
+//! The catalogue: models by type, trait and compatible name.
 
 pub(super) mod compatibility;
 pub(super) mod get;

@@ -1,4 +1,4 @@
-//! The character that a conversation is held with: what it adds to the prompt.
+//! Characters in conversations: the prompts that they add.
 
 use characters::Card;
 use store::character::{Character, CharacterWrite};
@@ -8,13 +8,13 @@ use crate::app::App;
 use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 
-/// A character that was found, with what it says.
+/// A character with its card.
 pub(super) struct Speaker {
     pub(super) character: Character,
     card: Card,
 }
 
-/// What stands before a conversation, and behind it.
+/// Prompts before and after the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Preamble {
     pub(super) system_prompt: String,
@@ -22,7 +22,7 @@ pub(super) struct Preamble {
 }
 
 impl Speaker {
-    /// 404 if there is none of that name.
+    /// Finds a character, or refuses with 404.
     pub(super) async fn find(app: &App, slug: &str) -> Result<Speaker, Refusal> {
         let unknown = || {
             let message = "No character could be found from the provided character_slug";
@@ -36,7 +36,7 @@ impl Speaker {
         Ok(Speaker { character, card })
     }
 
-    /// Counts the caller among those who chatted with it. Nobody waits for it.
+    /// Counts the caller as a user of the character, in the background.
     pub(super) fn note_use(&self, call: &PaidCall) {
         let (character, owner) = (self.character.id, call.holder.owner.id);
         let write = CharacterWrite::NoteUse { character, owner, at: call.now };
@@ -50,8 +50,8 @@ impl Speaker {
 }
 
 impl Preamble {
-    /// The character first, then the service's own prompt, unless the character has placed it, then
-    /// what was found on the web.
+    /// The character's prompt, then the service's own (unless the card placed it by
+    /// `{{original}}`), then the web results.
     pub(super) fn of(
         speaker: Option<&Speaker>,
         turns: &[&str],

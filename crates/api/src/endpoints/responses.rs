@@ -1,4 +1,4 @@
-//! `POST /responses`: a chat in the words of OpenAI's newer API, answered by the same core.
+//! `POST /responses`: OpenAI's Responses API, processed like a chat.
 
 mod gates;
 mod item;
@@ -110,7 +110,7 @@ async fn create_response(
     Ok(WholeOrStream::Whole(model_headers::write(answer, &model)))
 }
 
-/// The character, and our own prompt.
+/// The prompts of the character and of the service.
 fn preamble(app: &Shared, body: &ResponseRequest, speaker: Option<&Speaker>) -> Preamble {
     let options = body.service_parameters.as_ref();
     let has_prompt = options.and_then(|it| it.include_service_system_prompt) != Some(false);
@@ -118,7 +118,7 @@ fn preamble(app: &Shared, body: &ResponseRequest, speaker: Option<&Speaker>) -> 
     Preamble::of(speaker, &web::turns(&body.input), None, service_prompt, None)
 }
 
-/// Tells the model what the web says, if that is wanted.
+/// Adds web results to the conversation, if requested.
 async fn look(
     call: &PaidCall,
     lineup: &Lineup<'_>,
@@ -145,8 +145,8 @@ async fn gather(
     wish: Wish,
     message: &LastMessage,
 ) -> Result<WebContext, Refusal> {
-    // Nobody is asked for a request that its model will not take, or for a caller who is over the
-    // limit or cannot pay.
+    // No web request is made for a chat that its model will not accept, or for a caller that is
+    // over the limit or cannot pay.
     let fit = |text: &TextSpec| gates::fit(&translated.chat, &translated.stand_ins, text);
     lineup.first_candidate(&call.app, fit)?;
     lineup.refuse_if_hopeless(call)?;
@@ -166,7 +166,7 @@ async fn stream(
 ) -> Result<WholeOrStream<Response>, Refusal> {
     let remaining = work.balance_before();
     let mut flow = work.stream();
-    // The status can still tell of a failure until the first keep-alive is due.
+    // Until the first keep-alive is due, a failure can still be reported by the status.
     let (model, notes) = match flow.opened(KEEP_ALIVE).await? {
         Opened::By(model, notes) => (lineup.answered_by(&model), notes),
         Opened::NotYet => (lineup.first.clone(), RouteNotes::default()),

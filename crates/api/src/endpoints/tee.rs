@@ -1,4 +1,4 @@
-//! `/tee/*`: proofs that a model runs in sealed hardware.
+//! `/tee/*`: proofs that a model runs in a trusted execution environment.
 
 pub(super) mod attestation;
 mod quote;
@@ -8,7 +8,7 @@ use domain::catalogue::{Capability, Model, TextSpec};
 
 use crate::refusal::Refusal;
 
-/// Only some models can prove where they run.
+/// Refuses models without attestation.
 fn require_enclave(model: &Model) -> Result<(), Refusal> {
     let is_attested =
         |text: &TextSpec| text.has(Capability::TeeAttestation) || text.has(Capability::E2ee);

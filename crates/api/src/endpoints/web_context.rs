@@ -1,7 +1,7 @@
-//! What the web says about a conversation: pages it names, and what a search finds.
+//! Web context of a conversation: pages that it links to, and search results.
 //!
-//! The money for it is held before anybody is asked, and charged with the answer: what failed, found
-//! nothing, or led to no answer costs nothing.
+//! The money is held before a request is made, and charged with the answer. A failed or empty
+//! search, or one without an answer, is free.
 
 use std::fmt::Write as _;
 
@@ -18,23 +18,23 @@ use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 use crate::web::WebWork;
 
-/// Says what became of the search.
+/// Header with the outcome of the search.
 pub(crate) const HEADER: &str = "x-service-web-search";
 pub(super) const RESULTS: usize = 8;
-/// Of one source, however much room the model has.
+/// Characters per source, whatever the model's context.
 const SOURCE_CHARS_MAX: usize = 20_000;
-/// What a token is at least worth, in characters.
+/// Conservative estimate of characters per token.
 const CHARS_PER_TOKEN: u64 = 3;
-/// A third of the model's context is for sources, the rest for the conversation and the answer.
+/// Sources get a third of the model's context; the rest is for the conversation and the answer.
 const CONTEXT_SHARE: u64 = 3;
 
-/// What a caller wants of the web.
+/// The requested web access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wish {
     pub(super) search: SearchMode,
     pub(super) scrapes: bool,
     pub(super) cites: bool,
-    /// How many pages a search tells of.
+    /// Maximum results of a search.
     pub(super) results: usize,
 }
 
@@ -44,7 +44,7 @@ impl Wish {
     }
 }
 
-/// The message that a conversation ends with.
+/// The user's last message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LastMessage {
     pub(super) text: String,
@@ -54,14 +54,14 @@ pub(super) struct LastMessage {
 #[derive(Debug, Default)]
 pub(super) struct WebContext {
     pub(super) sources: Vec<WebSearchCitation>,
-    /// What was searched for and found.
+    /// The query, if it had results.
     pub(super) query: Option<String>,
     pub(super) extras: Extras,
-    /// The value of [`HEADER`], where a search was wanted.
+    /// The value of [`HEADER`], if a search was requested.
     pub(super) note: Option<String>,
 }
 
-/// An answer that says what became of the search.
+/// Adds the header with the outcome of the search.
 pub(super) fn noted<T>(answer: WithHeaders<T>, note: Option<String>) -> WithHeaders<T> {
     match note {
         Some(note) => answer.header(HEADER, note),
@@ -74,14 +74,14 @@ fn year(now: Timestamp) -> i32 {
 }
 
 impl WebContext {
-    /// Charges for a search of X with the answer. The provider makes it, so there is nothing to do.
+    /// Adds the charge for an X search. The model's provider performs it.
     pub(super) fn add_x_search(&mut self, call: &PaidCall) {
         let prices = call.app.web.prices;
         let cost = prices.cost(WebWork::XSearch, 1);
         self.extras.add(prices.line(WebWork::XSearch, 1), cost);
     }
 
-    /// Looks at the web for a conversation with a model of so many tokens.
+    /// Scrapes and searches for a conversation with a model of this context size.
     pub(super) async fn gather(
         call: &PaidCall,
         wish: Wish,
@@ -130,7 +130,7 @@ impl WebContext {
         Ok(())
     }
 
-    /// What is to be said of the search.
+    /// Performs the search. Returns the value of [`HEADER`].
     async fn search(
         &mut self,
         call: &PaidCall,
@@ -181,7 +181,7 @@ impl WebContext {
         Ok(format!("on; reason={reason}"))
     }
 
-    /// Shares the room for sources out among them.
+    /// Shortens the sources so that all fit into their share of the context.
     fn cut(&mut self, context_tokens: u64) {
         let room = context_tokens / CONTEXT_SHARE * CHARS_PER_TOKEN;
         let count = u64::try_from(self.sources.len()).unwrap_or(u64::MAX).max(1);
@@ -195,7 +195,7 @@ impl WebContext {
         }
     }
 
-    /// What the model is told of the sources; nothing if there are none.
+    /// The prompt with the sources; None if there are none.
     pub(super) fn prompt(&self, cites: bool) -> Option<String> {
         if self.sources.is_empty() {
             return None;

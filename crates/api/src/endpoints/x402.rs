@@ -1,4 +1,4 @@
-//! Wallets: topping up, and reading their own balance and history.
+//! Wallets: topping up, balance and history.
 
 pub(super) mod balance;
 pub(super) mod top_up;
@@ -11,7 +11,7 @@ use wire::wallets::WalletPath;
 use crate::caller::SignedIn;
 use crate::refusal::Refusal;
 
-/// The wallet in the path, if it is the one that signed.
+/// The wallet in the path, if it is the one that signed in.
 fn own_wallet(caller: &SignedIn, path: &WalletPath) -> Result<WalletAddress, Refusal> {
     let asked = WalletAddress::parse(&path.wallet_address).ok_or_else(|| {
         let message = "The wallet address is not valid: 0x and 40 hexadecimal digits on Base, 32 \

@@ -1,4 +1,4 @@
-//! Sends requests to other nodes, and recognises those that came from one.
+//! Sends requests to other nodes, and admits requests from them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,48 +35,48 @@ static NODE_HOLDER: HeaderName = HeaderName::from_static("x-tollgate-holder");
 static NODE_REQUEST: HeaderName = HeaderName::from_static("x-tollgate-request");
 static NODE_TIMES: HeaderName = HeaderName::from_static("x-tollgate-sent-on");
 
-/// What is about a connection and not about a request.
+/// Headers about the connection, not forwarded.
 static HOP_BY_HOP: [HeaderName; 5] = [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
-/// What the node that a request reached sees to: pages of other origins, and compression.
+/// Headers handled by the node that received the request: CORS and compression.
 static AT_THE_DOOR: [HeaderName; 2] = [ORIGIN, ACCEPT_ENCODING];
 
-/// A node of the same machine room answers at once or not at all. Shorter than the kernel waits
-/// before it asks for a connection again: a node that ends does not answer, and nothing was sent.
+/// A node in the same data centre accepts at once or not at all. Shorter than the kernel's SYN
+/// retry: a stopping node does not answer, and nothing was sent.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
-/// How long after a request a connection may carry another. A node that ends serves its connections
-/// for longer than that, and tells those who still use them: so no request is ever sent into a
-/// connection that is being closed.
+/// Time that an idle connection may be reused. A stopping node serves its connections for longer
+/// than that and announces the close on those in use, so no request is sent into a connection that
+/// is being closed.
 const REUSED_WITHIN: Duration = Duration::from_millis(500);
 const _: () = assert!(2 * REUSED_WITHIN.as_millis() <= LINGER.as_millis());
-/// What is done elsewhere takes as long as a chain may.
+/// As long as an operation on a chain may take.
 const ORDER_TIMEOUT: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The way to other nodes.
+/// HTTP clients to the other nodes.
 pub struct Nodes {
-    /// A connection is used by the lane that opened it, as those to engines are.
+    /// A connection is used only by the lane that opened it, like those to engines.
     clients: PerLane<Client<HttpConnector, Body>>,
     secret: HeaderValue,
 }
 
-/// Why a node has not answered.
+/// The reason why a node has not answered.
 #[derive(Debug)]
 pub enum Unsent {
-    /// There was no connection, and nothing was sent.
+    /// No connection was made, and nothing was sent.
     Unreached(String),
-    /// There is no telling what became of it.
+    /// The request was sent, and its outcome is unknown.
     Lost(String),
 }
 
 impl Nodes {
-    /// `secret` is what every node of the installation has; none if a header cannot carry it.
+    /// `secret` is shared by all nodes of the cluster. None if it is not a valid header value.
     pub fn new(secret: &str) -> Option<Nodes> {
         let mut secret = HeaderValue::from_str(secret).ok()?;
         secret.set_sensitive(true);
         Some(Nodes { clients: PerLane::new(client), secret })
     }
 
-    /// The service for other nodes: what they send on is believed, and nobody else is heard.
+    /// The router for other nodes: requires the cluster secret and trusts the forwarded identity.
     pub fn guard(self: &Arc<Nodes>, routes: Router) -> Router {
         let nodes = Arc::clone(self);
         routes.layer(from_fn(move |request, next| {
@@ -96,7 +96,7 @@ impl Nodes {
                 Some(origin) => Some(origin),
                 None => return StatusCode::BAD_REQUEST.into_response(),
             },
-            // What one node has another do comes from nobody else.
+            // An order between nodes has no caller.
             None => None,
         };
         let proved = take(request.headers_mut(), &NODE_HOLDER).and_then(|it| Proved::parse(&it));
@@ -111,7 +111,7 @@ impl Nodes {
         next.run(request).await
     }
 
-    /// Has another node do something that is no caller's request. The answer is its body.
+    /// Sends another node an order that is not a caller's request. Returns the response's body.
     pub async fn send_order(
         &self,
         node: &str,
@@ -139,7 +139,7 @@ impl Nodes {
         timeout(ORDER_TIMEOUT, told).await.unwrap_or_else(|_| lost())
     }
 
-    /// Sends a caller's request on as it came.
+    /// Forwards a caller's request unchanged.
     pub(super) async fn send(
         &self,
         node: &str,
@@ -174,7 +174,7 @@ impl Nodes {
         for name in HOP_BY_HOP.iter().chain(&AT_THE_DOOR).chain([&NODE_HOLDER]) {
             headers.remove(name);
         }
-        // HTTP/2 names the host elsewhere, and the other node is asked over HTTP/1.1.
+        // HTTP/2 has the host in the URI; the other node is called over HTTP/1.1.
         if let (false, Some(host)) = (headers.contains_key(HOST), parts.uri.authority()) {
             headers.insert(HOST, HeaderValue::from_str(host.as_str()).ok()?);
         }

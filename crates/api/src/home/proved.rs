@@ -1,15 +1,15 @@
-//! The identity that one node has proved, as it is sent to another.
+//! The authenticated identity, as sent from one node to another.
 
 use access::{Holder, Proof};
 use domain::secret::SecretDigest;
 use wallet::WalletAddress;
 
-/// A request that another node sent on.
+/// Marks a request that another node forwarded.
 #[derive(Debug, Clone)]
 pub(super) struct SentOn {
-    /// Whom the node that it reached has proved.
+    /// The caller that the first node authenticated.
     pub(super) proved: Option<Proved>,
-    /// How often it was sent on.
+    /// Times that it was forwarded.
     pub(super) times: u8,
 }
 
@@ -41,7 +41,7 @@ impl Proved {
         let (kind, rest) = text.split_once(' ')?;
         match kind {
             "key" => {
-                // Read below, a pair of digits may have a sign.
+                // `from_str_radix` below would accept a sign.
                 let is_digest = rest.len() == 64 && rest.bytes().all(|it| it.is_ascii_hexdigit());
                 if !is_digest {
                     return None;

@@ -1,5 +1,4 @@
-//! The body of a request that is sent to another node: it can be sent again as long as nothing was
-//! read of it.
+//! The body of a forwarded request. It can be sent again as long as nothing was read of it.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,12 +7,12 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes};
 use http_body::{Frame, SizeHint};
 
-/// The body, until an attempt to send it begins to read it.
+/// The body, until an attempt begins to read it.
 pub(super) struct ResendableBody {
     unread: Arc<Mutex<Option<Body>>>,
 }
 
-/// The body as one attempt sends it. An attempt that never reads it leaves it for the next.
+/// The body for one attempt. If the attempt does not read it, the next one can.
 pub(super) struct BodyAttempt {
     unread: Arc<Mutex<Option<Body>>>,
     mine: Option<Body>,
@@ -33,7 +32,7 @@ impl ResendableBody {
         BodyAttempt { unread: Arc::clone(&self.unread), mine: None, size, is_empty }
     }
 
-    /// None if an attempt has begun to read it.
+    /// The body; None if an attempt has begun to read it.
     pub(super) fn take_back(&mut self) -> Option<Body> {
         self.unread.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -1,4 +1,4 @@
-//! Everything that the first node found out about a caller reaches its home.
+//! Tests that all data about a caller reach its home.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -28,8 +28,8 @@ use crate::settings::{Brand, Settings};
 
 const PROXY: &str = "10.0.0.1:1";
 
-/// What a node knows of a caller before it works on the request. Everything in it is compared: a
-/// field that is added here, or to [`CallerOrigin`], and that is not sent along fails the test.
+/// The data of a caller that a node has before it handles the request. All fields are compared: a
+/// field that is added here or to [`CallerOrigin`] and is not forwarded fails the test.
 #[derive(Debug, PartialEq, Eq)]
 struct CallerContext {
     origin: CallerOrigin,
@@ -49,7 +49,7 @@ impl CallerContext {
     }
 }
 
-/// A node behind a proxy that names countries.
+/// Settings of a node behind a proxy that sends countries.
 fn settings() -> Settings {
     Settings {
         public_url: String::new(),
@@ -90,8 +90,8 @@ fn arrived(builder: axum::http::request::Builder, peer: &str) -> Parts {
     request.into_parts().0
 }
 
-/// The context at the first node, and at the home that the request is sent on to. The connection of
-/// the home is from the first node, which is nobody's proxy.
+/// The context at the first node, and at the home that the request is forwarded to. The home's peer
+/// is the first node, which is not a trusted proxy.
 async fn at_both_nodes(parts: &Parts, holder: Option<&Holder>) -> (CallerContext, CallerContext) {
     let nodes = Arc::new(Nodes::new("secret").unwrap());
     let first = CallerContext::of(parts, holder.map(Proved::of));
@@ -139,8 +139,8 @@ async fn a_caller_over_http_2_keeps_its_host_and_a_stranger_stays_one() {
     assert_eq!(at_home, first);
 }
 
-/// A caller cannot name its own country by way of another node: the header is believed where the
-/// proxy is.
+/// A caller cannot set its own country by way of another node: only a trusted proxy's header
+/// counts.
 #[tokio::test]
 async fn a_country_that_no_proxy_vouches_for_is_none_at_home_either() {
     let builder = Request::get("/api/v1/models")

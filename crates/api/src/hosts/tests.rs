@@ -1,4 +1,4 @@
-//! Names that point inward, that nobody knows, and that take too long.
+//! Tests of names that resolve to private addresses, to nothing, or too slowly.
 
 use ::web::Lookup;
 
@@ -8,7 +8,7 @@ const CALLER: CallerId = CallerId(1);
 
 const NOW: Timestamp = Timestamp::from_ms(1_000_000);
 
-/// Knows a few names, and counts how often it is asked.
+/// Resolves a few names, and records the lookups.
 #[derive(Default)]
 struct Book {
     asked: Mutex<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Reading a body: bounded in size, and in how long the caller may pause.
+//! Reads bodies, with limits on their size and on pauses of the caller.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use http_body_util::BodyExt;
 use crate::input::metered::Pace;
 use crate::refusal::Refusal;
 
-/// How much of a body is read, and how patiently.
+/// Limits on a body's size and speed.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimits {
     pub bytes_max: usize,
     pub pause_max: Duration,
-    /// How fast the whole must come.
+    /// Minimum speed of the whole body.
     pub(crate) pace: Pace,
 }
 
 impl BodyLimits {
-    /// The specification's cap for JSON, for the keys of accounts and for wallets with a balance.
+    /// For accounts' keys and wallets with a balance. The size is the specification's for JSON.
     pub const TRUSTED: BodyLimits = BodyLimits {
         bytes_max: 35 * 1024 * 1024,
         pause_max: Duration::from_secs(30),
-        // A line of a megabit sends the largest body in five minutes.
+        // At one megabit per second the largest body takes five minutes.
         pace: Pace {
             start: Duration::from_secs(20),
             bytes_per_s_min: 16 * 1024,
@@ -35,9 +35,9 @@ impl BodyLimits {
         },
     };
 
-    /// For a caller without a proven credential, wherever it calls, and for a wallet without a
-    /// balance: wallets cost nothing. Where a credential is missing, the body is read only to tell
-    /// malformed JSON from that; what anyone may send takes no more than this.
+    /// For callers without a valid credential, and for wallets without a balance, since anyone can
+    /// create wallets. Without a credential, the body is read only to tell malformed JSON from the
+    /// missing credential; endpoints for everyone take no larger bodies.
     pub const STRANGER: BodyLimits = BodyLimits {
         bytes_max: 64 * 1024,
         pause_max: Duration::from_secs(10),
@@ -50,13 +50,13 @@ impl BodyLimits {
 }
 
 impl BodyLimits {
-    /// Whether they are those of [`BodyLimits::STRANGER`].
+    /// True if these are the limits of [`BodyLimits::STRANGER`].
     pub(crate) fn is_strangers(self) -> bool {
         self.bytes_max == BodyLimits::STRANGER.bytes_max
     }
 }
 
-/// Reads a whole body into memory. Most come in one piece, which is handed on as it is.
+/// Reads a whole body into memory. A body of one piece, the usual case, is not copied.
 pub(crate) async fn read(
     headers: &HeaderMap,
     mut body: Body,
@@ -78,14 +78,14 @@ pub(crate) async fn read(
     Ok(whole.freeze())
 }
 
-/// The next piece of a body of which `so_far` bytes have come, or `None` at its end.
+/// The next piece of a body of which `so_far` bytes were read, or `None` at its end.
 async fn next(
     body: &mut Body,
     limits: BodyLimits,
     so_far: usize,
 ) -> Result<Option<Bytes>, Refusal> {
     loop {
-        // What has come needs no timer.
+        // Data that has already arrived needs no timer.
         let next = match body.frame().now_or_never() {
             Some(next) => next,
             None => tokio::time::timeout(limits.pause_max, body.frame())

@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 
 /// The specification's cap for a file.
 pub const FILE_BYTES_MAX: usize = 25 * 1024 * 1024;
-/// Text fields are options and prompts, not documents.
+/// Limit for text fields, which are options and prompts, not documents.
 const FIELD_BYTES_MAX: usize = 1024 * 1024;
 const PARTS_MAX: usize = 64;
 
@@ -28,7 +28,7 @@ pub struct Form<T> {
     pub files: Vec<Upload>,
 }
 
-/// A file as it was sent. What it says about itself is the caller's word only.
+/// An uploaded file. Its name is chosen by the caller and not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
     pub field: String,
@@ -86,7 +86,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Form<T> {
 }
 
 impl RawForm {
-    /// Whether the form has a file or a text of this name, which may be written as a list.
+    /// True if the form has a file or a text of this name, with or without `[]`.
     pub(super) fn has(&self, field: &str) -> bool {
         let names = self.pairs.iter().map(|(name, _)| name);
         let mut names = names.chain(self.files.iter().map(|file| &file.field));
@@ -101,8 +101,8 @@ impl RawForm {
         let mut is_too_large = false;
         while let Some(chunk) = patiently(pause_max, field.chunk()).await? {
             is_too_large |= bytes_max < bytes.len() + chunk.len();
-            // Many clients read no answer before they have sent everything, so the rest is read,
-            // up to the limit of the whole form, and forgotten.
+            // Many clients read no response before they have sent everything, so the rest is read,
+            // up to the limit of the whole form, and discarded.
             if !is_too_large {
                 bytes.extend_from_slice(&chunk);
             }
@@ -127,14 +127,14 @@ impl RawForm {
     }
 }
 
-/// Waits for the next piece of a form, but not for ever.
+/// Waits for the next piece of a form, for at most `pause_max`.
 async fn patiently<T>(
     pause_max: Duration,
     piece: impl Future<Output = multer::Result<T>>,
 ) -> Result<T, Refusal> {
     let arrived = tokio::time::timeout(pause_max, piece).await;
     arrived.map_err(|_| Refusal::too_slow())?.map_err(|error| match error {
-        // Its fields have bounds of their own, so a form that is too large has too large a file.
+        // Text fields have their own limits, so a form over the total has too large a file.
         multer::Error::StreamSizeExceeded { .. } => Refusal::file_too_large(),
         _ => Refusal::bad_request("Invalid form", "The form is malformed or was cut short."),
     })

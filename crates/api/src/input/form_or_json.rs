@@ -1,4 +1,4 @@
-//! The same fields as a form, with files beside them, or as JSON.
+//! Input as a multipart form with files, or as JSON with the same fields.
 
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
@@ -14,10 +14,10 @@ use crate::input::{BodyLimits, Input, Json, Rejected};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// Says which fields hold the file of a request. A form sends them as files or as text, so their
+/// Names the fields that may hold a request's file. A form sends them as files or as text, so the
 /// schema cannot require them.
 pub trait FileFields {
-    /// At least one of these is sent; the first is named where none is. Empty: no file is required.
+    /// At least one of these must be sent; the error names the first. Empty: no file is required.
     const REQUIRED_ANY: &'static [&'static str];
 }
 
@@ -75,14 +75,14 @@ impl<T: FileFields + JsonSchema + DeserializeOwned + Send + 'static> Input for F
     }
 }
 
-/// The field of the file that is required and was not sent.
+/// The name of the required file field, if none was sent.
 fn missing_file<T: FileFields>(raw: &RawFormOrJson) -> Option<&'static str> {
     let is_sent = |field: &&'static str| match raw {
         RawFormOrJson::Form(form) => form.has(field),
         RawFormOrJson::Json(Value::Object(fields)) => {
             fields.get(*field).is_some_and(|it| !it.is_null())
         }
-        // It is no object, which says enough.
+        // Not an object: the schema check reports that.
         RawFormOrJson::Json(_) => true,
     };
     let first = T::REQUIRED_ANY.first().copied();

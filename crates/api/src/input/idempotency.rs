@@ -13,10 +13,10 @@ use crate::operation::Operation;
 use crate::refusal::Refusal;
 
 const HEADER: &str = "Idempotency-Key";
-/// The same, checked once and not for every request.
+/// The same name, parsed once instead of for each request.
 static NAME: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The key under which a repeated request is answered again instead of being run again.
+/// The `Idempotency-Key`. A repeated request with the same key gets the stored response again.
 #[derive(Debug)]
 pub struct Idempotency(pub Option<IdempotencyKey>);
 

@@ -15,7 +15,7 @@ use crate::input::{BodyLimits, Input, Rejected, body, query};
 use crate::operation::{Operation, ParameterLocation};
 use crate::refusal::Refusal;
 
-/// From here on a body takes about a millisecond to parse and check.
+/// Bodies from this size on take a millisecond or more to parse and check.
 pub(crate) const LARGE_BYTES: usize = 256 * 1024;
 
 /// A JSON body that has passed its published schema.
@@ -41,7 +41,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for Json<T> {
     }
 }
 
-/// Fields in the query string, or in a JSON body: some clients cannot send a body with `DELETE`.
+/// Fields in the query string or in a JSON body: some clients cannot send a body with `DELETE`.
 #[derive(Debug)]
 pub struct QueryOrJson<T>(pub T);
 
@@ -73,18 +73,18 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Input for QueryOrJson<T>
     }
 }
 
-/// Parses a body: a large one on a thread of its own, so that nobody else waits for it.
+/// Parses a body. A large one is parsed on a blocking thread, so as not to delay other requests.
 async fn parse(bytes: Bytes) -> Result<Value, Refusal> {
     let is_large = LARGE_BYTES <= bytes.len();
     let parse = move || serde_json::from_slice(&bytes).map_err(|_| Refusal::not_json());
     if is_large { apart(parse).await? } else { parse() }
 }
 
-/// Runs work for a large body on a thread of its own.
+/// Runs work for a large body on a blocking thread.
 pub(crate) async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
-    // One type of work and result, so that the machinery of tasks is compiled once.
+    // One type of closure and result, so that tokio's task code is compiled once.
     let work: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send> = Box::new(move || Box::new(work()));
     let done = tokio::task::spawn_blocking(work).await.map_err(Refusal::internal)?;
     Ok(*done.downcast().expect("the work gives what it was declared to give"))
@@ -97,7 +97,7 @@ pub(super) fn describe_refusals(operation: &mut Operation, generator: &mut Schem
     operation.standard_refusal(415, "The body is not JSON", generator);
 }
 
-/// No content type at all is read as JSON.
+/// A missing content type counts as JSON.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
         && encoding != "identity"

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
-/// What has been seen so far of one text.
+/// State of the scan of one text.
 #[derive(Debug, Default)]
 pub(super) struct JsonValues {
     count: usize,
@@ -11,8 +11,8 @@ pub(super) struct JsonValues {
 }
 
 impl JsonValues {
-    /// No fewer than the values and keys in what was scanned, and few more. What is not JSON gives
-    /// some number.
+    /// Never fewer than the values and keys scanned, and only slightly more. Meaningless for text
+    /// that is not JSON.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -38,7 +38,7 @@ impl JsonValues {
         end + 1
     }
 
-    /// Each value but the first comes after one of these.
+    /// Counts separators and opening brackets: each value but the first follows one.
     fn count_outside(&mut self, bytes: &[u8]) -> usize {
         let end = memchr(b'"', bytes);
         let outside = &bytes[..end.unwrap_or(bytes.len())];

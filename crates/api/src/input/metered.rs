@@ -1,5 +1,5 @@
-//! A body as it arrives: in time, within the memory that all bodies have together, and with no
-//! more JSON values than parsing them may take memory for.
+//! A body stream that enforces a minimum speed, the shared memory limit and a maximum number of
+//! JSON values.
 
 use std::fmt;
 use std::pin::Pin;
@@ -17,39 +17,38 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::input::json_values::JsonValues;
 use crate::input::room::Room;
 
-/// One body may not have more: parsed, each takes a hundred bytes and more, however few it has in
-/// the text. More than the most tokens that one request may have embedded.
+/// JSON values per body: parsed, each takes a hundred bytes or more, however short its text. Above
+/// the largest number of tokens that one embeddings request may have.
 const VALUES_MAX: usize = 500_000;
-/// What a parsed value takes, a little more than measured with numbers, strings and small objects.
+/// Memory of a parsed value: slightly above what was measured for numbers, strings, small objects.
 const VALUE_BYTES: usize = 128;
 
-/// How fast a body must come.
+/// The minimum speed of a body.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
-    /// At first, whatever comes.
+    /// Time allowed in addition to that of the minimum rate.
     pub(crate) start: Duration,
-    /// From then on.
     pub(crate) bytes_per_s_min: u32,
-    /// Whatever comes.
+    /// Upper bound on the whole time.
     pub(crate) total_max: Duration,
 }
 
 impl Pace {
-    /// How long the body may have taken so far, by the number of bytes that are there.
+    /// Time that the body may have taken by the moment `bytes` have arrived.
     fn time_for(self, bytes: usize) -> Duration {
         let seconds = bytes as f64 / f64::from(self.bytes_per_s_min.max(1));
         (self.start + Duration::from_secs_f64(seconds)).min(self.total_max)
     }
 }
 
-/// Why a body is not read to its end.
+/// The reason why reading a body was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyError {
     TooSlow,
     TooManyValues,
-    /// All bodies together, or those of one caller, have what they may have.
+    /// The memory for all bodies, or the caller's share of it, is used up.
     NoRoom,
-    /// The connection's own.
+    /// The connection failed.
     Broken,
 }
 
@@ -66,15 +65,15 @@ impl fmt::Display for BodyError {
 
 impl std::error::Error for BodyError {}
 
-/// A body that is watched while it comes. Its faults are left in the room.
+/// A body that is checked while it arrives. Its faults are recorded in the room.
 pub(crate) struct Metered {
     inner: Body,
     room: Arc<Room>,
     pace: Pace,
-    /// Not for forms, whose bytes mean something else.
+    /// None for forms, whose bytes are not JSON.
     values: Option<JsonValues>,
     bytes: usize,
-    /// The first time that nothing had come: most bodies are there at once, and need no clock.
+    /// Time of the first pending read. Most bodies are complete at once and need no clock.
     started: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }

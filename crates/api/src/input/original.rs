@@ -1,4 +1,4 @@
-//! JSON bodies that are checked and also kept byte for byte, to tell the same request again.
+//! JSON bodies that are checked and also kept byte for byte, to recognise a repeated request.
 
 use axum::body::Body;
 use axum::http::request::Parts;
@@ -11,7 +11,7 @@ use crate::input::{BodyLimits, Input, Rejected, body, json};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// A body after it has passed its published schema, and as it was sent.
+/// A body that has passed its published schema, with its original bytes.
 #[derive(Debug)]
 pub struct Original<T> {
     pub body: T,

@@ -10,19 +10,19 @@ use crate::input::{BodyLimits, Input, Rejected};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// The name of the protocol's second version first, then those of older clients.
+/// The header of x402 version 2, then those of older clients.
 static HEADERS: [HeaderName; 3] = [
     HeaderName::from_static("payment-signature"),
     HeaderName::from_static("x-payment"),
     HeaderName::from_static("x-402-payment"),
 ];
 
-/// A payment as its client sent it, if it sent one.
+/// The payment header's value, if one was sent.
 #[derive(Debug)]
 pub struct PaymentHeader(pub Option<Vec<u8>>);
 
 impl PaymentHeader {
-    /// A header that was sent twice says nothing: then its value is empty, which is no payment.
+    /// Returns an empty value, which is no valid payment, if the header was sent twice.
     pub(crate) fn of(headers: &HeaderMap) -> PaymentHeader {
         let Some(name) = HEADERS.iter().find(|name| headers.contains_key(*name)) else {
             return PaymentHeader(None);

@@ -10,11 +10,11 @@ use crate::input::{BodyLimits, Input, Rejected};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// Which bytes of a file are wanted. What is not one range of bytes is passed over, as HTTP says.
+/// The requested bytes of a file. Anything but one range of bytes is ignored, as HTTP requires.
 #[derive(Debug)]
 pub struct RangeHeader(Option<Wanted>);
 
-/// As it is written.
+/// A range as written in the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     From(u64),
@@ -23,12 +23,12 @@ pub enum Wanted {
     Last(u64),
 }
 
-/// None of the bytes that are wanted are there.
+/// No byte of the requested range exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unsatisfiable;
 
 impl RangeHeader {
-    /// The part of a file of this length; none for all of it.
+    /// The part of a file of this length; None for the whole file.
     pub fn within(&self, bytes: u64) -> Result<Option<std::ops::Range<u64>>, Unsatisfiable> {
         let range = match self.0 {
             None => return Ok(None),

@@ -12,8 +12,8 @@ use crate::input::{BodyLimits, Input, Rejected, body, json};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// A body that is JSON and otherwise unchecked. `T` is what the document says about it; the handler
-/// does the checking.
+/// A body that is valid JSON and otherwise unchecked: the handler checks it. `T` describes it in
+/// the OpenAPI document.
 #[derive(Debug)]
 pub struct RawJson<T> {
     pub bytes: Bytes,

@@ -1,4 +1,4 @@
-//! The memory that bodies have, and what is fetched for them: all together, and of one caller.
+//! Bounds the memory for bodies and for files fetched for them, in total and per caller.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,34 +12,34 @@ use crate::input::metered::{BodyError, Metered, Pace};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 
-/// Bodies up to here are not counted: as many as there are connections fit anyway.
+/// Bodies up to this size are not counted: one for each connection fits in memory anyway.
 const UNCOUNTED_BYTES: usize = 16 * 1024;
-/// What one caller may have of the whole: one of two.
+/// Divisor for one caller's share of the memory: a half.
 const SHARE_OF_ONE: usize = 2;
-/// What all callers without a balance may have together: one of four. The rest is for those who pay.
+/// Divisor for the share of all callers without a balance together: a quarter.
 const SHARE_OF_UNPAID: usize = 4;
 
-/// What all requests under way hold of what was sent.
+/// The memory held by the bodies of all requests in progress.
 #[derive(Debug)]
 pub struct Bodies {
     bytes_max: usize,
-    /// Held to count, and never across an await.
+    /// Never held across an await.
     held: Mutex<Held>,
 }
 
 #[derive(Debug, Default)]
 struct Held {
     all: usize,
-    /// Of callers without a balance.
+    /// Part of `all` held by callers without a balance.
     unpaid: usize,
     by_caller: HashMap<Principal, usize>,
 }
 
-/// Whom a body counts for: the caller, and where it calls from. Keys can be had for nothing.
+/// The caller that a body counts for, and its address: keys are free, so both are counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BodyOwner {
     caller: Principal,
-    /// None where the caller is known by its address alone.
+    /// None if the caller is known by its address alone.
     address: Option<Principal>,
     has_balance: bool,
 }
@@ -50,7 +50,7 @@ impl BodyOwner {
         BodyOwner { caller, address, has_balance }
     }
 
-    /// A caller without a credential.
+    /// For a caller without a credential.
     pub(crate) fn stranger(address: IpAddr) -> BodyOwner {
         BodyOwner::new(Principal::Address(address), address, false)
     }
@@ -65,7 +65,7 @@ impl Bodies {
         Bodies { bytes_max, held: Mutex::default() }
     }
 
-    /// Room for one request's body, until it is dropped.
+    /// A reservation for one request's body, returned on drop.
     pub(crate) fn room(self: &Arc<Bodies>, owner: BodyOwner) -> Arc<Room> {
         let (bodies, fault) = (Arc::clone(self), OnceLock::new());
         let (bytes, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -107,12 +107,12 @@ impl Bodies {
     }
 }
 
-/// The room of one body.
+/// The memory reserved for one request's body.
 #[derive(Debug)]
 pub(crate) struct Room {
     bodies: Arc<Bodies>,
     owner: BodyOwner,
-    /// Of the body, so far.
+    /// Bytes of the body read so far.
     bytes: AtomicUsize,
     taken: AtomicUsize,
     fault: OnceLock<BodyError>,
@@ -123,12 +123,13 @@ impl Room {
         Body::new(Metered::new(body, headers, Arc::clone(self), pace))
     }
 
-    /// How long the body is that has come.
+    /// Bytes of the body read so far.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// For `bytes` of a body, which take `weight` bytes of memory. Only the body's own task calls it.
+    /// Reserves `weight` bytes of memory for a body of `bytes` so far. Returns false if there is no
+    /// room. Called only by the task that reads the body.
     pub(super) fn grow_to(&self, bytes: usize, weight: usize) -> bool {
         self.bytes.store(bytes, Ordering::Relaxed);
         let taken = self.taken.load(Ordering::Relaxed);
@@ -142,7 +143,7 @@ impl Room {
         true
     }
 
-    /// For what is fetched for the caller beside the body, until the request is over.
+    /// Reserves memory for a file fetched for the caller, until the request ends.
     pub(crate) fn take_more(&self, bytes: usize) -> Result<(), Refusal> {
         if !self.bodies.take(self.owner, bytes) {
             return Err(Refusal::no_room());
@@ -151,7 +152,7 @@ impl Room {
         Ok(())
     }
 
-    /// Of what was taken, what was not needed.
+    /// Returns reserved memory that was not needed.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.taken.fetch_sub(bytes, Ordering::Relaxed);
         self.bodies.give_back(self.owner, bytes);
@@ -161,7 +162,8 @@ impl Room {
         let _ = self.fault.set(fault);
     }
 
-    /// What came of reading: a body that was given up is refused for that, and not as cut short.
+    /// Replaces the result of reading by the refusal for the recorded fault, which would otherwise
+    /// look like a body that was cut short.
     pub(crate) fn judge<T>(&self, read: Result<T, Refusal>) -> Result<T, Refusal> {
         match self.fault.get() {
             None | Some(BodyError::Broken) => read,
@@ -190,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// Two keys of one address have the same last digit.
+    /// A room for a key with a balance. Keys whose numbers end in the same digit share an address.
     fn room(bodies: &Arc<Bodies>, number: u8) -> Arc<Room> {
         bodies.room(owner(number, true))
     }

@@ -1,4 +1,4 @@
-//! How a request with an idempotency key ended, for everyone who sent it.
+//! The outcome of a request with an idempotency key, for all its callers.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::refusal::Refusal;
 use crate::refusal::proxy::Cap;
 use crate::settings::Settings;
 
-// Names that are checked once and not for every answer.
+// Header names, parsed once instead of for each response.
 static REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 static REMAINING: HeaderName = HeaderName::from_static(BALANCE_REMAINING);
 
 type Refuse = dyn Fn(&Settings, Timestamp) -> Refusal + Send + Sync;
 
-/// Why there is no answer, for each who waits for it. Nothing was charged.
+/// The refusal for each caller that waits. Nothing was charged.
 #[derive(Clone)]
 pub(crate) struct Failed(Arc<Refuse>);
 
@@ -37,25 +37,25 @@ impl Failed {
     }
 }
 
-/// An answer, and whether it is a replay.
+/// A response, and whether it is a replay.
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerOrReplay {
     pub(crate) answer: Arc<KeyedAnswer>,
-    /// Given before, and not charged for again.
+    /// True for a repeated response, which is not charged again.
     pub(crate) is_replay: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct KeyedAnswer {
     pub(crate) body: Bytes,
-    /// Those that belong to the answer whenever it is given.
+    /// Headers that are stored with the response and replayed.
     pub(crate) headers: HeaderMap,
-    /// Known only when the answer was charged for just now.
+    /// Known only if the response was charged just now.
     pub(crate) balance_remaining: Option<String>,
 }
 
 impl AnswerOrReplay {
-    /// Always JSON, whatever a server behind us called it.
+    /// Always JSON, whatever content type the upstream sent.
     pub(crate) fn into_response(self) -> Response {
         let answer = Arc::unwrap_or_clone(self.answer);
         let mut response = Response::new(Body::from(answer.body));
@@ -76,7 +76,7 @@ impl AnswerOrReplay {
     }
 }
 
-/// How a request under way ended, for all who sent it.
+/// The outcome of a request in progress, for all its callers.
 #[derive(Clone)]
 pub(crate) struct Ended {
     pub(super) fingerprint: Fingerprint,
@@ -87,7 +87,7 @@ pub(crate) struct Ended {
 pub(super) enum Unanswered {
     /// The key was used for another request.
     Clash,
-    /// The owner has as many answers kept as are allowed.
+    /// The owner has the maximum number of stored responses.
     Full,
     Unreadable(StoreError),
     Failed(Failed),

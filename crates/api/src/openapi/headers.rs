@@ -1,8 +1,8 @@
-//! The response headers in the document: each defined once, and named at the responses that have it.
+//! The response headers in the OpenAPI document: defined once and referenced by responses.
 
 use serde_json::{Map, Value, json};
 
-/// A header with its type and its meaning.
+/// A header with its type and description.
 struct DocumentedHeader {
     name: &'static str,
     kind: &'static str,
@@ -13,7 +13,7 @@ const fn header(name: &'static str, kind: &'static str, meaning: &'static str) -
     DocumentedHeader { name, kind, meaning }
 }
 
-/// Of every response.
+/// For every response.
 const ALWAYS: [DocumentedHeader; 7] = [
     header("CF-RAY", "string", "The request's id, for support. Also sent as `x-request-id`."),
     header("x-request-id", "string", "The request's id, for support."),
@@ -24,7 +24,7 @@ const ALWAYS: [DocumentedHeader; 7] = [
     header("x-ratelimit-reset-requests", "integer", "When the window ends, in Unix seconds."),
 ];
 
-/// Of what a model answers.
+/// For responses of models.
 const OF_MODELS: [DocumentedHeader; 4] = [
     header("x-service-model-id", "string", "The model that answered."),
     header("x-service-model-name", "string", "The name of the model that answered."),
@@ -41,7 +41,7 @@ const RETRY_AFTER: DocumentedHeader =
 const PAYMENT_REQUIRED: DocumentedHeader =
     header("PAYMENT-REQUIRED", "string", "How a wallet can pay: x402 requirements in base64.");
 
-/// The definitions that responses refer to.
+/// The definitions that responses reference.
 pub(super) fn definitions() -> Value {
     let all = ALWAYS.iter().chain(&OF_MODELS).chain([&RETRY_AFTER, &PAYMENT_REQUIRED]);
     let definition = |it: &DocumentedHeader| {
@@ -51,7 +51,7 @@ pub(super) fn definitions() -> Value {
     Value::Object(all.map(definition).collect())
 }
 
-/// Names the headers at each response of an operation.
+/// Adds the header references to each response of an operation.
 pub(crate) fn add_headers(operation: &mut Value, is_answered_by_model: bool) {
     let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
     for (status, response) in responses.into_iter().flatten() {

@@ -1,21 +1,21 @@
-//! Rewrites schemas of the document into forms that generators of clients read. Each means the same
-//! as before: the enforced schemas stay as they are.
+//! Simplifies schemas of the OpenAPI document for client generators. Their meaning stays the same;
+//! the schemas that are enforced do not change.
 //!
 //! - `true` as a schema becomes `{}`, and `"default": null` is left out.
-//! - Words that are each a branch of their own become one `enum`.
-//! - The members that all branches of a union share move into each branch, and each branch becomes
-//!   a schema of its own, told apart by a `discriminator` where there is one.
+//! - String constants that are each a branch become one `enum`.
+//! - Members that all branches of a union share move into each branch, and each branch becomes a
+//!   definition, with a `discriminator` if there is one.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords whose members are schemas by name.
+/// Keywords whose values are schemas by name.
 const SCHEMAS_BY_NAME: [&str; 3] = ["properties", "patternProperties", "$defs"];
-/// Keywords whose items are schemas.
+/// Keywords whose values are lists of schemas.
 const SCHEMA_LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
-/// Where definitions stand in the document.
+/// Path of the definitions in the document.
 const DEFINITIONS: &str = "#/components/schemas/";
 
-/// Rewrites the definitions, and adds those that branches of unions become.
+/// Simplifies the definitions, and adds those for branches of unions.
 pub(super) fn simplify_definitions(schemas: &mut Map<String, Value>) {
     schemas.values_mut().for_each(simplify_schema);
     let before = schemas.clone();
@@ -28,7 +28,7 @@ pub(super) fn simplify_definitions(schemas: &mut Map<String, Value>) {
     }
 }
 
-/// Rewrites one schema and all schemas inside it.
+/// Simplifies one schema and all schemas inside it.
 pub(super) fn simplify_schema(schema: &mut Value) {
     if *schema == Value::Bool(true) {
         *schema = json!({});
@@ -46,7 +46,7 @@ pub(super) fn simplify_schema(schema: &mut Value) {
                 list.iter_mut().for_each(simplify_schema);
             }
             value if keyword == "items" => simplify_schema(value),
-            // Here `true` and `false` are the usual words.
+            // `true` and `false` are common here, so they stay.
             Value::Object(_) if keyword == "additionalProperties" => simplify_schema(value),
             _ => {}
         }
@@ -54,7 +54,7 @@ pub(super) fn simplify_schema(schema: &mut Value) {
     merge_words(members);
 }
 
-/// One `enum` of branches that are words. What was said of each word is added to the description.
+/// Merges branches that are string constants into one `enum`. Their descriptions are appended.
 fn merge_words(schema: &mut Map<String, Value>) {
     let Some(Value::Array(branches)) = schema.get("oneOf") else { return };
     let mut words = Vec::new();
@@ -80,13 +80,13 @@ fn merge_words(schema: &mut Map<String, Value>) {
     }
 }
 
-/// A union of references, and the definitions that they lead to.
+/// A union of references, and the definitions that they reference.
 struct SplitUnion {
     union: Value,
     branches: Vec<(String, Value)>,
 }
 
-/// Replaces the branches of a union by references. None for what is no union of objects.
+/// Replaces the branches of a union by references. None if the schema is not a union of objects.
 fn split_union(name: &str, schema: &Value, definitions: &Map<String, Value>) -> Option<SplitUnion> {
     let branches = schema.get("oneOf")?.as_array()?;
     let words = branches.iter().map(branch_word).collect::<Option<Vec<BranchWord>>>()?;
@@ -115,14 +115,14 @@ fn split_union(name: &str, schema: &Value, definitions: &Map<String, Value>) -> 
     Some(SplitUnion { union: Value::Object(union), branches: made })
 }
 
-/// What a branch of a union is called.
+/// The name of a union's branch.
 struct BranchWord {
-    /// The member that tells branches apart by its value, where there is one.
+    /// The member whose value distinguishes the branches, if any.
     tag: Option<String>,
     text: String,
 }
 
-/// None for a branch that is no object, or is a definition already.
+/// None if the branch is not an object, or is already a definition.
 fn branch_word(branch: &Value) -> Option<BranchWord> {
     let properties = branch["properties"].as_object()?;
     let tagged = properties.iter().find_map(|(name, schema)| {
@@ -135,7 +135,7 @@ fn branch_word(branch: &Value) -> Option<BranchWord> {
     })
 }
 
-/// One object with the members of a union, of its branch and of what the branch refers to.
+/// Merges the members of a union, its branch and the branch's reference into one object.
 fn joined(parts: [Option<&Value>; 3]) -> Value {
     let [_, branch, target] = parts;
     let mut whole = Map::new();

@@ -1,6 +1,6 @@
-//! The document as YAML, for tools that read nothing else.
+//! The document as YAML, for tools that read only YAML.
 //!
-//! Maps and lists in block style; keys and texts in double quotes, which YAML reads as JSON does.
+//! Maps and lists in block style; keys and strings in double quotes, as in JSON.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ pub(crate) fn of(document: &Value) -> String {
     text
 }
 
-/// Writes a value that begins on a line of its own.
+/// Writes a value that starts on its own line.
 fn block(value: &Value, depth: usize, text: &mut String) {
     let indent = "  ".repeat(depth);
     match value {
@@ -28,14 +28,14 @@ fn block(value: &Value, depth: usize, text: &mut String) {
                 after(item, depth, text);
             }
         }
-        // JSON is YAML.
+        // Other JSON values are valid YAML.
         plain => {
             let _ = writeln!(text, "{indent}{plain}");
         }
     }
 }
 
-/// Writes a value behind its name or its dash.
+/// Writes a value after its key or dash.
 fn after(value: &Value, depth: usize, text: &mut String) {
     let is_nested = match value {
         Value::Object(members) => !members.is_empty(),

@@ -1,7 +1,6 @@
-//! The money of one piece of work, from its hold to its end.
+//! The money held for one piece of work, until it is settled or released.
 //!
-//! Funds are paid out or released. Funds that are dropped are released too, so work that dies costs
-//! nothing.
+//! Dropping it releases the hold, so work that dies costs nothing.
 
 use std::sync::Arc;
 
@@ -20,12 +19,12 @@ use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
 use crate::request_id::RequestId;
 
-/// Money that is held.
+/// A hold in the ledger, with the request's admission by the rate limits.
 pub(crate) struct HeldFunds {
     pub(crate) app: Shared,
     pub(crate) request_id: RequestId,
     started: Timestamp,
-    /// Nothing for work without a model, which its endpoint has counted.
+    /// None for work without a model, which its endpoint has counted.
     admission: Option<Admission>,
     hold: Hold,
 }
@@ -45,7 +44,7 @@ impl HeldFunds {
         })
     }
 
-    /// Of work without a model.
+    /// Holds money for work without a model.
     pub(super) fn open_plain(call: &PaidCall, want: Want) -> Result<HeldFunds, HoldRefused> {
         HeldFunds::admitted(call, None, want)
     }
@@ -61,32 +60,31 @@ impl HeldFunds {
         Ok(HeldFunds { started: app.clock.now(), app, request_id, admission, hold })
     }
 
-    /// What the work may cost.
+    /// The most that the work may cost.
     pub(crate) fn means(&self) -> Means {
         self.hold.means()
     }
 
-    /// What is left to spend once all of the money that is held is spent.
+    /// The balance without anything that is held, this hold included.
     pub(crate) fn balance_after_hold(&self) -> String {
         self.app.ledger.balances(self.hold.payer().owner).total().to_string()
     }
 
-    /// What there was to spend before this work: its own money is held, and not gone. What other
-    /// work holds is not in it.
+    /// The balance plus this hold: the funds before this work, without other holds.
     pub(crate) fn balance_before(&self) -> String {
         let free = self.app.ledger.balances(self.hold.payer().owner).total();
         free.saturating_add(self.hold.amount()).to_string()
     }
 
-    /// Charges for the work, and waits until that is durable. The request's id and duration are
-    /// added to the charge.
+    /// Charges for the work and waits until the charge is durable. Adds the request's id and
+    /// duration to the charge.
     pub(crate) async fn pay(self, tokens_used: u64, charge: Charge) -> Result<Receipt, Failure> {
         correct(&self.app, self.admission, tokens_used);
         self.pay_with(charge, Vec::new()).await.map_err(Failure::Unrecorded)
     }
 
-    /// Charges for work without a model, and writes more rows in the transaction of the charge:
-    /// rows that the store cannot refuse.
+    /// Charges for work without a model, and writes more rows in the same transaction. The store
+    /// must not be able to refuse those rows.
     pub(crate) async fn pay_with(
         self,
         mut charge: Charge,
@@ -98,7 +96,7 @@ impl HeldFunds {
         self.app.ledger.settle_with(self.hold, charge, also).await
     }
 
-    /// Nothing was produced: the money returns, and no tokens were used.
+    /// Releases the hold and the reserved tokens: nothing was produced.
     pub(crate) fn release(self) {
         correct(&self.app, self.admission, 0);
         self.app.ledger.release(self.hold);

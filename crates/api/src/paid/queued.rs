@@ -1,4 +1,4 @@
-//! Paid work that is queued: its money is held in the store, with the job, until the job ends.
+//! Paid work that is queued: the hold is stored with the job until the job ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,22 +24,22 @@ use crate::payment;
 use crate::refusal::Refusal;
 use crate::settings::Settings;
 
-/// For a caller whose queue is full.
+/// Retry delay for a caller whose queue is full.
 const FULL_QUEUE_WAIT: Duration = Duration::from_secs(30);
 
-/// A job that somebody wants to pay for, admitted by its limits.
+/// A job whose request was counted, not yet paid for or queued.
 pub(crate) struct Order<T> {
     new: NewJob,
     opening: Option<Opening>,
-    /// The reply once it is queued.
+    /// Builds the response once the job is queued.
     told: T,
 }
 
-/// Opens the files of a request, once its caller is known to have the money: it costs us work.
+/// Decodes the files of a request. Called after a check of the balance, because it is costly.
 pub(crate) type Opening =
     Box<dyn FnOnce(MediaRequest) -> BoxFuture<'static, Result<MediaRequest, Refusal>> + Send>;
 
-/// What an endpoint asks for.
+/// An endpoint's description of a job.
 pub(crate) struct Wanted {
     pub(crate) kind: JobKind,
     pub(crate) request: MediaRequest,
@@ -50,7 +50,7 @@ pub(crate) struct Wanted {
 }
 
 impl PaidCall {
-    /// Counts the request against the limits of the model. `told` says what the caller is answered.
+    /// Counts the request against the limits of the model. `told` builds the response.
     pub(crate) fn order<A, T>(
         &self,
         model: &Model,
@@ -119,7 +119,7 @@ where
         let queued = queued.await;
         queued
             .map_err(|refused| Failed::new(move |settings, _| refuse(settings, refused.clone())))?;
-        // What the job may cost is held, so that it is not among what is left.
+        // The hold of the job is not part of the remaining balance.
         let remaining = app.ledger.balances(owner).total().to_string();
         Ok(Arc::new(KeyedAnswer {
             body,
@@ -129,7 +129,7 @@ where
     }
 }
 
-/// 400 for what the model's provider has no word for.
+/// 400 for a request that the model's provider does not support.
 pub(crate) fn check(engine: &dyn MediaEngine, request: &MediaRequest) -> Result<(), Refusal> {
     match engine.check(request) {
         Err(EngineError::Rejected { message }) => {
@@ -140,11 +140,11 @@ pub(crate) fn check(engine: &dyn MediaEngine, request: &MediaRequest) -> Result<
     }
 }
 
-/// What makes two results of the same words differ.
+/// A random seed of 31 bits, so that two results of the same prompt differ.
 pub(crate) fn seed(app: &App) -> u64 {
     let mut bytes = [0; 8];
     app.entropy.fill(&mut bytes);
-    // As many bits as every engine's number has.
+    // 31 bits fit into every engine's seed type.
     u64::from_le_bytes(bytes) >> 33
 }
 

@@ -1,4 +1,4 @@
-//! Paid work that gives its result whole. It runs to its end, and is paid, even if nobody waits.
+//! Paid work with a whole result. Runs to its end and is charged, even if the caller disconnects.
 
 use std::future::Future;
 
@@ -10,10 +10,10 @@ use crate::outlasting::Outlasting;
 use crate::paid::HeldFunds;
 use crate::refusal::inference::Failure;
 
-/// What a piece of work gave, and what is charged for it.
+/// The result of a piece of work, and its charge.
 pub(crate) struct Produced<T> {
     pub(crate) output: T,
-    /// Counted against the limits, for models that have limits of tokens.
+    /// Counted against the limits of models that limit tokens.
     pub(crate) tokens: u64,
     /// [`Charge::default`] costs nothing.
     pub(crate) charge: Charge,
@@ -33,7 +33,7 @@ impl<T> Paid<T> {
 }
 
 impl HeldFunds {
-    /// Charges for what the work produced; work that fails costs nothing.
+    /// Runs the work and charges for its result. Failed work costs nothing.
     pub(crate) async fn run<T: Send + 'static>(
         self,
         work: impl Future<Output = Result<Produced<T>, EngineError>> + Send + 'static,
@@ -41,7 +41,7 @@ impl HeldFunds {
         self.run_or(work).await?.map_err(Failure::Engine)
     }
 
-    /// The same for work that no engine does, and that fails in its own ways.
+    /// The same for work without an engine, with its own error type.
     pub(crate) async fn run_or<T: Send + 'static, E: Send + 'static>(
         self,
         work: impl Future<Output = Result<Produced<T>, E>> + Send + 'static,

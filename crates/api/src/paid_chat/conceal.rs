@@ -1,15 +1,15 @@
-//! Keeps what the service adds to a prompt out of an engine's words to the caller.
+//! Removes prompts that the service added from error messages of engines.
 //!
 //! An engine may repeat the request in its error. The system messages of a request hold the
-//! operator's prompt and the cards of characters, which callers do not see.
+//! operator's prompt and the definitions of characters, which callers must not see.
 
 use engine::{ChatRequest, Content, EngineError, Message, PartKind};
 
-/// A shorter run of equal characters is a coincidence.
+/// Shorter common runs of characters are ignored as coincidence.
 const RUN_CHARS: usize = 20;
 const CONCEALED: &str = "The model's provider rejected the request.";
 
-/// The error without words that repeat a system message of the request.
+/// Replaces a message that repeats a system message of the request.
 pub(super) fn conceal_prompt(error: EngineError, request: &ChatRequest) -> EngineError {
     let hide = |message: String| {
         if repeats_prompt(&message, request) { CONCEALED.to_owned() } else { message }
@@ -48,14 +48,14 @@ fn texts(content: &Content) -> Vec<&str> {
     }
 }
 
-/// Letters and digits in lower case: quoting and escaping add other signs.
+/// Letters and digits in lower case: quoting and escaping change only other characters.
 fn plain(text: &str) -> Vec<char> {
     let unescaped = text.replace("\\n", " ").replace("\\t", " ");
     let kept = unescaped.chars().filter(|it| it.is_alphanumeric());
     kept.flat_map(char::to_lowercase).collect()
 }
 
-/// Whether both have a run of the same characters: all of a short prompt, or a part of a long one.
+/// True if both share a run of characters: the whole of a short prompt, or a part of a long one.
 fn has_common_run(said: &[char], prompt: &[char]) -> bool {
     let run = RUN_CHARS.min(prompt.len());
     if run == 0 || said.len() < run {

@@ -1,41 +1,41 @@
-//! Which tokens are billed: those the engine reports, if they can be true, or our own count.
+//! Chooses the tokens to bill: the engine's report if it is credible, else our own count.
 
 use engine::Usage;
 
 use super::quote::Quote;
 use crate::metering_faults::MeteringFault;
 
-/// What is known of the tokens that an answer took.
+/// The token counts of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub(super) report: Report,
-    /// Our own count of what came.
+    /// Our own count of the tokens received.
     pub(super) produced: u64,
-    /// The most tokens of the answer, for all choices together.
+    /// The bound on the answer's tokens, for all choices together.
     pub(super) answer_max: u64,
-    /// Whether the engine was told of that bound.
+    /// True if that bound was sent to the engine.
     pub(super) is_bounded: bool,
 }
 
-/// What the engine said.
+/// The engine's report of tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Report {
     None,
-    /// Before the end, and perhaps behind what was sent.
+    /// A report from the middle of the answer, possibly behind what was sent.
     OnTheWay(Usage),
     Total(Usage),
 }
 
-/// The outcome of comparing a report with our own count.
+/// The result of comparing a report with our own count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BilledUsage {
-    /// The tokens to bill; none if nothing was produced.
+    /// The tokens to bill; None if nothing was produced.
     pub(super) usage: Option<Usage>,
-    /// Why the report was not billed as it came.
+    /// The reason why the report was not billed unchanged.
     pub(super) fault: Option<MeteringFault>,
 }
 
-/// Bills a report that can be true, within the bound of the answer; else our own count.
+/// Bills a credible report, within the bound of the answer; else our own count.
 pub(super) fn billed(used: &Used, quote: &Quote) -> BilledUsage {
     let produced = used.produced.min(used.answer_max);
     let (report, is_total) = match used.report {
@@ -45,8 +45,8 @@ pub(super) fn billed(used: &Used, quote: &Quote) -> BilledUsage {
     };
     let usage = match report.filter(|usage| is_credible(*usage, quote)) {
         Some(usage) => {
-            // A report from the middle of an answer is brought up to what has come since, and a
-            // total of zero must not make the answer free.
+            // A report from the middle of an answer is raised to our count of what came since, and
+            // a total of zero must not make the answer free.
             let is_whole = is_total && 0 < usage.completion();
             let completion =
                 if is_whole { usage.completion() } else { usage.completion().max(produced) };
@@ -60,14 +60,15 @@ pub(super) fn billed(used: &Used, quote: &Quote) -> BilledUsage {
 }
 
 impl Used {
-    /// The most completion tokens that are billed: what was asked for, or what was delivered.
+    /// The most completion tokens to bill: the bound, or what was delivered if that is more.
     fn completion_max(&self) -> u64 {
         if self.is_bounded { self.answer_max.max(self.produced) } else { u64::MAX }
     }
 }
 
-/// No request has an empty prompt, and none is larger than the model's context. A report that
-/// cannot be true must not ruin the caller, and one of zero must not make the answer free.
+/// True if the report is possible: a prompt is never empty, and nothing exceeds the model's
+/// context. An impossible report must not overcharge the caller, and zero must not make the answer
+/// free.
 fn is_credible(usage: Usage, quote: &Quote) -> bool {
     0 < usage.prompt() && is_within_context(usage, quote)
 }

@@ -1,11 +1,10 @@
-//! What is charged with an answer beside its tokens.
+//! Charges of an answer besides its tokens.
 
 use credits::AMOUNT_MAX;
 use ledger::ChargeLine;
 use money::{Cost, Means, Nano};
 
-/// Work that was done for a conversation, such as a search. It is paid with the answer, or not at
-/// all.
+/// Work done for a conversation, such as a web search. Charged with the answer; free without one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Extras {
     pub(super) lines: Vec<ChargeLine>,
@@ -18,7 +17,7 @@ impl Extras {
         self.cost = self.plus(cost);
     }
 
-    /// A cost with these on top.
+    /// A cost plus the extras.
     pub(super) fn plus(&self, cost: Cost) -> Cost {
         Cost {
             usd: cost.usd.saturating_add(self.cost.usd),
@@ -27,7 +26,7 @@ impl Extras {
         .capped(AMOUNT_MAX)
     }
 
-    /// What is left for the answer. Extras cost as much in either currency.
+    /// The funds left for the answer. Extras cost the same in USD and DIEM, and use USD first.
     pub(super) fn taken_from(&self, means: Means) -> Means {
         let less = |from: Nano, amount: Nano| Nano::from_nanos(from.nanos() - amount.nanos());
         let in_usd = self.cost.usd.min(means.usd);

@@ -1,4 +1,4 @@
-//! Takes all events that an engine has produced by now, without waiting for more.
+//! Reads all events that an engine has produced so far, without waiting for more.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -6,23 +6,23 @@ use std::task::{Context, Poll};
 use engine::{ChatEvent, ChatStream, EngineError};
 use futures_util::StreamExt;
 
-/// Of events that came together, as many go on together.
+/// Events that are passed on together.
 pub(super) const TOGETHER_MAX: usize = 64;
 
-/// What stands behind the events that were taken.
+/// The state of the stream after the events that were read.
 #[derive(Debug)]
 pub(super) enum Behind {
-    /// More may come.
+    /// More events may follow.
     More,
-    /// Nothing: the answer is whole.
+    /// The answer is complete.
     End,
-    /// The answer broke off.
+    /// The answer broke off with an error.
     Break(EngineError),
 }
 
-/// Waits for an event and takes those with it that are there already, so that a burst of them is
-/// one write to a listener instead of many. None is kept waiting for one that is still to come.
-/// Cancel safe: events already read stay in `taken`.
+/// Waits for an event and reads those that are already available with it, so that a burst becomes
+/// one write to the connection. Does not wait for events still to come. Cancel safe: events already
+/// read stay in `taken`.
 pub(super) async fn gather(stream: &mut ChatStream, taken: &mut Vec<ChatEvent>) -> Behind {
     let mut has_given_way = false;
     poll_fn(|context| {
@@ -33,8 +33,8 @@ pub(super) async fn gather(stream: &mut ChatStream, taken: &mut Vec<ChatEvent>) 
         if taken.is_empty() {
             return Poll::Pending;
         }
-        // The task that reads the connection hands over one event at a time and waits until it is
-        // taken. It gets its turn once more; if it has nothing left then, that is all.
+        // The task that reads the engine's connection hands over one event at a time and waits
+        // until it is read. Yield to it once; if no event comes then, the burst is over.
         let has_come = before < taken.len();
         if has_given_way && !has_come {
             return Poll::Ready(Behind::More);
@@ -46,7 +46,7 @@ pub(super) async fn gather(stream: &mut ChatStream, taken: &mut Vec<ChatEvent>) 
     .await
 }
 
-/// Nothing if the engine has told all it has.
+/// None if the stream has no more events at present.
 fn take(
     stream: &mut ChatStream,
     taken: &mut Vec<ChatEvent>,
@@ -77,7 +77,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_another_task_hands_over_one_by_one_comes_together() {
-        // Like a connection's body: room for one at a time.
+        // A channel for one event at a time, like a connection's body.
         let (sender, mut receiver) = mpsc::channel(1);
         let sending = TaskTracker::new().spawn(async move {
             for number in 0..5 {

@@ -1,4 +1,4 @@
-//! Counts a streamed answer as it passes: what was produced, and when it is too much.
+//! Counts the tokens of a streamed answer, and detects an answer beyond its bound.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use engine::{ChatChunk, ChoiceDelta, FinishReason, TokenMeter, Usage};
 use super::Candidate;
 use super::credible_usage::{Report, Used};
 
-/// The estimate may count a text a fifth too high, and an engine that keeps to the bound must not
-/// be cut short for it.
+/// Tolerance above the bound: our estimate may be a fifth too high, and an engine that keeps to the
+/// bound must not be cut short.
 const SLACK_DIVISOR: u64 = 4;
 const SLACK_TOKENS: u64 = 64;
 
 pub(super) struct Meter {
     /// For all choices together.
     answer_max: u64,
-    /// Whether the engine was told of that bound.
+    /// True if that bound was sent to the engine.
     is_bounded: bool,
-    /// What each choice begins to be counted with.
+    /// Initial state of the count of each choice.
     tokens: TokenMeter,
     choices: BTreeMap<u32, ChoiceMeter>,
     report: Report,
@@ -29,7 +29,7 @@ struct ChoiceMeter {
 }
 
 impl Meter {
-    /// `answer_max` is what was asked of the engine for each choice.
+    /// `answer_max` is the bound sent to the engine, per choice.
     pub(super) fn new(candidate: &Candidate, answer_max: Option<u64>) -> Meter {
         let quote = &candidate.quote;
         let each = answer_max.unwrap_or(quote.answer_max);
@@ -61,7 +61,7 @@ impl Meter {
         self.report = Report::Total(usage);
     }
 
-    /// The engine writes on beyond what it was asked for, and beyond what is paid for.
+    /// True if the engine has produced more than was requested and paid for.
     pub(super) fn is_over(&self) -> bool {
         let told = match self.report {
             Report::OnTheWay(usage) => usage.completion(),
@@ -71,7 +71,7 @@ impl Meter {
         self.answer_max.saturating_add(slack) < self.produced() || self.answer_max < told
     }
 
-    /// A chunk that ends every choice that is still open.
+    /// A chunk that finishes every choice that is still open, with the reason `length`.
     pub(super) fn closing(&self) -> ChatChunk {
         let close = |(index, opens): (u32, bool)| ChoiceDelta {
             index,

@@ -3,8 +3,8 @@
 use domain::catalogue::{ChatField, Named, SamplingDefaults, TextSpec};
 use engine::{ChatRequest, Reasoning, Sampling};
 
-/// Adds the model's defaults for what the caller did not send, and removes the fields that its
-/// upstream must not get. Dropped fields that the caller sent are listed in the answer's header.
+/// Adds the model's defaults for fields that the caller did not send, and removes fields that its
+/// upstream must not get. Removed fields that the caller sent are listed in a response header.
 pub(super) fn apply_model_fields(mut request: ChatRequest, text: &TextSpec) -> ChatRequest {
     for field in &text.dropped_fields {
         if take_field(&mut request, *field) {
@@ -31,7 +31,7 @@ fn add_defaults(sampling: &mut Sampling, defaults: &SamplingDefaults) {
     sampling.seed = sampling.seed.or(defaults.seed);
 }
 
-/// Removes a field from the request. Returns whether it was set.
+/// Removes a field from the request. Returns true if it was set.
 fn take_field(request: &mut ChatRequest, field: ChatField) -> bool {
     let sampling = &mut request.sampling;
     match field {

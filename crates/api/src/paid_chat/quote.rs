@@ -1,4 +1,4 @@
-//! What a chat may cost at most, before any of it is done.
+//! The maximum cost of a chat, calculated before it begins.
 
 use credits::{AMOUNT_MAX, Want};
 use domain::catalogue::TextSpec;
@@ -8,44 +8,43 @@ use money::{Cost, Means};
 
 use super::{Candidate, Extras};
 
-/// The length of an answer that neither its caller nor its model bounds.
+/// Bound on an answer if neither the caller nor the model sets one.
 const ANSWER_TOKENS_DEFAULT: u64 = 32_768;
-/// An account that cannot pay for an answer of this length is refused: a shorter one is of no use.
+/// A caller that cannot pay for this many tokens of answer is refused: a shorter one is useless.
 const ANSWER_TOKENS_LEAST: u64 = 16;
-/// What an answer without a bound is taken to need when tokens a minute are counted. It is
-/// corrected when the answer is there.
+/// Tokens reserved in the rate limit for an answer without a bound. Corrected at the end.
 const ANSWER_TOKENS_RESERVED: u64 = 4_096;
-/// What chat templates and tokenizers add to short prompts.
+/// Tokens that chat templates and tokenizers add to short prompts.
 const PROMPT_TOKENS_SLACK: u64 = 16;
 
-/// The tokens of one request: estimated, and at most.
+/// Token counts of one request: estimates and upper bounds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quote {
     pub(super) prompt_estimate: u64,
     prompt_max: u64,
-    /// For each choice.
+    /// Per choice.
     pub(super) answer_max: u64,
-    /// Of all prompts together.
+    /// For all prompts together.
     pub(super) choices: u64,
     pub(super) prompts: u64,
-    /// For each prompt and its answer.
+    /// Per prompt, with its answer.
     pub(super) context: u64,
-    /// The prompt at its largest does not leave that much room for an answer.
+    /// True if the largest possible prompt does not leave `answer_max` tokens of context.
     may_exceed_context: bool,
-    /// The caller said how long an answer may be.
+    /// True if the caller bounded the answer.
     is_bounded: bool,
 }
 
 impl Quote {
     pub(super) fn of(request: &ChatRequest, text: &TextSpec) -> Quote {
         let prompt_estimate = prompt_tokens(request);
-        // The estimate is within a third for the texts it is worst at.
+        // For the texts it is worst at, the estimate is wrong by up to a third.
         let prompt_max = prompt_estimate + prompt_estimate / 2 + PROMPT_TOKENS_SLACK;
         let context = text.context_tokens;
         let prompts = u64::from(request.prompts());
         let room = |prompt: u64| context.saturating_sub(prompt / prompts).max(1);
         let model_max = match text.max_completion_tokens {
-            // The engine keeps to it, so this is the worst, however short the prompt turns out.
+            // The engine keeps to this bound, so it is the worst case even for a shorter prompt.
             Some(max) => max.min(room(prompt_estimate / 2)),
             None => ANSWER_TOKENS_DEFAULT.min(room(prompt_estimate)),
         };
@@ -62,7 +61,7 @@ impl Quote {
         }
     }
 
-    /// A quote by its numbers.
+    /// A quote of given numbers.
     #[cfg(test)]
     pub(super) const fn plain(prompt: u64, answer_max: u64, choices: u64, context: u64) -> Quote {
         let (prompt_estimate, prompt_max) = (prompt, prompt);
@@ -79,8 +78,7 @@ impl Quote {
         }
     }
 
-    /// The request as its engine gets it: where the caller named no bound on the answer, the
-    /// model's own stands in it.
+    /// The request for the engine: with the model's bound on the answer if the caller set none.
     pub(super) fn bound(&self, request: ChatRequest, text: &TextSpec) -> ChatRequest {
         if self.is_bounded || text.max_completion_tokens.is_none() {
             return request;
@@ -92,7 +90,7 @@ impl Quote {
         }
     }
 
-    /// Even half of the estimate does not fit: not worth sending to an engine.
+    /// True if even half of the estimated prompt exceeds the context, so sending it is pointless.
     pub(super) fn is_hopeless(&self) -> bool {
         self.context < self.prompt_estimate / self.prompts / 2
     }
@@ -115,7 +113,7 @@ impl Quote {
         self.prompt_estimate.saturating_add(answer.saturating_mul(self.choices))
     }
 
-    /// How long each choice may be for `funds`; no number if the answer is free.
+    /// The tokens per choice that `funds` can pay for; None if the answer is free.
     pub(super) fn answer_within(&self, price: &TokenPrice, funds: Means) -> Option<u64> {
         price.completion_within(self.prompt_max, funds).map(|tokens| tokens / self.choices)
     }
@@ -130,8 +128,8 @@ impl Quote {
     }
 }
 
-/// How much to hold: enough for whichever model answers. Where the caller set no bound, less will
-/// do, and the answer ends when the money does: nobody asked for all that the model would give.
+/// The amount to hold: enough for any of the models. If the caller set no bound, less is accepted,
+/// and the answer ends when the held money is used up.
 pub(super) fn want(first: &Candidate, others: &[Candidate], extras: &Extras) -> Want {
     let own = first.quote.most(&first.price);
     let most = others.iter().map(|it| it.quote.most(&it.price)).fold(own, Cost::or_more);

@@ -1,4 +1,4 @@
-//! What a chat came to, and its charge.
+//! Settles a chat: charges for the answer.
 
 use credits::Receipt;
 use domain::catalogue::Capability;
@@ -12,22 +12,22 @@ use crate::paid::HeldFunds;
 use crate::payment;
 use crate::refusal::inference::Failure;
 
-/// What an answer came to.
+/// The billed tokens of an answer, and their receipt.
 #[derive(Debug)]
 pub(crate) struct Settled {
     pub(crate) usage: Usage,
     pub(crate) receipt: Receipt,
 }
 
-/// What is known of an answer's tokens, and who reported them.
+/// The token counts of an answer, and the provider that reported them.
 #[derive(Clone, Copy)]
 pub(super) struct MeteredAnswer<'a> {
     pub(super) used: Used,
-    /// The provider that answered, where a pool has chosen it.
+    /// The provider that answered, if a pool chose it.
     pub(super) provider: Option<&'a str>,
 }
 
-/// Remembers what an enclave calls its answer, so that it can be asked to sign for it.
+/// Stores an enclave's id of its answer, with which a signature can be requested later.
 pub(super) fn note_name(funds: &HeldFunds, candidate: &Candidate, name: Option<&str>) {
     let is_attested =
         candidate.model.text().is_some_and(|text| text.has(Capability::TeeAttestation));
@@ -36,7 +36,7 @@ pub(super) fn note_name(funds: &HeldFunds, candidate: &Candidate, name: Option<&
     }
 }
 
-/// Charges for what was produced, and waits until that is durable. Nothing produced costs nothing.
+/// Charges for what was produced and waits until the charge is durable. An empty answer is free.
 pub(super) async fn settle(
     funds: HeldFunds,
     candidate: &Candidate,
@@ -57,7 +57,7 @@ pub(super) async fn settle(
     Ok(Settled { usage, receipt })
 }
 
-/// Tells the operator of a report that was not billed as it came.
+/// Logs and counts a report that was not billed unchanged.
 fn note_fault(
     funds: &HeldFunds,
     candidate: &Candidate,

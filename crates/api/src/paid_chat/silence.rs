@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long an engine may send chunks without a word in them. Some do so while they think; one that
-/// does so for longer than a whole answer may take will not answer any more.
+/// Time that an engine may send chunks without content. Some do so while they reason; after longer
+/// than any whole answer may take, no answer will come.
 const SILENCE_MAX: Duration = Duration::from_secs(600);
 
-/// Watches how much was produced, and when it last became more.
+/// Tracks when the count of produced tokens last grew.
 pub(super) struct Silence {
     produced: u64,
     since: Instant,
@@ -19,7 +19,7 @@ impl Silence {
         Silence { produced: 0, since: now }
     }
 
-    /// Whether it has lasted too long.
+    /// True if nothing was produced for too long.
     pub(super) fn is_over(&mut self, produced: u64, now: Instant) -> bool {
         if self.produced < produced {
             *self = Silence { produced, since: now };

@@ -25,42 +25,42 @@ use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
 use crate::request_id::RequestId;
 
-/// Parts that may wait for a slow listener before the engine is slowed down too: what comes
-/// together, and who answers.
+/// Parts buffered for a slow client before the engine is slowed down: one batch of events, and the
+/// `Opened` part.
 const PARTS_WAITING_MAX: usize = TOGETHER_MAX + 1;
-/// A listener that takes nothing for this long has gone away.
+/// A client that accepts nothing for this long counts as disconnected.
 const STALL_MAX: Duration = Duration::from_secs(120);
-/// How long an engine that bills on is read after its listener has gone away.
+/// Time that an engine is still read after the client disconnected, if it bills the whole answer.
 const DRAIN_MAX: Duration = Duration::from_secs(120);
 
-/// One part of a streamed answer, as it is sent to the connection.
+/// One part of a streamed answer, as sent to the connection.
 #[derive(Debug)]
 pub(crate) enum AnswerPart {
-    /// The model has begun to answer.
+    /// The first part: the model that answers.
     Opened(Arc<Model>, RouteNotes),
     Chunk(ChatChunk),
-    /// The answer is whole, and its charge is durable. Nothing follows.
+    /// The answer is complete and its charge is durable. The last part.
     Done(Box<Settled>),
-    /// The answer broke off. Nothing follows.
+    /// The answer broke off. The last part.
     Failed(Failure),
 }
 
-/// The parts of one answer. Dropping it is hanging up.
+/// The parts of one answer. Dropping it cancels the answer.
 pub(crate) struct Flow {
     pub(crate) request_id: RequestId,
     prompt_field: &'static str,
     parts: Receiver<AnswerPart>,
 }
 
-/// Whether an answer has begun.
+/// Result of waiting for an answer to begin.
 pub(crate) enum Opened {
     By(Arc<Model>, RouteNotes),
-    /// Not yet; it may still fail.
+    /// Not begun within the wait; it may still fail.
     NotYet,
 }
 
 impl Work {
-    /// Asks the models in turn, until one begins to answer.
+    /// Tries the models in turn until one begins to answer.
     pub(crate) fn stream(self) -> Flow {
         let (sender, parts) = mpsc::channel(PARTS_WAITING_MAX);
         let request_id = self.funds.request_id.clone();
@@ -75,7 +75,7 @@ impl Work {
 }
 
 impl Flow {
-    /// Waits for the answer to begin, but not for ever: a failure in time has a status of its own.
+    /// Waits up to `wait_max` for the answer to begin: an earlier failure gets its own status.
     pub(crate) async fn opened(&mut self, wait_max: Duration) -> Result<Opened, Refusal> {
         match timeout(wait_max, self.next()).await {
             Ok(AnswerPart::Opened(model, notes)) => Ok(Opened::By(model, notes)),
@@ -89,7 +89,7 @@ impl Flow {
         failure.into_refusal(&self.request_id, self.prompt_field)
     }
 
-    /// Parts that a test sends itself.
+    /// A flow whose parts a test sends.
     #[cfg(test)]
     pub(crate) fn scripted() -> (Sender<AnswerPart>, Flow) {
         let (sender, parts) = mpsc::channel(PARTS_WAITING_MAX);
@@ -149,7 +149,7 @@ async fn run(
     let _ = timeout(STALL_MAX, sender.send(last)).await;
 }
 
-/// The first candidate that begins to answer, with the bound that it was given.
+/// The first candidate that begins to answer, with the bound sent to it and its stream.
 async fn open<'a>(
     candidates: &'a [Candidate],
     funds: &HeldFunds,
@@ -169,7 +169,7 @@ async fn open<'a>(
     Err(failure)
 }
 
-/// A pool says first which of its routes it took.
+/// Notes for the response headers. A pool reports the chosen route in its first event.
 fn notes(candidate: &Candidate, taken: &[ChatEvent]) -> RouteNotes {
     let served = taken.iter().find_map(|event| match event {
         ChatEvent::Served(served) => Some(served),
@@ -179,23 +179,23 @@ fn notes(candidate: &Candidate, taken: &[ChatEvent]) -> RouteNotes {
 }
 
 struct Reading<'a> {
-    /// Who answers, until that is told: with the first words, so that they are one write with the
-    /// head of the reply.
+    /// The candidate, until it is reported with the first events, so that the response head and the
+    /// first words are one write.
     candidate: Option<&'a Candidate>,
     meter: Meter,
     sender: &'a Sender<AnswerPart>,
     bills_after_hangup: bool,
-    /// The provider that answers, where a pool has chosen it.
+    /// The provider that answers, if a pool chose it.
     provider: Option<Arc<str>>,
-    /// What the upstream calls this answer.
+    /// The upstream's id of this answer.
     name: Option<String>,
 }
 
-/// Where the reading of an answer ended.
+/// The way in which an answer ended.
 enum End {
     Whole,
     Broken(EngineError),
-    /// Nobody listens any more.
+    /// The client disconnected.
     Unheard,
 }
 
@@ -240,7 +240,7 @@ impl Reading<'_> {
         }
     }
 
-    /// False if nobody listens. A timer is set only for a listener who is behind.
+    /// Returns false if the client has disconnected. Sets a timer only if the channel is full.
     async fn send_chunk(&self, chunk: ChatChunk) -> bool {
         match self.sender.try_send(AnswerPart::Chunk(chunk)) {
             Ok(()) => true,
@@ -251,7 +251,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Nobody listens any more. What was taken from the engine before that counts.
+    /// Handles a disconnected client. Events that were already read are still counted.
     async fn unheard(
         &mut self,
         events: impl Iterator<Item = ChatEvent>,
@@ -265,8 +265,8 @@ impl Reading<'_> {
         End::Unheard
     }
 
-    /// Nobody listens. Stops the engine, unless it would be paid for the whole answer anyway:
-    /// then its own count is worth waiting for, within bounds.
+    /// Handles a disconnected client. Stops the engine, unless it bills the whole answer anyway:
+    /// then its report is awaited, within limits of time and number.
     async fn drain(&mut self, mut stream: ChatStream, funds: &HeldFunds) {
         if !self.bills_after_hangup {
             return;
@@ -281,7 +281,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Counts an event; what is left to tell is a chunk.
+    /// Counts an event. Returns the chunk to send, if it is one.
     fn note(&mut self, event: ChatEvent) -> Option<ChatChunk> {
         match event {
             ChatEvent::Served(served) => {

@@ -1,4 +1,4 @@
-//! Whole answers.
+//! Answers that are not streamed.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::paid::HeldFunds;
 use crate::refusal::Refusal;
 use crate::refusal::inference::Failure;
 
-/// A whole answer that is paid.
+/// A whole answer that was charged.
 #[derive(Debug)]
 pub(crate) struct PaidAnswer {
     pub(crate) model: Arc<Model>,
@@ -24,7 +24,7 @@ pub(crate) struct PaidAnswer {
 }
 
 impl Work {
-    /// Asks the models in turn. The work goes on, and is paid, even if nobody waits for it.
+    /// Tries the models in turn. Continues, and is charged, even if the caller disconnects.
     pub(crate) async fn answer(self) -> Result<PaidAnswer, Refusal> {
         let (tasks, request_id) = (self.funds.app.tasks.clone(), self.funds.request_id.clone());
         let prompt_field = self.prompt_field;

@@ -1,4 +1,4 @@
-//! Refusals of content: a provider's policy, or a prompt that was rejected with another offered.
+//! Refusals of content: a provider's policy, or a rejected prompt with a suggested one.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -8,7 +8,7 @@ use crate::collect::NotRetrieved;
 use crate::refusal::render::Rendered;
 use crate::refusal::{Refusal, to_value};
 
-/// A refusal of a video: by its provider's policy, or in the standard envelope.
+/// A refusal of a video: the provider's policy, or the standard envelope.
 #[derive(Debug)]
 pub enum VideoRefusal {
     Policy { message: String, credits_refunded: bool, recommended_model: Option<String> },
@@ -50,8 +50,8 @@ fn policy_words(message: String) -> String {
 }
 
 impl Refusal {
-    /// 500 for a job that ended without a result. Its money went back, and asking again changes
-    /// nothing.
+    /// 500 for a job that ended without a result. It was refunded; retrieving it again gives the
+    /// same.
     fn generation_failed(message: String) -> Refusal {
         let error = format!("{message} Your credits were refunded.");
         let code = "GENERATION_FAILED";
@@ -59,7 +59,7 @@ impl Refusal {
         Refusal::with_body(StatusCode::INTERNAL_SERVER_ERROR, "Generation failed", body)
     }
 
-    /// 416: a part of a file that has no such part.
+    /// 416: the file does not have the requested bytes.
     pub(crate) fn no_such_bytes(bytes: u64) -> Refusal {
         let message = format!("The file has {bytes} bytes.");
         let status = StatusCode::RANGE_NOT_SATISFIABLE;
@@ -68,7 +68,7 @@ impl Refusal {
     }
 }
 
-/// A refusal of queued audio: its prompt was rejected, or in the standard envelope.
+/// A refusal of queued audio: a rejected prompt, or the standard envelope.
 #[derive(Debug)]
 pub enum AudioRefusal {
     Rejected { message: String, suggested_prompt: Option<String> },

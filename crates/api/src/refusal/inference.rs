@@ -1,4 +1,4 @@
-//! Refusals when an engine fails: before the answer began, and in the middle of it.
+//! Refusals when an engine fails: before the response has begun, and in the middle of it.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use wire::chat::{InferenceError, InferenceFault, InferenceRejection};
 use crate::refusal::{Refusal, to_value};
 use crate::request_id::RequestId;
 
-/// Why an answer was not given, or not to its end.
+/// The reason why an answer was not given, or not completed.
 #[derive(Debug, Clone)]
 pub(crate) enum Failure {
     Engine(EngineError),
-    /// The answer is there, and its charge could not be recorded.
+    /// The work was done, but its charge could not be recorded.
     Unrecorded(LedgerError),
-    /// A bug of ours ended the work.
+    /// A bug ended the work, such as a panic.
     Lost,
 }
 
-/// For an engine that does not say itself when to come back.
+/// Retry delay if the engine gives none.
 const OVERLOAD_WAIT: Duration = Duration::from_secs(30);
 const OVERLOADED: &str = "The model is currently overloaded. Please try again later.";
 const OFFLINE: &str =
@@ -32,7 +32,7 @@ const TIMED_OUT: &str = "The request took too long to complete and was timed-out
 const POLICY: &str = "Your prompt violates the content policy of the service or the model provider";
 
 impl std::fmt::Display for Failure {
-    /// For the log: without what an engine said to the caller.
+    /// For the log: without the engine's message to the caller.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Failure::Engine(error) => write!(f, "{error}"),
@@ -43,7 +43,7 @@ impl std::fmt::Display for Failure {
 }
 
 impl Failure {
-    /// For an answer that has not begun. `field` is what holds the prompt.
+    /// The refusal before the response has begun. `field` is the request field with the prompt.
     pub(crate) fn into_refusal(self, request_id: &RequestId, field: &'static str) -> Refusal {
         let error = match self {
             Failure::Engine(error) => error,
@@ -85,8 +85,7 @@ impl Failure {
         }
     }
 
-    /// For an answer whose status was sent long ago. The cause goes to the log, as that of a
-    /// refusal does.
+    /// The error event of a stream, whose status was already sent. Logs the cause.
     pub(crate) fn into_event(self, request_id: &RequestId) -> InferenceError {
         tracing::warn!(
             http.request_id = request_id.as_str(),
@@ -143,14 +142,14 @@ const CONTEXT_OVERFLOW: &str = "context_length_exceeded";
 const FIELD_MISSING: &str = "Required by this model";
 
 impl Refusal {
-    /// 400 in the validation shape: a field that is optional elsewhere and that this model needs.
+    /// 400 in the validation shape: a field that is optional elsewhere but required by this model.
     pub(crate) fn field_missing(field: &'static str) -> Refusal {
         let mut faults = Faults::default();
         faults.at([field]).push(FIELD_MISSING);
         Refusal::invalid(&faults)
     }
 
-    /// 400: the prompt, which is in `field`, and the answer do not fit into the model's context.
+    /// 400: the prompt in `field` and the answer do not fit into the model's context.
     pub(crate) fn context_overflow(field: &'static str, message: impl Into<String>) -> Refusal {
         let error = InferenceFault {
             message: message.into(),

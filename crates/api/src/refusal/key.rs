@@ -17,8 +17,8 @@ pub(crate) fn refuse_key(refused: KeyRefused) -> Refusal {
             Refusal::unauthenticated("Authentication failed. This API key has expired.")
         }
         KeyRefused::Frozen => Refusal::frozen(),
-        // Only a store that answered "no such key" may refuse a caller; a store that did not
-        // answer must not turn good keys away.
+        // Only a store that answered "no such key" may refuse a caller. If the store did not
+        // answer, valid keys must not be refused.
         KeyRefused::Unknowable(error) => Refusal::unavailable(error),
     }
 }

@@ -4,7 +4,7 @@ use domain::catalogue::Unresolved;
 
 use crate::refusal::Refusal;
 
-/// The refusal of a name that no model has.
+/// The refusal of a model name that cannot be resolved.
 pub(crate) fn refuse_model(unresolved: Unresolved) -> Refusal {
     let message = unresolved.to_string();
     match unresolved {

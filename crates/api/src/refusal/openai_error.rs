@@ -12,17 +12,17 @@ use serde_json::{Map, Value, json};
 use crate::OPENAI_BASE_PATH;
 use crate::refusal::render::{RefusalBody, words};
 
-/// Members beside the message that callers act on; they move into the error object.
+/// Members that callers use besides the message. They move into the error object.
 const KEPT: [&str; 5] =
     ["request_id", "credits_refunded", "suggested_prompt", "recommended_model", "hint"];
 
-/// Issues that a message lists; the rest is a number.
+/// Issues listed in a message; of the rest, only the number is given.
 const ISSUES_SHOWN_MAX: usize = 8;
 
-/// A change of a response before it is compressed.
+/// A change applied to a response before it is compressed.
 pub(crate) type ResponseShape = fn(Response) -> Response;
 
-/// The shape of errors below a path of ours.
+/// The change for responses on this path: OpenAI's error shape below `/v1`, none elsewhere.
 pub(crate) fn response_shape(path: &str) -> ResponseShape {
     let below = path.strip_prefix(OPENAI_BASE_PATH);
     if below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
@@ -66,7 +66,7 @@ fn error_object(status: StatusCode, body: &Value) -> Map<String, Value> {
     error
 }
 
-/// Every fault with its field, the first one first: exceptions of SDKs show nothing else.
+/// All faults with their fields, in order: SDK exceptions show nothing but this message.
 fn issues_message(body: &Value) -> String {
     let issues = body["issues"].as_array().map(Vec::as_slice).unwrap_or_default();
     let shown = issues.iter().take(ISSUES_SHOWN_MAX).map(|issue| {
@@ -106,7 +106,7 @@ fn error_type(status: StatusCode) -> &'static str {
     }
 }
 
-/// The code of the refusal itself, which the x402 endpoints write in `error`; else OpenAI's own.
+/// The refusal's own code, which the x402 endpoints put in `error`, or OpenAI's code.
 fn error_code(status: StatusCode, body: &Value) -> Option<&str> {
     let own = body["code"].as_str();
     let own = own.or_else(|| body["error"].as_str().filter(|_| body["message"].is_string()));

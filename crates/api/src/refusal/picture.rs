@@ -1,4 +1,4 @@
-//! Refusals of pictures, and of work on them.
+//! Refusals of images, and of image generation.
 
 use axum::http::StatusCode;
 use engine::EngineError;
@@ -12,7 +12,7 @@ const TIMED_OUT: &str = "The request took too long to complete and was timed-out
      picture or fewer steps.";
 
 impl Refusal {
-    /// 400 for a caller's picture, with the field that it came in.
+    /// 400 for a caller's image that cannot be used, with the name of its field.
     pub(crate) fn unreadable_picture(field: &str, fault: &Fault) -> Refusal {
         let (reason, code) = match fault {
             Fault::Unknown | Fault::Unsupported(_) | Fault::Animated | Fault::Followed(_) => {
@@ -31,14 +31,14 @@ impl Refusal {
         Refusal::standard(StatusCode::BAD_REQUEST, reason, message, Some(code))
     }
 
-    /// 400 for what stands where a picture should.
+    /// 400 for a value that is not an image.
     pub(crate) fn no_picture(message: impl Into<String>) -> Refusal {
         let code = Some("INVALID_IMAGE");
         Refusal::standard(StatusCode::BAD_REQUEST, "Invalid image", message, code)
     }
 }
 
-/// For a picture that was not made.
+/// The refusal of an image that was not generated.
 pub(crate) fn refuse_picture(failure: Failure, request_id: &RequestId) -> Refusal {
     match failure {
         Failure::Engine(EngineError::Timeout { .. }) => {

@@ -7,7 +7,7 @@ use wire::crypto::CapError;
 
 use crate::refusal::{Refusal, to_value};
 
-/// A cap as its headers tell of it.
+/// A rate limit of the proxy, as its headers show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cap {
     pub(crate) limit: u64,
@@ -16,8 +16,8 @@ pub(crate) struct Cap {
 }
 
 impl Refusal {
-    /// 429 with the words twice, as the specification has it, and the only headers that tell of the
-    /// proxy's limits.
+    /// 429 with the message in two fields, as the specification has it. These are the only headers
+    /// about the proxy's limits.
     pub(crate) fn cap_reached(message: &str, cap: Cap) -> Refusal {
         let (error, custom_message) = (message.to_owned(), message.to_owned());
         let body = to_value(&CapError { error, custom_message });
@@ -30,13 +30,13 @@ impl Refusal {
             .retry_after(cap.resets_in)
     }
 
-    /// 500: the nodes took too long, which is no bug of ours and worth its own words.
+    /// 500: the chain nodes took too long.
     pub(crate) fn nodes_failed(message: String) -> Refusal {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
         Refusal::standard(status, "The node did not answer", message, None)
     }
 
-    /// 503: no node is there to ask.
+    /// 503: no chain node is available.
     pub(crate) fn nodes_unavailable(message: String) -> Refusal {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Refusal::standard(status, "No node available", message, None)

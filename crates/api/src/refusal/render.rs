@@ -12,30 +12,30 @@ use crate::refusal::Refusal;
 
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A refusal without its envelope's type.
+/// A refusal in any envelope, ready to be sent.
 #[derive(Debug)]
 pub(crate) struct Rendered {
     pub(crate) status: StatusCode,
-    /// What HTTP/1.1 clients that show nothing else will show.
+    /// The reason phrase of HTTP/1.1, for clients that show nothing else.
     pub(crate) reason: &'static str,
     pub(crate) body: Value,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) cause: Option<BoxError>,
-    /// Asking what things cost is no failure of the caller's.
+    /// Set for price requests (402), which are not failures of the caller.
     pub(crate) is_discovery: bool,
-    /// There is too little money. A wallet also gets the ways to top up.
+    /// Set if the caller has too little money. A wallet also gets the ways to top up.
     pub(crate) shortfall: Option<Shortfall>,
 }
 
-/// Marks a response to a caller who has too little money.
+/// Marks a response to a caller that has too little money. Holds the message.
 #[derive(Debug, Clone)]
 pub(crate) struct Shortfall(pub(crate) String);
 
-/// What a refusal says, as the console lists it.
+/// The message of a refusal, for the console's list of errors.
 #[derive(Debug, Clone)]
 pub(crate) struct Words(pub(crate) String);
 
-/// The body of a refusal as JSON, for paths that write it in another shape.
+/// The refusal's JSON body, for paths that write it in another shape.
 #[derive(Debug, Clone)]
 pub(crate) struct RefusalBody(pub(crate) Arc<Value>);
 
@@ -80,7 +80,7 @@ impl IntoResponse for Rendered {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(self.headers);
-        // The AI SDK shows nothing of our body but this phrase. HTTP/2 has none, and drops it.
+        // The AI SDK shows only this phrase. HTTP/2 has no reason phrase and drops it.
         response.extensions_mut().insert(ReasonPhrase::from_static(self.reason.as_bytes()));
         response.extensions_mut().insert(Words(words));
         response.extensions_mut().insert(RefusalBody(Arc::new(self.body)));

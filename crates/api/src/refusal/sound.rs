@@ -16,7 +16,7 @@ const TRANSCRIPTION_TIMED_OUT: &str = "The request took too long to complete and
      Send a shorter recording.";
 
 impl Refusal {
-    /// 400 for a file that is no recording we know, 422 for one that is damaged.
+    /// 400 for a file of an unknown format, 422 for a damaged or too long one.
     pub(crate) fn unreadable_sound(unreadable: Unreadable) -> Refusal {
         let message = format!("{UNPROCESSABLE}: {unreadable}.");
         match unreadable {
@@ -29,7 +29,7 @@ impl Refusal {
         }
     }
 
-    /// 422 for a file that takes a reader process more than it may.
+    /// 422 for a file that exceeds the limits of a reader process.
     pub(crate) fn sound_too_much() -> Refusal {
         Refusal::unprocessable(format!("{UNPROCESSABLE}: measuring it takes too long."))
     }
@@ -40,7 +40,7 @@ impl Refusal {
     }
 }
 
-/// For speech that has not begun.
+/// The refusal of speech before the response has begun.
 pub(crate) fn refuse_speech(failure: Failure, streams: bool, request_id: &RequestId) -> Refusal {
     match failure {
         Failure::Engine(error @ EngineError::BadAnswer { .. }) if streams => {

@@ -1,4 +1,4 @@
-//! Refusals of what has to do with enclaves.
+//! Refusals about enclaves (TEE).
 
 use axum::http::StatusCode;
 use engine::EngineError;

@@ -1,4 +1,4 @@
-//! Tests of the envelopes: each refusal has the status, the body and the phrase it promises.
+//! Tests of the envelopes: each refusal has its status, body and reason phrase.
 
 use axum::response::{IntoResponse, Response};
 use expect_test::{Expect, expect};

@@ -1,4 +1,4 @@
-//! Refusals of wallets: a bad sign-in, too little money, or a payment where none is taken.
+//! Refusals of wallets: an invalid sign-in, too little money, or an unexpected payment.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ use crate::refusal::{Refusal, to_value};
 use crate::wallets::visits::VISITS_MAX;
 
 impl Refusal {
-    /// 401: the sign-in does not hold, and why.
+    /// 401: the sign-in is not valid, with the reason.
     pub(crate) fn sign_in(refusal: SignInRefusal) -> Refusal {
         let (reason, code) = ("Sign-in-with-X authentication failed", Some(refusal.code()));
         Refusal::standard(StatusCode::UNAUTHORIZED, reason, refusal.to_string(), code)
     }
 
-    /// 401 where a wallet's own pages are read: these say nothing more.
+    /// 401 for endpoints on which a wallet reads its own data: without the reason.
     pub(crate) fn sign_in_to_read() -> Refusal {
         let message = "Invalid Sign-in-with-x signature";
         Refusal::standard(StatusCode::UNAUTHORIZED, message, message, None)
     }
 
-    /// 403: the wallet that signed is not the one that is asked about.
+    /// 403: the wallet that signed in is not the one in the path.
     pub(crate) fn wallet_mismatch() -> Refusal {
         let message = "You can only access resources for your own wallet";
         let code = Some("X402_WALLET_MISMATCH");
         Refusal::standard(StatusCode::FORBIDDEN, "Unauthorized access", message, code)
     }
 
-    /// 400: a payment where none is taken. Nothing was done with it.
+    /// 400: a payment was sent to an endpoint that takes none. The payment was not used.
     pub(crate) fn payment_not_taken_here() -> Refusal {
         let message = "Payments are taken by POST /api/v1/x402/top-up only; this one was not used. \
                        Top up there, then send this request with SIGN-IN-WITH-X.";
@@ -37,14 +37,14 @@ impl Refusal {
         Refusal::standard(StatusCode::BAD_REQUEST, "Payment not accepted here", message, code)
     }
 
-    /// 402 for a wallet that is known and has too little.
+    /// 402 for a wallet with too little money.
     pub(crate) fn top_up_needed(body: &TopUpNeeded, header: &str) -> Refusal {
         let status = StatusCode::PAYMENT_REQUIRED;
         Refusal::with_body(status, "Payment required", to_value(body))
             .header("payment-required", header)
     }
 
-    /// 429: the wallet has as many requests under way as it may.
+    /// 429: the wallet has the maximum number of requests in progress.
     pub(crate) fn too_many_visits() -> Refusal {
         let message = format!(
             "Too many concurrent requests: a wallet may have {VISITS_MAX} under way. Wait for one \

@@ -1,4 +1,4 @@
-//! Refusals of the x402 endpoints: a code in `error`, its words in `message`.
+//! Refusals of the x402 endpoints: a code in `error`, the message in `message`.
 
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -10,7 +10,7 @@ use wire::wallets::TopUpRequired;
 use crate::refusal::render::{BoxError, Rendered};
 use crate::refusal::{Refusal, to_value};
 
-/// When a payment that was not settled for a reason of ours can be sent again, in seconds.
+/// Retry delay, in seconds, for a payment that was not settled because of a failure of ours.
 const RETRY_AFTER_S: &str = "5";
 
 /// A refusal in the x402 envelope, or a standard one where the specification says so (429).
@@ -21,10 +21,10 @@ pub enum X402Refusal {
         code: &'static str,
         message: String,
         details: Option<Value>,
-        /// For the log.
+        /// For the log only.
         cause: Option<BoxError>,
     },
-    /// A payment that came to nothing, with the protocol's own result for its header.
+    /// A payment that was not settled, with the x402 settlement result for the response header.
     Settlement {
         status: StatusCode,
         code: &'static str,
@@ -32,12 +32,12 @@ pub enum X402Refusal {
         details: Value,
         result: String,
     },
-    /// Also for what is asked for before a payment is made.
+    /// Also used for the 402 that asks for a payment.
     Standard(Refusal),
 }
 
 impl X402Refusal {
-    /// 402: how to pay, in the body and more fully in the header.
+    /// 402: how to pay, in the body and in more detail in the header.
     pub(crate) fn required(body: &TopUpRequired, header: &str) -> X402Refusal {
         X402Refusal::Standard(Refusal::payment_required(to_value(body), header))
     }
@@ -59,8 +59,8 @@ impl From<Refusal> for X402Refusal {
     }
 }
 
-/// A refusal of the endpoints on which a wallet reads what is its own, in the x402 envelope. A 402
-/// stays the challenge to sign in; validation and 429 keep their own envelopes.
+/// A refusal of endpoints on which a wallet reads its own data, in the x402 envelope. A 402 stays
+/// the challenge to sign in; validation and 429 keep their own envelopes.
 #[derive(Debug)]
 pub struct WalletReadRefusal(Rendered);
 

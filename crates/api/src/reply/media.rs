@@ -1,4 +1,4 @@
-//! Files that were made, sent piece by piece.
+//! Generated files, streamed.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,13 +17,13 @@ use super::{Reply, WithHeaders};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// What happens once a file was sent to its last byte.
+/// Called after the last byte of a file was sent.
 pub(crate) type Afterwards = Box<dyn FnOnce() + Send>;
 
-/// A file that is being sent.
+/// A file to send.
 pub(crate) struct Sent {
     pub(crate) opened: Opened,
-    /// Without its ending.
+    /// Without its extension.
     pub(crate) name: String,
     pub(crate) is_part: bool,
     pub(crate) afterwards: Option<Afterwards>,
@@ -58,8 +58,8 @@ impl Sent {
     }
 }
 
-/// Notices when the last byte was handed to the connection. A file that breaks off before, or whose
-/// reader goes away, has no afterwards.
+/// Counts the bytes handed to the connection. `afterwards` is not called if the file breaks off or
+/// the client disconnects.
 struct Sending<S> {
     bytes: S,
     left: u64,
@@ -81,7 +81,7 @@ where
     }
 }
 
-/// A body is dropped when the connection has sent all of it, or when the connection breaks.
+/// hyper drops a body when all of it was sent, or when the connection breaks.
 impl<S> Drop for Sending<S> {
     fn drop(&mut self) {
         if self.left == 0
@@ -92,19 +92,19 @@ impl<S> Drop for Sending<S> {
     }
 }
 
-/// What a job has come to.
+/// The state of a job, or its file.
 pub(crate) enum Retrieved {
     InProgress(WithHeaders<InProgress>),
     File(Box<Sent>),
 }
 
-/// What a job has come to, with the headers of its model.
+/// The same with the headers of the model.
 pub(crate) struct RetrievedJob {
     pub(crate) retrieved: Retrieved,
     pub(crate) model_headers: HeaderMap,
 }
 
-/// The same for music and for videos, which are described apart.
+/// Separate types for music and videos, whose OpenAPI descriptions differ.
 pub(crate) struct RetrievedMusic(pub(crate) RetrievedJob);
 pub(crate) struct RetrievedVideo(pub(crate) RetrievedJob);
 
@@ -147,7 +147,7 @@ impl Reply for RetrievedVideo {
     }
 }
 
-/// Some engines make moving pictures rather than videos.
+/// Some engines make animated images rather than videos.
 const VIDEO_TYPES: [&str; 6] =
     ["video/mp4", "video/webm", "video/quicktime", "video/x-msvideo", "image/webp", "image/gif"];
 
@@ -160,7 +160,7 @@ fn describe_failures<T: schemars::JsonSchema>(
     operation.refusal::<GenerationFailed>(500, "The job failed and was refunded", generator);
 }
 
-/// A file that a link leads to.
+/// The file behind a download link.
 pub(crate) struct Linked(pub(crate) Box<Sent>);
 
 impl Reply for Linked {

@@ -1,4 +1,4 @@
-//! The text of a document, in the form that was asked for.
+//! The text of a document, as JSON or plain text.
 
 use axum::response::Response;
 use schemars::SchemaGenerator;

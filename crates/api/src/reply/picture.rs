@@ -1,4 +1,4 @@
-//! Pictures: as files, or in JSON.
+//! Images, as files or in JSON.
 
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -11,21 +11,21 @@ use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// A picture's file.
+/// An image file.
 pub(crate) struct PictureFile {
     pub(crate) bytes: Bytes,
     pub(crate) format: Format,
-    /// Without its ending.
+    /// Without its extension.
     pub(crate) name: &'static str,
 }
 
-/// A picture in one of the formats.
+/// An image in any of the formats.
 pub(crate) struct Pictured(pub(crate) WithHeaders<PictureFile>);
 
-/// A picture that is always a PNG.
+/// An image that is always a PNG.
 pub(crate) struct PngPictured(pub(crate) WithHeaders<PictureFile>);
 
-/// Pictures in JSON, or one of them as a file.
+/// Images in JSON, or one image as a file.
 pub(crate) enum Generation {
     Json(Box<WithHeaders<Generated>>),
     File(Pictured),

@@ -1,4 +1,4 @@
-//! Answers to work that was queued.
+//! Responses to queued work.
 
 use std::marker::PhantomData;
 
@@ -13,10 +13,11 @@ use crate::operation::Operation;
 use crate::refusal::Refusal;
 use crate::reply::{Reply, WithHeaders};
 
-/// What was queued, now or before under the same key. `T` is what the document says about it.
+/// The queued job, created now or replayed under the same idempotency key. `T` describes the
+/// response in the OpenAPI document.
 pub(crate) struct Queued<T> {
     given: AnswerOrReplay,
-    /// Of the model that was asked for.
+    /// Headers of the requested model.
     model_headers: HeaderMap,
     described_by: PhantomData<fn() -> T>,
 }

@@ -1,4 +1,4 @@
-//! Answers of sound, whole or as they are made.
+//! Audio, whole or streamed.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
@@ -10,7 +10,7 @@ use super::{Reply, WithHeaders, respond};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
 
-/// A recording for the caller.
+/// Audio for the caller.
 pub(crate) struct Spoken(pub(crate) WithHeaders<Sound>);
 
 pub(crate) struct Sound {
@@ -27,7 +27,7 @@ impl Reply for Spoken {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_DISPOSITION, name);
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        // Tells nginx and its relatives to pass sound on as it comes.
+        // Tells nginx-like proxies not to buffer the audio.
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
         Ok(response)
     }

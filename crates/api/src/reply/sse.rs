@@ -1,4 +1,4 @@
-//! Answers that come as server-sent events while they are being made.
+//! Responses streamed as server-sent events.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll, ready};
@@ -18,11 +18,11 @@ use crate::operation::Operation;
 use crate::paid_chat::{AnswerPart, Flow};
 use crate::refusal::Refusal;
 
-/// Proxies and clients give up on a connection that is silent for longer than some tens of seconds.
+/// Proxies and clients close a connection that is silent for some tens of seconds.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const COMMENT: &[u8] = b": keep-alive\n\n";
 
-/// An answer that is whole, or a stream.
+/// A whole response, or a stream.
 pub(crate) enum WholeOrStream<T> {
     Whole(WithHeaders<T>),
     Stream(WithHeaders<Events>),
@@ -31,9 +31,9 @@ pub(crate) enum WholeOrStream<T> {
 /// The body of a stream.
 pub(crate) struct Events(Body);
 
-/// Turns the parts of an answer into the events that one API's clients read.
+/// Encodes the parts of an answer as the events of one API.
 pub(crate) trait SseEncoder: Send + 'static {
-    /// Appends events. The parts end with `Done` or `Failed`, and so must the events.
+    /// Appends events. The last part is `Done` or `Failed`; its events must end the stream.
     fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>);
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn push_json(events: &mut Vec<u8>, json: &impl Serialize) {
     }
 }
 
-/// Appends one event whose JSON is written already, in parts.
+/// Appends one event whose JSON is already serialised, in parts.
 pub(crate) fn push_parts(events: &mut Vec<u8>, parts: [&[u8]; 3]) {
     let start = events.len();
     events.extend_from_slice(b"data: ");
@@ -71,8 +71,8 @@ pub(crate) fn push_parts(events: &mut Vec<u8>, parts: [&[u8]; 3]) {
     end_event(events, start);
 }
 
-/// JSON of an engine may have been passed on as it was laid out, and an event has one line. In JSON
-/// a line break is never more than the space between two things.
+/// Ends an event. JSON forwarded from an engine may have line breaks, but an event is one line. In
+/// JSON, a raw line break is only whitespace between tokens.
 fn end_event(events: &mut Vec<u8>, start: usize) {
     for byte in &mut events[start..] {
         if matches!(byte, b'\n' | b'\r') {
@@ -94,7 +94,7 @@ impl<T: SseEncoder> Telling<T> {
         if self.is_over {
             return Poll::Ready(None);
         }
-        // Whatever is there goes out in one write.
+        // All available events are sent in one write.
         let mut events = Vec::new();
         while !self.is_over
             && let Poll::Ready(part) = self.flow.poll_next(context)
@@ -126,7 +126,7 @@ impl<T: Serialize + JsonSchema + Send> Reply for WholeOrStream<T> {
         let mut response = respond(body, answer.headers, "text/event-stream");
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        // Tells nginx and its relatives to pass each event on as it comes.
+        // Tells nginx-like proxies not to buffer the events.
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
         Ok(response)
     }

@@ -1,4 +1,4 @@
-//! Transcripts, in the form that was asked for.
+//! Transcripts in the requested format.
 
 use axum::response::Response;
 use schemars::SchemaGenerator;
@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 pub(crate) enum Written {
     Json(WithHeaders<Transcription>),
     Verbose(WithHeaders<VerboseTranscription>),
-    /// The bare text, or subtitles.
+    /// Plain text, or subtitles.
     Text(WithHeaders<String>),
 }
 
@@ -33,7 +33,7 @@ impl Reply for Written {
     }
 }
 
-/// What is said in a video.
+/// The transcript of a video.
 pub(crate) enum VideoWritten {
     Json(WithHeaders<VideoTranscript>),
     Text(WithHeaders<String>),

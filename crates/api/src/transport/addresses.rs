@@ -1,4 +1,4 @@
-//! Counts the connections of each address, with a bound, so that one cannot use up all of them.
+//! Counts connections by client address and bounds them, so that one address cannot use up all.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::unsent::UnsentTally;
 use crate::origin;
 
-/// The places of everybody.
+/// Connection counts of all addresses.
 pub struct Addresses {
     each_max: usize,
-    /// Proxies bring the connections of many.
+    /// True for addresses without a bound: a proxy's connections belong to many clients.
     is_excepted: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
-    /// Held to count, and never across an await.
+    /// Never held across an await.
     counts: Mutex<HashMap<IpAddr, AddressCount>>,
 }
 
-/// The connections of one address, and the responses that it has not accepted.
+/// The connections of one address, and the response bytes that it has not accepted yet.
 struct AddressCount {
     connections: usize,
     unsent: Arc<UnsentTally>,
 }
 
-/// One connection's place, until it is dropped.
+/// One counted connection of an address, subtracted on drop.
 pub struct AddressSlot(Option<CountedAddress>);
 
 struct CountedAddress {
@@ -39,12 +39,12 @@ impl Addresses {
         Arc::new(Addresses { each_max, is_excepted, counts: Mutex::default() })
     }
 
-    /// No bound at all, for listeners that only the operator reaches.
+    /// Without a bound, for listeners that only the operator reaches.
     pub fn unbounded() -> Arc<Addresses> {
         Addresses::new(usize::MAX, Arc::new(|_| true))
     }
 
-    /// A place for a connection from here, if there is one left.
+    /// Counts a connection from this address. None if the address already has the maximum.
     pub(super) fn place(self: &Arc<Addresses>, address: IpAddr) -> Option<AddressSlot> {
         let address = address.to_canonical();
         if (self.is_excepted)(address) {
@@ -65,7 +65,7 @@ impl Addresses {
 }
 
 impl AddressSlot {
-    /// The sum of unaccepted bytes of the address; none where the address has no bound.
+    /// The unsent bytes of the address; None if the address has no bound.
     pub(super) fn unsent(&self) -> Option<Arc<UnsentTally>> {
         self.0.as_ref().map(|counted| Arc::clone(&counted.unsent))
     }

@@ -1,4 +1,4 @@
-//! One request from its first byte to its response: its id, its headers, its line in the log.
+//! Handles one request: assigns its id, writes common headers, logs and counts it.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -27,18 +27,18 @@ use crate::refusal::openai_error::response_shape;
 use crate::request_id::RequestId;
 use crate::version::VERSION;
 
-// Names that are checked once and not for every answer.
+// Header names, parsed once instead of for each response.
 static SERVICE_VERSION: HeaderName = HeaderName::from_static("x-service-version");
 static SERVICE_TIMESTAMP: HeaderName = HeaderName::from_static("x-service-timestamp");
 static SERVICE_HOST_NAME: HeaderName = HeaderName::from_static("x-service-host-name");
 static CF_RAY: HeaderName = HeaderName::from_static("cf-ray");
 static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Routes that no request has matched have one name together in the log and the metrics.
+/// Label in the log and the metrics for requests that match no route.
 const UNMATCHED: &str = "unmatched";
 
-/// One layer for everything that all routes share: each layer of a router costs a box, and each
-/// request clones them all.
+/// One layer for everything that all routes share: each layer of a router costs an allocation, and
+/// each request clones them all.
 #[derive(Clone)]
 pub(super) struct Attend {
     shared: Arc<Attendance>,
@@ -91,12 +91,12 @@ where
         let started = Instant::now();
         let (mut request, unread) = Unread::follow(request);
         let shared = Arc::clone(&self.shared);
-        // One that another node sent on has its id.
+        // A request that another node forwarded keeps its id.
         let id = request.extensions().get::<RequestId>().cloned();
         let id =
             id.unwrap_or_else(|| RequestId::new(entropy::request_id(shared.app.entropy.as_ref())));
         let method = request.method().clone();
-        // The route's pattern, not the path: paths carry ids and would make a label each.
+        // The route's pattern, not the path: each path with an id would become a metrics label.
         let route = request.extensions().get::<MatchedPath>().cloned();
         request.extensions_mut().insert(id.clone());
         let headers = request.headers();
@@ -142,7 +142,7 @@ impl Attendance {
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if is_plain {
-            // A cache must not give this answer to a page, which needs more headers.
+            // A cache must not give this response to a browser page, which needs the CORS headers.
             headers.append(VARY, HeaderValue::from_static("origin, accept-encoding"));
         }
     }

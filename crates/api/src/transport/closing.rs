@@ -1,9 +1,9 @@
-//! Closes a listener without dropping a connection that was established.
+//! Closes a listener without dropping an established connection.
 //!
-//! A client that has connected will send a request and must get an answer: a proxy cannot know that
-//! we are stopping, and may not send elsewhere what we may have read. So the kernel drops
-//! requests for new connections before the listener is closed, the established ones are accepted,
-//! and they are served for a while, each answer announcing that it is the last.
+//! A client that has connected will send a request and must get a response: a proxy cannot know
+//! that we are stopping, and may not retry elsewhere a request that we may have read. So the kernel
+//! drops SYNs before the listener is closed; established connections are accepted and served for
+//! [`LINGER`], and each response has `connection: close`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,24 +12,23 @@ use socket2::{SockFilter, SockRef};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// How long connections that carry no request are served after the stop.
+/// Time that idle connections are still served after the stop.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// The last step of a handshake that has begun comes within this time, in a machine room.
+/// Time in which a handshake that has begun completes within a data centre.
 pub(super) const HANDSHAKE_MAX: Duration = Duration::from_millis(50);
 
-/// From now on the kernel drops what asks for a new connection, and lets handshakes that have begun
-/// end. The client repeats its SYN a second later and is refused by then, upon which a proxy
-/// tries another server. Where the kernel cannot do that, a connection that is made in the moment
-/// of closing may be lost.
+/// Makes the kernel drop new SYNs while handshakes that have begun complete. A client repeats its
+/// SYN after a second and is then refused by the closed port, so a proxy tries another server. If
+/// the kernel cannot attach the filter, connections made at the moment of closing may be lost.
 pub(super) fn turn_new_ones_away(listener: &TcpListener) {
     if let Err(error) = SockRef::from(listener).attach_filter(&without_new_connections()) {
         tracing::debug!(%error, "connections may be lost while the listener closes: {error}");
     }
 }
 
-/// A program of the kernel's packet filter, which sees packets from their TCP header on: those that
-/// begin a connection have SYN without ACK.
+/// A classic BPF program that drops packets with SYN and without ACK. The kernel runs it on packets
+/// from their TCP header on.
 fn without_new_connections() -> [SockFilter; 5] {
     const FLAGS_AT: u32 = 13;
     const SYN: u32 = 0x02;
@@ -47,7 +46,7 @@ fn without_new_connections() -> [SockFilter; 5] {
     ]
 }
 
-/// Ends when all connections have, and after [`LINGER`] at the latest.
+/// Completes when all connections have ended, after [`LINGER`] at the latest.
 pub(super) async fn linger(connections: &Arc<Semaphore>, connections_max: u32) {
     let all = connections.acquire_many(connections_max);
     let _ = tokio::time::timeout(LINGER, all).await;

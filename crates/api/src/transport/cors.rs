@@ -1,11 +1,11 @@
-//! Calls from pages of any origin: credentials here are headers, never cookies.
+//! CORS: allows pages of any origin, because credentials here are headers, never cookies.
 
 use std::time::Duration;
 
 use axum::http::{HeaderName, Method};
 use tower_http::cors::{Any, CorsLayer};
 
-/// What browsers may read of a response. The x402 clients need the payment headers.
+/// Response headers that browsers may read. x402 clients need the payment headers.
 const EXPOSED: [&str; 34] = [
     "cf-ray",
     "content-disposition",
@@ -48,8 +48,8 @@ pub(super) fn layer() -> CorsLayer {
         .allow_origin(Any)
         .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::DELETE])
         // Any header: SDKs add their own (`x-stainless-*`), and the x402 client even sends
-        // `Access-Control-Expose-Headers`. The wildcard does not cover Authorization, so the
-        // layer repeats what the browser asks for.
+        // `Access-Control-Expose-Headers`. The wildcard does not cover Authorization, so the layer
+        // echoes the headers that the browser requests.
         .allow_headers(tower_http::cors::AllowHeaders::mirror_request())
         .expose_headers(EXPOSED.map(HeaderName::from_static))
         .max_age(Duration::from_secs(3600))

@@ -17,7 +17,7 @@ use super::cors;
 use super::stream_progress::ResponseMemory;
 use crate::static_content::AlreadyCompressed;
 
-/// What a compressor holds beside the response that it reads: measured, rounded up.
+/// Memory of a compressor beside the response that it reads: measured, rounded up.
 const COMPRESSOR_BYTES: usize = 256 * 1024;
 
 pub(super) struct Dress {
@@ -38,7 +38,7 @@ impl Dress {
         S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
         S::Future: Send + 'static,
     {
-        // Each answer is packed for one reader: trying harder costs more than the bytes it saves.
+        // Each response is compressed for one client: higher levels cost more than they save.
         let compression = CompressionLayer::new()
             .gzip(true)
             .br(true)
@@ -49,7 +49,7 @@ impl Dress {
     }
 }
 
-/// Notes the memory of a response of known length, which its compressed body does not tell.
+/// Records the memory of a response of known length; its compressed body has no length.
 fn with_memory(mut response: Response) -> Response {
     let is_shared = response.extensions().get::<AlreadyCompressed>().is_some();
     let length = response.body().size_hint().exact().filter(|_| !is_shared);
@@ -60,7 +60,7 @@ fn with_memory(mut response: Response) -> Response {
     response
 }
 
-/// Sound and videos are small already, and one that is streamed must not wait in a compressor.
+/// Audio and video are already compressed, and a streamed one must not be delayed in a compressor.
 fn is_worth_it() -> impl Predicate {
     DefaultPredicate::new()
         .and(NotForContentType::const_new("audio/"))

@@ -1,5 +1,5 @@
-//! When an HTTP/2 connection is idle: nothing was asked on it for a while, and nothing is being
-//! answered. HTTP/1.1 has a timeout of its own for that.
+//! Detects idle HTTP/2 connections: no request for a while and no response in progress. hyper has
+//! its own timeout for HTTP/1.1.
 
 use std::future::pending;
 use std::mem;
@@ -10,20 +10,20 @@ use axum::http::Version;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// The requests under way on one connection.
+/// The requests in progress on one connection.
 #[derive(Debug, Clone)]
 pub(super) struct UnderWay(Arc<watch::Sender<Requests>>);
 
 #[derive(Debug, Default)]
 struct Requests {
     open: usize,
-    /// Counted apart, for a request may come and go between two looks.
+    /// Total so far. Needed because a request may begin and end between two checks.
     begun: u64,
-    /// The server has a timeout of its own for these.
+    /// Set for HTTP/1.1, which has its own idle timeout.
     is_http1: bool,
 }
 
-/// One of them, until it is dropped.
+/// One request in progress, until dropped.
 #[derive(Debug)]
 pub(super) struct Request(UnderWay);
 
@@ -32,10 +32,10 @@ impl UnderWay {
         UnderWay(Arc::default())
     }
 
-    /// Nothing for HTTP/1.1.
+    /// None for HTTP/1.1.
     pub(super) fn begin(&self, version: Version) -> Option<Request> {
         if version != Version::HTTP_2 {
-            // Told once: a wake for every request would cost more than it says.
+            // Notified once only: a wake-up per request would cost too much.
             self.0.send_if_modified(|it| !mem::replace(&mut it.is_http1, true));
             return None;
         }
@@ -46,8 +46,8 @@ impl UnderWay {
         Some(Request(self.clone()))
     }
 
-    /// Ends when nothing was under way for `idle_max`, the time before a first request included.
-    /// With HTTP/1.1, never.
+    /// Completes when no request was in progress for `idle_max`, counted from the connection on.
+    /// Never completes for HTTP/1.1.
     pub(super) async fn idle(&self, idle_max: Duration) {
         let mut requests = self.0.subscribe();
         loop {

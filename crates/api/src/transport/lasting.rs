@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::response::Response;
 use http_body::{Frame, SizeHint};
 
-/// Lets go of `kept` when the answer's body ends or is given up.
+/// Drops `kept` when the response's body ends or is dropped.
 pub(crate) fn keep_until_sent<T: Send + Unpin + 'static>(kept: T, response: Response) -> Response {
     response.map(|body| Body::new(Lasting { body, _kept: kept }))
 }

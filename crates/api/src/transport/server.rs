@@ -1,4 +1,4 @@
-//! Accepts connections and serves them, HTTP/1.1 and HTTP/2 alike, until told to stop.
+//! Accepts connections and serves HTTP/1.1 and HTTP/2 on them until the stop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,27 +33,27 @@ use crate::origin::Peer;
 use crate::refusal::Refusal;
 use crate::refusal::openai_error::response_shape;
 
-/// Beyond this many, new connections wait in the kernel's queue.
+/// With more connections than this, new ones wait in the kernel's accept queue.
 const CONNECTIONS_MAX: u32 = 16_384;
 const HEADER_BYTES_MAX: usize = 64 * 1024;
 const HTTP2_STREAMS_MAX: u32 = 256;
-/// Streams that a client may have reset before they were begun. With more, its connection ends.
+/// Streams that a client may reset before they are processed. With more, its connection is closed.
 const HTTP2_RESET_STREAMS_MAX: usize = 20;
-/// Bytes of a response that the library buffers for one stream.
+/// Response bytes that hyper buffers per stream.
 const HTTP2_SEND_BYTES_MAX: usize = 64 * 1024;
-/// How long a client may take to acknowledge a ping, which is sent when it has been silent.
+/// Time that a client has to acknowledge a ping. Pings are sent on silent connections.
 const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// After a failed accept (out of file descriptors, say) there is no use in trying at once.
+/// Pause after a failed accept, such as out of file descriptors: a retry at once is useless.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Where connections come from, and the time that their clients have.
+/// A listener, its per-address connection limit and its timeouts.
 pub struct Listening {
     pub listener: TcpListener,
     pub addresses: Arc<Addresses>,
     pub timeouts: ConnectionTimeouts,
 }
 
-/// What every connection of a listener is served with.
+/// Data that all connections of a listener share.
 #[derive(Clone)]
 struct Served {
     router: Router,
@@ -61,22 +61,22 @@ struct Served {
     timeouts: ConnectionTimeouts,
 }
 
-/// What is known of one connection while it is served.
+/// State of one connection.
 #[derive(Clone)]
 struct Conversation {
     peer: Peer,
-    /// Cancelled by the first request.
+    /// Cancelled by the connection's first request.
     heard: CancellationToken,
     under_way: UnderWay,
     unsent: ConnectionUnsent,
 }
 
-/// Serves `router` until `stop`, then the connections made until then, and lets answers under way
-/// end, for at most `grace`. Each connection gets a seat in one of the `lanes`, if its address has
-/// a place left.
+/// Serves `router` until `stop`, then serves the connections made until then and lets responses in
+/// progress end, for at most `grace`. Each connection is assigned to one of the `lanes`, unless its
+/// address has too many connections.
 ///
-/// The compiler makes the code of a future where it is polled. In a box that is here, and not with
-/// whoever starts the service, which the quick profile does not optimise.
+/// Boxed so that the future's code is compiled in this crate: the quick profile does not optimise
+/// the crate of the caller.
 pub fn serve(
     listening: Listening,
     router: Router,
@@ -148,7 +148,7 @@ async fn serve_until(
     }
 }
 
-/// Serves one connection to its end, in the lane that this runs in.
+/// Serves one connection to its end, on the current lane.
 async fn attend(
     stream: std::net::TcpStream,
     conversation: Conversation,
@@ -174,9 +174,9 @@ async fn attend(
     }
 }
 
-/// Ends if no request has come in time. Until the first bytes tell HTTP/1.1 from HTTP/2, neither
-/// protocol's own timeout runs, and a silent connection would keep its place for ever.
-/// Later on, that of HTTP/1.1 does, and for HTTP/2 we look ourselves.
+/// Completes if no request arrives in time. Until the first bytes tell HTTP/1.1 from HTTP/2, hyper
+/// runs no timeout, and a silent connection would stay open for ever. Later, hyper's timeout covers
+/// HTTP/1.1 and ours covers idle HTTP/2 connections.
 async fn silence(heard: CancellationToken, under_way: UnderWay, timeouts: ConnectionTimeouts) {
     if timeout(timeouts.header, heard.cancelled()).await.is_ok() {
         under_way.idle(timeouts.idle).await;
@@ -191,14 +191,14 @@ async fn accept(
     let permit = Arc::clone(connections).acquire_owned().await.map_err(std::io::Error::other)?;
     let (stream, peer) = listener.accept().await?;
     let Some(place) = addresses.place(peer.ip()) else { return Ok(None) };
-    // Tokens of a stream are small packets; each must leave at once.
+    // A streamed token is a small packet that must be sent at once.
     stream.set_nodelay(true)?;
-    // The lane that serves it registers it with its own event loop.
+    // The lane that serves the connection registers it with its own event loop.
     Ok(Some((stream.into_std()?, Peer(peer), (permit, place))))
 }
 
-/// RFC 9112: a request without a host, or with two, is refused. Whatever stands before us may have
-/// read the other one.
+/// RFC 9112: a request with no Host header, or with two, is refused. A proxy before us may have
+/// used the other one.
 fn has_one_host<B>(request: &hyper::Request<B>) -> bool {
     let count = request.headers().get_all(HOST).iter().count();
     match request.version() {
@@ -234,8 +234,7 @@ fn connect(
             }
             // A router is always ready.
             let mut response = router.call(request).await?;
-            // The last answer on this connection: the client opens another one for its next
-            // request.
+            // The last response on this connection: the client opens another for its next request.
             if is_http_1 && stop.is_cancelled() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }

@@ -1,10 +1,10 @@
 //! Resets HTTP/2 streams whose peer does not accept the response.
 //!
-//! The library takes a response piece by piece and asks for the next one when the peer's window has
+//! hyper takes a response piece by piece and asks for the next piece when the peer's window has
 //! room for the last. A peer that opens no window would keep the response, its request and its
-//! holds for ever: neither the write timeout nor the idle timeout of the connection sees a stream
-//! that waits. So responses are cut into small pieces, and a stream on which a piece waits for too
-//! long is dropped, which resets it and discards what the library has buffered.
+//! holds for ever: neither the write timeout nor the idle timeout of the connection notices a
+//! stream that waits. So responses are cut into small pieces, and a stream on which a piece waits
+//! for too long is dropped, which resets it and discards hyper's buffer.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,24 +23,24 @@ use super::idle;
 use super::unsent::{ConnectionUnsent, UnsentResponse};
 use crate::static_content::AlreadyCompressed;
 
-/// The most that the library is handed at once, and so the most that a stream has buffered: one
-/// frame of the default size. It is also what a peer must accept within each timeout.
+/// Bytes handed to hyper at once, and so the most that it buffers for a stream: one frame of the
+/// default size. Also the bytes that a peer must accept within each timeout.
 const PIECE_BYTES_MAX: usize = 16 * 1024;
-/// Frames up to this length are handed over whole. The library ends a stream when it has the last
-/// piece, whether or not the peer accepts it; the last byte of a longer frame is a piece of its own,
-/// so that nothing longer than this stays with the library unobserved.
+/// Frames up to this length are handed over whole. hyper ends a stream when it has the last piece,
+/// whether or not the peer accepts it; the last byte of a longer frame is a piece of its own, so
+/// that nothing longer than this stays in hyper's buffer unobserved.
 const WHOLE_BYTES_MAX: usize = 1024;
 
-/// The memory that a response takes, where its body does not tell, as that of a compressor.
+/// Memory of a response whose body does not know its length, such as a compressed one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ResponseMemory(pub(super) usize);
 
-/// The response of one stream as its deadline sees it. Written and read by the stream's own task.
+/// Progress of one stream's response. Written and read by the stream's own task.
 #[derive(Debug, Default)]
 struct StreamProgress {
-    /// The library has a piece and has not asked for the next one.
+    /// Set while hyper has a piece and has not asked for the next one.
     is_piece_waiting: AtomicBool,
-    /// The bytes of all pieces before the last one, which the peer's window had room for.
+    /// Bytes of all pieces before the last one: the peer's window had room for them.
     bytes_accepted: AtomicU64,
 }
 
@@ -49,8 +49,8 @@ struct StreamProgress {
 pub(super) struct StreamExecutor {
     send_timeout: Duration,
     unsent: ConnectionUnsent,
-    /// The stream whose request was handed to the service and whose task is about to be started:
-    /// the library does both in one step.
+    /// The stream whose request was passed to the service and whose task starts next: hyper does
+    /// both in one step.
     begun: Arc<Mutex<Option<Arc<StreamProgress>>>>,
 }
 
@@ -66,7 +66,7 @@ impl StreamExecutor {
         StreamExecutor { send_timeout, unsent, begun: Arc::default() }
     }
 
-    /// Follows the stream of a request, whose task the library starts next.
+    /// Registers the stream of a request. hyper starts its task next.
     pub(super) fn begin(&self, request: idle::Request) -> BegunStream {
         let progress = Arc::<StreamProgress>::default();
         *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&progress));
@@ -98,7 +98,7 @@ impl BegunStream {
         self.unsent.wait_below_max().await;
     }
 
-    /// Cuts a response into pieces, and counts it until it is accepted or given up.
+    /// Cuts a response into pieces, and counts its bytes until they are accepted or dropped.
     pub(super) fn follow(self, response: Response) -> Response {
         let is_shared = response.extensions().get::<AlreadyCompressed>().is_some();
         let memory = response.extensions().get::<ResponseMemory>().map(|it| it.0);
@@ -120,14 +120,14 @@ struct WatchedStream<F> {
     stream: Pin<Box<F>>,
     progress: Arc<StreamProgress>,
     send_timeout: Duration,
-    /// Made for peers that do not accept a response as fast as it comes.
+    /// None until the peer is first slower than the response.
     behind: Option<PeerBehind>,
 }
 
-/// A peer that does not accept a response as fast as it comes.
+/// A peer that accepts a response more slowly than it is produced.
 struct PeerBehind {
     timer: IdleTimer,
-    /// When the timer was last set.
+    /// Value when the timer was last reset.
     bytes_accepted: u64,
 }
 
@@ -167,11 +167,11 @@ struct ResponsePieces {
     body: Body,
     /// The rest of a frame that was handed over in part.
     rest: Bytes,
-    /// Of all pieces so far.
+    /// Sum over all pieces so far.
     bytes_handed: u64,
     progress: Arc<StreamProgress>,
     unsent: UnsentResponse,
-    /// Keeps the connection from being idle.
+    /// Keeps the connection from counting as idle.
     _request: idle::Request,
 }
 

@@ -1,7 +1,7 @@
-//! How many requests each route had, how they ended, and how long they took.
+//! Counts requests by method, route and status, and measures their duration.
 //!
-//! The registry of metrics finds a counter by its name and labels, which takes ten allocations.
-//! Here it is cached by method, route and status, and looked up in the registry once.
+//! The metrics registry finds a counter by name and labels, which takes ten allocations. Here
+//! counters are cached by method, route and status, and looked up in the registry once.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use hashbrown::{Equivalent, HashMap};
 use lanes::PerLane;
 use metrics::{Counter, Histogram};
 
-/// One of each lane's own, so that none waits for another's.
+/// One table per lane, so that lanes do not contend for a lock.
 pub(super) struct Tally {
     kinds: PerLane<Mutex<HashMap<Kind<String>, Counted>>>,
 }
@@ -46,7 +46,7 @@ impl Tally {
         Tally { kinds: PerLane::new(Mutex::default) }
     }
 
-    /// `route` is one of ours, never what a caller wrote: each is kept for good.
+    /// `route` must be a pattern of ours, never the caller's text: entries are never removed.
     pub(super) fn count(&self, method: &Method, route: &str, status: u16, elapsed: Duration) {
         let kind = Kind { method: name(method), route, status };
         let mut kinds = self.kinds.get().lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,7 +80,7 @@ impl Counted {
     }
 }
 
-/// Callers can make methods up, and each would be counted, and kept, by itself.
+/// Unknown methods share one label: callers can invent methods, and each would be kept for ever.
 fn name(method: &Method) -> &'static str {
     const KNOWN: [&str; 9] =
         ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE"];

@@ -1,15 +1,15 @@
-//! The deadlines of connections, of all listeners alike.
+//! Connection timeouts, the same for all listeners.
 
 use std::time::Duration;
 
-/// The time a client has for each of its own acts. Handlers have deadlines of their own.
+/// Deadlines for what a client does. Handlers have their own deadlines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionTimeouts {
-    /// From the connection, or from the end of the response before, to the end of the headers.
+    /// From the connection, or the end of the last response, to the end of the headers.
     pub header: Duration,
-    /// Without any request under way on an HTTP/2 connection.
+    /// For an HTTP/2 connection without any request in progress.
     pub idle: Duration,
-    /// Without accepting bytes that are ready for it.
+    /// For a client that accepts none of the bytes ready for it.
     pub send: Duration,
 }
 

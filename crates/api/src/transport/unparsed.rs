@@ -1,7 +1,7 @@
-//! Answers to bytes that are not HTTP, or whose head is too large, in the envelope of all refusals.
+//! Replaces hyper's empty responses to malformed or oversized requests by our error envelope.
 //!
-//! Such a request never reaches a layer: hyper writes an empty answer of its own. That answer is
-//! recognised by its first line and by lacking our headers, and is replaced before it is written.
+//! Such a request never reaches a layer: hyper writes its own response. It is recognised by its
+//! first line and by lacking our headers, and is replaced before it is written.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -12,11 +12,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::version::VERSION;
 
-/// Bytes that are still read when a connection is closed, so that the client gets to read its
-/// answer.
+/// Bytes still read when a connection is closed, so that the client can read the response.
 const LEFT_BYTES_MAX: usize = 1024 * 1024;
 
-/// The library's first lines, and what is said instead.
+/// First lines of hyper's responses, with the status and message that replace them.
 const CANNED: [(&[u8], &str, &str); 3] = [
     (
         b"HTTP/1.1 400 Bad Request\r\n",
@@ -31,7 +30,7 @@ const CANNED: [(&[u8], &str, &str); 3] = [
     ),
 ];
 
-/// A connection whose answers are all of one shape.
+/// A connection on which hyper's own error responses are replaced.
 pub(super) struct Unparsed<S> {
     inner: S,
     replacing: Option<Replacing>,
@@ -40,7 +39,7 @@ pub(super) struct Unparsed<S> {
 
 struct Replacing {
     left: Bytes,
-    /// How many bytes of the library's it stands for.
+    /// Length of hyper's response, reported to hyper as written.
     instead_of: usize,
 }
 
@@ -50,7 +49,7 @@ impl<S> Unparsed<S> {
     }
 }
 
-/// What is written in the place of `bytes`, if they are the library's own answer.
+/// The response to write instead of `bytes`, if they are one of hyper's own error responses.
 fn replacement(bytes: &[u8]) -> Option<Bytes> {
     let (_, status, message) = CANNED.iter().find(|(line, _, _)| bytes.starts_with(line))?;
     let head = std::str::from_utf8(bytes).ok()?;
@@ -135,8 +134,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Unparsed<S> {
 }
 
 impl<S: AsyncRead + Unpin> Unparsed<S> {
-    /// Reads what has come and nobody read: closing over it would reset the connection, and with it
-    /// the answer.
+    /// Discards received bytes. Closing with unread bytes would reset the connection.
     fn discard_left(&mut self, context: &mut Context<'_>) {
         let mut space = [0; 8 * 1024];
         let mut seen = 0;

@@ -1,9 +1,9 @@
-//! Reads what a handler left unread of a request's body.
+//! Reads the part of a request's body that a handler left unread.
 //!
-//! A server that answers and closes while its client still sends makes the client see a broken
-//! connection instead of the answer, and a connection with unread bytes cannot be used again. So a
-//! short rest is read before the answer is sent, and the connection is kept. With a long rest the
-//! answer says `connection: close`, and reading continues for a while after it was sent.
+//! If a server responds and closes while the client still sends, the client sees a broken
+//! connection instead of the response, and a connection with unread bytes cannot be reused. So a
+//! short rest is read before the response is sent, and the connection is kept. With a long rest the
+//! response has `connection: close`, and reading continues for a while after it was sent.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,37 +21,37 @@ use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
-/// A rest that is read before the answer goes out.
+/// The longest rest that is read before the response is sent.
 const SHORT_BYTES_MAX: u64 = 64 * 1024;
-/// How long the answer waits for it.
+/// Time that the response waits for a short rest.
 const SHORT_WAIT: Duration = Duration::from_secs(1);
-/// What is read beside the answer, so that the client gets to read it: more than any body that is
-/// taken, for clients that are a little over the bound.
+/// Bytes read while the response is sent, so that the client can read it. More than any accepted
+/// body, for clients slightly over the limit.
 const LINGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const LINGER_WAIT: Duration = Duration::from_secs(30);
 
-/// Receives a body that its handler did not read to the end.
+/// Receives the unread rest of a body from its handler.
 #[derive(Default)]
 pub(super) struct Unread {
     left: Arc<Mutex<Option<Left>>>,
 }
 
-/// A body with bytes to come.
+/// A body that was not read to its end.
 struct Left {
     body: Body,
-    /// Its client waits for a word before it sends any of it.
+    /// Set while the client waits for `100 Continue` before it sends the body.
     is_held_back: bool,
 }
 
-/// The body that the handler reads. What it leaves unread returns to [`Unread`] on drop.
+/// The body given to the handler. On drop, an unread rest goes back to [`Unread`].
 struct ReturningBody {
     left: Option<Left>,
     returns_to: Arc<Mutex<Option<Left>>>,
 }
 
 impl Unread {
-    /// Follows the body of a request. HTTP/2 ends its streams one by one and needs nothing of this;
-    /// neither does a request without a body.
+    /// Wraps the body of a request. Not needed for HTTP/2, which ends each stream by itself, or for
+    /// a request without a body.
     pub(super) fn follow(request: Request) -> (Request, Option<Unread>) {
         if Version::HTTP_2 <= request.version() || request.body().is_end_stream() {
             return (request, None);
@@ -63,7 +63,7 @@ impl Unread {
         (request.map(|body| Body::new(lend(body))), Some(unread))
     }
 
-    /// Deals with what was not read, before the answer goes out.
+    /// Reads or schedules the rest of the body, before the response is sent.
     pub(super) async fn settle(self, response: &mut Response, tasks: &TaskTracker) {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Left { mut body, is_held_back }) = left else { return };
@@ -88,7 +88,7 @@ enum Rest {
     GoesOn,
 }
 
-/// Reads a body and forgets it, up to a number of bytes and a moment.
+/// Reads and discards a body, up to `bytes_max` bytes and the deadline.
 async fn discard(body: &mut Body, bytes_max: u64, deadline: Instant) -> Rest {
     let mut seen: u64 = 0;
     while seen <= bytes_max {
@@ -111,7 +111,7 @@ impl HttpBody for ReturningBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let Some(left) = &mut self.left else { return Poll::Ready(None) };
-        // Reading it makes hyper send `100 Continue`.
+        // Polling the body makes hyper send `100 Continue`.
         left.is_held_back = false;
         let polled = Pin::new(&mut left.body).poll_frame(context);
         if matches!(polled, Poll::Ready(None | Some(Err(_)))) {

@@ -1,26 +1,26 @@
-//! Counts the bytes of responses that HTTP/2 peers have not accepted, by connection and by address.
+//! Counts response bytes that HTTP/2 peers have not accepted, per connection and per address.
 //!
-//! A peer decides how much of each stream it accepts, and a response waits in memory until it is
-//! accepted. With too many bytes waiting, further requests of the peer are not begun. They wait, and
-//! are not refused: a slow reader with many streams is served at the speed at which it reads.
+//! A peer decides how much of each stream it accepts, and a response stays in memory until then.
+//! With too many bytes waiting, further requests of the peer are delayed, not refused: a slow
+//! reader with many streams is served at the speed at which it reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// Unaccepted bytes of one connection with which no further request is begun.
+/// Unaccepted bytes of one connection at which further requests wait.
 const CONNECTION_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The same for all connections of one address together.
+/// The same, summed over all connections of one address.
 const ADDRESS_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// A sum of unaccepted bytes, with the bound below which requests begin.
+/// A sum of unaccepted bytes and its limit. Requests start while it is below the limit.
 #[derive(Debug)]
 pub(super) struct UnsentTally {
     bytes: AtomicUsize,
     bytes_max: usize,
-    /// Wakes one waiting request when the sum falls below the bound. Each that begins wakes the
-    /// next, so that a wake costs the same however many wait.
+    /// Wakes one waiting request when the sum falls below the limit. Each request that starts wakes
+    /// the next, so that a wake-up costs the same whatever the number of waiters.
     below_max: Notify,
 }
 
@@ -59,11 +59,11 @@ impl UnsentTally {
     }
 }
 
-/// The sums that one connection counts in: its own, and that of its address.
+/// The sums that one connection counts in: its own and its address's.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionUnsent {
     connection: Arc<UnsentTally>,
-    /// None for addresses without a bound, such as proxies.
+    /// None for addresses without a limit, such as proxies.
     address: Option<Arc<UnsentTally>>,
 }
 
@@ -72,7 +72,7 @@ impl ConnectionUnsent {
         ConnectionUnsent { connection: UnsentTally::new(CONNECTION_BYTES_MAX), address }
     }
 
-    /// Completes when the connection and its address are both below their bounds.
+    /// Completes when the connection and its address are both below their limits.
     pub(super) async fn wait_below_max(&self) {
         self.connection.wait_below_max().await;
         if let Some(address) = &self.address {
@@ -80,7 +80,7 @@ impl ConnectionUnsent {
         }
     }
 
-    /// Counts the bytes of a response until they are accepted or given up.
+    /// Counts the bytes of a response until they are accepted or dropped.
     pub(super) fn count(&self, bytes: usize) -> UnsentResponse {
         for tally in self.tallies() {
             tally.add(bytes);
@@ -93,7 +93,7 @@ impl ConnectionUnsent {
     }
 }
 
-/// The share of one response in the sums, subtracted on drop.
+/// The bytes of one response in the sums, subtracted on drop.
 #[derive(Debug)]
 pub(super) struct UnsentResponse {
     sums: ConnectionUnsent,
@@ -101,7 +101,7 @@ pub(super) struct UnsentResponse {
 }
 
 impl UnsentResponse {
-    /// Subtracts bytes that were handed to the connection, which holds one piece at most.
+    /// Subtracts bytes that were handed to the connection, which buffers one piece at most.
     pub(super) fn subtract(&mut self, bytes: usize) {
         let bytes = bytes.min(self.bytes);
         if bytes == 0 {
@@ -165,7 +165,7 @@ mod tests {
         let waiting = (0..5).map(|_| async {
             unsent.wait_below_max().await;
             begun.set(begun.get() + 1);
-            // Two of these fill the bound.
+            // Two of these reach the limit.
             std::mem::forget(unsent.count(CONNECTION_BYTES_MAX / 2));
         });
         let mut waiting = Box::pin(futures_util::future::join_all(waiting));

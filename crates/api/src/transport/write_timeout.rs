@@ -1,4 +1,4 @@
-//! A connection that is closed when its client reads nothing for a while.
+//! Closes a connection whose client reads nothing for a while.
 
 use std::io;
 use std::pin::Pin;
@@ -8,12 +8,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// A stream that fails to write once its reader has been away for too long.
+/// A stream whose writes fail once the peer has accepted nothing for `unread_max`.
 pub(super) struct WriteTimeout<S> {
     inner: S,
-    /// How long the other end may take no byte of what is ready for it.
     unread_max: Duration,
-    /// Since when nothing was taken.
+    /// Deadline of the blocked write; None while the peer reads.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -22,7 +21,8 @@ impl<S> WriteTimeout<S> {
         WriteTimeout { inner, unread_max, timer: None }
     }
 
-    /// Timers are only made for readers who are behind.
+    /// Passes a write's result on, or fails it at the deadline. A timer exists only while a write
+    /// blocks.
     fn judge<T>(
         &mut self,
         written: Poll<io::Result<T>>,

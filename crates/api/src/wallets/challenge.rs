@@ -1,4 +1,4 @@
-//! What a wallet is asked to sign: a challenge that names the host and the resource it called.
+//! The challenge that a wallet signs, with the host and the resource that it called.
 
 use wallet::sign_in::Challenge;
 use wire::x402::{ChallengeInfo, SignInChallenge, SupportedChain};
@@ -6,26 +6,26 @@ use wire::x402::{ChallengeInfo, SignInChallenge, SupportedChain};
 use crate::app::App;
 use crate::arrival::Arrival;
 
-/// A path this long is not repeated: it would fill the headers.
+/// Longer paths are left out, because they would fill the headers.
 const PATH_BYTES_MAX: usize = 256;
 
-/// Where the caller believes that it is: clients sign only what names the host they called.
+/// The resource as the caller addressed it: clients sign only challenges with the host they called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CalledResource {
     /// Host and port.
     pub(crate) domain: String,
-    /// The resource that was called.
+    /// URL of the resource.
     pub(crate) uri: String,
 }
 
 impl CalledResource {
-    /// The host that was called if it is one of ours, and our own name otherwise.
+    /// The called host if it is one of ours, else our public host.
     pub(crate) fn of(app: &App, arrival: &Arrival<'_>) -> CalledResource {
         let path = arrival.uri.path();
         CalledResource::at(app, arrival.host(), path.strip_prefix(crate::BASE_PATH).unwrap_or(path))
     }
 
-    /// `path` is what follows the base path.
+    /// `path` follows the base path.
     pub(crate) fn at(app: &App, host: Option<&str>, path: &str) -> CalledResource {
         let public_url = app.settings.public_url.as_str();
         let (scheme, public_host) = public_url.split_once("://").unwrap_or(("http", public_url));
@@ -38,14 +38,14 @@ impl CalledResource {
     }
 }
 
-/// A fresh challenge. It is not remembered: a client may choose its own nonce, and many do.
+/// A fresh challenge. It is not stored: a client may choose its own nonce, and many do.
 pub(crate) fn challenge(app: &App, arrival: &Arrival<'_>, place: &CalledResource) -> Challenge {
     let mut nonce = [0; 16];
     app.entropy.fill(&mut nonce);
     Challenge::new(&app.wallets.rules, &place.domain, &place.uri, nonce, arrival.now)
 }
 
-/// The challenge as bodies show it.
+/// The challenge in the response's form.
 pub(crate) fn shown(challenge: &Challenge) -> SignInChallenge {
     let info = &challenge.info;
     let chains = challenge.supported_chains.iter();

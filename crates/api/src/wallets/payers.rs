@@ -1,7 +1,7 @@
-//! Wallets that had a balance when they signed in a while ago.
+//! Wallets that had a balance when they last signed in.
 //!
-//! Wallets cost nothing, so sign-ins are counted by address before the books are asked, and few are
-//! admitted. A wallet that is known to pay may sign in as often as it calls.
+//! Anyone can create wallets, so sign-ins are counted by address before the ledger is read, and few
+//! are admitted. A wallet known to have a balance may sign in with every request.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,14 +10,14 @@ use std::time::Duration;
 use moment::Timestamp;
 use wallet::WalletAddress;
 
-/// How long a wallet counts as paying before its balance is looked up again.
+/// Time after which a wallet's balance is checked again.
 const KNOWN_FOR: Duration = Duration::from_secs(600);
-/// Beyond this many, those that have expired go, and all if none has.
+/// Beyond this many, expired entries are removed, or all if none has expired.
 const PAYERS_MAX: usize = 50_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct KnownPayers {
-    /// Held for a look or an insertion, and never across an await.
+    /// Never held across an await.
     until: Mutex<HashMap<WalletAddress, Timestamp>>,
 }
 

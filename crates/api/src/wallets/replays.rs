@@ -1,7 +1,7 @@
-//! Nonces that were used a moment ago, so that sending one again costs the database nothing.
+//! Recently used nonces, so that replaying one costs the database nothing.
 //!
-//! A group that the store refuses makes it write the whole batch again. Without this, one caller
-//! with one signed message could have it do so all the time.
+//! If the store refuses a group, it must write the whole batch again. Without this cache, one
+//! caller with one signed message could cause that all the time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,20 +9,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use moment::Timestamp;
 use wallet::WalletAddress;
 
-/// Beyond this many, those that have expired go, and all if none has: the store knows them anyway.
+/// Beyond this many, expired entries are removed, or all if none has: the store knows them.
 const NONCES_KNOWN_MAX: usize = 50_000;
 
-/// A wallet, and something that it signed once.
+/// A wallet and its nonce.
 type Nonce = (WalletAddress, String);
 
 #[derive(Debug, Default)]
 pub(crate) struct Replays {
-    /// A `std::sync::Mutex`: it is held to look, and never across an await.
+    /// A `std::sync::Mutex`, never held across an await.
     known: Mutex<HashMap<Nonce, Timestamp>>,
 }
 
 impl Replays {
-    /// Whether the nonce is known to be used. Not knowing it means nothing.
+    /// True if the nonce is known to be used. False means nothing: the store decides.
     pub(crate) fn knows(&self, nonce: &Nonce) -> bool {
         self.lock().contains_key(nonce)
     }

@@ -1,4 +1,4 @@
-//! Signing in: the header is judged, its nonce is used up, and its wallet's account is found.
+//! Wallet sign-in: verifies the header, uses up its nonce, and finds the wallet's account.
 
 use std::sync::Arc;
 
@@ -21,24 +21,23 @@ use crate::refusal::Refusal;
 use crate::refusal::render::BoxError;
 use crate::standing;
 
-/// The legacy name is accepted during migration.
+/// The second name is for older clients.
 static HEADERS: [HeaderName; 2] =
     [HeaderName::from_static("sign-in-with-x"), HeaderName::from_static("x-sign-in-with-x")];
 
-/// Why a caller is not signed in.
+/// The reason why a sign-in failed.
 #[derive(Debug)]
 pub(crate) enum SignInFailed {
     Refused(SignInRefusal),
-    /// Whether the sign-in is good could not be found out.
+    /// The sign-in could not be checked, because a dependency failed.
     Unknowable(BoxError),
-    /// Too many came from where this one did.
+    /// Too many sign-ins from this address.
     TooMany(Refusal),
-    /// The account is frozen.
     Frozen,
 }
 
 impl SignInFailed {
-    /// The refusal of a sign-in. `refuse` says no to one that is not good.
+    /// The refusal of a failed sign-in. `refuse` makes the refusal of an invalid one.
     pub(crate) fn into_refusal(self, refuse: impl FnOnce(SignInRefusal) -> Refusal) -> Refusal {
         match self {
             SignInFailed::Refused(refusal) => refuse(refusal),
@@ -49,12 +48,12 @@ impl SignInFailed {
     }
 }
 
-/// Sign-ins a minute from one address, of wallets that are not known to have a balance. Each takes
-/// the check of a signature, a look into the books and a durable write, and wallets cost nothing.
+/// Sign-ins per minute and address of wallets without a known balance. Each needs a signature
+/// check, a read of the ledger and a durable write, and anyone can create wallets.
 const UNPAID_SIGN_INS_A_MINUTE: u64 = 60;
-/// Sign-ins a minute from one address, of wallets with a balance: one for each of their requests.
+/// Sign-ins per minute and address of wallets with a balance: one for each of their requests.
 const PAID_SIGN_INS_A_MINUTE: u64 = 1_200;
-/// Sign-ins a minute from one address for which a chain's node is asked.
+/// Sign-ins per minute and address that need a call to a chain node.
 const CONTRACT_CHECKS_A_MINUTE: u64 = 60;
 
 impl From<SignInRefusal> for SignInFailed {
@@ -63,13 +62,13 @@ impl From<SignInRefusal> for SignInFailed {
     }
 }
 
-/// Whether a caller tries to sign in at all.
+/// True if a sign-in header is present.
 pub(crate) fn is_shown(headers: &HeaderMap) -> bool {
     HEADERS.iter().any(|name| headers.contains_key(name))
 }
 
-/// The wallet that signed. The nonce is used up once the signature is known to be good, whatever
-/// becomes of the request.
+/// Returns the wallet that signed. The nonce is used up once the signature is valid, whatever
+/// happens to the request.
 pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Holder>, SignInFailed> {
     let now = arrival.now;
     let header = header(arrival.headers).ok_or(SignInRefusal::InvalidPayload)?;
@@ -83,7 +82,7 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
     let signed_in = match verify_sign_in(&app.wallets.rules, &sign_in, now)? {
         Verdict::Verified(signed_in) => signed_in,
         Verdict::NeedsContractCheck(unconfirmed) => {
-            // Whoever guesses is not worth a question to the chain.
+            // A blocked address is not worth a call to a chain node.
             let blocked = app.failures.blocked_until(&Principal::Address(arrival.address), now);
             if blocked.is_some() {
                 return Err(SignInRefusal::InvalidSignature.into());
@@ -97,7 +96,7 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
     };
     let wallet = signed_in.wallet;
     let store = app.store.as_ref();
-    // A read is cheaper than a durable write.
+    // Read the owner first: cheaper than a durable write.
     let owner = wallets::owner(store, wallet, now).await.map_err(unknowable)?;
     if owner.frozen.is_some() {
         return Err(SignInFailed::Frozen);
@@ -113,13 +112,13 @@ pub(crate) async fn sign_in(app: &App, arrival: &Arrival<'_>) -> Result<Arc<Hold
     Ok(Arc::new(Holder { proof: Proof::Wallet(wallet), owner }))
 }
 
-/// Whether the wallet that a sign-in names, rightly or not, was seen to have a balance.
+/// True if the wallet that a sign-in claims to be, not verified yet, is known to have a balance.
 fn is_known_payer(app: &App, sign_in: &SignIn, now: Timestamp) -> bool {
     let named = WalletAddress::parse(&sign_in.address);
     named.is_some_and(|wallet| app.wallets.payers.contains(wallet, now))
 }
 
-/// Counts against an address, before anything is done that costs more than counting.
+/// Counts against an address, before any costlier work.
 async fn admit(
     app: &App,
     arrival: &Arrival<'_>,
@@ -132,7 +131,7 @@ async fn admit(
     admitted.map(drop).map_err(|exceeded| SignInFailed::TooMany(standing::too_fast(&exceeded)))
 }
 
-/// The store decides; whatever it has seen just now need not be asked for again.
+/// Uses up a nonce. The store decides; recently used nonces are refused from memory.
 async fn use_nonce(app: &App, signed_in: SignedIn, now: Timestamp) -> Result<(), SignInFailed> {
     let SignedIn { wallet, nonce, remember_nonce_until: until, .. } = signed_in;
     let replays = &app.wallets.replays;
@@ -157,8 +156,7 @@ fn unknowable(cause: impl Into<BoxError>) -> SignInFailed {
     SignInFailed::Unknowable(cause.into())
 }
 
-/// Whether a contract wallet says that a signature is its own. Where no node can be asked, no
-/// contract's word can be had.
+/// True if the contract wallet confirms the signature. Always false without a chain node.
 pub(crate) async fn is_confirmed(app: &App, check: &ContractCheck) -> Result<bool, TopUpRefused> {
     match &app.wallets.payments {
         Some(payments) => payments.contract_confirms(check).await,
@@ -166,7 +164,7 @@ pub(crate) async fn is_confirmed(app: &App, check: &ContractCheck) -> Result<boo
     }
 }
 
-/// The value of the one header that counts; none if it was sent twice.
+/// The value of the first header present; None if it was sent twice.
 fn header(headers: &HeaderMap) -> Option<&[u8]> {
     let name = HEADERS.iter().find(|name| headers.contains_key(*name))?;
     let mut values = headers.get_all(name).iter();

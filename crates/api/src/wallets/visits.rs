@@ -1,21 +1,21 @@
-//! How many requests each wallet has under way: five, until their last byte is sent.
+//! Limits the requests in progress per wallet, counted until their last byte is sent.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wallet::WalletAddress;
 
-/// More are refused, whatever the wallet has.
+/// Requests in progress per wallet.
 pub(crate) const VISITS_MAX: usize = 5;
 
-/// The wallets that have requests under way, and how many.
+/// The number of requests in progress, by wallet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Visits {
-    /// A `std::sync::Mutex`: it is held to count, and never across an await.
+    /// A `std::sync::Mutex`, never held across an await.
     under_way: Arc<Mutex<HashMap<WalletAddress, usize>>>,
 }
 
-/// A request under way. Letting it go lets the next one in.
+/// A request in progress, subtracted on drop.
 #[derive(Debug)]
 pub struct Visit {
     visits: Visits,
@@ -23,7 +23,7 @@ pub struct Visit {
 }
 
 impl Visits {
-    /// None if the wallet has as many under way as it may.
+    /// None if the wallet already has the maximum in progress.
     pub(crate) fn begin(&self, wallet: WalletAddress) -> Option<Visit> {
         let mut under_way = self.lock();
         let count = under_way.entry(wallet).or_default();

@@ -1,4 +1,4 @@
-//! `PATCH /api_keys`: other words, limits or another expiry for a key.
+//! `PATCH /api_keys`: changes a key's description, limits or expiry.
 
 use schema_check::Faults;
 use store::key::KeySettings;

@@ -1,4 +1,4 @@
-//! `POST /api_keys`: a new key. Its secret is shown in this answer and never again.
+//! `POST /api_keys`: creates a key. Its secret is shown in this response only.
 
 use credits::OwnerId;
 use domain::access::KeyKind;
@@ -35,7 +35,7 @@ async fn create_api_key(
     make(&app, holder.owner.id, wanted, call.now).await
 }
 
-/// Makes a key of an owner, and answers with its secret.
+/// Creates a key of an owner. The response has its secret.
 pub(super) async fn make(
     app: &App,
     owner: OwnerId,

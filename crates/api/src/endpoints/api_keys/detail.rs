@@ -1,4 +1,4 @@
-//! A key as its owner sees it.
+//! API keys as shown to their owner.
 
 use credits::{KeyId, KeyTerms, LimitClass, LimitPeriod, OwnerId};
 use domain::access::{KeyKind, ModelPrivacy};
@@ -13,10 +13,10 @@ use crate::refusal::Refusal;
 
 const TRAILING_DAYS: i64 = 7;
 
-/// Spending is shown to a hundredth of a cent; the ledger keeps every digit.
+/// Spending is shown with four decimals; the ledger keeps all digits.
 const SHOWN_DECIMALS: u32 = 4;
 
-/// What an owner's keys spent lately, read once for all of them.
+/// The spending of an owner's keys over the last seven days, read once for all keys.
 pub(super) struct RecentUsage {
     rows: Vec<KeyUsage>,
 }
@@ -60,7 +60,7 @@ pub(super) fn detail(app: &App, key: &ApiKey, usage: &RecentUsage) -> wire::ApiK
 pub(super) fn kind(kind: KeyKind) -> wire::ApiKeyType {
     match kind {
         KeyKind::Inference => wire::ApiKeyType::Inference,
-        // Operator keys are listed elsewhere.
+        // Operator keys are not listed by this endpoint.
         KeyKind::Admin | KeyKind::Operator => wire::ApiKeyType::Admin,
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /api_keys/{id}`: one key of the account.
+//! `GET /api_keys/{id}`: shows one key of the account.
 
 use wire::api_keys::{ApiKeyPath, ApiKeyReply};
 

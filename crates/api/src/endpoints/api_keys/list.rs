@@ -1,4 +1,4 @@
-//! `GET /api_keys`: the keys of the account.
+//! `GET /api_keys`: lists the keys of the account.
 
 use wire::api_keys::ApiKeyList;
 

@@ -1,4 +1,4 @@
-//! `GET /api_keys/rate_limit_logs`: the last requests that were refused for going too fast.
+//! `GET /api_keys/rate_limit_logs`: lists the latest rate-limit refusals.
 
 use wire::api_keys::{RateLimitLog, RateLimitLogEntry};
 
@@ -17,7 +17,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .build()
 }
 
-/// The other path by which clients know it.
+/// The same endpoint at another path that clients use.
 pub(crate) fn alias() -> Endpoint {
     Draft::get("/api_keys/rate_limits/log", list_rate_limits_log)
         .tag("API keys")

@@ -1,4 +1,4 @@
-//! `GET /api_keys/rate_limits`: what the key's account may do each minute, model by model.
+//! `GET /api_keys/rate_limits`: shows the limits per minute of the key's account, by model.
 
 use domain::catalogue::{Catalogue, Model, ModelType, Selection};
 use domain::limits::tiers::{LimitClass, Tier};
@@ -55,7 +55,8 @@ fn expiry(key: &ApiKey) -> Option<String> {
     key.settings.expires.map(|expires| expires.to_string())
 }
 
-/// Retrieving is counted apart from queueing, whatever the model. Listed where a model is queued for.
+/// Limits of retrieving, which is counted apart from queueing, for all models together. Listed only
+/// if the catalogue has a model of that type.
 fn retrieval_limits<'a>(
     catalogue: &'a Catalogue,
     now: Timestamp,

@@ -1,4 +1,4 @@
-//! `DELETE /api_keys`: a key stops working, at once and for good.
+//! `DELETE /api_keys`: revokes a key at once and for good.
 
 use wire::api_keys::{ApiKeyChoice, Done};
 

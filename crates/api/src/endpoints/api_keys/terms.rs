@@ -1,4 +1,4 @@
-//! What a caller writes about a key's limits and expiry, read into the terms that are kept.
+//! Parses a key's limits and expiry.
 
 use credits::LimitPeriod;
 use domain::access::ModelPrivacy;
@@ -7,7 +7,7 @@ use money::Nano;
 use schema_check::Faults;
 use wire::api_keys as wire;
 
-/// Limits in USD and in DIEM; none is no limit.
+/// Limits in USD and DIEM; None means unlimited.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) usd: Option<Nano>,
@@ -22,7 +22,7 @@ pub(super) fn limits(limits: &wire::ConsumptionLimits, faults: &mut Faults) -> L
     Limits { usd, diem }
 }
 
-/// The limits after a change: null clears one, and what is absent stays.
+/// The limits after a change: null removes a limit, an absent field keeps it.
 pub(super) fn changed(
     before: Limits,
     changes: Option<&wire::LimitChanges>,
@@ -39,9 +39,9 @@ pub(super) fn changed(
     Limits { usd, diem: read("diem", changes.diem, diem) }
 }
 
-/// Reads an amount exactly: `0.1` is a tenth, not the nearest double to it.
+/// Parses an amount exactly: `0.1` is a tenth, not the nearest double.
 fn amount(field: &'static str, value: f64, faults: &mut Faults) -> Option<Nano> {
-    // A double prints as its shortest decimal, which is what the caller wrote.
+    // A double prints as its shortest decimal, which is what the caller sent.
     match Nano::parse(&value.to_string()) {
         Ok(amount) => Some(amount),
         Err(error) => {
@@ -51,7 +51,7 @@ fn amount(field: &'static str, value: f64, faults: &mut Faults) -> Option<Nano> 
     }
 }
 
-/// Reads an expiry: empty is never, and a moment that has passed is refused.
+/// Parses an expiry. Empty means never; a time in the past is refused.
 pub(super) fn expiry(text: &str, now: Timestamp, faults: &mut Faults) -> Option<Timestamp> {
     if text.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! `/api_keys/generate_web3_key`: an API key for the holder of a wallet.
+//! `/api_keys/generate_web3_key`: creates an API key for a wallet.
 
 use access::wallets::{self, NonceRefused};
 use domain::limits::tiers::LimitClass;
@@ -77,7 +77,7 @@ async fn create_web3_key(
     if owner.frozen.is_some() {
         return Err(Refusal::frozen());
     }
-    // Linking a wallet lets it spend, and not rule: an ADMIN key could revoke the operator's own.
+    // A linked wallet may spend, but not administer: an ADMIN key could revoke the operator's own.
     let is_linked = owner.kind == OwnerKind::Account;
     if is_linked && wanted.api_key_type == ApiKeyType::Admin {
         return Err(bad_request(
@@ -95,7 +95,7 @@ async fn create_web3_key(
     create::make(&app, owner.id, wanted, call.now).await
 }
 
-/// What was signed by a contract wallet holds if the contract says so.
+/// Asks the contract to verify the signature of a contract wallet.
 async fn confirmed(app: &App, verdict: Verdict<Web3Key>) -> Result<Web3Key, Refusal> {
     match verdict {
         Verdict::Verified(proved) => Ok(proved),

@@ -1,4 +1,4 @@
-//! `POST /audio/complete`: what a job made is deleted.
+//! `POST /audio/complete`: deletes the file of a job.
 
 use store::job::JobKind;
 use wire::audio::{CompleteRequest, Completed};

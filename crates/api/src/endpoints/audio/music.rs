@@ -1,4 +1,4 @@
-//! From a request for music to what its model is asked, and what that costs.
+//! Turns a request for music into an engine request, and calculates its price.
 
 use domain::catalogue::{Choices, Duration, Lyrics, MusicSpec, Named};
 use domain::languages::is_language_code;
@@ -9,11 +9,11 @@ use wire::audio::{AudioQueueRequest, DurationSeconds};
 
 use crate::refusal::Refusal;
 
-/// Where the catalogue names no other bound.
+/// Used if the catalogue sets no other limit.
 const LYRICS_CHARACTERS_MAX: u64 = 4096;
 const PROMPT_CHARACTERS_MAX: u64 = 10_000;
 
-/// Checks what depends on the model; every fault at once.
+/// Checks the fields against the model's specification. Reports every fault at once.
 pub(super) fn request(body: AudioQueueRequest, spec: &MusicSpec) -> Result<MusicRequest, Refusal> {
     let mut faults = Faults::default();
     check_prompt(&body.prompt, spec, &mut faults);
@@ -57,7 +57,7 @@ pub(super) fn request(body: AudioQueueRequest, spec: &MusicSpec) -> Result<Music
     })
 }
 
-/// The same for a quote: only its length depends on the model.
+/// The same for a quote: only the duration depends on the model.
 pub(super) fn quoted_duration(
     asked: Option<&DurationSeconds>,
     spec: &MusicSpec,
@@ -68,7 +68,7 @@ pub(super) fn quoted_duration(
     Ok(duration_s)
 }
 
-/// What it costs.
+/// The price line of a generation.
 pub(super) fn line(
     spec: &MusicSpec,
     duration_s: Option<u64>,
@@ -83,7 +83,7 @@ pub(super) fn line(
     })
 }
 
-/// What is sung counts as much as what is described.
+/// The characters of the prompt and the lyrics.
 pub(super) fn characters(request: &MusicRequest) -> u64 {
     count(&request.prompt) + request.lyrics.as_deref().map_or(0, count)
 }
@@ -142,7 +142,7 @@ fn check_voice(voice: Option<&str>, voices: &Choices<String>, faults: &mut Fault
     }
 }
 
-/// The length that was asked for, or the model's own; none for a model that decides itself.
+/// The requested duration, or the model's default; None if the model decides by itself.
 fn duration(asked: Option<&DurationSeconds>, spec: &MusicSpec, faults: &mut Faults) -> Option<u64> {
     let Some(duration) = &spec.duration else {
         if asked.is_some() {

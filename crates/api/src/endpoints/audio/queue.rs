@@ -1,4 +1,4 @@
-//! `POST /audio/queue`: a piece of music is held for, queued, and made later.
+//! `POST /audio/queue`: holds the price of a piece of music and queues it.
 
 use std::sync::Arc;
 

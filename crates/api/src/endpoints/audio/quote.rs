@@ -1,4 +1,4 @@
-//! `POST /audio/quote`: what a piece of music would cost.
+//! `POST /audio/quote`: returns the price of a piece of music.
 
 use domain::catalogue::{ModelSpec, ModelType};
 use money::Cost;

@@ -1,4 +1,4 @@
-//! `POST /audio/retrieve`: how far a job is, or what it made.
+//! `POST /audio/retrieve`: returns the state of a job, or its file.
 
 use store::job::JobKind;
 use wire::audio::RetrieveRequest;

@@ -1,4 +1,4 @@
-//! `POST /audio/speech`: a text is spoken, as a whole file or sentence by sentence.
+//! `POST /audio/speech`: speaks a text, as a whole file or streamed by sentence.
 
 mod paid_speech;
 mod request;
@@ -29,9 +29,9 @@ use crate::refusal::sound::refuse_speech;
 use crate::reply::WithHeaders;
 use crate::reply::sound::{Sound, Spoken};
 
-/// What the specification names for requests that name none.
+/// The specification's default model.
 const MODEL_DEFAULT: &str = "tts-kokoro";
-/// The operator's choice, where that model is not on offer.
+/// Fallback if that model is not in the catalogue: the operator's default.
 const TRAIT_DEFAULT: &str = "default";
 
 pub(crate) fn endpoint() -> Endpoint {

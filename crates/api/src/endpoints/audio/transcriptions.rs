@@ -1,4 +1,4 @@
-//! `POST /audio/transcriptions`: what is said in a recording is written down.
+//! `POST /audio/transcriptions`: transcribes a recording.
 
 mod price;
 mod request;
@@ -34,9 +34,9 @@ use crate::refusal::sound::refuse_transcription;
 use crate::reply::WithHeaders;
 use crate::reply::written::Written;
 
-/// The least that a recording can cost.
+/// The shortest billed length of a recording.
 pub(super) const ONE_SECOND: Duration = Duration::from_secs(1);
-/// What requests that name no model get: the operator's choice.
+/// Default model: the operator's choice.
 const TRAIT_DEFAULT: &str = "default";
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -92,14 +92,14 @@ async fn create_transcription(
     })
 }
 
-/// What writes a recording down, and what that costs.
+/// A transcription model, its engine and its price.
 pub(super) struct Chosen<'a> {
     pub(super) resolved: Resolved<'a>,
     pub(super) engine: Arc<dyn TranscriptionEngine>,
     pub(super) price: SecondPrice,
 }
 
-/// The model of this name, or the operator's choice.
+/// The model of this name. Default: the operator's choice.
 pub(super) fn choose<'a>(
     call: &PaidCall,
     catalogue: &'a Catalogue,
@@ -114,7 +114,7 @@ pub(super) fn choose<'a>(
     Ok(Chosen { resolved, engine, price })
 }
 
-/// 400: what was heard came without the times that were asked for. It costs nothing.
+/// 400: the model returned no timestamps although they were requested. Free of charge.
 fn without_times(model: &str) -> Refusal {
     let message = format!(
         "The model {model} does not tell when things were said. Leave out `timestamps` and \
@@ -127,7 +127,7 @@ fn with_balance<T>(answer: WithHeaders<T>, remaining: &str) -> WithHeaders<T> {
     answer.header(payment::BALANCE_REMAINING, remaining)
 }
 
-/// Has a recording measured by a reader process.
+/// Measures a recording in a reader process.
 pub(super) async fn inspect(
     call: &PaidCall,
     file: &bytes::Bytes,

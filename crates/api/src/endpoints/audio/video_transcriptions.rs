@@ -1,4 +1,4 @@
-//! `POST /video/transcriptions`: what is said in a video is written down, as in a recording.
+//! `POST /video/transcriptions`: transcribes the audio of a video.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ async fn create_video_transcription(
             return Err(no_video("Send `url` or `file`, not both."));
         }
         Some(url) => {
-            // How long it lasts is seen once it is here, and fetching it costs us.
+            // The length is known only after the download: check the price of one second first.
             call.refuse_if_hopeless(resolved.model, price.most(ONE_SECOND))?;
             let caller = call.reads_for();
             let fetched = caller_files::fetch(&app, caller, &call.room, url, ACCEPTED).await?;

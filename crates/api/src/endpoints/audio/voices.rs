@@ -1,4 +1,4 @@
-//! `POST /audio/voices`: a voice is learned from a recording, and gets a handle.
+//! `POST /audio/voices`: clones a voice from a recording and returns its handle.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +55,7 @@ async fn create_voice(
     let recording = inspect(&call, &file).await?;
     check(recording, cloning)?;
 
-    // Learning a voice is free; it is counted like speech.
+    // Cloning a voice is free; it counts against the limits of speech.
     let funds = call.hold(&model, 0, Want::Exactly(Cost::ZERO))?;
     let sample = Arc::new(VoiceSample {
         sound: file,

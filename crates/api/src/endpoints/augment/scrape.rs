@@ -1,4 +1,4 @@
-//! `POST /augment/scrape`: a page as Markdown.
+//! `POST /augment/scrape`: returns a web page as Markdown.
 
 use std::sync::Arc;
 
@@ -51,8 +51,7 @@ async fn scrape_page(
     Ok(WithHeaders::new(result).header(payment::BALANCE_REMAINING, remaining))
 }
 
-/// An address that cannot be fetched from is a fault of the field; a site that blocks programs is
-/// none.
+/// A URL that cannot be fetched is a fault of the field `url`; a site that blocks programs is not.
 fn refuse_address(fault: ScrapeFault) -> Refusal {
     match fault {
         ScrapeFault::Fetch(fault) => Refusal::invalid(&Faults::one(["url"], fault.to_string())),
@@ -60,7 +59,7 @@ fn refuse_address(fault: ScrapeFault) -> Refusal {
     }
 }
 
-/// An address that is wrong is the caller's; a page that fails is nobody's here.
+/// A wrong URL is the caller's error (400); a failed fetch is not (502).
 fn refuse(fault: ScrapeFault) -> Refusal {
     if fault.is_of_address() {
         return Refusal::bad_request("The page cannot be scraped", fault.to_string());

@@ -1,4 +1,4 @@
-//! `POST /augment/search`: what a search engine finds.
+//! `POST /augment/search`: returns the results of a search engine.
 
 use std::sync::Arc;
 

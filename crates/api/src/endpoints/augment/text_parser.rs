@@ -1,4 +1,4 @@
-//! `POST /augment/text-parser`: the text of a document.
+//! `POST /augment/text-parser`: extracts the text of a document.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::reply::WithHeaders;
 use crate::reply::parsed::Parsed;
 use crate::web::WebWork;
 
-/// Ten characters of most languages are about three tokens: 3.2 characters each.
+/// In most languages a token has about 3.2 characters.
 const TENTHS_OF_CHARACTERS_PER_TOKEN: usize = 32;
 
 pub(crate) fn endpoint() -> Endpoint {

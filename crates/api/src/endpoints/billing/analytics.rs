@@ -1,4 +1,4 @@
-//! `GET /billing/usage-analytics`: what was spent, by day, by model and by key.
+//! `GET /billing/usage-analytics`: spending by day, model and key.
 
 mod totals;
 
@@ -64,7 +64,7 @@ pub(crate) async fn analyse_usage(
     })
 }
 
-/// The days asked for; more than the most that is shown is cut, not refused.
+/// The requested days. A range of more than [`DAYS_MAX`] days is shortened, not refused.
 fn days(query: &AnalyticsQuery, now: Timestamp) -> Result<Days, Refusal> {
     let last = now.day();
     let (start, end) = match (&query.start_date, &query.end_date) {
@@ -87,13 +87,13 @@ fn days(query: &AnalyticsQuery, now: Timestamp) -> Result<Days, Refusal> {
     Ok(Days { first: first.max(last - (DAYS_MAX - 1)), last })
 }
 
-/// The days up to today, as many as `lookback` says and at most [`DAYS_MAX`].
+/// The last `lookback` days up to today, at most [`DAYS_MAX`].
 pub(crate) fn recent_days(lookback: Option<&str>, now: Timestamp) -> Days {
     let days = lookback.map_or(DAYS_DEFAULT, lookback_days).clamp(1, DAYS_MAX);
     Days { first: now.day() - (days - 1), last: now.day() }
 }
 
-/// `7d` is 7; a number beyond all bounds is many.
+/// `7d` is 7; a number that does not parse counts as [`DAYS_MAX`].
 fn lookback_days(text: &str) -> i64 {
     text.trim_end_matches('d').parse().unwrap_or(DAYS_MAX)
 }

@@ -1,4 +1,4 @@
-//! `GET /billing/balance`: what the account can spend.
+//! `GET /billing/balance`: the account's balances.
 
 use credits::AllowanceKind;
 use wire::billing as wire;

@@ -37,7 +37,7 @@ pub(super) fn csv(rows: &[UsageRow]) -> String {
     text
 }
 
-/// Quotes what would break the row, and what a spreadsheet would run as a formula.
+/// Quotes fields that would break the row. Prefixes `'` to those that a spreadsheet would run.
 fn quoted(field: &str) -> String {
     let is_formula = field.starts_with(['=', '+', '@', '\t', '\r'])
         || (field.starts_with('-') && field.parse::<f64>().is_err());

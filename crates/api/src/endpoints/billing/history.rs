@@ -1,4 +1,4 @@
-//! `GET /billing/usage-history`: everything that was charged, oldest first, by cursor.
+//! `GET /billing/usage-history`: all charges, oldest first, with a cursor.
 
 mod cursor;
 
@@ -60,7 +60,7 @@ async fn list_usage_history(
     }))
 }
 
-/// Where to read from: the cursor knows everything that the first query said.
+/// The start of the page. A cursor contains all parameters of the first request.
 fn starting_point(query: &UsageHistoryQuery) -> Result<Cursor, Refusal> {
     let Some(text) = &query.cursor else {
         let start = ("startTimestamp", query.start_timestamp.as_deref());

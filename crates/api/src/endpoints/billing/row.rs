@@ -1,4 +1,4 @@
-//! One usage row as it is shown.
+//! A usage row in the response's form.
 
 use money::Per;
 use store::usage::UsageRow;
@@ -26,7 +26,7 @@ pub(super) fn row(usage: &UsageRow) -> wire::UsageRow {
     }
 }
 
-/// Units in the unit that the price is quoted for, such as millions of tokens.
+/// The count in the unit that the price is for, such as millions of tokens.
 fn shown_units(units: u64, per: Per) -> f64 {
     let size = match per {
         Per::One => 1.0,

@@ -1,4 +1,4 @@
-//! `GET /billing/usage`: what was charged, page by page.
+//! `GET /billing/usage`: charges, by page.
 
 use store::usage::{PageRequest, UsageFilter, UsageOrder};
 use wire::billing::{Pagination, SortOrder, UsagePage, UsageQuery};

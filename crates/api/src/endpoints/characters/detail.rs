@@ -1,4 +1,4 @@
-//! A character in the words of the specification.
+//! A character in the response's form.
 
 use store::character::CharacterLine;
 use wire::characters::{Character, CharacterStats};
@@ -39,7 +39,7 @@ pub(super) fn average(line: &CharacterLine) -> f64 {
     if line.rating_count == 0 { 0.0 } else { number(line.rating_sum) / number(line.rating_count) }
 }
 
-/// Ratings are counted, and far from what a float cannot count.
+/// A count as a float, at most `u32::MAX`.
 fn number(count: u64) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }

@@ -1,4 +1,4 @@
-//! `GET /characters/{slug}`: one character.
+//! `GET /characters/{slug}`: shows one character.
 
 use wire::characters::{CharacterPath, CharacterReply};
 

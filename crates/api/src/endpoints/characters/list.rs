@@ -1,4 +1,4 @@
-//! `GET /characters`: those that fit.
+//! `GET /characters`: lists the characters that match the query.
 
 use characters::{Term, search_terms};
 use schema_check::Faults;
@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 
 const LIMIT_DEFAULT: u32 = 50;
-/// Of each list, however it is written.
+/// Items per list parameter.
 const ITEMS_MAX: usize = 20;
 const TAG_CHARS_MAX: usize = 100;
 const MODEL_CHARS_MAX: usize = 200;
@@ -69,7 +69,7 @@ pub(super) fn read(query: CharacterListQuery) -> Result<CharacterQuery, Refusal>
     })
 }
 
-/// A list that is repeated, separated by commas, or both.
+/// A list parameter: repeated, separated by commas, or both.
 fn items(
     field: &'static str,
     sent: Option<Vec<String>>,

@@ -1,4 +1,4 @@
-//! `/admin/characters`: characters as the operator sees and changes them.
+//! `/admin/characters`: lets the operator list, add, change and remove characters.
 
 use characters::{Card, portrait, slug};
 use domain::entropy::time_ordered_id;
@@ -25,7 +25,7 @@ use crate::reply::WithHeaders;
 
 const ALL: &str = "/admin/characters";
 const ONE: &str = "/admin/characters/{slug}";
-/// Names that are taken are tried with numbers behind them.
+/// If a slug is taken, numbers up to this one are appended to find a free slug.
 const NUMBERS_MAX: usize = 1_000;
 
 macro_rules! endpoint {

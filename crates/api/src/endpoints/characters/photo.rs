@@ -1,4 +1,4 @@
-//! `GET /characters/{slug}/photo`: a portrait, for anybody who shows one.
+//! `GET /characters/{slug}/photo`: the portrait of a character, public.
 
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -15,7 +15,7 @@ use crate::operation::Operation;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 
-/// A drawing may hold scripts; shown by itself it runs none of them.
+/// An SVG may contain scripts; this policy keeps browsers from running them.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 const TYPES: [&str; 4] = ["image/svg+xml", "image/png", "image/jpeg", "image/webp"];
 

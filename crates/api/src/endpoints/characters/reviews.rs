@@ -1,4 +1,4 @@
-//! `/characters/{slug}/reviews`: what callers say of a character.
+//! `/characters/{slug}/reviews`: callers' reviews of a character.
 
 use characters::anonymous;
 use credits::OwnerId;
@@ -96,7 +96,7 @@ async fn create_character_review(
         rating: new.rating,
         message: new.message.unwrap_or_default(),
         locale: new.locale.unwrap_or_else(|| LOCALE_DEFAULT.to_owned()),
-        // Accounts are not shown to each other.
+        // Account names are not shown to other accounts.
         username: anonymous(&holder.owner.name),
         created: call.now,
     };

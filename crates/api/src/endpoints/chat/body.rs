@@ -1,4 +1,4 @@
-//! The body of a chat, after what other APIs' clients write has been put into our words.
+//! The body of a chat request, after fields of related APIs were renamed to ours.
 
 use axum::body::Body;
 use axum::http::request::Parts;
@@ -14,11 +14,11 @@ use crate::refusal::Refusal;
 #[derive(Debug)]
 pub(super) struct ChatBody {
     pub(super) request: ChatCompletionRequest,
-    /// A character may bring a model of its own, and only then may the caller name none.
+    /// False if the request names no model, which is allowed only with a character.
     pub(super) names_model: bool,
 }
 
-/// Whichever model the operator calls so.
+/// The model that the operator marked as default.
 const MODEL_DEFAULT: &str = "default";
 
 impl Input for ChatBody {

@@ -1,7 +1,7 @@
-//! What clients of related APIs write, put into the words of ours before it is checked.
+//! Rewrites requests of related APIs into ours before the schema check.
 //!
-//! None of it is published: it is there so that existing clients just work. What is not
-//! recognised is left for the check to complain about.
+//! None of it is documented: it makes existing clients work. Anything unknown is left for the
+//! schema check to report.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -36,7 +36,7 @@ pub(super) fn rewrite(body: &mut Value) {
     }
 }
 
-/// The new name wins where both are there.
+/// Renames a field, unless the new name is also present.
 fn rename(object: &mut Map<String, Value>, old: &str, new: &str) {
     let Some(value) = object.shift_remove(old) else { return };
     if object.get(new).is_none_or(Value::is_null) {
@@ -44,7 +44,7 @@ fn rename(object: &mut Map<String, Value>, old: &str, new: &str) {
     }
 }
 
-/// A function that stands flat in its tool, or under Anthropic's names.
+/// Nests a flat tool definition (Responses API, Anthropic) under `function`.
 fn rewrite_tool(tool: &mut Value) {
     let Value::Object(flat) = tool else { return };
     if flat.contains_key("function") || !flat.contains_key("name") {
@@ -63,7 +63,7 @@ fn rewrite_tool(tool: &mut Value) {
     *tool = json!({"type": "function", "function": function});
 }
 
-/// One message, or several: Anthropic puts the results of tools into a user's turn.
+/// Returns one message, or several: Anthropic puts tool results into a user's turn.
 fn rewrite_message(mut message: Value) -> Vec<Value> {
     let Some(Value::Array(parts)) = message.get_mut("content") else { return vec![message] };
     let mut calls = Vec::new();
@@ -106,7 +106,7 @@ fn result_of(part: &Value) -> Value {
     json!({"role": "tool", "tool_call_id": part["tool_use_id"], "content": content})
 }
 
-/// Parts under the names of Anthropic's and of the Responses API.
+/// Renames content parts of Anthropic's API and the Responses API.
 fn rewrite_part(mut part: Value) -> Value {
     let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
     match kind {
@@ -141,7 +141,7 @@ fn with_cache_control(mut part: Value, before: &Value) -> Value {
     part
 }
 
-/// A file of Anthropic's, as a data URL or a public one. Plain text is not in base64 there.
+/// The file of an Anthropic part, as a data URL or a public URL. Their plain text is not in base64.
 fn source(part: &Value) -> Option<String> {
     let source = part.get("source")?;
     if let Some(url) = source.get("url").and_then(Value::as_str) {

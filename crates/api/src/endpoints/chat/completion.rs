@@ -1,4 +1,4 @@
-//! A whole answer in the words of the specification.
+//! A whole answer in the response's form.
 
 use engine::Choice;
 use serde_json::value::{RawValue, to_raw_value};
@@ -14,7 +14,7 @@ use crate::endpoints::citations;
 use crate::paid_chat::PaidAnswer;
 use crate::payment;
 
-/// What all chunks of one answer have in common.
+/// The fields common to all chunks of one answer.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     pub(super) id: String,
@@ -62,7 +62,7 @@ pub(super) fn finish_reason(finish: engine::FinishReason) -> FinishReason {
     }
 }
 
-/// The two ways in which a text ends; another end has no reason of this kind.
+/// The value of `stop_reason`: only for texts that ended by themselves or were cut.
 fn stop_reason(finish: engine::FinishReason) -> Option<StopReason> {
     match finish {
         engine::FinishReason::Stop => Some(StopReason::Stop),
@@ -73,7 +73,7 @@ fn stop_reason(finish: engine::FinishReason) -> Option<StopReason> {
     }
 }
 
-/// The record of the first token stands beside the list of all, for clients that look for it there.
+/// Copies the record of the first token next to the list of all, where some clients look for it.
 fn with_first_token(logprobs: Box<RawValue>) -> Box<RawValue> {
     let Ok(mut all) = serde_json::from_str::<Map<String, Value>>(logprobs.get()) else {
         return logprobs;
@@ -88,7 +88,7 @@ fn with_first_token(logprobs: Box<RawValue>) -> Box<RawValue> {
     to_raw_value(&all).unwrap_or(logprobs)
 }
 
-/// What was found, as a call of a tool that was carried out already.
+/// The web results, as a tool call that was already carried out.
 fn document_call(id: &str, documents: &str) -> CompletionToolCall {
     CompletionToolCall {
         id: format!("call_{id}"),
@@ -124,7 +124,7 @@ fn of_choice(choice: Choice, strips: bool, sources: &[WebSearchCitation]) -> Cha
             role: CompletionRole::Assistant,
             content,
             name: None,
-            // Thoughts that stand beside the text are taken out with those in it.
+            // Reasoning in separate fields is removed along with that in the text.
             reasoning_content: hidden.or(choice.reasoning).filter(|_| !strips),
             reasoning_details: choice.reasoning_details.filter(|_| !strips),
             thought_signature: choice.thought_signature,

@@ -1,4 +1,4 @@
-//! Thoughts that only their model can read: clients that show thoughts are told that there are some.
+//! Encrypted reasoning: a placeholder tells clients that show reasoning that there is some.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ struct Detail {
     r#type: String,
 }
 
-/// What stands for thoughts, if none can be read and some are encrypted.
+/// The placeholder, if no reasoning is readable and some is encrypted.
 pub(super) fn placeholder(reasoning: Option<&str>, details: Option<&RawValue>) -> Option<String> {
     let has_text = reasoning.is_some_and(|text| !text.is_empty());
     let is_needed = !has_text && details.is_some_and(is_encrypted);
@@ -25,12 +25,13 @@ fn is_encrypted(details: &RawValue) -> bool {
     details.iter().any(|detail| detail.r#type == "reasoning.encrypted")
 }
 
-/// The choices of a stream whose thoughts were shown, or hinted at, by now.
+/// The choices of a stream that already had reasoning or the placeholder.
 #[derive(Debug, Default)]
 pub(super) struct EncryptedHints(BTreeSet<u32>);
 
 impl EncryptedHints {
-    /// Puts the placeholder into the first delta that has encrypted thoughts, unless others came.
+    /// Puts the placeholder into the first delta with encrypted reasoning, unless some was
+    /// readable.
     pub(super) fn note(&mut self, chunk: &mut ChatChunk) {
         let mut is_changed = false;
         for delta in &mut chunk.deltas {

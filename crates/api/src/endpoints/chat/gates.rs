@@ -1,15 +1,15 @@
-//! What a model must be able to do for a request: every fault at once, each at its field.
+//! Checks a request against the capabilities of a model. Reports every fault, each at its field.
 
 use domain::catalogue::{Capability, TextSpec};
 use schema_check::{Faults, PathStep};
 use wire::chat::{ChatCompletionRequest, ContentPart, Message, MessageContent, ResponseFormat};
 
-/// Of one message.
+/// Per message.
 const IMAGES_MAX: usize = 10;
 const AUDIOS_MAX: usize = 5;
 const VIDEOS_MAX: usize = 3;
 const FILES_MAX: usize = 5;
-/// Of a whole request, unless the model's entry says otherwise.
+/// Per request, if the model's entry sets no other limit.
 const REQUEST_VIDEOS_MAX: u64 = 3;
 
 pub(super) fn faults(body: &ChatCompletionRequest, text: &TextSpec) -> Faults {
@@ -57,7 +57,8 @@ impl Gate<'_> {
         }
     }
 
-    /// A model that sees one picture at a time gets those of the latest message that has any.
+    /// Checks the totals of the request. For a model without `MultipleImages`, only the latest
+    /// message with images counts.
     fn check_totals(&mut self, body: &ChatCompletionRequest) {
         let counts = |kind: Kind| {
             body.messages.iter().map(move |message| count(message, kind)).filter(|it| 0 < *it)
@@ -112,7 +113,7 @@ impl Gate<'_> {
         }
     }
 
-    /// It is accepted and discarded; what the family's own servers refuse is refused here too.
+    /// Checks `anon_user_id`, which is otherwise ignored, as related services do.
     fn check_user(&mut self, body: &ChatCompletionRequest) {
         let Some(user) = &body.anon_user_id else { return };
         let is_printable = user.bytes().all(|byte| (b' '..=b'~').contains(&byte));
@@ -132,12 +133,12 @@ impl Gate<'_> {
     }
 }
 
-/// The longest answer that a model can give; none is longer than its context.
+/// The longest answer of a model, at most its context.
 pub(super) fn answer_tokens_max(text: &TextSpec) -> u64 {
     text.max_completion_tokens.unwrap_or(text.context_tokens).min(text.context_tokens)
 }
 
-/// What is not text.
+/// Content that is not text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Image,
@@ -175,7 +176,7 @@ impl Kind {
         }
     }
 
-    /// Files may be texts, which every model takes; others are judged where they are read.
+    /// None for files: they may be text, which every model takes; others are checked when read.
     fn capability(self) -> Option<Capability> {
         match self {
             Kind::Image => Some(Capability::Vision),

@@ -1,6 +1,6 @@
-//! Pictures, recordings, videos and documents in a chat: whether they may be passed on.
+//! Checks images, audio, videos and documents in a chat.
 //!
-//! They are checked once, whichever models may get them: the largest are decoded for it.
+//! They are checked once for all models that may get them, because checking decodes large data.
 
 use domain::media;
 use schema_check::{Faults, PathStep};
@@ -9,7 +9,7 @@ use wire::chat::{ContentPart, Message, MessageContent};
 use crate::endpoints::document::{File, not_passed};
 use crate::hosts::Judged;
 
-/// Every fault at once, each at its part.
+/// Every fault, each at its part.
 pub(super) fn faults(messages: &[Message], hosts: &Judged) -> Faults {
     let mut faults = Faults::default();
     for (index, message) in messages.iter().enumerate() {
@@ -24,8 +24,7 @@ pub(super) fn faults(messages: &[Message], hosts: &Judged) -> Faults {
     faults
 }
 
-/// Writes every address as it was parsed for the check, so that the engine fetches what was
-/// checked.
+/// Replaces every URL by its parsed form, so that the engine fetches what was checked.
 pub(super) fn normalise(messages: &mut [Message]) {
     for message in messages {
         let Message::User { content: MessageContent::Parts(parts), .. } = message else { continue };
@@ -40,7 +39,7 @@ pub(super) fn normalise(messages: &mut [Message]) {
     }
 }
 
-/// Every picture, video and document of the user's, wherever it lies.
+/// The URLs of the user's images, videos and documents, data URLs included.
 pub(super) fn addresses(messages: &[Message]) -> impl Iterator<Item = &str> {
     let parts = messages.iter().flat_map(|message| match message {
         Message::User { content: MessageContent::Parts(parts), .. } => parts.as_slice(),
@@ -49,7 +48,7 @@ pub(super) fn addresses(messages: &[Message]) -> impl Iterator<Item = &str> {
     parts.filter_map(address)
 }
 
-/// The documents that were sent inside the request, taken out of it.
+/// The documents sent as data URLs, moved out of the request.
 pub(super) fn taken(messages: &mut [Message]) -> Vec<File> {
     let mut files = Vec::new();
     for (index, message) in messages.iter_mut().enumerate() {
@@ -69,7 +68,7 @@ fn fault(part: &ContentPart, hosts: &Judged) -> Option<String> {
         ContentPart::InputAudio { input_audio, .. } => {
             ("audio", media::decode(&input_audio.data).map(drop))
         }
-        // What a document holds is checked when it is read.
+        // The content of a document is checked when it is read.
         ContentPart::File(_) => ("file", Ok(())),
         ContentPart::Text(_) => return None,
     };

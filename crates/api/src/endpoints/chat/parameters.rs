@@ -1,4 +1,4 @@
-//! The options of this service: from the body and from behind the model's name.
+//! The options of this service, from the body and from suffixes of the model name.
 
 use schema_check::Faults;
 use wire::chat::{EffectiveParameters, SearchMode, ServiceParameters};
@@ -7,14 +7,14 @@ use crate::refusal::Refusal;
 
 const FIELD: &str = "service_parameters";
 
-/// Whether a conversation is encrypted, and whether its model could read it.
+/// Encryption, as requested by the caller and supported by the model.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Encryption {
     pub(super) is_asked: bool,
     pub(super) is_supported: bool,
 }
 
-/// What was sent in the body and behind the model's name, which wins.
+/// The options of the body, overridden by those in the model name.
 pub(super) fn sent(
     body: Option<&ServiceParameters>,
     suffix: &[(&str, String)],
@@ -28,14 +28,14 @@ pub(super) fn sent(
     Ok(sent)
 }
 
-/// What there is to search with, and whether the character would like to.
+/// Web search, as configured by the operator and requested by the character.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Searching {
     pub(super) is_possible: bool,
     pub(super) character_wants: bool,
 }
 
-/// The options in force.
+/// The options in effect.
 pub(super) fn effective(
     sent: ServiceParameters,
     encryption: Encryption,
@@ -49,7 +49,7 @@ pub(super) fn effective(
         let message = "End-to-end encryption is not supported by this model; send `false`";
         faults.at([FIELD, "enable_e2ee"]).push(message);
     } else if wants_encryption && !encryption.is_asked {
-        // A request that asks for encryption is never answered in plain text.
+        // A request for encryption is never answered in plain text.
         let message = "Encryption needs the headers X-Service-TEE-Client-Pub-Key, \
                        X-Service-TEE-Model-Pub-Key and X-Service-TEE-Signing-Algo; send them, or \
                        `false`";
@@ -83,7 +83,7 @@ pub(super) fn effective(
     })
 }
 
-/// Unknown keys are ignored; known ones with a value that cannot be theirs are not.
+/// Applies one option of the model name. Unknown keys are ignored; invalid values are faults.
 fn apply(sent: &mut ServiceParameters, key: &str, value: &str, faults: &mut Faults) {
     let flag = match key {
         "character_slug" => {
@@ -118,7 +118,7 @@ fn apply(sent: &mut ServiceParameters, key: &str, value: &str, faults: &mut Faul
     }
 }
 
-/// An option that this server cannot honour is refused, not quietly dropped.
+/// Refuses options that this server cannot provide, instead of ignoring them.
 fn refuse_what_is_missing(sent: &ServiceParameters, can_search: bool, faults: &mut Faults) {
     let searches = sent.enable_web_search.is_some_and(|mode| mode != SearchMode::Off);
     if searches && !can_search {

@@ -1,4 +1,4 @@
-//! From what a caller sent to what an engine is asked.
+//! Turns a chat request into an engine request.
 
 pub(in crate::endpoints) mod options;
 mod turns;
@@ -12,19 +12,19 @@ use super::{gates, seal};
 use crate::endpoints::document::Documents;
 use crate::endpoints::persona::Preamble;
 
-/// What the service adds to a caller's own words.
+/// Everything that the service adds to a request.
 pub(super) struct Service<'a> {
     pub(super) parameters: &'a EffectiveParameters,
-    /// What stands before the conversation, and behind it.
+    /// Prompts before and after the conversation.
     pub(super) preamble: &'a Preamble,
-    /// What is wrong with pictures and the like, whichever model gets them.
+    /// Faults of images and other media, the same for all models.
     pub(super) media_faults: &'a Faults,
     pub(super) documents: &'a Documents,
     /// The keys of an encrypted conversation.
     pub(super) seal: Option<Seal>,
 }
 
-/// The request as one model gets it, or everything that keeps the model from taking it.
+/// The request for one model, or every reason why the model cannot take it.
 pub(super) fn fit(
     body: &ChatCompletionRequest,
     text: &TextSpec,
@@ -44,7 +44,7 @@ pub(super) fn fit(
     Ok(request)
 }
 
-/// The request for one model. What cannot be sent is added to the faults.
+/// The request for one model. Adds faults for what cannot be sent.
 fn of(
     body: &ChatCompletionRequest,
     text: &TextSpec,
@@ -53,7 +53,7 @@ fn of(
 ) -> ChatRequest {
     let Service { parameters, preamble, documents, seal, .. } = service;
     let mut messages = turns::of(body, text, documents, faults);
-    // An enclave would take our plain words for ciphertext.
+    // The enclave would try to decrypt our plain text.
     if seal.is_none() {
         preamble_around(preamble, &mut messages);
     }
@@ -92,7 +92,7 @@ fn preamble_around(preamble: &Preamble, messages: &mut Vec<Message>) {
     }
 }
 
-/// Puts our prompt before the caller's, in one message: many templates take no second one.
+/// Puts our prompt before the caller's in one message: many chat templates accept only one.
 fn prepend(system_prompt: &str, messages: &mut Vec<Message>) {
     match messages.first_mut() {
         Some(Message::System { content: Content::Text(text), .. }) => {
@@ -109,13 +109,13 @@ fn prepend(system_prompt: &str, messages: &mut Vec<Message>) {
     }
 }
 
-/// The old name bounds an answer as far as the model does not; the new one is checked before.
+/// `max_tokens` is capped to the model's limit; `max_completion_tokens` is checked before.
 fn answer_max(body: &ChatCompletionRequest, text: &TextSpec) -> Option<u64> {
     let old = body.max_tokens.and_then(|it| u64::try_from(it).ok()).filter(|it| 0 < *it);
     body.max_completion_tokens.or(old.map(|it| it.min(gates::answer_tokens_max(text))))
 }
 
-/// What is asked of a model that does not think and has to do with thinking.
+/// Reasoning options sent to a model without reasoning, to report as dropped.
 fn useless(body: &ChatCompletionRequest, text: &TextSpec) -> Vec<String> {
     if text.has(Capability::Reasoning) {
         return Vec::new();
@@ -128,7 +128,7 @@ fn useless(body: &ChatCompletionRequest, text: &TextSpec) -> Vec<String> {
     asked.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// A model that does not think is not told how to.
+/// The reasoning options; empty for a model without reasoning.
 fn reasoning(
     body: &ChatCompletionRequest,
     text: &TextSpec,

@@ -1,7 +1,6 @@
-//! Conversations encrypted from the caller to the model's enclave: their headers and their rules.
+//! Conversations encrypted between the caller and the model's enclave: headers and rules.
 //!
-//! We pass the ciphertext on and cannot read it, so everything that needs the plain text is
-//! refused beside it.
+//! The ciphertext is forwarded unread, so every option that needs the plain text is refused.
 
 use axum::body::Body;
 use axum::http::HeaderMap;
@@ -19,10 +18,10 @@ use crate::refusal::Refusal;
 const CLIENT_KEY: &str = "X-Service-TEE-Client-Pub-Key";
 const MODEL_KEY: &str = "X-Service-TEE-Model-Pub-Key";
 const ALGORITHM: &str = "X-Service-TEE-Signing-Algo";
-/// An uncompressed point of secp256k1.
+/// Hexadecimal digits of an uncompressed secp256k1 point.
 const KEY_DIGITS: usize = 130;
 
-/// The headers of an encrypted conversation, as they came.
+/// The headers of an encrypted conversation, unchecked.
 #[derive(Debug)]
 pub(super) struct SealHeaders {
     client_key: Option<String>,
@@ -57,7 +56,7 @@ impl Input for SealHeaders {
 }
 
 impl SealHeaders {
-    /// The keys of the conversation; none if no header says that it is encrypted.
+    /// The keys of the conversation; None without any of the headers.
     pub(super) fn seal(self) -> Result<Option<Seal>, Refusal> {
         let SealHeaders { client_key, model_key, algorithm } = self;
         if client_key.is_none() && model_key.is_none() && algorithm.is_none() {
@@ -72,7 +71,7 @@ impl SealHeaders {
     }
 }
 
-/// What keeps a conversation from being passed on unread.
+/// Checks the rules of encrypted conversations.
 pub(super) fn faults(body: &ChatCompletionRequest, faults: &mut Faults) {
     if body.stream != Some(true) {
         faults.at(["stream"]).push("E2EE requires streaming");
@@ -81,7 +80,7 @@ pub(super) fn faults(body: &ChatCompletionRequest, faults: &mut Faults) {
         faults.at(["tools"]).push("Tools cannot be used with E2EE");
     }
     if body.fallbacks.as_ref().is_some_and(|fallbacks| !fallbacks.is_empty()) {
-        // Another enclave has another key and could not read it.
+        // Another enclave has another key and could not decrypt it.
         faults.at(["fallbacks"]).push("Fallbacks cannot be used with E2EE");
     }
     for (index, message) in body.messages.iter().enumerate() {
@@ -119,7 +118,7 @@ fn key(header: &str, value: Option<String>) -> Result<String, Refusal> {
     Err(Refusal::bad_seal(&format!("{header}: {form}")))
 }
 
-/// A header that is no text, or is there twice, is there all the same, and is wrong.
+/// An empty text, which is invalid, for a header that is not text or was sent twice.
 fn text_of(headers: &HeaderMap, name: &str) -> Option<String> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;

@@ -1,15 +1,15 @@
-//! The words of a conversation, as far as others than the model look at them.
+//! The texts of a conversation, for prompts and web search.
 
 use wire::chat::{ContentPart, Message, MessageContent};
 
 use crate::endpoints::web_context::LastMessage;
 
-/// What the user and the model said, in order.
+/// The texts of the user and the model, in order.
 pub(super) fn turns(messages: &[Message]) -> Vec<&str> {
     messages.iter().flat_map(texts).collect()
 }
 
-/// What the user said last.
+/// The user's last message.
 pub(super) fn last_message(messages: &[Message]) -> LastMessage {
     let is_users = |message: &&Message| matches!(message, Message::User { .. });
     let Some(message) = messages.iter().rfind(is_users) else { return LastMessage::default() };
@@ -22,7 +22,7 @@ pub(super) fn last_message(messages: &[Message]) -> LastMessage {
     LastMessage { text: texts(message).join("\n"), has_picture }
 }
 
-/// What the user calls itself, if it does.
+/// The latest `name` of the user, if any.
 pub(super) fn user_name(messages: &[Message]) -> Option<&str> {
     messages.iter().rev().find_map(|message| match message {
         Message::User { name, .. } => name.as_deref(),

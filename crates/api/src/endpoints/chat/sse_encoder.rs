@@ -1,9 +1,9 @@
-//! A streamed answer as chunks that OpenAI's clients read.
+//! Encodes a streamed answer as OpenAI's chunks.
 //!
 //! Usage and cost are in the last chunk that has a choice, because much code reads
 //! `chunk.choices[0]` unchecked; a caller that asks for `include_usage` gets OpenAI's own chunk
-//! without choices instead. So a chunk that ends a choice waits until it is known not to be the
-//! last.
+//! without choices instead. So a chunk that ends a choice is kept back until it is known not to be
+//! the last.
 
 use std::collections::BTreeMap;
 
@@ -25,24 +25,24 @@ use crate::request_id::RequestId;
 
 pub(super) struct ChatSseEncoder {
     frame: Frame,
-    /// The JSON up to the choices, which is the same in every chunk.
+    /// The JSON up to the choices, the same in every chunk.
     beginning: Vec<u8>,
     request_id: RequestId,
     asks_usage: bool,
-    /// One for each choice, if thoughts are to be left out.
+    /// One per choice; None if reasoning is not removed.
     filters: Option<BTreeMap<u32, ThoughtFilter>>,
-    /// Says so where thoughts are encrypted.
+    /// Adds placeholders for encrypted reasoning.
     hints: EncryptedHints,
     /// A chunk that ends a choice, and may be the last.
     held: Option<ChatChunk>,
     parameters: EffectiveParameters,
-    /// Whether the results of a web search are sent in the stream.
+    /// True if the results of a web search are sent in the stream.
     tells_sources: bool,
-    /// Whether anything was told yet.
+    /// Set once something was sent.
     has_begun: bool,
 }
 
-/// What an answer came to, for the end of it.
+/// Usage and cost, for the end of the answer.
 #[derive(Clone, Copy)]
 struct Totals {
     usage: TokenUsage,
@@ -76,7 +76,7 @@ impl ChatSseEncoder {
         }
     }
 
-    /// What comes before the first word: what was found on the web.
+    /// Sends the web results before the first text.
     fn begin(&mut self, events: &mut Vec<u8>) {
         if !self.has_begun {
             self.has_begun = true;
@@ -85,7 +85,7 @@ impl ChatSseEncoder {
         }
     }
 
-    /// A chunk without choices that tells what was found.
+    /// Sends a chunk without choices that has the web results.
     fn sources(&self, events: &mut Vec<u8>) {
         if self.tells_sources {
             let mut chunk = framed(&self.frame, [(); 0], None);
@@ -94,7 +94,7 @@ impl ChatSseEncoder {
         }
     }
 
-    /// What was found, as a call of a tool that was carried out already.
+    /// Sends the web results as a tool call that was already carried out.
     fn documents(&self, events: &mut Vec<u8>) {
         let sources = &self.parameters.web_search_citations;
         if !self.parameters.return_search_results_as_documents || sources.is_empty() {
@@ -143,14 +143,14 @@ impl ChatSseEncoder {
     }
 
     fn fail(&mut self, failure: Failure, events: &mut Vec<u8>) {
-        // Whose charge is not recorded does not get the end of the answer.
+        // The end of the answer is withheld if its charge could not be recorded.
         if let (Failure::Engine(_), Some(held)) = (&failure, self.held.take()) {
             self.write(&held, None, events);
         }
         push_json(events, &failure.into_event(&self.request_id));
     }
 
-    /// The chunk without thoughts; nothing if nothing is left of it.
+    /// The chunk without reasoning; None if nothing is left of it.
     fn filtered(&mut self, mut chunk: ChatChunk) -> Option<ChatChunk> {
         let Some(filters) = &mut self.filters else {
             self.hints.note(&mut chunk);
@@ -160,7 +160,7 @@ impl ChatSseEncoder {
         for delta in &mut chunk.deltas {
             let filter = filters.entry(delta.index).or_default();
             delta.content = filter.push(&delta.content);
-            // Thoughts that stand beside the text are taken out with those in it.
+            // Reasoning in separate fields is removed along with that in the text.
             delta.reasoning.clear();
             delta.reasoning_details = None;
             if delta.finish.is_some() {
@@ -193,7 +193,7 @@ impl SseEncoder for ChatSseEncoder {
                 self.beginning = beginning(&self.frame);
                 self.begin(events);
             }
-            // No `Opened` came if the model was known before the headers were sent.
+            // There was no `Opened` part if the model was known before the headers were sent.
             AnswerPart::Chunk(chunk) => {
                 self.begin(events);
                 self.chunk(chunk, events);
@@ -207,7 +207,7 @@ impl SseEncoder for ChatSseEncoder {
     }
 }
 
-/// A chunk without choices, up to them.
+/// The JSON of a chunk up to its choices.
 fn beginning(frame: &Frame) -> Vec<u8> {
     let chunk = framed(frame, [(); 0], None);
     let mut json = serde_json::to_vec(&chunk).expect("texts and numbers can be written");
@@ -238,7 +238,7 @@ fn says_something(delta: &ChoiceDelta) -> bool {
 }
 
 fn choice(delta: &ChoiceDelta) -> ChunkChoice<'_> {
-    // The first delta names the role and, as clients expect, says nothing yet if need be.
+    // The first delta has the role and, as clients expect, at least an empty content.
     let content = not_empty(&delta.content).or(delta.opens.then_some(""));
     ChunkChoice {
         index: delta.index,
@@ -266,7 +266,7 @@ fn tool_call(call: &ToolCallDelta) -> ChunkToolCall<'_> {
     }
 }
 
-/// What did not grow is left out.
+/// None for empty text, which is left out of the chunk.
 fn not_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }

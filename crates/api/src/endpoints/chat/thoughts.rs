@@ -1,20 +1,20 @@
-//! Takes `<think></think>` blocks out of a text that comes in pieces.
+//! Removes `<think></think>` blocks from a text that arrives in pieces.
 
 const OPENS: &str = "<think>";
 const CLOSES: &str = "</think>";
 
-/// Follows one choice. A tag may be cut anywhere between two pieces.
+/// The filter of one choice. A tag may be cut anywhere between two pieces.
 #[derive(Debug, Default)]
 pub(in crate::endpoints) struct ThoughtFilter {
-    /// The end of what came, if it may be the beginning of a tag.
+    /// The end of the text so far, if it may be the start of a tag.
     pending: String,
     is_inside: bool,
-    /// The blank lines that follow a block go with it.
+    /// Set after a block, to drop the blank lines that follow it.
     trims: bool,
 }
 
 impl ThoughtFilter {
-    /// What may be shown of the text so far.
+    /// The text that may be shown now.
     pub(in crate::endpoints) fn push(&mut self, text: &str) -> String {
         self.pending.push_str(text);
         let mut shown = String::new();
@@ -35,7 +35,7 @@ impl ThoughtFilter {
         }
     }
 
-    /// The text is over: what looked like the beginning of a tag was none.
+    /// Ends the text: a pending start of a tag was none, and is shown.
     pub(in crate::endpoints) fn finish(&mut self) -> String {
         let rest = std::mem::take(&mut self.pending);
         let mut shown = String::new();
@@ -60,7 +60,7 @@ pub(in crate::endpoints) fn strip(text: &str) -> String {
     shown
 }
 
-/// How many bytes at the end of the text begin the tag.
+/// The number of bytes at the end of the text that are a start of the tag.
 fn overlap(text: &str, tag: &str) -> usize {
     (1..tag.len()).rev().find(|length| text.ends_with(&tag[..*length])).unwrap_or(0)
 }

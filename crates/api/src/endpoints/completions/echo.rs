@@ -1,8 +1,8 @@
-//! Prompts that are repeated before their continuations.
+//! Repeats prompts before their continuations.
 
 use wire::completions::{CompletionRequest, Prompt};
 
-/// What stands before each choice; nothing unless the caller asked for it.
+/// The text before each choice; empty if the caller did not ask for `echo`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Echo {
     texts: Vec<String>,
@@ -23,7 +23,7 @@ impl Echo {
         Echo { texts, choices_each }
     }
 
-    /// The choices of the first prompt come first, then those of the second, and so on.
+    /// The prompt of a choice: those of the first prompt come first, then those of the second.
     pub(super) fn before(&self, choice: u32) -> &str {
         let choice = usize::try_from(choice).unwrap_or(usize::MAX);
         let prompt = choice.checked_div(self.choices_each).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! Continuations in the words of this API.
+//! Continuations in the response's form.
 
 use engine::FinishReason;
 use wire::completions::{Completion, CompletionChoice};
@@ -8,7 +8,7 @@ use crate::paid_chat::{PaidAnswer, Settled};
 use crate::payment;
 use crate::request_id::RequestId;
 
-/// What all chunks of one answer have in common.
+/// The fields common to all chunks of one answer.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     pub(super) request_id: RequestId,
@@ -18,7 +18,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// A piece of the answer.
+    /// A chunk of the answer.
     pub(super) fn piece(&self, choices: Vec<CompletionChoice>) -> Completion {
         Completion {
             id: format!("cmpl-{}", self.request_id.as_str()),
@@ -31,7 +31,7 @@ impl Frame {
         }
     }
 
-    /// The last piece, or the whole.
+    /// The last chunk, or the whole answer.
     pub(super) fn settled(&self, choices: Vec<CompletionChoice>, settled: &Settled) -> Completion {
         let usage = Some(payment::token_usage(settled.usage));
         let cost = Some(payment::cost(&settled.receipt));
@@ -49,7 +49,7 @@ pub(super) fn whole(frame: &Frame, answered: PaidAnswer) -> Completion {
     frame.settled(choices.collect(), &answered.settled)
 }
 
-/// Nothing is called here, so an answer can only stop.
+/// This endpoint has no tool calls, so they are reported as `stop`.
 pub(super) fn finish_word(finish: FinishReason) -> &'static str {
     match finish {
         FinishReason::Length | FinishReason::ContentFilter => finish.word(),

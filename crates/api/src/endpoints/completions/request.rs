@@ -1,4 +1,4 @@
-//! From what a caller sent to what an engine is asked.
+//! Turns a completion request into an engine request.
 
 use domain::catalogue::{Capability, TextSpec};
 use engine::{ChatRequest, Logprobs, Message, Prompt, PromptText, Sampling};
@@ -8,7 +8,7 @@ use wire::completions::{self, CompletionRequest};
 
 use crate::refusal::Refusal;
 
-/// The length of a continuation whose caller says nothing, as in the API that this one follows.
+/// Length of a continuation if the caller sets none, as in OpenAI's API.
 const TOKENS_DEFAULT: u64 = 16;
 
 pub(super) fn of(body: CompletionRequest, text: &TextSpec) -> Result<ChatRequest, Refusal> {
@@ -47,7 +47,7 @@ pub(super) fn of(body: CompletionRequest, text: &TextSpec) -> Result<ChatRequest
     })
 }
 
-/// Of all prompts together, as many as one prompt may have.
+/// Choices of all prompts together; the same as the limit for one prompt.
 const CHOICES_MAX: u64 = 128;
 
 fn check(body: &CompletionRequest, text: &TextSpec) -> Faults {

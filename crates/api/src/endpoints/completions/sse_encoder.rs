@@ -1,7 +1,8 @@
-//! A continuation as it is made.
+//! Encodes a streamed continuation.
 //!
-//! As in chats, usage and cost are in the last chunk that has a choice unless the caller asks for
-//! a chunk of their own, so a chunk that ends a choice waits until it is known not to be the last.
+//! As in chats, usage and cost are in the last chunk that has a choice, unless the caller asks for
+//! a separate chunk. So a chunk that ends a choice is kept back until it is known not to be the
+//! last.
 
 use engine::ChatChunk;
 use wire::completions::CompletionChoice;
@@ -62,7 +63,7 @@ impl CompletionSseEncoder {
     }
 
     fn fail(&mut self, failure: Failure, events: &mut Vec<u8>) {
-        // Whose charge is not recorded does not get the end of the answer.
+        // The end of the answer is withheld if its charge could not be recorded.
         if matches!(failure, Failure::Engine(_)) {
             self.let_go(events);
         }
@@ -73,7 +74,7 @@ impl CompletionSseEncoder {
 impl SseEncoder for CompletionSseEncoder {
     fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
         match part {
-            // There is one model that can answer, and it is named already.
+            // Only one model can answer, and the frame has its name.
             AnswerPart::Opened(..) => {}
             AnswerPart::Chunk(chunk) => self.chunk(chunk, events),
             AnswerPart::Done(settled) => self.end(&settled, events),

@@ -1,4 +1,4 @@
-//! Requests per minute. The proxy's own headers tell of its limits only when one is reached.
+//! Limits of requests per minute. Only refusals have the proxy's own rate-limit headers.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 use crate::refusal::proxy::Cap;
 
-/// Counts one request, however many calls are in it.
+/// Counts one request, whatever the number of calls in it.
 pub(super) fn admit(call: &PaidCall) -> Result<(), Refusal> {
     let PaidCall { app, holder, standing, now, .. } = call;
     let (tier, class) = (app.tier(Some(holder)), LimitClass::CryptoRpc);
@@ -36,7 +36,7 @@ pub(super) fn admit(call: &PaidCall) -> Result<(), Refusal> {
     })
 }
 
-/// Too many requests at a time: the next one can come as soon as one of them has ended.
+/// 429 for too many concurrent requests. The next is accepted as soon as one ends.
 pub(super) fn refuse_crowd() -> Refusal {
     let message = format!(
         "Rate limit exceeded: {IN_FLIGHT_PER_OWNER_MAX} RPC requests at a time are allowed. Wait \

@@ -1,4 +1,4 @@
-//! `GET /crypto/rpc/networks`: which chains can be called.
+//! `GET /crypto/rpc/networks`: lists the chains that can be called.
 
 use rpc::networks::Network;
 use wire::crypto::NetworkList;
@@ -18,7 +18,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .build()
 }
 
-/// Only those with nodes: a client that takes one from the list can call it.
+/// Lists only networks with nodes, so that each can be called.
 async fn list_rpc_networks(
     app: Shared,
     _: Call<Anyone, Nothing>,

@@ -1,4 +1,4 @@
-//! `POST /crypto/rpc/{network}`: passes JSON-RPC calls on to a chain's nodes.
+//! `POST /crypto/rpc/{network}`: forwards JSON-RPC calls to a chain's nodes.
 
 use domain::limits::tiers::LimitClass;
 use rpc::batch::{Batch, BatchRefusal};
@@ -49,7 +49,7 @@ fn unknown_network(slug: &str) -> Refusal {
     Refusal::bad_request("Unsupported RPC network", message)
 }
 
-/// Every fault of the body at its place, or every method that is not served.
+/// Every fault of the body with its path, or every unsupported method.
 fn refuse(refusal: BatchRefusal) -> Refusal {
     let BatchRefusal::Malformed(found) = refusal else {
         return Refusal::bad_request("Unsupported RPC method", refusal.to_string());

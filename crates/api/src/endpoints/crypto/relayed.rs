@@ -1,4 +1,4 @@
-//! A node's answer, as it is sent to the caller.
+//! The response to JSON-RPC calls.
 
 use axum::response::Response;
 use schemars::SchemaGenerator;
@@ -9,7 +9,7 @@ use crate::operation::Operation;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 
-/// What a node answered, now or before.
+/// A node's response, or the replay of an earlier one.
 #[derive(Debug)]
 pub(crate) struct Relayed(pub(super) AnswerOrReplay);
 

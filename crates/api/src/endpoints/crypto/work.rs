@@ -27,33 +27,33 @@ use crate::refusal::Refusal;
 use crate::reply::HEADERS_USUAL;
 use crate::settings::Settings;
 
-// Names that are checked once and not for every answer.
+// Header names, parsed once instead of for each response.
 static CREDITS: HeaderName = HeaderName::from_static("x-service-rpc-credits");
 static COST_USD: HeaderName = HeaderName::from_static("x-service-rpc-cost-usd");
-/// How many calls were answered without asking a node; they cost the same.
+/// Number of calls answered from the cache; they cost the same.
 static CACHED: HeaderName = HeaderName::from_static("x-service-rpc-cached");
 
-/// Good calls that somebody wants to pay for.
+/// A valid batch of calls to be paid for.
 pub(crate) struct Work {
     pub(super) call: PaidCall,
     pub(super) batch: Batch,
 }
 
-/// Why there is no answer. Nothing was charged. All callers that wait for this request get it.
+/// The reason for a failure; nothing was charged. Shared by all callers that wait for the request.
 #[derive(Debug, Clone)]
 pub(crate) enum Failed {
-    /// The owner has as many requests under way as are allowed.
+    /// The owner has the maximum number of requests in progress.
     Crowded,
     Capped(CapReached),
     Unpaid(HoldRefused),
     Node(NodeError),
-    /// The transaction was not sent, because it could not be written down first.
+    /// The transaction was not sent, because it could not be logged first.
     Unlogged(StoreError),
-    /// A node answered, and the charge could not be recorded.
+    /// A node answered, but the charge could not be recorded.
     Unrecorded(LedgerError),
 }
 
-/// It goes on if the caller hangs up: a node may have acted, and is to be paid for.
+/// Continues if the caller disconnects: a node may have acted, and is charged for.
 impl KeyedWork for Work {
     fn owner(&self) -> OwnerId {
         self.call.holder.owner.id
@@ -102,8 +102,7 @@ impl Work {
         Ok(Arc::new(KeyedAnswer { body, headers, balance_remaining }))
     }
 
-    /// Writes down what is about to be sent, before it is: who, when and the hash, never the
-    /// payload.
+    /// Logs transactions before they are sent: owner, time and hash, never the payload.
     async fn log_transactions(&self, app: &App) -> Result<(), StoreError> {
         let mut hashes =
             self.batch.transactions().map(|(_, hash)| hash.map(|it| it.to_string())).peekable();
@@ -115,7 +114,7 @@ impl Work {
         app.store.commit(Group { writes }).await
     }
 
-    /// The hashes that only a node could tell, for what was written down without one.
+    /// Writes the hashes that only a node could tell, for transactions logged without one.
     fn late_hashes(&self, reply: &Reply) -> Vec<Write> {
         let unknown = self.batch.transactions().filter(|(_, hash)| hash.is_none());
         let hash_of = |position: usize| {
@@ -186,7 +185,7 @@ impl Failed {
 fn headers(credits: u32, price: CreditPrice, cached: usize) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
     headers.insert(&CREDITS, credits.into());
-    // Rounded for display only: the ledger keeps the exact cost.
+    // Rounded for display; the ledger keeps the exact cost.
     if let Ok(cost) = HeaderValue::try_from(price.cost(credits).fixed(8).to_string()) {
         headers.insert(&COST_USD, cost);
     }

@@ -1,4 +1,4 @@
-//! Between the wire's embeddings and the engine's.
+//! Converts between the API's embeddings and the engine's.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::paid::Paid;
 use crate::payment;
 use crate::refusal::Refusal;
 
-/// The specification's bound for one input, where the model has no smaller one.
+/// The specification's limit per input, if the model's is not smaller.
 const INPUT_TOKENS_MAX: u64 = 8192;
 
-/// The specification's bound for every array.
+/// The specification's limit for every array.
 const ENTRIES_MAX: usize = 2048;
 
-/// Checks what depends on the model, and counts.
+/// Checks the fields against the model, and counts tokens.
 pub(super) fn request(
     body: wire_embeddings::EmbeddingRequest,
     spec: &EmbeddingSpec,
@@ -40,7 +40,8 @@ pub(super) fn request(
         wire_embeddings::EmbeddingInput::TokenLists(lists) => EmbeddingInput::Tokens(lists),
     };
     let tokens = Tokens::of(&input);
-    // A model that cannot shorten its vectors refuses even its own length, so that is not sent.
+    // The default number of dimensions is not sent, because models that cannot shorten vectors
+    // refuse the field.
     Ok((Arc::new(EmbeddingRequest { input, dimensions }), tokens))
 }
 
@@ -66,7 +67,7 @@ pub(super) fn reply(
     }
 }
 
-/// Each input that is too long is named by its place.
+/// Adds a fault for each input that is too long, with its index.
 fn check_lengths(input: &wire_embeddings::EmbeddingInput, tokens_max: u64, faults: &mut Faults) {
     let mut check = |place: Option<usize>, tokens: u64| {
         if tokens_max < tokens {
@@ -116,7 +117,7 @@ fn check_dimensions(wanted: u32, spec: &EmbeddingSpec, faults: &mut Faults) {
     }
 }
 
-/// The engine always gives numbers; several engines ignore a wish for base64, so it is done here.
+/// Encodes a vector. Engines always return numbers; base64 is done here, because several ignore it.
 fn write(vector: Vec<f32>, format: EncodingFormat) -> Vector {
     match format {
         EncodingFormat::Float => Vector::Float(vector),

@@ -1,20 +1,20 @@
-//! How many tokens an embedding reads: estimated, at most, and billed.
+//! The tokens of an embedding: estimated, upper bound, and billed.
 
 use engine::{EmbeddingInput, Usage};
 
-/// Tokenizers write a mark or two around each text, and some models a short instruction.
+/// Upper bound per input for tokens that tokenizers and model instructions add.
 const TOKENS_AROUND: u64 = 16;
 
 /// The tokens of all inputs together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tokens {
     pub(super) estimate: u64,
-    /// A token stands for at least one byte of text, so there are never more of them.
+    /// An upper bound: a token stands for at least one byte of text.
     pub(super) most: u64,
 }
 
-/// The estimate of one text that the specification's bound is checked with: 0.95 tokens for each
-/// 3.2 characters, rounded up.
+/// The estimate that the specification's limit is checked against: 0.95 tokens per 3.2 characters,
+/// rounded up.
 pub(super) fn text_estimate(text: &str) -> u64 {
     let characters = number(text.chars().count());
     characters.saturating_mul(19).div_ceil(64)
@@ -34,8 +34,9 @@ impl Tokens {
         Tokens { estimate: sum(&estimates), most: sum(&sizes).saturating_add(around) }
     }
 
-    /// The engine's count if it can be true, or ours. Some servers report the total alone. No
-    /// text is free, and a report that cannot be true must not ruin the caller.
+    /// The engine's count if it is credible, else our estimate. Uses the total, because some
+    /// servers report only that. A text is never free, and an impossible report must not overcharge
+    /// the caller.
     pub(super) fn billed(self, report: Option<Usage>) -> u64 {
         let told = report.map(Usage::total);
         told.filter(|told| 0 < *told && *told <= self.most).unwrap_or(self.estimate)

@@ -1,4 +1,4 @@
-//! `POST /image/background-remove`: a picture in, the same without its background out.
+//! `POST /image/background-remove`: removes the background of an image.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::refusal::picture::refuse_picture;
 use crate::reply::WithHeaders;
 use crate::reply::picture::{PictureFile, PngPictured};
 
-/// The role of the model that removes backgrounds, among those that edit.
+/// Trait of the default model for this endpoint.
 const TRAIT: &str = "background_remove";
 
 impl FileFields for images::CutOutRequest {
@@ -90,7 +90,7 @@ async fn remove_image_background(
     Ok(PngPictured(model_headers::write(file, &resolved)))
 }
 
-/// Exactly one of a file, `image` and `image_url`.
+/// Accepts exactly one of a file, `image` and `image_url`.
 fn picture(
     files: Vec<crate::input::Upload>,
     fields: &images::CutOutRequest,

@@ -1,4 +1,4 @@
-//! `POST /image/edit`: a picture and words in, a picture out.
+//! `POST /image/edit`: changes an image by a prompt.
 
 use std::sync::Arc;
 
@@ -31,9 +31,9 @@ use crate::refusal::picture::refuse_picture;
 use crate::reply::WithHeaders;
 use crate::reply::picture::{PictureFile, Pictured};
 
-/// What the specification takes for the ratio of the picture itself.
+/// The specification's name for the aspect ratio of the image itself.
 const AUTO: &str = "auto";
-/// The tier that is written without a loss.
+/// The resolution tier that is encoded without loss.
 const SMALL_TIER: &str = "1K";
 
 impl FileFields for images::EditRequest {
@@ -85,32 +85,32 @@ pub(super) fn reply(paid: Paid<Finished>, resolved: &Resolved<'_>) -> Pictured {
     Pictured(model_headers::write(file, resolved))
 }
 
-/// What shall become of the pictures.
+/// The options of an edit.
 pub(super) struct Wishes {
     pub(super) prompt: String,
     pub(super) aspect_ratio: Option<String>,
     pub(super) resolution: Option<String>,
-    /// Exactly this size, whatever the model makes.
+    /// The exact size of the result, whatever size the model makes.
     pub(super) size: Option<PictureSize>,
     pub(super) quality: Option<Quality>,
     pub(super) format: Option<Format>,
     pub(super) is_safe: bool,
-    /// Refuses a resolution where the model has none; otherwise it is passed over.
+    /// True refuses a resolution if the model has none; false ignores it.
     pub(super) is_strict: bool,
-    /// Asks for a prompt that is rewritten before it is used.
+    /// True if the caller asks for a rewritten prompt, which is refused.
     pub(super) rewrites_prompt: bool,
-    /// Where the pictures came in.
+    /// Request field of the images, for errors.
     pub(super) field: &'static str,
 }
 
-/// Pictures to be changed, none of them looked at yet.
+/// Images to edit, not decoded yet.
 pub(super) struct Editing {
     pub(super) pictures: Vec<SentPicture>,
     pub(super) mask: Option<SentPicture>,
     pub(super) wishes: Wishes,
 }
 
-/// What was settled before a picture was opened.
+/// Options and prices, determined before an image is decoded.
 struct Terms {
     aspect_ratio: Option<String>,
     resolution: Option<String>,
@@ -120,7 +120,7 @@ struct Terms {
 }
 
 impl Editing {
-    /// The money is held before a picture is opened, which costs us work.
+    /// Holds the money before decoding the images, which is costly.
     pub(super) async fn run(
         self,
         app: &Shared,
@@ -174,7 +174,7 @@ impl Editing {
         paid.map_err(|failure| refuse_picture(failure, &call.request_id))
     }
 
-    /// Everything that depends on the model, with every fault at once.
+    /// Checks everything that depends on the model. Reports every fault at once.
     fn terms(&self, spec: &InpaintSpec) -> Result<Terms, Refusal> {
         let Wishes { prompt, aspect_ratio, quality, field, .. } = &self.wishes;
         let mut faults = Faults::default();
@@ -219,8 +219,8 @@ impl Editing {
 }
 
 impl Editing {
-    /// The tier of the result. A model without tiers makes `1K`, which is what the specification
-    /// takes where none is named.
+    /// The resolution tier of the result. A model without tiers makes `1K`, which is the
+    /// specification's default.
     fn tier(&self, spec: &InpaintSpec) -> Result<Option<String>, frame::Finding> {
         let asked = self.wishes.resolution.as_deref();
         if !spec.resolutions.is_empty() {

@@ -1,4 +1,4 @@
-//! From what an engine made to what a caller gets.
+//! Post-processes an engine's image for the caller.
 
 use bytes::Bytes;
 use domain::frame;
@@ -8,16 +8,16 @@ use wire::images::{ImageFormat, OpenAiFormat, OutputFormat};
 
 use crate::picture_work::Studio;
 
-/// Of what an engine makes, which may be larger than what callers send.
+/// Limits for images of engines, which may be larger than those of callers.
 const BOUNDS: Bounds = Bounds { pixels_min: 1, pixels_max: 40_000_000, side_min: 1 };
 
-/// Whether somebody has looked for what is for adults.
+/// The state of the check for adult content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SafeMode {
     On,
-    /// The caller wants none.
+    /// The caller turned it off.
     Off,
-    /// Neither the model's provider nor a classifier of ours could tell.
+    /// Neither the model's provider nor our classifier gave a result.
     Unavailable,
 }
 
@@ -31,30 +31,30 @@ impl SafeMode {
     }
 }
 
-/// How a picture shall leave.
+/// The post-processing of an image.
 #[derive(Debug, Clone)]
 pub(super) struct Finish {
     pub(super) format: Format,
     pub(super) is_safe: bool,
     pub(super) mark: Option<String>,
-    /// What is written into the file.
+    /// Metadata written into the file.
     pub(super) facts: Option<String>,
     pub(super) size: FinishedSize,
 }
 
-/// How large a picture is that leaves, whatever the engine made. What does not fit is cut off.
+/// The size of the finished image, whatever the engine made. The rest is cropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FinishedSize {
-    /// The caller asked for none.
+    /// Unchanged: the caller asked for no size.
     AsMade,
     /// Exactly these pixels.
     Pixels(PictureSize),
-    /// Any pixels in the form of these sides.
+    /// The aspect ratio of these sides, with any number of pixels.
     Form(PictureSize),
 }
 
 impl FinishedSize {
-    /// The form of a ratio such as `16:9`.
+    /// The aspect ratio of a text such as `16:9`.
     pub(super) fn of_ratio(ratio: Option<&str>) -> FinishedSize {
         let sides = ratio.and_then(frame::parts);
         sides.map_or(FinishedSize::AsMade, |(width, height)| {
@@ -72,19 +72,20 @@ impl FinishedSize {
     }
 }
 
-/// A picture as it leaves.
+/// A finished image.
 #[derive(Debug, Clone)]
 pub(super) struct Finished {
     pub(super) file: Bytes,
     pub(super) format: Format,
     pub(super) is_blurred: bool,
     pub(super) safe_mode: SafeMode,
-    /// Nothing of what was asked for may be seen.
+    /// Set if the image was replaced by a black one because of the engine's policy.
     pub(super) is_violation: bool,
 }
 
 impl Finish {
-    /// Whatever an engine sent is read as strictly as what a caller sends, and told of as its fault.
+    /// Decodes an engine's image in a reader process, but allows data after the image, unlike for
+    /// callers. A failure is the engine's fault.
     pub(super) async fn apply(
         &self,
         studio: &Studio,
@@ -118,7 +119,7 @@ impl Finish {
         Ok(Finished { file: file.into(), format, is_blurred, safe_mode, is_violation: false })
     }
 
-    /// What is sent instead of something that the engine's policy forbids.
+    /// A black image, sent instead of one that the engine's policy forbids.
     pub(super) async fn blacked_out(
         &self,
         studio: &Studio,

@@ -1,4 +1,4 @@
-//! `POST /image/generate`: words in, pictures out.
+//! `POST /image/generate`: generates images from a prompt.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ pub(super) fn spec(model: &Model) -> Result<&ImageSpec, Refusal> {
     }
 }
 
-/// Holds the money, has the pictures made, and settles for as many as there are.
+/// Holds the money, generates the images, and charges for those that were made.
 pub(super) async fn paint(
     app: &Shared,
     call: &PaidCall,

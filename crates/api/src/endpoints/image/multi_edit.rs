@@ -1,4 +1,4 @@
-//! `POST /image/multi-edit`: several pictures and words in, a picture out.
+//! `POST /image/multi-edit`: combines several images by a prompt.
 
 use domain::catalogue::ModelType;
 use wire::images::MultiEditRequest;

@@ -1,4 +1,4 @@
-//! OpenAI's paths to the same work.
+//! OpenAI's paths for images.
 
 pub(in crate::endpoints) mod edits;
 pub(in crate::endpoints) mod generations;
@@ -18,16 +18,16 @@ use crate::payment;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 
-/// A model as OpenAI's clients name it.
+/// A model name sent by OpenAI's clients, with fallbacks.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     name: Option<&'a str>,
-    /// Traits whose model is taken where the name is unknown; the first that a model has counts.
+    /// Traits to try in order if the name is unknown.
     usual: &'a [&'a str],
     kind: ModelType,
 }
 
-/// The model of this name, or the usual one where the name is unknown: clients send the names of
+/// The model of this name, or the fallback if the name is unknown: clients send the names of
 /// OpenAI's own models.
 fn resolve<'a>(
     call: &PaidCall,
@@ -42,7 +42,7 @@ fn resolve<'a>(
     call.resolve(catalogue, known.unwrap_or(TRAIT_DEFAULT), asked.kind)
 }
 
-/// The sides that a size names; none where the model shall choose.
+/// The sides of a size; None if the model chooses.
 const fn sides(size: Option<OpenAiSize>) -> Option<(u32, u32)> {
     match size {
         None | Some(OpenAiSize::Auto) => None,
@@ -56,7 +56,7 @@ const fn sides(size: Option<OpenAiSize>) -> Option<(u32, u32)> {
     }
 }
 
-/// The one of these ratios that comes nearest to these sides.
+/// The ratio in the list that is closest to these sides.
 fn nearest_ratio((width, height): (u32, u32), ratios: &[String]) -> Option<String> {
     let wanted = (f64::from(width) / f64::from(height)).ln();
     let distance = |ratio: &&String| {
@@ -78,7 +78,7 @@ const fn quality(quality: Option<OpenAiQuality>) -> Option<Quality> {
     }
 }
 
-/// The pictures as OpenAI's clients read them, with the headers about them.
+/// The images in OpenAI's response form, with headers.
 fn answer(
     call: &PaidCall,
     resolved: &Resolved<'_>,

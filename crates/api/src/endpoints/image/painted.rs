@@ -1,5 +1,4 @@
-//! Pictures that are made: asked for together, finished one by one, and paid for as many as there
-//! are.
+//! Generates several images concurrently, finishes them one by one, and charges for those made.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,8 +18,8 @@ use crate::payment;
 use crate::picture_work::Studio;
 use crate::reply::WithHeaders;
 
-/// Cancels the engine's work when it is dropped, where that costs nothing. Kept while the caller
-/// waits.
+/// Cancels the engine's work when the caller disconnects, which drops the guard. Only for engines
+/// that do not charge for cancelled work.
 pub(super) struct Watch {
     gone: CancellationToken,
     stops: bool,
@@ -50,20 +49,20 @@ impl Watch {
     }
 }
 
-/// Pictures that can be asked for.
+/// Images to generate.
 pub(super) struct Painting {
     pub(super) studio: Studio,
     pub(super) engine: Arc<dyn ImageEngine>,
     pub(super) model: Arc<Model>,
     pub(super) requests: Vec<Arc<ImageRequest>>,
-    /// For each request, in their order.
+    /// One per request, in the same order.
     pub(super) finishes: Vec<Finish>,
     pub(super) rate: Rate,
-    /// Charged once with the pictures, if any is charged: a search.
+    /// Charged once if any image is charged, such as a web search.
     pub(super) extras: Vec<ChargeLine>,
 }
 
-/// What came of them.
+/// The generated images.
 #[derive(Debug)]
 pub(super) struct Painted {
     pub(super) pictures: Vec<Finished>,
@@ -72,8 +71,8 @@ pub(super) struct Painted {
 }
 
 impl Painting {
-    /// As many pictures as could be made. Those that the engine's policy forbids are black and cost
-    /// nothing; those that failed are left out, unless all of them did.
+    /// Generates as many images as possible. Images that the engine's policy forbids are replaced
+    /// by black ones and are free; failed ones are left out, unless all failed.
     pub(super) async fn run(self, watch: Watch) -> Result<Produced<Painted>, EngineError> {
         let asked_at = Instant::now();
         let answers = self
@@ -122,7 +121,7 @@ fn charge(model: &Model, pictures: u64, rate: Rate, extras: Vec<ChargeLine>) -> 
     payment::lines_charge(model, lines)
 }
 
-/// Adds the headers about pictures.
+/// Adds the headers about safe mode and content violations.
 pub(super) fn with_verdicts<T>(answer: WithHeaders<T>, pictures: &[Finished]) -> WithHeaders<T> {
     let is_blurred = pictures.iter().any(|it| it.is_blurred);
     let is_violation = pictures.iter().any(|it| it.is_violation);

@@ -1,5 +1,5 @@
-//! What a request for pictures comes to: everything that depends on its model is checked here, and
-//! every fault told at once.
+//! Turns a request for images into engine requests. Checks everything that depends on the model,
+//! and reports every fault at once.
 
 use domain::catalogue::{ImageSpec, Quality as ModelQuality};
 use domain::entropy::Entropy;
@@ -15,25 +15,25 @@ use super::finish::FinishedSize;
 use super::sent_picture::SentPicture;
 use crate::refusal::Refusal;
 
-/// The refusal of `enhance_prompt`.
+/// The fault message for `enhance_prompt`.
 pub(super) const NOT_REWRITTEN: &str = "Prompts are not rewritten here; leave it out, or false";
-/// Of a style reference that says none.
+/// Default strength of a style reference.
 const STYLE_STRENGTH: f64 = 0.5;
-/// Seeds are within this, on both sides of zero.
+/// Largest absolute value of a seed.
 const SEED_MAX: u64 = 999_999_999;
 
-/// Pictures to be made, each with its own seed.
+/// Images to generate, each with its own seed.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) requests: Vec<ImageRequest>,
-    /// Not opened yet, for all of them.
+    /// Style references for all images, not decoded yet.
     pub(super) styles: Vec<Style>,
     pub(super) rate: Rate,
-    /// Of each picture as it leaves.
+    /// The size of each finished image.
     pub(super) size: FinishedSize,
 }
 
-/// A picture whose style was asked for, and how much it counts.
+/// An image whose style is used, with its strength.
 #[derive(Debug)]
 pub(super) struct Style {
     pub(super) given: SentPicture,
@@ -120,7 +120,7 @@ fn check_variants(body: &images::ImageRequest, faults: &mut Faults) {
     }
 }
 
-/// Prompts are passed on as they are.
+/// Refuses options about rewriting prompts: prompts are sent unchanged.
 fn check_rewriting(body: &images::ImageRequest, spec: &ImageSpec, faults: &mut Faults) {
     if body.enhance_prompt == Some(true) {
         faults.at(["enhance_prompt"]).push(NOT_REWRITTEN);
@@ -171,7 +171,7 @@ fn steps(asked: Option<u32>, spec: &ImageSpec, faults: &mut Faults) -> u32 {
     steps
 }
 
-/// Models without qualities pass it over.
+/// The quality. Ignored for models without qualities.
 fn quality(asked: Option<Quality>, spec: &ImageSpec, faults: &mut Faults) -> Option<ModelQuality> {
     match chosen_quality(asked, &spec.qualities) {
         Ok(quality) => quality,
@@ -209,7 +209,7 @@ pub(super) const fn quality_name(quality: ModelQuality) -> &'static str {
     }
 }
 
-/// Pixels where the model is sized by them, and otherwise the ratio that was asked for.
+/// The pixels if the model is sized by them, else the requested ratio.
 fn finished_size(framed: &Framed) -> FinishedSize {
     let Framed { width, height, aspect_ratio, resolution } = framed;
     if aspect_ratio.is_none() && resolution.is_none() {
@@ -229,7 +229,7 @@ pub(super) fn any_seed(entropy: &dyn Entropy) -> i64 {
     i64::try_from(u64::from_le_bytes(bytes) % (SEED_MAX + 1)).unwrap_or(0)
 }
 
-/// What a file says about how it was made.
+/// Metadata for the file: the parameters of the generation.
 pub(super) fn facts(body: &images::ImageRequest, model: &str, request: &ImageRequest) -> String {
     json!({
         "prompt": body.prompt,

@@ -1,4 +1,4 @@
-//! The pictures that a caller sent: as files, in base64, as data URLs, or under an address.
+//! Images sent by callers: as files, in base64, as data URLs or as URLs.
 
 use bytes::Bytes;
 use domain::media::{self, Source};
@@ -10,14 +10,14 @@ use crate::input::{FILE_BYTES_MAX, Upload};
 use crate::picture_work::{self, Studio};
 use crate::refusal::Refusal;
 
-/// The specification's bounds.
+/// The specification's limits.
 const PIXELS_MIN: u64 = 65_536;
 pub(in crate::endpoints) const PIXELS_MAX: u64 = 33_177_600;
-/// Engines see nothing in less.
+/// The shortest side that engines can use.
 pub(in crate::endpoints) const SIDE_MIN: u32 = 64;
 const BASE64_TOO_LARGE: usize = FILE_BYTES_MAX.div_ceil(3) * 4;
 
-/// A picture that has not been looked at, and the field that it came in.
+/// An image that was not decoded yet, with its request field.
 #[derive(Debug)]
 pub(in crate::endpoints) struct SentPicture {
     field: String,
@@ -36,7 +36,7 @@ impl SentPicture {
         SentPicture { field, content: Content::Bytes(upload.bytes) }
     }
 
-    /// Base64, a data URL, or an address.
+    /// Parses base64, a data URL or a URL.
     pub(in crate::endpoints) fn text(
         field: impl Into<String>,
         text: &str,
@@ -64,13 +64,13 @@ impl SentPicture {
         Ok(SentPicture { field, content: Content::Bytes(bytes.into()) })
     }
 
-    /// Reads it within the bounds of edits, and writes it as engines take it.
+    /// Decodes the image within the limits of edits, and encodes it for engines.
     pub(super) async fn open(self, studio: &Studio) -> Result<Picture, Refusal> {
         let bounds = Bounds { pixels_min: PIXELS_MIN, pixels_max: PIXELS_MAX, side_min: SIDE_MIN };
         self.open_within(studio, bounds, None).await
     }
 
-    /// The same within other bounds, and made smaller where it is too large.
+    /// The same within other limits, scaled down if `resize` says so.
     pub(in crate::endpoints) async fn open_within(
         self,
         studio: &Studio,
@@ -100,7 +100,7 @@ impl SentPicture {
     }
 }
 
-/// The one picture of a request, as a file or as text.
+/// The only image of a request, as a file or as text.
 pub(super) fn one(
     files: Vec<Upload>,
     field: &'static str,
@@ -118,7 +118,7 @@ pub(super) fn one(
     }
 }
 
-/// The files of one field, which may be written as a list.
+/// The files of one field, with or without `[]` in its name.
 pub(super) fn named(files: Vec<Upload>, field: &'static str) -> impl Iterator<Item = Upload> {
     files.into_iter().filter(move |it| it.field.trim_end_matches("[]") == field)
 }

@@ -1,4 +1,4 @@
-//! `GET /image/styles`: the styles that a request may name.
+//! `GET /image/styles`: lists the style presets.
 
 use domain::styles;
 use wire::images::StyleList;

@@ -1,4 +1,4 @@
-//! `POST /image/upscale`: a picture in, a larger one out.
+//! `POST /image/upscale`: enlarges an image.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use crate::reply::picture::{PictureFile, PngPictured};
 
 const SCALE_DEFAULT: f64 = 2.0;
 const CREATIVITY_DEFAULT: f64 = 0.5;
-/// Of the enlarged picture.
+/// Limit for the enlarged image.
 const PIXELS_MAX: u64 = 16_777_216;
 
 impl FileFields for UpscaleRequest {
@@ -93,7 +93,7 @@ async fn upscale_image(
     Ok(PngPictured(model_headers::write(file, &resolved)))
 }
 
-/// A picture that is not enlarged must at least be improved.
+/// The scale. With a scale of 1, `enhance` is required.
 fn scale(fields: &UpscaleRequest) -> Result<f64, Refusal> {
     let scale = fields.scale.unwrap_or(SCALE_DEFAULT);
     let enhances = fields.enhance == Some(true);

@@ -1,4 +1,4 @@
-//! `GET /models/compatibility_mapping`: which model answers to other services' names.
+//! `GET /models/compatibility_mapping`: maps names of other services' models to ours.
 
 use domain::catalogue::ModelType;
 use wire::models::{CompatibilityMapping, CompatibilityQuery, ListObject, ModelType as WireType};

@@ -1,4 +1,4 @@
-//! `GET /models/{id}`: one model, by its id or by any other name it answers to.
+//! `GET /models/{id}`: one model, by its id, a trait or a compatible name.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

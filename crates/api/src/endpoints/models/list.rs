@@ -1,4 +1,4 @@
-//! `GET /models`: the models on offer.
+//! `GET /models`: lists the models.
 
 use wire::models::{ListObject, ModelList, ModelsQuery};
 

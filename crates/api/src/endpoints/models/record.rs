@@ -1,4 +1,4 @@
-//! A catalogue entry as the listing shows it.
+//! A catalogue entry in the response's form.
 
 mod price;
 mod words;
@@ -64,7 +64,7 @@ fn common(model: &Model, now: Timestamp) -> wire::CommonSpec {
         model_source: model.source.clone(),
         privacy: words::privacy(model.privacy),
         offline: model.offline,
-        // Everybody may call a beta model here.
+        // Beta models are open to all callers here.
         beta: false,
         beta_model: model.beta,
         traits: model.traits.clone(),
@@ -260,7 +260,7 @@ fn video_spec(common: wire::CommonSpec, video: &VideoSpec) -> wire::VideoSpec {
     }
 }
 
-/// A list that is left out when it is empty.
+/// The items; None if there are none.
 fn listed<T: Clone>(items: &[T]) -> Option<Vec<T>> {
     (!items.is_empty()).then(|| items.to_vec())
 }

@@ -1,4 +1,4 @@
-//! `GET /models/traits`: which model plays which role.
+//! `GET /models/traits`: maps traits to models.
 
 use wire::models::{ListObject, ModelTraits, ModelsQuery};
 

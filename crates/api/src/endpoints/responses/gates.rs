@@ -1,4 +1,4 @@
-//! What a model must be able to do for a request, and the request as it suits the model.
+//! Checks a request against the capabilities of a model, and adapts it to the model.
 
 use domain::catalogue::{Capability, TextSpec};
 use engine::{ChatRequest, Content, Message, Part, PartKind, Reasoning, ResponseFormat};
@@ -6,7 +6,7 @@ use schema_check::{Faults, PathStep};
 
 use super::turns::StandIn;
 
-/// The request as one model gets it, or everything that keeps the model from taking it.
+/// The request for one model, or every reason why the model cannot take it.
 pub(super) fn fit(
     chat: &ChatRequest,
     stand_ins: &[StandIn],
@@ -21,7 +21,7 @@ pub(super) fn fit(
     Ok(fitted(chat, text))
 }
 
-/// Puts what a model can read in the places of documents.
+/// Replaces documents by parts that the model can read.
 fn stand_in(chat: &mut ChatRequest, stand_ins: &[StandIn], faults: &mut Faults) {
     let parts = chat.messages.iter_mut().flat_map(|message| match message {
         Message::User { content: Content::Parts(parts), .. } => parts.as_mut_slice(),
@@ -36,7 +36,7 @@ fn stand_in(chat: &mut ChatRequest, stand_ins: &[StandIn], faults: &mut Faults) 
     }
 }
 
-/// Every fault at once, each at its field.
+/// Every fault, each at its field.
 fn faults(chat: &ChatRequest, text: &TextSpec) -> Faults {
     let mut faults = Faults::default();
     if text.has(Capability::E2ee) {
@@ -73,8 +73,8 @@ fn faults(chat: &ChatRequest, text: &TextSpec) -> Faults {
     faults
 }
 
-/// A model that does not think is not told how to, and one that sees one picture at a time sees the
-/// latest.
+/// Removes reasoning options for models without reasoning, and all but the latest images for models
+/// without `MultipleImages`.
 fn fitted(mut chat: ChatRequest, text: &TextSpec) -> ChatRequest {
     if !text.has(Capability::Reasoning) {
         chat.reasoning = Reasoning::default();
@@ -88,7 +88,7 @@ fn fitted(mut chat: ChatRequest, text: &TextSpec) -> ChatRequest {
     chat
 }
 
-/// How many pictures the model would see.
+/// The number of images that the model would get.
 fn images(chat: &ChatRequest, text: &TextSpec) -> u64 {
     let mut counts = chat.messages.iter().map(images_in).filter(|count| 0 < *count);
     if text.has(Capability::MultipleImages) {

@@ -1,4 +1,4 @@
-//! One thing that the model did, while it is being done and afterwards.
+//! One output item of a response, in progress or completed.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::endpoints::citations;
 pub(super) struct Item {
     pub(super) id: String,
     pub(super) kind: Kind,
-    /// What was thought or said, or the arguments of a call.
+    /// The reasoning, the text, the search query, or the arguments of a call.
     pub(super) text: String,
     pub(super) status: ItemStatus,
-    /// What a text may cite.
+    /// Sources that a text may cite.
     pub(super) sources: Arc<[WebSearchCitation]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A search of the web, whose words are the text.
+    /// A web search; the text is its query.
     Search,
     Reasoning,
     Text,
@@ -34,7 +34,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What the ids of such items begin with.
+    /// Prefix of the ids of such items.
     pub(super) fn prefix(&self) -> &'static str {
         match self {
             Kind::Search => "ws",
@@ -46,7 +46,7 @@ impl Kind {
 }
 
 impl Item {
-    /// The item as clients read it. One that has just begun has nothing in it yet.
+    /// The item in the response's form. A message in progress has no content yet.
     pub(super) fn output(&self) -> OutputItem {
         let id = self.id.clone();
         match &self.kind {
@@ -81,7 +81,7 @@ impl Item {
         }
     }
 
-    /// The one part of a message; other items have none.
+    /// The only part of a message; None for other items.
     pub(super) fn part(&self) -> Option<OutputPart> {
         let text = self.text.clone();
         match &self.kind {

@@ -1,4 +1,4 @@
-//! What this service cannot do is refused, not quietly dropped.
+//! Refuses options that this service does not support, instead of ignoring them.
 
 use schema_check::{Faults, PathStep};
 use wire::chat::SearchMode;
@@ -15,12 +15,12 @@ const NO_FILE_SEARCH: &str =
 const NO_INTERPRETER: &str = "This service runs no code; offer a function of your own instead";
 const NO_COMPUTER: &str = "This service operates no computer; offer a function of your own instead";
 
-/// What can be searched for a request.
+/// The searches available for a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Searchable {
-    /// The web, from here.
+    /// Web search, by this service.
     pub(super) web: bool,
-    /// X, by the provider of the model.
+    /// X search, by the model's provider.
     pub(super) x: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A whole answer in the words of this API.
+//! A whole answer in the form of the Responses API.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ use crate::endpoints::chat::thoughts;
 use crate::paid_chat::PaidAnswer;
 use crate::request_id::RequestId;
 
-/// What is known of a response before it begins.
+/// The fields of a response that are known before it begins.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     pub(super) request_id: RequestId,
     pub(super) created: i64,
     pub(super) model: String,
     pub(super) echo: Echo,
-    /// Whether thoughts that stand in the text itself are taken out of it.
+    /// True if `<think>` blocks are removed from the text, and reasoning with them.
     pub(super) strips_thoughts: bool,
-    /// What was searched for on the web, if anything was found.
+    /// The query of the web search, if it had results.
     pub(super) query: Option<String>,
     pub(super) sources: Arc<[WebSearchCitation]>,
 }
@@ -47,7 +47,7 @@ impl Frame {
         }
     }
 
-    /// A response that is over.
+    /// A response that has ended.
     pub(super) fn ended(
         &self,
         finish: FinishReason,
@@ -89,7 +89,7 @@ pub(super) fn whole(frame: Frame, answered: PaidAnswer) -> Response {
     frame.ended(finish, output.collect(), answered.settled.usage)
 }
 
-/// How an item ends that was being made when the answer ended.
+/// The status of an item that was in progress when the answer ended.
 pub(super) fn last_status(finish: FinishReason) -> ItemStatus {
     match cut_short(finish) {
         Some(_) => ItemStatus::Incomplete,
@@ -105,7 +105,7 @@ fn cut_short(finish: FinishReason) -> Option<IncompleteReason> {
     }
 }
 
-/// Thoughts first, then calls, then words. A message that says nothing is left out.
+/// Reasoning first, then calls, then text. Empty messages are left out.
 fn parts(choice: Choice) -> Vec<(Kind, String)> {
     let mut parts = Vec::new();
     parts.extend(choice.reasoning.map(|text| (Kind::Reasoning, text)));

@@ -1,4 +1,4 @@
-//! From what a caller sent to what an engine is asked, and what the answer repeats of it.
+//! Turns a response request into an engine request, and into the fields that the response repeats.
 
 use engine::{ChatRequest, Content, Message, Reasoning, ResponseFormat, Sampling};
 use schema_check::Faults;
@@ -14,15 +14,15 @@ use crate::endpoints::chat::request::options::effort;
 use crate::endpoints::persona::Preamble;
 use crate::refusal::Refusal;
 
-/// What schemas are called whose callers do not say.
+/// Default name of a schema.
 const SCHEMA_NAME: &str = "response";
 
 pub(super) struct Translated {
     pub(super) chat: ChatRequest,
-    /// What models get that cannot read documents, for each of the chat's in its order.
+    /// Replacements of documents for models that cannot read them, in the order of the documents.
     pub(super) stand_ins: Vec<StandIn>,
     pub(super) echo: Echo,
-    /// Whether thoughts that stand in the text itself are taken out of it.
+    /// True if `<think>` blocks are removed from the text, and reasoning with them.
     pub(super) strips_thoughts: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn translate(
     let tool_choice = tools::choice(body.tool_choice, &mut faults);
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;
     let echo = Echo::of(&offered, has_search, tool_choice.as_ref(), body.parallel_tool_calls);
-    // A search that is required has been made before the model is asked.
+    // A required search was already made by us.
     let tool_choice = tool_choice.filter(|_| !has_search || !offered.is_empty());
     let (format, verbosity) = body.text.map_or((None, None), |text| (text.format, text.verbosity));
     let sampling =

@@ -1,4 +1,4 @@
-//! A streamed response as the numbered events that clients of this API read.
+//! Encodes a streamed response as the numbered events of the Responses API.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ pub(super) struct ResponseSseEncoder {
     frame: Frame,
     script: Script,
     is_begun: bool,
-    /// By their place in the output.
+    /// By output index.
     items: Vec<Item>,
-    /// Where each call stands, by the engine's number for it.
+    /// Output index of each call, by the engine's index.
     calls: BTreeMap<u32, usize>,
-    /// If thoughts are to be left out of the text.
+    /// Set if `<think>` blocks are removed from the text.
     filter: Option<ThoughtFilter>,
     finish: FinishReason,
 }
@@ -48,7 +48,7 @@ impl ResponseSseEncoder {
         let response = self.frame.response(ResponseStatus::InProgress, Vec::new());
         self.script.tell_response("response.created", &response, events);
         self.script.tell_response("response.in_progress", &response, events);
-        // The search was made before the model was asked, so it is over when its events are sent.
+        // The search was made before the model was called, so it is already complete.
         if let Some(query) = self.frame.query.clone() {
             let index = self.open(Kind::Search, events);
             self.items[index].text = query;
@@ -57,7 +57,7 @@ impl ResponseSseEncoder {
     }
 
     fn chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
-        // One answer was asked for, so there is one choice.
+        // The request has one choice.
         for delta in chunk.deltas.into_iter().filter(|delta| delta.index == 0) {
             let ChoiceDelta { reasoning, content, refusal, tool_calls, finish, .. } = delta;
             if !self.frame.strips_thoughts {
@@ -105,8 +105,8 @@ impl ResponseSseEncoder {
         }
     }
 
-    /// What was being said ends when something else begins. Calls stay open, because the pieces of
-    /// several may come mixed.
+    /// Opens an item, and closes those before it. Calls stay open, because deltas of several calls
+    /// may be interleaved.
     fn open(&mut self, kind: Kind, events: &mut Vec<u8>) -> usize {
         for index in 0..self.items.len() {
             if !matches!(self.items[index].kind, Kind::Call { .. }) {
@@ -129,7 +129,7 @@ impl ResponseSseEncoder {
     }
 
     fn end(&mut self, settled: &Settled, events: &mut Vec<u8>) {
-        // What only looked like the beginning of a thought.
+        // Text kept back as the possible start of a tag.
         let rest = self.filter.as_mut().map(ThoughtFilter::finish).unwrap_or_default();
         self.say(Kind::Text, &rest, events);
         for index in 0..self.items.len() {
@@ -174,7 +174,7 @@ impl SseEncoder for ResponseSseEncoder {
     }
 }
 
-/// Writes events and numbers them.
+/// Writes events with sequence numbers.
 #[derive(Default)]
 struct Script {
     next: u64,
@@ -186,7 +186,7 @@ const SEARCHED: [&str; 3] = [
     "response.web_search_call.searching",
     "response.web_search_call.completed",
 ];
-/// Every message has one part.
+/// Every message has exactly one part.
 const CONTENT_INDEX: usize = 0;
 
 impl Script {

@@ -1,4 +1,4 @@
-//! The functions that a model may call.
+//! Functions that a model may call.
 
 use engine::ToolChoice;
 use schema_check::{Faults, PathStep};
@@ -6,7 +6,7 @@ use serde_json::value::to_raw_value;
 use wire::chat::{Function, ToolChoiceMode, ToolKind};
 use wire::responses::{EchoedTool, EchoedToolChoice, ResponseTool, ResponseToolChoice};
 
-/// What a response repeats of its request.
+/// The fields of the request that a response repeats.
 #[derive(Debug, Clone)]
 pub(super) struct Echo {
     pub(super) parallel_tool_calls: bool,
@@ -41,8 +41,7 @@ impl Echo {
     }
 }
 
-/// The functions among the tools. Other kinds are run by other services, and a model that is not
-/// offered them does without.
+/// The functions among the tools. Other kinds of tools are not passed to the model.
 pub(super) fn offered(tools: Vec<ResponseTool>, faults: &mut Faults) -> Vec<Function> {
     let mut offered = Vec::new();
     for (index, tool) in tools.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! From the items of a conversation to the turns of a chat.
+//! Turns the items of a conversation into chat messages.
 
 use domain::media::{self, check_picture};
 use engine::{AssistantTurn, Content, Message, Part, PartKind, ToolCall};
@@ -13,21 +13,21 @@ use wire::responses::{
 use crate::endpoints::document::{Documents, File, not_passed};
 use crate::hosts::Judged;
 
-/// Of one message.
+/// Per message.
 const IMAGES_MAX: usize = 10;
 const FILES_MAX: usize = 5;
 
-/// What is known of all that was sent beside text.
+/// Check results and texts of media and documents.
 #[derive(Clone, Copy)]
 pub(super) struct Sent<'a> {
     pub(super) hosts: &'a Judged,
     pub(super) documents: &'a Documents,
 }
 
-/// What stands in for a document where the model cannot read it, or why nothing does.
+/// The replacement of a document for models that cannot read it, or why there is none.
 pub(super) type StandIn = Result<PartKind, String>;
 
-/// The turns, after what stands before them all.
+/// The messages, after the system prompts.
 pub(super) fn of(
     system: [Option<&str>; 2],
     input: Input,
@@ -50,7 +50,7 @@ pub(super) fn of(
     under(system, turns)
 }
 
-/// The documents that were sent inside the request, taken out of it.
+/// The documents sent as data URLs, moved out of the request.
 pub(super) fn taken(input: &mut Input) -> Vec<File> {
     let Input::Items(items) = input else { return Vec::new() };
     let mut files = Vec::new();
@@ -67,8 +67,7 @@ pub(super) fn taken(input: &mut Input) -> Vec<File> {
     files
 }
 
-/// Writes every address as it was parsed for the check, so that the engine fetches what was
-/// checked.
+/// Replaces every URL by its parsed form, so that the engine fetches what was checked.
 pub(super) fn normalise(input: &mut Input) {
     let Input::Items(items) = input else { return };
     for item in items {
@@ -92,7 +91,7 @@ pub(super) fn normalise(input: &mut Input) {
     }
 }
 
-/// Every picture and document of the conversation, wherever it lies.
+/// The URLs of all images and documents, data URLs included.
 pub(super) fn addresses(input: &Input) -> impl Iterator<Item = &str> {
     let items = match input {
         Input::Text(_) => &[],
@@ -116,8 +115,8 @@ pub(super) fn addresses(input: &Input) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Puts instructions before the turns. Many templates know one system message only, so those that
-/// the conversation begins with are joined to it.
+/// Puts the system prompts before the messages. Many chat templates accept only one system message,
+/// so those at the start of the conversation are merged into it.
 fn under(system: [Option<&str>; 2], mut turns: Vec<Message>) -> Vec<Message> {
     let mut texts: Vec<String> = system.into_iter().flatten().map(str::to_owned).collect();
     while let Some(Message::System { content: Content::Text(text), .. }) = turns.first() {
@@ -132,7 +131,7 @@ fn under(system: [Option<&str>; 2], mut turns: Vec<Message>) -> Vec<Message> {
     turns
 }
 
-/// Adds to the instructions before the conversation.
+/// Appends to the system message at the start.
 pub(super) fn add_instructions(turns: &mut Vec<Message>, added: &str) {
     match turns.first_mut() {
         Some(Message::System { content: Content::Text(text), .. }) => {
@@ -162,12 +161,12 @@ fn add(turns: &mut Vec<Message>, item: InputItem, reader: Reader<'_>) {
             let content = Content::Text(text);
             turns.push(Message::Tool { call_id: output.call_id, content });
         }
-        // Nothing was stored that they could stand for.
+        // They refer to stored data, and nothing is stored.
         InputItem::Reasoning(_) | InputItem::ItemReference(_) | InputItem::Search(_) => {}
     }
 }
 
-/// Calls belong to the turn in which the model made them.
+/// Adds a call to the assistant's turn before it, or to a new one.
 fn add_call(turns: &mut Vec<Message>, call: FunctionCall) {
     let FunctionCall { call_id, name, arguments, .. } = call;
     let call = ToolCall { id: call_id, name, arguments, extra: Map::new() };
@@ -195,7 +194,7 @@ fn turn(message: InputMessage, mut reader: Reader<'_>) -> Message {
     }
 }
 
-/// Reads the parts of one message.
+/// Converts the parts of one message.
 struct Reader<'a> {
     index: usize,
     sent: &'a Sent<'a>,
@@ -206,7 +205,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// One part of text is a plain text, which every engine takes.
+    /// A single text part becomes plain text, which every engine accepts.
     fn content(&mut self, parts: Vec<InputPart>, is_user: bool) -> Content {
         let mut kinds: Vec<PartKind> = Vec::with_capacity(parts.len());
         for (position, part) in parts.into_iter().enumerate() {

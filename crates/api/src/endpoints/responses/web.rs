@@ -1,4 +1,4 @@
-//! What the web is asked for a response, as its caller wants.
+//! The web search of a response, as the request asks for it.
 
 use engine::XSearch;
 use wire::chat::{SearchMode, ToolChoiceMode};
@@ -9,26 +9,26 @@ use wire::responses::{
 
 use crate::endpoints::web_context::{self, LastMessage, Wish};
 
-/// Pages that a search tells of, by how much a model shall read.
+/// Search results by `search_context_size`.
 const RESULTS_FEW: usize = 4;
 const RESULTS_MANY: usize = 12;
 
 pub(super) const X_SEARCH: &str = "x_search";
 
-/// What is wanted of the web, and for what.
+/// The requested web access, with its input.
 pub(super) struct Asked {
     pub(super) wish: Wish,
     pub(super) message: LastMessage,
-    /// Where the user is, as a sentence for the model.
+    /// The user's location, as a sentence for the model.
     pub(super) location: Option<String>,
 }
 
-/// Whether a tool is the search of the web.
+/// True if a tool is the web search.
 pub(super) fn is_search(tool: &ResponseTool) -> bool {
     matches!(tool.kind.as_str(), "web_search" | "web_search_preview")
 }
 
-/// The search of X that a provider is to make, as a tool or an option asks for it.
+/// The X search for the provider, requested by a tool or an option.
 pub(super) fn x_search(tools: &[ResponseTool], is_wanted: bool) -> Option<XSearch> {
     let Some(tool) = tools.iter().find(|tool| tool.kind == X_SEARCH) else {
         return is_wanted.then(XSearch::default);
@@ -42,7 +42,7 @@ pub(super) fn x_search(tools: &[ResponseTool], is_wanted: bool) -> Option<XSearc
 }
 
 impl Asked {
-    /// `usual` is how a search is decided on if the caller says nothing.
+    /// `usual` is the search mode if the request sets none.
     pub(super) fn of(body: &ResponseRequest, usual: SearchMode) -> Asked {
         let options = body.service_parameters.as_ref();
         let tool = body.tools.iter().flatten().find(|tool| is_search(tool));
@@ -69,8 +69,7 @@ impl Asked {
     }
 }
 
-/// A request that offers the search tool leaves it to us whether to search; one that requires a
-/// tool does not.
+/// The search mode if the tool is offered: automatic, or always if a tool is required.
 fn by_tool(choice: Option<&ResponseToolChoice>) -> SearchMode {
     match choice {
         Some(ResponseToolChoice::Mode(ToolChoiceMode::None)) => SearchMode::Off,
@@ -95,7 +94,7 @@ fn sentence(location: &UserLocation) -> Option<String> {
     Some(sentence).filter(|it| !it.is_empty())
 }
 
-/// What the user and the model said, in order.
+/// The texts of the user and the model, in order.
 pub(super) fn turns(input: &Input) -> Vec<&str> {
     match input {
         Input::Text(text) => vec![text.as_str()],

@@ -1,4 +1,4 @@
-//! `GET /tee/attestation`: a fresh proof of where a model runs.
+//! `GET /tee/attestation`: a fresh proof of the hardware that a model runs on.
 
 use domain::catalogue::ModelType;
 use domain::limits::tiers::LimitClass;
@@ -57,7 +57,7 @@ async fn get_attestation(
 struct Asked<'a> {
     model: &'a str,
     nonce: &'a str,
-    /// How many were asked, with the one that answered.
+    /// Routes tried, including the one that answered.
     routes: usize,
 }
 

@@ -1,9 +1,9 @@
-//! What an Intel TDX quote says about the key and the nonce it was made for.
+//! Checks that an Intel TDX quote is bound to the signing key and the nonce.
 //!
-//! The quote carries 64 bytes of the enclave's choosing: the address of its signing key, padded
-//! with zeros, and the caller's nonce. Intel's signature is not checked here: that takes
-//! certificates and revocation lists that change from day to day. So a proof is never
-//! called verified, and the caller checks it with tools that it trusts.
+//! The quote contains 64 bytes set by the enclave: the address of its signing key, padded with
+//! zeros, and the caller's nonce. Intel's signature is not checked here: that needs certificates
+//! and revocation lists that change daily. So a proof is never reported as verified, and the caller
+//! checks it with tools that it trusts.
 
 use engine::Attestation;
 use moment::Timestamp;
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use wire::tee::{AddressBinding, EvidenceCheck, NonceBinding, ServerVerification};
 
 const HEADER_BYTES: usize = 48;
-/// The body of version 4 follows its header; version 5 puts a type and a length before it.
+/// In version 5, a type and a length precede the body; in version 4, nothing does.
 const DESCRIPTOR_BYTES: usize = 6;
 const REPORT_DATA_AT: usize = 520;
 const REPORT_DATA_BYTES: usize = 64;
@@ -24,7 +24,7 @@ const TDX_UNCHECKED: &str = "the signature of the quote and its certificates are
 const NVIDIA_UNCHECKED: &str = "the evidence of the GPU is not checked by this service; send it to \
      a verifier of your own";
 
-/// Whether all of it holds.
+/// True if all checks passed.
 pub(super) fn is_verified(checked: &ServerVerification) -> bool {
     checked.tdx.valid
         && checked.nvidia.as_ref().is_none_or(|it| it.valid)
@@ -74,7 +74,7 @@ fn names(held: &[u8], address: &str) -> bool {
     named == address && padding.iter().all(|byte| *byte == 0)
 }
 
-/// From hexadecimal, with or without `0x`.
+/// Decodes hexadecimal digits, with or without `0x`.
 fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x").unwrap_or(text).as_bytes();
     if !digits.len().is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! `GET /tee/signature`: an enclave's signature under an answer that it gave.
+//! `GET /tee/signature`: an enclave's signature for one of its answers.
 
 use domain::catalogue::ModelType;
 use domain::limits::tiers::LimitClass;
@@ -40,7 +40,7 @@ async fn get_signature(
     let resolved = resolved.map_err(refuse_model)?;
     require_enclave(resolved.model)?;
     let ours = query.request_id.strip_prefix("chatcmpl-").unwrap_or(&query.request_id);
-    // An answer from before a restart can still be named as the enclave names it.
+    // After a restart the mapping is lost; then the caller may send the enclave's own id.
     let upstream_id = app.engines.answer_names.find(ours);
     let upstream_id = upstream_id.unwrap_or_else(|| query.request_id.clone());
     let mut failure = EngineError::Misconfigured { cause: "no route to an enclave".to_owned() };

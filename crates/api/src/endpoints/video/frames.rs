@@ -1,5 +1,5 @@
-//! The pictures that a video starts and ends with. Where the engine fetches nothing itself they are
-//! fetched here, opened in the reader and written anew.
+//! The first and last frames of a video. If the engine does not fetch URLs, the images are fetched
+//! here, decoded in the reader and encoded again.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::paid::queued::{Opening, check};
 use crate::picture_work::Studio;
 use crate::refusal::Refusal;
 
-/// No model makes larger frames; a job keeps its pictures until it ends.
+/// No model makes larger frames, and a job stores its images until it ends.
 const SIDE_MAX: u32 = 2048;
 
-/// What is still to be done to the request, if anything.
+/// The step that prepares the frames, if one is needed.
 pub(super) fn opening(
     request: &VideoRequest,
     engine: &Arc<dyn MediaEngine>,
@@ -51,7 +51,7 @@ async fn with_frames_opened(
     Ok(request)
 }
 
-/// A data URL of the picture, written anew.
+/// The image as a data URL, encoded again.
 async fn opened(field: &str, text: &str, studio: &Studio) -> Result<String, Refusal> {
     let side_min = u64::from(SIDE_MIN);
     let bounds =

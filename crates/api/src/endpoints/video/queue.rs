@@ -1,4 +1,4 @@
-//! `POST /video/queue`: a video is held for, queued, and made later.
+//! `POST /video/queue`: holds the price of a video and queues it.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ async fn queue_video(
     Ok(Queued::new(given, &resolved))
 }
 
-/// Another video model, for a caller whose prompt this one's provider refuses.
+/// Another video model, suggested if this one's provider refuses the prompt.
 fn alternative(catalogue: &Catalogue, model: &Model, now: Timestamp) -> Option<String> {
     let mut others = catalogue.list(Selection::Type(ModelType::Video), now);
     let other = others.find(|other| other.id != model.id && !other.offline);

@@ -1,4 +1,4 @@
-//! `POST /video/quote`: what a video would cost.
+//! `POST /video/quote`: returns the price of a video.
 
 use domain::catalogue::{ModelSpec, ModelType};
 use money::Cost;
@@ -39,7 +39,7 @@ async fn quote_video(
     };
     let mut faults = Faults::default();
     request::check_duration(body.duration, spec, &mut faults);
-    // What a model does not have is passed over, as long as it has no part in the price.
+    // Options that the model does not have are ignored here, since they do not change the price.
     let resolution = body.resolution.filter(|_| !spec.resolutions.is_empty());
     let resolution = request::resolution(resolution, spec, &mut faults);
     faults.into_result().map_err(|faults| Refusal::invalid(&faults))?;

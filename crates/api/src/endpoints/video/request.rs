@@ -1,4 +1,4 @@
-//! From a request for a video to what its model is asked.
+//! Turns a request for a video into an engine request.
 
 use domain::catalogue::{VideoKind, VideoSpec};
 use domain::media;
@@ -13,13 +13,13 @@ const AUDIO_BYTES_MAX: usize = 15 * 1024 * 1024;
 const AUDIO_TYPES: [&str; 5] =
     ["audio/wav", "audio/wave", "audio/x-wav", "audio/mpeg", "audio/mp3"];
 
-/// Of the videos that keyframes count in.
+/// Frame rate that keyframe indexes refer to.
 const FRAMES_PER_SECOND: u64 = 24;
 
-/// What kind of file a field wants.
+/// The kind of file in a field.
 #[derive(Debug, Clone, Copy)]
 enum FileKind {
-    /// A picture that the video starts or ends with: opened here where the engine fetches nothing.
+    /// The first or last frame: fetched here if the engine does not fetch URLs.
     Frame,
     Picture,
     Video,
@@ -27,14 +27,14 @@ enum FileKind {
     Document,
 }
 
-/// A file of the caller's: where it stands in the request, and what it is.
+/// A file of the request, with its path.
 struct SentFile<'a> {
     path: Vec<PathStep>,
     kind: FileKind,
     file: &'a str,
 }
 
-/// Checks what depends on the model, and every file; every fault at once.
+/// Checks the fields against the model, and all files. Reports every fault at once.
 pub(super) fn request(
     body: VideoQueueRequest,
     spec: &VideoSpec,
@@ -85,7 +85,7 @@ pub(super) fn request(
     })
 }
 
-/// Every file of the request, wherever it lies.
+/// All file URLs of the request, data URLs included.
 pub(super) fn addresses(body: &VideoQueueRequest) -> Vec<&str> {
     files(body).into_iter().map(|given| given.file).collect()
 }
@@ -97,7 +97,7 @@ pub(super) fn check_duration(asked: VideoDuration, spec: &VideoSpec, faults: &mu
     }
 }
 
-/// The one that was asked for, or the model's first.
+/// The requested resolution, or the model's first.
 pub(super) fn resolution(
     asked: Option<Resolution>,
     spec: &VideoSpec,
@@ -154,7 +154,7 @@ fn check_choices(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults
     }
 }
 
-/// What the model starts from must be there, and what it cannot use must not.
+/// Checks that required inputs are present, and that unsupported ones are not.
 fn check_starts(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults) {
     if spec.kind == VideoKind::ImageToVideo && body.image_url.is_none() {
         faults.at(["image_url"]).push("This model starts from a picture");
@@ -182,7 +182,7 @@ fn check_starts(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults)
     }
 }
 
-/// Each frame at most once, within the video.
+/// Checks that keyframes lie within the video, each frame at most once.
 fn check_keyframes(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Faults) {
     let keyframes = body.keyframes.as_deref().unwrap_or_default();
     if !keyframes.is_empty() && spec.kind == VideoKind::TextToVideo {

@@ -1,4 +1,4 @@
-//! `POST /video/retrieve`: how far a job is, or what it made.
+//! `POST /video/retrieve`: returns the state of a job, or its file.
 
 use store::job::JobKind;
 use wire::audio::RetrieveRequest;

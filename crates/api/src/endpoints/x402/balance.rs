@@ -1,4 +1,4 @@
-//! `GET /x402/balance/{walletAddress}`: what a wallet can spend.
+//! `GET /x402/balance/{walletAddress}`: the balance of a wallet.
 
 use domain::limits::tiers::LimitClass;
 use money::Nano;

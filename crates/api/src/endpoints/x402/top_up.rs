@@ -1,4 +1,4 @@
-//! `POST /x402/top-up`: how to pay, and credit for a payment that was settled.
+//! `POST /x402/top-up`: returns the ways to pay, or credits a payment.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -47,7 +47,7 @@ async fn top_up_wallet(
     }
 }
 
-/// 402: the body is exactly what the specification shows, and the header says it all.
+/// 402 with the body of the specification; the header has all details.
 fn ask(app: &App, host: Option<&str>) -> X402Refusal {
     let place = CalledResource::at(app, host, PATH);
     let body = TopUpRequired { x402_version: X402_VERSION, accepts: app.wallets.accepts() };
@@ -65,8 +65,8 @@ fn not_configured() -> X402Refusal {
     }
 }
 
-/// A payment that is not in the ledger. One that was sent is never answered as if it had not been:
-/// its client would sign another and pay twice.
+/// The refusal of a payment that was not credited. A payment that was sent must not be reported as
+/// unsent: its client would sign another and pay twice.
 fn refuse(payment: &[u8], refused: &TopUpRefused) -> X402Refusal {
     let status = match refused {
         TopUpRefused::Payment(_) | TopUpRefused::Declined(_) => StatusCode::BAD_REQUEST,
@@ -96,7 +96,7 @@ fn refuse(payment: &[u8], refused: &TopUpRefused) -> X402Refusal {
     }
 }
 
-/// A top-up that was credited, with the protocol's own result in a header.
+/// A credited top-up, with the x402 settlement result in a header.
 struct Credited(WithHeaders<TopUpReply>);
 
 impl Credited {
@@ -108,7 +108,7 @@ impl Credited {
             payment_id: settled.payment_id.clone(),
         };
         let result = base64(&result(settled));
-        // The second name is that of the protocol's first version.
+        // The second name is from version 1 of the protocol.
         let answer = WithHeaders::new(TopUpReply { success: true, data })
             .header("payment-response", &result)
             .header("x-payment-response", &result);

@@ -1,4 +1,4 @@
-//! `GET /x402/transactions/{walletAddress}`: what came into a wallet's balance and what went.
+//! `GET /x402/transactions/{walletAddress}`: credits and charges of a wallet.
 
 use domain::limits::tiers::LimitClass;
 use store::statement::{StatementKind, StatementLine};

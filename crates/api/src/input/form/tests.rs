@@ -1,4 +1,4 @@
-//! Tests of forms: fields through the schema's door, files within their cap, garbage refused.
+//! Tests of forms: fields are checked by the schema, files are limited, malformed forms refused.
 
 use axum::http::Request;
 use axum::response::IntoResponse;

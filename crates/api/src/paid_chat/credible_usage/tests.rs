@@ -1,4 +1,4 @@
-//! Which tokens are billed, whatever an engine says of them.
+//! Tests of the billed tokens for various reports of an engine.
 
 use MeteringFault::{BeyondBound, ZeroReported};
 

@@ -1,4 +1,4 @@
-//! How long an answer may get, whoever says so.
+//! Tests of the bounds on an answer, from the caller, the model or the context.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use engine::{Content, Message};
 
 use super::*;
 
-/// In a context of 8,192 tokens.
+/// A free model with a context of 8,192 tokens.
 pub(in crate::paid_chat) fn model(max_completion_tokens: Option<u64>) -> TextSpec {
     let rate = Rate::at_par(money::Price::FREE);
     TextSpec {
@@ -35,15 +35,14 @@ pub(in crate::paid_chat) fn model(max_completion_tokens: Option<u64>) -> TextSpe
     }
 }
 
-/// A prompt of so many tokens, of which each message has four without a word in it.
+/// A prompt of `prompt` tokens: an empty message counts as four.
 fn request(prompt: usize, completion_tokens_max: Option<u64>) -> ChatRequest {
     let message = Message::User { content: Content::Text(String::new()), name: None };
     let messages = vec![message; prompt / 4];
     ChatRequest { messages, completion_tokens_max, ..ChatRequest::default() }
 }
 
-/// Compares the bound in the request, whether it may exceed the context, and the tokens reserved
-/// beside the prompt.
+/// Compares the bound in the request, `may_exceed_context`, and the tokens reserved for the answer.
 #[track_caller]
 fn check(
     (prompt, asked): (usize, Option<u64>),

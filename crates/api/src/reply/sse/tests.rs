@@ -1,4 +1,4 @@
-//! Events go out as they come, silence is filled, and no stream just stops.
+//! Tests: events are sent as they come, silence is filled, and each stream ends properly.
 
 use engine::ChatChunk;
 use http_body_util::BodyExt;
@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::refusal::inference::Failure;
 
-/// Writes a word for each part.
+/// Writes one word per part.
 struct Words;
 
 impl SseEncoder for Words {

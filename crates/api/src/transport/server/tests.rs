@@ -1,4 +1,4 @@
-//! Tests of how a listener ends: whoever had connected is answered, and nobody else.
+//! Tests how a listener closes: established connections are answered, new ones are refused.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,7 +59,7 @@ async fn connections_that_ask_for_nothing_are_closed_in_the_end() {
     assert_eq!(silent.read(&mut [0]).await.unwrap(), 0);
 }
 
-/// Connections that are made while the listener closes are answered or were never made.
+/// Connections made while the listener closes are answered or were never established.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_is_turned_away_after_being_let_in() {
     for _ in 0..20 {
@@ -69,7 +69,7 @@ async fn nobody_is_turned_away_after_being_let_in() {
         for _ in 0..8 {
             let (answers, stop) = (Arc::clone(&answers), stop.clone());
             callers.spawn(async move {
-                // A handshake that the kernel drops is tried again after a second: too late for this.
+                // The client retries a dropped SYN after a second, later than this timeout.
                 while let Ok(Ok(mut stream)) =
                     timeout(Duration::from_millis(500), TcpStream::connect(address)).await
                 {

@@ -1,5 +1,5 @@
-//! Tests of how long a peer may leave a response unaccepted. The library is stood in for by
-//! [`accept_pieces`], which asks for pieces as the library does.
+//! Tests how long a peer may leave a response unaccepted. [`accept_pieces`] stands in for hyper and
+//! asks for pieces as hyper does.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -22,22 +22,22 @@ fn begun() -> BegunStream {
     executor.begin(UnderWay::new().begin(Version::HTTP_2).unwrap())
 }
 
-/// Frames of a length, as a handler that streams gives them.
+/// A streamed body of `count` frames.
 fn frames(count: usize, bytes: usize) -> Body {
     let frame = move |_| Ok::<_, Infallible>(Bytes::from(vec![b'x'; bytes]));
     Body::from_stream(stream::iter((0..count).map(frame)))
 }
 
-/// How long a peer takes to accept pieces.
+/// Time that a peer takes to accept pieces.
 #[derive(Clone, Copy)]
 enum Pace {
-    /// Each, however short.
+    /// Per piece, whatever its length.
     Piece(Duration),
-    /// Of the greatest length; shorter ones accordingly.
+    /// Per piece of the maximum length; shorter pieces take proportionally less.
     LongPiece(Duration),
 }
 
-/// Asks for every piece of a response, each one when the one before was accepted.
+/// Reads every piece of a response, each when the piece before is accepted.
 async fn accept_pieces(response: Response, pace: Pace) {
     let mut body = response.into_body();
     while let Some(frame) = body.frame().await {
@@ -51,7 +51,7 @@ async fn accept_pieces(response: Response, pace: Pace) {
     }
 }
 
-/// How long a stream lasted, and whether its response was accepted to the end.
+/// Lifetime of a stream, and whether its response was accepted to the end.
 struct StreamEnd {
     after: Duration,
     is_whole: bool,

@@ -1,8 +1,8 @@
 //! Speech whose money is held.
 //!
-//! A text has one price, however much of its sound is read: a caller that hangs up after the first
-//! bytes pays for all of it. Sound that breaks off costs nothing, because nobody can say
-//! which part of the text it was.
+//! A text has one price, however much of its audio is read: a caller that disconnects after the
+//! first bytes pays for all of it. Audio that breaks off is free, because the part of the text that
+//! was spoken cannot be determined.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,17 +20,17 @@ use crate::paid::{HeldFunds, Paid, Produced};
 use crate::payment;
 use crate::refusal::inference::Failure;
 
-/// Nobody can see a file growing, so it must be there within this time, however steadily it grows.
+/// A whole file must be complete within this time, because the caller sees no progress.
 const WHOLE_WAIT_MAX: Duration = Duration::from_secs(600);
 
-/// A text whose money is held.
+/// A text to speak whose money is held.
 pub(super) struct PaidSpeech {
     pub(super) funds: HeldFunds,
     pub(super) engine: Arc<dyn SpeechEngine>,
     pub(super) charge: Charge,
 }
 
-/// `rate` is that of one character.
+/// `rate` is the price per character.
 pub(super) fn charge(model: &Model, rate: Rate, characters: u64) -> Charge {
     let line = ChargeLine {
         sku: format!("{}-tts-input-mcharacter", model.id),
@@ -42,7 +42,7 @@ pub(super) fn charge(model: &Model, rate: Rate, characters: u64) -> Charge {
 }
 
 impl PaidSpeech {
-    /// The whole file.
+    /// Waits for the whole file.
     pub(super) async fn whole(self, request: Arc<SpeechRequest>) -> Result<Paid<Bytes>, Failure> {
         let PaidSpeech { funds, engine, charge } = self;
         let work = async move {
@@ -68,7 +68,7 @@ async fn collect(mut sound: SoundStream) -> Result<BytesMut, EngineError> {
     Ok(whole)
 }
 
-/// Engines that stream write a WAV before they know how long it will be.
+/// Writes the length into a WAV: engines that stream write its header before they know the length.
 fn completed(mut sound: BytesMut, format: SoundFormat) -> Bytes {
     if format == SoundFormat::Wav {
         sound::complete_wav(&mut sound);

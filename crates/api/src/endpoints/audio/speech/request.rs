@@ -1,4 +1,4 @@
-//! From a request for speech to what its model is asked.
+//! Turns a request for speech into an engine request.
 
 use domain::catalogue::{AudioFormat, Choices, TtsSpec};
 use domain::voices;
@@ -8,10 +8,10 @@ use wire::audio::{self as wire_audio, SpeechFormat};
 
 use crate::refusal::Refusal;
 
-/// Finds what a provider calls a voice that this caller has cloned, by its handle.
+/// Returns the provider's name of a voice that this caller cloned, by its handle.
 pub(super) type Cloned<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Checks what depends on the model.
+/// Checks the fields against the model's specification.
 pub(super) fn fit(
     body: wire_audio::SpeechRequest,
     model: &str,
@@ -57,7 +57,7 @@ fn format(
     let makeable: Vec<AudioFormat> = formats.options().iter().copied().filter(makes).collect();
     let default = formats.default().copied().filter(makes).or(makeable.first().copied());
     let Some(asked) = asked.map(wanted) else {
-        // A model whose formats the operator did not list makes what most models make.
+        // MP3 is the fallback if the operator listed no formats.
         return Ok(default.and_then(made).unwrap_or(SoundFormat::Mp3));
     };
     if makeable.iter().any(|it| made(*it) == Some(asked)) {
@@ -88,7 +88,7 @@ fn voice(
             Refusal::bad_request("Unknown voice", message)
         });
     }
-    // Where the operator listed no voices, the provider knows which there are.
+    // If the operator listed no voices, the provider decides which exist.
     let is_open = spec.custom_voice_id || spec.voices.is_empty();
     if is_open || spec.voices.options().contains(&asked) {
         return Ok(Some(asked));
@@ -111,7 +111,7 @@ fn wanted(format: SpeechFormat) -> SoundFormat {
     }
 }
 
-/// The catalogue also names formats that are only listened to.
+/// The format as an output format. Some formats of the catalogue are for input only.
 fn made(format: AudioFormat) -> Option<SoundFormat> {
     match format {
         AudioFormat::Mp3 => Some(SoundFormat::Mp3),

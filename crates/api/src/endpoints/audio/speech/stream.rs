@@ -1,4 +1,4 @@
-//! Speech as it is made: a task owns the engine and the money, and sends sound to the connection.
+//! Streamed speech: a task owns the engine and the hold, and sends audio to the connection.
 
 use std::io;
 use std::sync::Arc;
@@ -18,20 +18,21 @@ use super::tail::Tail;
 use crate::refusal::inference::Failure;
 use crate::request_id::RequestId;
 
-/// Pieces that may wait for a slow listener before the engine is slowed down too.
+/// Pieces buffered for a slow client before the engine is slowed down.
 const PIECES_WAITING_MAX: usize = 16;
-/// A listener that takes nothing for this long has gone away.
+/// A client that accepts nothing for this long counts as disconnected.
 const STALL_MAX: Duration = Duration::from_secs(120);
 
 enum Piece {
     Sound(Bytes),
-    /// The sound is whole, and its charge is durable. Nothing follows.
+    /// The audio is complete and its charge is durable. The last piece.
     End,
-    /// The sound broke off. Nothing follows.
+    /// The audio broke off. The last piece.
     Failed(Failure),
 }
 
-/// A stream of sound whose first bytes are there. Dropping it cancels the speech.
+/// A stream of audio whose first bytes have arrived. Dropping it cancels the speech, which is still
+/// charged.
 pub(super) struct Flow {
     request_id: RequestId,
     first: Bytes,
@@ -39,7 +40,7 @@ pub(super) struct Flow {
 }
 
 impl PaidSpeech {
-    /// Waits for the first bytes, so that a failure before them still has a status of its own.
+    /// Waits for the first bytes, so that a failure before them gets its own HTTP status.
     pub(super) async fn stream(self, request: Arc<SpeechRequest>) -> Result<Flow, Failure> {
         let (sender, mut pieces) = mpsc::channel(PIECES_WAITING_MAX);
         let request_id = self.funds.request_id.clone();
@@ -54,7 +55,7 @@ impl PaidSpeech {
 }
 
 impl Flow {
-    /// A body that breaks off if the sound does: a short file must not look like a whole one.
+    /// A body that fails if the audio breaks off: a truncated file must not look complete.
     pub(super) fn into_body(self) -> Body {
         let Flow { request_id, first, pieces } = self;
         let rest = stream::unfold((pieces, request_id), |(mut pieces, request_id)| async move {
@@ -63,8 +64,8 @@ impl Flow {
                 Piece::Sound(bytes) => Ok(bytes),
                 Piece::End => return None,
                 Piece::Failed(failure) => {
-                    // An error makes hyper drop what it has not written yet, the status among it.
-                    // While we are not ready, it writes.
+                    // An error makes hyper drop everything that it has not written yet, even the
+                    // status. Being pending once lets it write that first.
                     yield_now().await;
                     Err(broken(&failure, &request_id))
                 }
@@ -84,11 +85,11 @@ fn broken(failure: &Failure, request_id: &RequestId) -> io::Error {
     io::Error::other("the speech broke off")
 }
 
-/// Where the sound ended.
+/// The way in which the audio ended.
 enum End {
     Whole(Bytes),
     Broken(EngineError),
-    /// Nobody listens any more.
+    /// The client disconnected.
     Unheard,
 }
 
@@ -124,7 +125,7 @@ async fn run(speech: PaidSpeech, request: Arc<SpeechRequest>, sender: Sender<Pie
     }
 }
 
-/// All but the last bytes, which wait for the money.
+/// Sends all but the last bytes, which are kept back until the charge is durable.
 async fn pass_on(mut sound: SoundStream, sender: &Sender<Piece>) -> End {
     let mut tail = Tail::default();
     loop {
@@ -146,7 +147,7 @@ async fn pass_on(mut sound: SoundStream, sender: &Sender<Piece>) -> End {
     }
 }
 
-/// Whether it was taken.
+/// Returns false if the client has disconnected or stalled.
 async fn send(sender: &Sender<Piece>, piece: Piece) -> bool {
     matches!(timeout(STALL_MAX, sender.send(piece)).await, Ok(Ok(())))
 }

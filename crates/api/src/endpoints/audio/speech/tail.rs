@@ -1,25 +1,25 @@
-//! Keeps the end of a stream back until its charge is durable.
+//! Keeps back the end of a stream until its charge is durable.
 
 use bytes::{Bytes, BytesMut};
 
-/// So little that nobody hears it missing: a millisecond of plain samples.
+/// Too short to be heard if missing: a millisecond of plain samples.
 const KEPT_BYTES: usize = 64;
 
-/// The last bytes that came.
+/// The last bytes received.
 #[derive(Default)]
 pub(super) struct Tail {
     kept: BytesMut,
 }
 
 impl Tail {
-    /// What may go out now, if anything may.
+    /// The bytes that may be sent now, if any.
     pub(super) fn push(&mut self, bytes: &Bytes) -> Option<Bytes> {
         self.kept.extend_from_slice(bytes);
         let ready = self.kept.len().checked_sub(KEPT_BYTES).filter(|ready| 0 < *ready)?;
         Some(self.kept.split_to(ready).freeze())
     }
 
-    /// The rest.
+    /// The bytes kept back.
     pub(super) fn end(self) -> Bytes {
         self.kept.freeze()
     }

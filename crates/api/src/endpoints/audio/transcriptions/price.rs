@@ -1,8 +1,8 @@
-//! What a transcription costs.
+//! The price of a transcription.
 //!
-//! It is priced by the second of sound, each started second counting. What is held is the length
-//! that we measured ourselves; what is charged is what the engine says it listened to, if that is
-//! less. A recording in which nobody says anything costs nothing.
+//! It is charged per second of audio, rounded up. The hold covers the length that we measured; the
+//! charge is for the length that the engine reports, if that is less. A recording without speech is
+//! free.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use money::{Cost, Per, Rate};
 
 use crate::payment;
 
-/// The price of one second.
+/// The price per second of audio.
 pub(in super::super) struct SecondPrice {
     pub(in super::super) model: Arc<Model>,
     pub(in super::super) rate: Rate,
@@ -40,12 +40,12 @@ impl SecondPrice {
     }
 }
 
-/// The seconds of a recording that are paid for.
+/// The billed seconds: the length, rounded up.
 fn started_seconds(length: Duration) -> u64 {
     length.as_secs() + u64::from(0 < length.subsec_nanos())
 }
 
-/// What the engine decoded, if that can be true: it cannot have heard more than there is.
+/// The length that the engine reports, but at most the measured length.
 pub(in super::super) fn heard(measured: Duration, told_s: Option<f64>) -> Duration {
     let told = told_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
     let told = told.filter(|it| !it.is_zero());

@@ -1,4 +1,4 @@
-//! From a form with a recording to what a model is asked.
+//! Turns a form with a recording into an engine request.
 
 use bytes::Bytes;
 use engine::{FileKind, Times, Transcript, TranscriptionRequest};
@@ -10,19 +10,19 @@ use crate::refusal::Refusal;
 
 const FILE_FIELD: &str = "file";
 
-/// What is to be told, and in which form.
+/// The requested format and timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wish {
     pub(super) format: TranscriptionFormat,
     pub(super) times: Times,
-    /// Made of the words.
+    /// Characters, calculated from the words' times.
     pub(super) chars: bool,
-    /// Somebody said so, and an answer without times would be none.
+    /// True if the caller asked for timestamps explicitly, so a transcript without them is refused.
     insists: bool,
 }
 
 impl Wish {
-    /// Subtitles and the long form are made of segments, whether or not somebody says so.
+    /// Subtitles and verbose JSON need segments, even if the caller did not ask for them.
     pub(super) fn of(fields: &wire_audio::TranscriptionRequest) -> Wish {
         let format = fields.response_format.unwrap_or_default();
         let named = fields.timestamp_granularities.as_deref().unwrap_or_default();
@@ -34,21 +34,21 @@ impl Wish {
         let chars = wants_all || named.contains(&Granularity::Char);
         let words = chars || named.contains(&Granularity::Word);
         let insists = wants_all || !named.is_empty();
-        // A bare text has no place for times.
+        // Plain text cannot contain timestamps.
         if format == TranscriptionFormat::Text {
             return Wish { format, times: Times::default(), chars: false, insists: false };
         }
         Wish { format, times: Times { segments, words }, chars, insists }
     }
 
-    /// Whether times were asked for and the model told none with what it heard.
+    /// True if timestamps were requested and the model returned speech without any.
     pub(super) fn is_denied(self, transcript: &Transcript) -> bool {
         let is_timeless = transcript.segments.is_empty() && transcript.words.is_empty();
         self.insists && is_timeless && !transcript.text.trim().is_empty()
     }
 }
 
-/// The one file of a form, which some clients send as text.
+/// The one file of a form. A file sent as a text field is refused with a hint.
 pub(in super::super) fn one_file(files: Vec<Upload>, is_text: bool) -> Result<Bytes, Refusal> {
     let refuse = |message: &str| Err(Refusal::bad_request("No audio file provided", message));
     let mut named = files.into_iter().filter(|upload| upload.field == FILE_FIELD);

@@ -1,4 +1,4 @@
-//! Transcripts as subtitles. One without segments becomes a single line for the whole recording.
+//! Transcripts as subtitles. A transcript without segments becomes one cue.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -40,7 +40,7 @@ fn cues(transcript: &Transcript, length_s: f64) -> Vec<Cue> {
     cues
 }
 
-/// A line break or an arrow of its own would end the cue or begin another.
+/// Removes line breaks and arrows, which would end the cue or begin another.
 fn line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace("-->", "→")

@@ -1,4 +1,4 @@
-//! A transcript in the form that was asked for.
+//! Writes a transcript in the requested format.
 
 use engine::{Segment, Times, Transcript, Word};
 use wire::audio::{
@@ -11,7 +11,7 @@ use super::subtitles;
 use crate::reply::WithHeaders;
 use crate::reply::written::Written;
 
-/// `length_s` is how long the recording lasts, in seconds.
+/// `length_s` is the length of the recording in seconds.
 pub(super) fn out(transcript: Transcript, length_s: f64, wish: Wish) -> Written {
     let text = |text: String| Written::Text(WithHeaders::new(text));
     match wish.format {
@@ -63,7 +63,7 @@ fn long(transcript: Transcript, length_s: f64, times: Times) -> VerboseTranscrip
     }
 }
 
-/// The characters of a word, each with an even share of its time, to the millisecond.
+/// The characters of a word, each with an equal share of its time, in milliseconds.
 fn characters(word: &Word) -> Vec<CharTime> {
     let count = word.word.trim().chars().count();
     let share_s = (word.end_s - word.start_s) / f64::from(u32::try_from(count).unwrap_or(u32::MAX));
@@ -80,7 +80,7 @@ fn characters(word: &Word) -> Vec<CharTime> {
     characters.map(time).collect()
 }
 
-/// What was asked for, if the model told any of it.
+/// The items, if they were requested and the model returned any.
 fn if_wanted<T, U>(items: Vec<T>, is_wanted: bool, write: impl Fn(T) -> U) -> Option<Vec<U>> {
     let is_told = is_wanted && !items.is_empty();
     is_told.then(|| items.into_iter().map(write).collect())

@@ -1,4 +1,4 @@
-//! Sums over usage rows. Amounts are added as integers and become numbers only at the end.
+//! Sums over usage rows. Amounts are added as integers and become floats only at the end.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use store::usage::{Days, KeyUsage, ModelUsage};
 use wire::billing::{Breakdown, DateTotals, KeyTotals, ModelTotals};
 
-/// How many names a "top" list has.
+/// Entries of a "top" list.
 pub(super) const TOP: usize = 10;
 
-/// What was spent, in the two kinds that are told apart.
+/// Amounts in DIEM, and in all other currencies as USD.
 #[derive(Debug, Default, Clone, Copy)]
 struct Spent {
     usd: Nano,
@@ -49,7 +49,7 @@ pub(super) fn by_date(rows: &[ModelUsage], days: Days) -> Vec<DateTotals> {
     totals.collect()
 }
 
-/// The most expensive first.
+/// Totals per model, the most expensive first.
 pub(super) fn by_model(
     rows: &[ModelUsage],
     model_type: impl Fn(&str) -> Option<String>,
@@ -87,7 +87,7 @@ pub(super) fn by_model(
     sorted(totals)
 }
 
-/// The biggest spender first.
+/// Totals per key, the most expensive first.
 pub(super) fn by_key(rows: &[KeyUsage]) -> Vec<KeyTotals> {
     let mut keys: BTreeMap<Option<KeyId>, (String, Spent)> = BTreeMap::new();
     for row in rows {
@@ -116,7 +116,7 @@ pub(super) fn key_days(rows: &[KeyUsage], days: Days) -> Vec<Map<String, Value>>
     daily(days, rows.iter().map(|row| (row.day, key_name(row), row.amount)))
 }
 
-/// A row a day: `date` in Unix milliseconds, then an amount for each name that spent that day.
+/// One row per day: `date` in Unix milliseconds, then the amount of each name with spending.
 fn daily(days: Days, rows: impl Iterator<Item = (i64, String, Nano)>) -> Vec<Map<String, Value>> {
     let mut spent: BTreeMap<i64, BTreeMap<String, Nano>> =
         (days.first..=days.last).map(|day| (day, BTreeMap::new())).collect();
@@ -141,7 +141,7 @@ fn key_name(row: &KeyUsage) -> String {
     }
 }
 
-/// The end of a SKU names its unit, such as `mtoken`; mixed units have no common name.
+/// The unit at the end of the SKUs, such as `mtoken`; `units` if they differ.
 fn unit_type<'a>(skus: impl Iterator<Item = &'a &'a str>) -> String {
     let mut units: Vec<&str> = skus.map(|sku| sku.rsplit('-').next().unwrap_or(sku)).collect();
     units.dedup();

@@ -1,10 +1,10 @@
-//! A place in the usage history, together with what was asked for, as an opaque word.
+//! The cursor of the usage history: a position and the parameters of the query, as opaque text.
 
 use moment::Timestamp;
 use money::Currency;
 use store::usage::UsageCursor;
 
-/// Everything needed to read on.
+/// The position and the parameters of the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub(super) currency: Option<Currency>,
@@ -15,8 +15,8 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Fields joined by `_`. It is not secret and not signed: a changed cursor only asks another
-    /// question about the caller's own account.
+    /// Fields joined by `_`. Neither secret nor signed: a changed cursor only makes another query
+    /// about the caller's own account.
     pub(super) fn write(&self) -> String {
         let currency = self.currency.map_or("all", Currency::name).replace('_', "-");
         let place = self.after.unwrap_or(UsageCursor { at: Timestamp::from_ms(0), seq: 0 });

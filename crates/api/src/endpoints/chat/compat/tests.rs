@@ -1,4 +1,4 @@
-//! What other APIs' clients send, and what becomes of it.
+//! Tests of the rewriting of other APIs' requests.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Sampling, tools and the form of the answer.
+//! Sampling, tools and the format of the answer.
 
 use engine::{Effort, Logprobs, ResponseFormat, Sampling, Tool, ToolChoice};
 use schema_check::Faults;
@@ -6,7 +6,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use wire::chat::{self, ChatCompletionRequest, Stop, ToolChoiceMode};
 
-/// What the caller sent; the model's own settings are added with its candidate.
+/// The caller's values only; the model's defaults are added by `Candidate::new`.
 pub(super) fn sampling(body: &ChatCompletionRequest) -> Sampling {
     Sampling {
         temperature: body.temperature,
@@ -55,7 +55,7 @@ pub(super) fn tool_choice(body: &ChatCompletionRequest) -> Option<ToolChoice> {
     })
 }
 
-/// OpenAI's form has the schema under `schema`; others put it in its place.
+/// OpenAI nests the schema under `schema`; some clients put it directly into `json_schema`.
 pub(super) fn response_format(body: &ChatCompletionRequest, faults: &mut Faults) -> ResponseFormat {
     let format = match &body.response_format {
         None | Some(chat::ResponseFormat::Text) => return ResponseFormat::Text,
@@ -83,7 +83,7 @@ pub(in crate::endpoints) fn effort(effort: chat::Effort) -> Effort {
     }
 }
 
-/// What was read as JSON can be written as JSON.
+/// The schema as raw JSON.
 fn raw(schema: &Map<String, Value>) -> Option<Box<RawValue>> {
     to_raw_value(schema).ok()
 }

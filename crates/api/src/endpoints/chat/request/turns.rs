@@ -1,4 +1,4 @@
-//! The messages of a chat, with documents read and surplus pictures left out.
+//! The messages of a chat, with the texts of documents and without surplus images.
 
 use domain::catalogue::{Capability, TextSpec};
 use engine::{AssistantTurn, CacheControl, Content, Message, Part, PartKind, ToolCall};
@@ -14,7 +14,7 @@ pub(super) fn of(
     documents: &Documents,
     faults: &mut Faults,
 ) -> Vec<Message> {
-    // A model that sees one picture at a time sees the latest.
+    // A model without `MultipleImages` gets only the latest message's images.
     let sees_all = text.has(Capability::MultipleImages);
     let latest = body.messages.iter().rposition(has_image);
     let mut messages = Vec::with_capacity(body.messages.len());
@@ -51,7 +51,7 @@ impl TurnReader<'_> {
         })
     }
 
-    /// A turn in which nothing was said is dropped.
+    /// None for a turn without content and tool calls.
     fn assistant(&mut self, message: &chat::Message) -> Option<AssistantTurn> {
         let chat::Message::Assistant {
             content,

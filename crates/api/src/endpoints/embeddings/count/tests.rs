@@ -1,4 +1,4 @@
-//! Tests of the counts that embeddings are limited, held and billed by.
+//! Tests of the token counts for limits, holds and charges of embeddings.
 
 use engine::{EmbeddingInput, Usage};
 

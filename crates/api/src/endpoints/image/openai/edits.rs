@@ -1,4 +1,4 @@
-//! `POST /images/edits`.
+//! `POST /images/edits`: changes images, for OpenAI's clients.
 
 use domain::catalogue::ModelType;
 use engine::PictureSize;
@@ -17,8 +17,7 @@ use crate::paid::PaidCall;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 
-/// The role of the model that gets requests with a mask and without a known model: not every edit
-/// model takes masks.
+/// Trait of the fallback model for requests with a mask: not every edit model takes masks.
 const TRAIT_MASK: &str = "mask_edit";
 
 impl FileFields for OpenAiEditRequest {
@@ -74,7 +73,7 @@ async fn create_image_edit(
     Ok(answer(&call, &resolved, &paid, form))
 }
 
-/// A ratio is sent only to models that take one. The result is brought to the size either way.
+/// True if the model accepts a ratio for a single image. The result is resized in either case.
 fn takes_ratio(resolved: &domain::catalogue::Resolved<'_>) -> bool {
     super::super::edit::spec(resolved.model).is_ok_and(|it| it.single_image_aspect_ratio)
 }

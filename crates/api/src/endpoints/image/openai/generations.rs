@@ -1,4 +1,4 @@
-//! `POST /images/generations`.
+//! `POST /images/generations`: generates an image, for OpenAI's clients.
 
 use domain::catalogue::{ImageSpec, ModelType};
 use engine::PictureSize;
@@ -45,7 +45,7 @@ async fn create_image(
         is_safe,
         mark: app.settings.watermark.clone(),
         facts: None,
-        // Models that are sized by ratios make the nearest one.
+        // Models that are sized by ratios make the closest one.
         size: asked.map_or(plan.size, FinishedSize::Pixels),
     };
     let paid = paint(&app, &call, &resolved, (plan, vec![finish])).await?;
@@ -53,7 +53,7 @@ async fn create_image(
     Ok(answer(&call, &resolved, &paid, form))
 }
 
-/// The same request in our own words.
+/// The request in this service's own form.
 fn as_ours(
     body: OpenAiRequest,
     sides: Option<(u32, u32)>,

@@ -1,4 +1,4 @@
-//! `POST /images/variations`: an edit that asks for nothing but another picture of the same.
+//! `POST /images/variations`: an edit with a fixed prompt that asks for a variation.
 
 use domain::catalogue::ModelType;
 use wire::images::{OpenAiImages, VariationRequest};

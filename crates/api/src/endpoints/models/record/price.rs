@@ -1,4 +1,4 @@
-//! Prices as the listing shows them: JSON numbers, each in the unit its field has.
+//! Prices in the response's form: JSON numbers, each in the unit of its field.
 
 use std::collections::BTreeMap;
 

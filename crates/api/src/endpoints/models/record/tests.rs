@@ -1,4 +1,4 @@
-//! Tests of the record: one model of each type, from the operator's file to the listing.
+//! Tests of the record: one model of each type, from the operator's file to the response.
 
 use config::fault::Faults;
 use expect_test::{Expect, expect};
@@ -28,7 +28,7 @@ fn check_at(id: &str, now: &str, expected: Expect) {
     expected.assert_eq(&lines);
 }
 
-/// One line per field, without those that are false; what is deeper down stays as it is.
+/// One line per field, without those that are false. Deeper levels are printed as JSON.
 fn outline(lines: &mut String, path: &str, value: &Value) {
     let is_deep = 2 <= path.matches('.').count();
     match value {

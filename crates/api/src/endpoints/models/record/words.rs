@@ -1,4 +1,4 @@
-//! The catalogue's closed sets of words in the wire's types.
+//! Converts the catalogue's enums to those of the API.
 
 use ::wire::models as wire;
 use domain::catalogue as ours;

@@ -1,4 +1,4 @@
-//! Quotes that bind what they should, and quotes that do not.
+//! Tests of quotes that are bound to key and nonce, and of quotes that are not.
 
 use super::*;
 
