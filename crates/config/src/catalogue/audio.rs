@@ -1,4 +1,4 @@
-//! The keys of models that speak, listen or make music.
+//! The keys of speech, transcription and music models.
 
 use domain::catalogue::{
     AsrSpec, AudioFormat, Choices, CloningMode, Duration, Lyrics, MusicSpec, Named, Speed, TtsSpec,
@@ -10,7 +10,7 @@ use super::value::{COUNT, COUNT_OR_NONE, count, counts, text_choices, word, word
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
-/// A piece of music longer than a day is a mistake.
+/// One day; a longer piece of music is a mistake.
 const SECONDS: Kind = Kind::Integer { least: 1, most: 86_400 };
 const SPEED: Kind = Kind::Number { least: 0.25, most: 4.0 };
 
@@ -133,7 +133,7 @@ pub(super) fn asr(reader: &Reader<'_>) -> Option<AsrSpec> {
     Some(AsrSpec { price: price::asr_price(reader)? })
 }
 
-/// The voice that the API names for requests that name none.
+/// Default voice that the API documents for requests without a voice.
 const USUAL_VOICE: &str = "af_sky";
 
 fn with_usual_voice(voices: Choices<String>) -> Choices<String> {

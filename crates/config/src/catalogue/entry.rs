@@ -1,4 +1,4 @@
-//! What `[[model]]` says about models of every type.
+//! The `[[model]]` keys common to all types.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -137,7 +137,7 @@ const DEPRECATION_KEYS: &[Key] = &[
     ),
 ];
 
-/// Completes a model around what is special to its type.
+/// Builds a model from the common keys and its type-specific `spec`.
 pub(super) fn read(
     reader: &Reader<'_>,
     spec: Option<ModelSpec>,
@@ -199,7 +199,7 @@ fn deprecation(reader: &Reader<'_>) -> Option<Deprecation> {
     Some(Deprecation { starts_at, date: date?, removes_at: removes_at?, successor })
 }
 
-/// Relative to the file that names it.
+/// Resolves the workflow path relative to the file that names it.
 fn workflow(reader: &Reader<'_>) -> Option<WorkflowFile> {
     let path = reader.path("workflow")?;
     let origin = reader.origin_of("workflow");

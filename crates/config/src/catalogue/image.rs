@@ -1,4 +1,4 @@
-//! The keys of models that make, edit or enlarge images.
+//! The keys of image generation, editing and upscaling models.
 
 use domain::catalogue::{
     ImageSpec, InpaintSpec, Named, Quality, Steps, StyleReferences, UpscaleSpec,
@@ -9,7 +9,7 @@ use super::value::{COUNT, COUNT_OR_NONE, count, text_choices, usual_choices};
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
-/// The specification's bound for each side.
+/// The specification's limit of width and height in pixels.
 const SIDE: Kind = Kind::Integer { least: 1, most: 1280 };
 const RESOLUTIONS: Key = Key::with_default(
     "resolutions",
@@ -28,7 +28,7 @@ const QUALITIES: Key = Key::with_default(
     "[]",
     "Qualities callers may ask for.",
 );
-/// The default tier of the specification.
+/// Default quality in the specification.
 const QUALITY_USUAL: Quality = Quality::High;
 const DEFAULT_QUALITY: Key = Key::optional(
     "default_quality",

@@ -179,7 +179,7 @@ fn sampling(reader: &Reader<'_>) -> SamplingDefaults {
     let table = reader.table("defaults", DEFAULTS_KEYS);
     let number = |name: &str| table.as_ref().and_then(|table| table.quotable_number(name));
     let integer = |name: &str| table.as_ref().and_then(|table| table.quotable_integer(name));
-    // A key of the model itself, from before there was the table.
+    // Reads a key of the `defaults` table or its older name on the model itself.
     let either = |name: &str, older: &'static str| {
         let has_both = reader.has(older) && table.as_ref().is_some_and(|table| table.has(name));
         if has_both {

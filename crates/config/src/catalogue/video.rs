@@ -7,7 +7,7 @@ use super::value::{COUNT, count, word};
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
-/// What callers may write as `duration`, from the specification.
+/// The `duration` values that the specification allows.
 const DURATIONS: &[&str] = &[
     "2s", "3s", "4s", "5s", "6s", "7s", "8s", "9s", "10s", "11s", "12s", "13s", "14s", "15s",
     "16s", "18s", "20s", "25s", "30s", "1 gen", "Auto",

@@ -1,4 +1,4 @@
-//! `[brand]`: the operator's own name, logo and addresses on the pages that callers see.
+//! `[brand]`: the operator's name, logo and contact addresses on public pages.
 
 use super::HTTP;
 use crate::key::{Form, Key, Kind, Section};
@@ -63,7 +63,7 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Brand> {
         let message = "`support_email` in [brand] must be an address such as help@example.com";
         reader.fault("support_email", message);
     }
-    // Every key is read, so that all faults are found at once.
+    // All keys are read before an error is returned, so that all faults are reported.
     let logo = logo(reader, vault);
     let (terms_url, privacy_url) = (reader.url("terms_url"), reader.url("privacy_url"));
     Some(Brand { name: name?, logo, support_email, terms_url, privacy_url })
@@ -109,7 +109,7 @@ fn is_address(written: &str) -> bool {
     }
 }
 
-/// The type of a picture, by its first bytes.
+/// Returns the MIME type of an image by its first bytes.
 fn content_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         return Some("image/png");

@@ -1,4 +1,4 @@
-//! `[chat]`: what every conversation has in common.
+//! `[chat]`: settings for all chats.
 
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
@@ -39,7 +39,7 @@ pub const SECTION: Section = Section {
 pub struct Chat {
     pub system_prompt: String,
     pub resolve_media_hosts: bool,
-    /// In lower case; any if there is none.
+    /// In lower case. Empty: all domains are allowed.
     pub media_domains: Vec<String>,
 }
 

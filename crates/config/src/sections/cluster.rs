@@ -1,4 +1,4 @@
-//! `[cluster]`: several nodes on one Postgres.
+//! `[cluster]`: several nodes that share one Postgres database.
 
 use std::net::SocketAddr;
 
@@ -39,7 +39,7 @@ pub struct Cluster {
     pub node: Option<String>,
 }
 
-/// Nothing within if there is one node.
+/// Returns `Some(None)` for a single node, and `None` if a fault was reported.
 pub(crate) fn read(reader: &Reader<'_>) -> Option<Option<Cluster>> {
     let (listen, address, node) =
         (reader.address("listen"), reader.url("address"), reader.text("node"));

@@ -1,4 +1,4 @@
-//! `[development]`: comfort for a first run that production turns off.
+//! `[development]`: conveniences for a first run, to be turned off in production.
 
 use money::Nano;
 

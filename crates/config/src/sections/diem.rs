@@ -22,14 +22,14 @@ pub const SECTION: Section = Section {
     ],
 };
 
-/// Where stakes are read.
+/// The contract from which stakes are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diem {
     pub contract: String,
     pub rpc_url: Secret,
 }
 
-/// Nothing within if stakes are not read.
+/// Returns `Some(None)` if stakes are not read, and `None` if a fault was reported.
 pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Option<Diem>> {
     let contract = reader.text("contract");
     let rpc_url = vault.url(reader, "rpc_url");

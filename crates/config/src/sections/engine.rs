@@ -1,4 +1,4 @@
-//! `[engine]`: the models that run on this machine.
+//! `[engine]`: models that run on this machine.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::reader::Reader;
 const THREADS_MAX: i64 = 1024;
 const LAYERS_MAX: i64 = 10_000;
 const DAY_S: i64 = 86_400;
-/// More than any machine has.
+/// 64 TiB, more than any machine has.
 const MEMORY_MB_MAX: i64 = 64 * 1024 * 1024;
 
 pub const SECTION: Section = Section {
@@ -102,20 +102,20 @@ pub const SECTION: Section = Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engine {
     pub local: Local,
-    /// Whether the default models are fetched without being asked for.
+    /// Set if the default models are downloaded at startup.
     pub fetch: bool,
     /// Relative to the data directory.
     pub models_dir: PathBuf,
     /// Relative to the data directory.
     pub llama_library: Option<PathBuf>,
     pub device: Device,
-    /// None: as many as fit.
+    /// None: as many layers as fit into GPU memory.
     pub gpu_layers: Option<u32>,
-    /// None: one per core.
+    /// None: one thread per core.
     pub threads: Option<usize>,
-    /// None: never.
+    /// None: models are never unloaded for being idle.
     pub idle_unload: Option<Duration>,
-    /// None: most of what the machine has.
+    /// None: most of the machine's memory.
     pub memory_max_mb: Option<u64>,
     /// Relative to the data directory.
     pub weights_from: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `[image]`: pictures that are made here.
+//! `[image]`: generated images.
 
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
@@ -19,12 +19,12 @@ pub const SECTION: Section = Section {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// What the operator wrote, if anything.
+    /// The configured watermark; None if the key is absent.
     pub watermark: Option<String>,
 }
 
 impl Image {
-    /// The letters to draw, if any.
+    /// Returns the text to draw as a watermark; None for no watermark.
     pub fn mark(&self, is_development: bool) -> Option<String> {
         let usual = if is_development { "" } else { "AI" };
         let mark = self.watermark.as_deref().unwrap_or(usual).trim();

@@ -1,4 +1,4 @@
-//! `[limits]`: where rate limits are counted, and who is blocked for failing too often.
+//! `[limits]`: storage of rate limit counters, and blocking of callers with many failures.
 
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
@@ -33,11 +33,11 @@ pub struct Limits {
     pub block_failures: bool,
 }
 
-/// Where requests are counted.
+/// The storage of rate limit counters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Counts {
     Memory,
-    /// The whole URL, which may hold a password.
+    /// The whole URL, which may contain a password.
     Redis(Secret),
 }
 

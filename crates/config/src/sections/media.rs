@@ -1,4 +1,4 @@
-//! `[media]`: where generated images, sound and video wait for their owner.
+//! `[media]`: storage of generated images, audio and video until they are retrieved.
 
 use std::path::PathBuf;
 

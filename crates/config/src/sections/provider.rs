@@ -1,4 +1,4 @@
-//! `[[provider]]`: an engine somewhere else, and how to speak to it.
+//! `[[provider]]`: an upstream engine and its protocol.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 use crate::secret::{Secret, Vault};
 
-/// What models call the built-in engine when no `[[provider]]` gives it another name.
+/// The provider id of the built-in engine, unless a `[[provider]]` entry defines another.
 pub const BUILT_IN: &str = "local";
 const ID_CHARS_MAX: usize = 64;
 const CONCURRENCY_MAX: i64 = 100_000;
 const EMBEDDING_INPUTS_MAX: i64 = 100_000;
 const DAY_S: i64 = 86_400;
-/// Set by us or by the protocol itself; an operator's value would break the request.
+/// Set by the service or by the protocol; an operator's value would break the request.
 const HEADERS_RESERVED: &[&str] = &["host", "content-length", "transfer-encoding", "connection"];
 
 pub const SECTION: Section = Section {
@@ -110,18 +110,18 @@ pub const SECTION: Section = Section {
 pub struct Provider {
     pub id: String,
     pub kind: ProviderKind,
-    /// Without a slash at its end. None for the built-in engine only.
+    /// Without a trailing slash. None for the built-in engine only.
     pub base_url: Option<String>,
     pub api_key: Option<Secret>,
-    /// For providers of kind `openai`.
+    /// Applies to providers of kind `openai`.
     pub dialect: Dialect,
-    /// For providers of kind `anthropic`.
+    /// Applies to providers of kind `anthropic`.
     pub thinking: Thinking,
-    /// For providers of kind `anthropic`.
+    /// Applies to providers of kind `anthropic`.
     pub cache_system_prompt: bool,
-    /// For a whole answer.
+    /// Timeout of a complete response.
     pub timeout: Duration,
-    /// Before the first event of a stream, and between two.
+    /// Timeout before the first event of a stream, and between events.
     pub stream_timeout: Duration,
     pub connect_timeout: Duration,
     pub max_concurrency: usize,
@@ -130,7 +130,7 @@ pub struct Provider {
     pub headers: Vec<(String, Secret)>,
 }
 
-/// The protocol a provider speaks.
+/// The protocol of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderKind {
     OpenAi,
@@ -173,7 +173,7 @@ impl ProviderKind {
         "local",
     ];
 
-    /// The name in the file.
+    /// Returns the name used in the configuration file.
     pub fn name(self) -> &'static str {
         let position = ProviderKind::ALL.iter().position(|kind| *kind == self);
         position.map_or("", |position| ProviderKind::NAMES[position])
@@ -184,7 +184,7 @@ impl ProviderKind {
     }
 }
 
-/// Which server of kind `openai` it is, by the name of its software.
+/// The server software of a provider of kind `openai`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect(&'static str);
 
@@ -196,7 +196,7 @@ impl Dialect {
     }
 }
 
-/// How a model of kind `anthropic` is asked to think.
+/// The way models of kind `anthropic` are asked to think: with a token budget, or adaptively.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
     Budget,
@@ -242,7 +242,7 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Provider> {
     })
 }
 
-/// What a kind needs, and what it has no use for.
+/// Reports keys that the kind requires, and keys that belong to another kind.
 fn check_kind(reader: &Reader<'_>, kind: Option<ProviderKind>) {
     let Some(kind) = kind else { return };
     if kind != ProviderKind::Local && !reader.has("base_url") {

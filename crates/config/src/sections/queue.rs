@@ -1,4 +1,4 @@
-//! `[queue]`: music and videos, which are made later.
+//! `[queue]`: music and videos, which are generated asynchronously.
 
 use std::time::Duration;
 

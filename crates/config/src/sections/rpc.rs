@@ -1,4 +1,4 @@
-//! `[rpc]`: the proxy to chain nodes.
+//! `[rpc]`: the proxy to blockchain nodes.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 use crate::secret::{Secret, Vault};
 
-/// A credit of a whole US dollar; more is surely a slip.
+/// One US dollar per credit; a higher price is a typing error.
 const PRICE_NANO_MAX: i64 = 1_000_000_000;
 
 pub const SECTION: Section = Section {
@@ -43,7 +43,7 @@ pub const NETWORK_SECTION: Section = Section {
     )],
 };
 
-/// The slugs of the networks the proxy knows.
+/// The slugs of the supported networks.
 pub const NETWORKS: &[&str] = &[
     "arbitrum-mainnet",
     "arbitrum-sepolia",

@@ -1,4 +1,4 @@
-//! `[scrape]`: how pages are fetched for a caller.
+//! `[scrape]`: fetching of web pages for callers.
 
 use std::path::PathBuf;
 

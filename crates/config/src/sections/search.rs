@@ -1,4 +1,4 @@
-//! `[search]`: who answers when a model looks something up.
+//! `[search]`: the web search provider.
 
 use money::{Per, Price};
 
@@ -45,7 +45,7 @@ pub const SECTION: Section = Section {
 pub struct Search {
     pub service: SearchService,
     pub price: Price,
-    /// Of a search of X by the provider of a model.
+    /// The price of a search of X by a model's provider.
     pub x_price: Price,
 }
 

@@ -1,4 +1,4 @@
-//! `[server]`: where the service listens and what it is called from outside.
+//! `[server]`: listen addresses, public URL, timeouts and limits of connections.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -110,18 +110,18 @@ pub struct Server {
     pub country_header: Option<String>,
     pub host_name: Option<String>,
     pub connections_per_address: usize,
-    /// To send the headers of a request.
+    /// Timeout for receiving the headers of a request.
     pub header_timeout: Duration,
-    /// Without a request on an HTTP/2 connection.
+    /// Timeout of an HTTP/2 connection without requests.
     pub idle_timeout: Duration,
-    /// To accept bytes of a response that are ready.
+    /// Timeout for a client to accept response bytes that are ready.
     pub send_timeout: Duration,
-    /// The memory that the bodies of all requests under way may take.
+    /// The maximum memory of the bodies of all concurrent requests, in bytes.
     pub bodies_bytes_max: usize,
     pub shutdown_grace: Duration,
 }
 
-/// Addresses that share their first bits: `10.0.0.0/8`.
+/// A range of IP addresses with a common prefix: `10.0.0.0/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRange {
     first: IpAddr,
@@ -129,7 +129,7 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
-    /// Reads `address/bits`, or a bare address, which is a range of one.
+    /// Parses `address/bits`, or a single address.
     pub fn parse(text: &str) -> Option<AddressRange> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
@@ -163,7 +163,8 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
     let listen = reader.address("listen");
     let admin_listen = reader.address("admin_listen");
     let public_url = reader.url("public_url").map(|url| url.trim_end_matches('/').to_owned());
-    // What the documentation shows is for trying things out, and not for a service with a name.
+    // The default `localhost` domain is for development; a service with a public URL must not
+    // accept it.
     let is_only_named = public_url.is_some() && !reader.has("domains");
     let domains = reader.texts("domains").map(|it| if is_only_named { Vec::new() } else { it });
     let trusted_proxies = trusted_proxies(reader);
@@ -175,7 +176,7 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
     let send_timeout = reader.seconds("send_timeout_s");
     let bodies_max_mb = reader.integer("bodies_max_mb");
     let shutdown_grace = reader.seconds("shutdown_grace_s");
-    // Port 0 asks for any free port, so the same words can mean two listeners.
+    // Port 0 requests any free port, so two listeners may share this address.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
         reader.fault("admin_listen", "`admin_listen` must differ from `listen` in [server]");
     }

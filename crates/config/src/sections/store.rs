@@ -1,4 +1,4 @@
-//! `[store]`: where accounts, keys and money are kept.
+//! `[store]`: the database of accounts, keys and balances.
 
 use std::path::PathBuf;
 
@@ -31,16 +31,16 @@ pub const SECTION: Section = Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     pub location: StoreLocation,
-    /// None keeps every usage row.
+    /// None: usage rows are kept forever.
     pub keep_usage_days: Option<i64>,
 }
 
-/// Where the database is.
+/// The location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreLocation {
     /// A file, relative to the data directory.
     Sqlite(PathBuf),
-    /// The whole URL, which may hold a password.
+    /// The whole URL, which may contain a password.
     Postgres(Secret),
 }
 

@@ -1,4 +1,4 @@
-//! `[[tier]]`: rate limits of the operator's own, for the accounts put under them.
+//! `[[tier]]`: rate limit tiers defined by the operator.
 
 use domain::catalogue::Tier as ModelTier;
 use domain::limits::tiers::{Allowed, BuiltIn, LimitClass, Tier};
@@ -40,7 +40,7 @@ pub const SECTION: Section = Section {
     ],
 };
 
-/// The keys that bound requests alone.
+/// Keys that limit requests only.
 const COUNTED: [(&str, LimitClass); 10] = [
     ("image_requests", LimitClass::Image),
     ("audio_requests", LimitClass::Audio),
@@ -54,7 +54,7 @@ const COUNTED: [(&str, LimitClass); 10] = [
     ("general_requests", LimitClass::General),
 ];
 
-/// The keys of text models, which bound tokens too.
+/// Keys of text models, which limit requests and tokens.
 const MEASURED: [(&str, &str, ModelTier); 4] = [
     ("text_xs_requests", "text_xs_tokens", ModelTier::Xs),
     ("text_s_requests", "text_s_tokens", ModelTier::S),
@@ -64,7 +64,7 @@ const MEASURED: [(&str, &str, ModelTier); 4] = [
 
 pub(crate) fn read(reader: &Reader<'_>) -> Option<Tier> {
     let (id, like) = (reader.text("id"), reader.choice("like"));
-    // Every key is read before one is missed, so that all faults are found.
+    // All keys are read before an error is returned, so that all faults are reported.
     let bounds = SECTION.keys.iter().filter(|key| key.kind == PER_MINUTE);
     let bounds: Vec<_> = bounds.map(|key| (key.name, reader.integer(key.name))).collect();
     let bound = |name: &str| {

@@ -1,4 +1,4 @@
-//! `[x402]`: being paid in USDC by wallets that have no account.
+//! `[x402]`: payments in USDC by wallets without an account.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::secret::{Secret, Vault};
 
 /// Chain ids are positive and fit the signed messages of EIP-155.
 const CHAIN_ID_MAX: i64 = i64::MAX;
-/// Hours on Base; whoever waits longer waits for something else.
+/// Several hours on Base; a higher value is a typing error.
 const CONFIRMATIONS_MAX: i64 = 10_000;
-/// A thousand dollars for a transfer; more is surely a slip.
+/// About a thousand dollars per transfer; a higher price is a typing error.
 const GAS_PRICE_GWEI_MAX: i64 = 10_000;
 
 pub const SECTION: Section = Section {
@@ -173,19 +173,19 @@ pub struct X402 {
     pub maximum: Nano,
     pub settle: Settle,
     pub facilitator_url: Option<String>,
-    /// How long payers let their authorizations live.
+    /// The lifetime of payers' authorizations (`maxTimeoutSeconds`).
     pub timeout: Duration,
-    /// How long a top-up waits for the chain.
+    /// Time that a top-up request waits for settlement on the chain.
     pub settle_wait: Duration,
-    /// How long after its credit a payment is looked up again.
+    /// Time between crediting a payment and its first recheck on the chain.
     pub recheck_after: Duration,
-    /// From one address.
+    /// Limit per client address.
     pub top_ups_per_minute: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvmPayments {
-    /// None: not offered.
+    /// None: payments on the EVM chain are not offered.
     pub pay_to: Option<String>,
     pub asset: String,
     pub asset_name: String,
@@ -193,29 +193,29 @@ pub struct EvmPayments {
     pub chain_id: u64,
     pub confirmations: u64,
     pub gas_price_max_gwei: u64,
-    /// In the chain's coin.
+    /// In the chain's native coin.
     pub gas_max_per_hour: Nano,
-    /// How long a transaction may wait to be mined.
+    /// Time that a transaction may wait to be mined before it is replaced with a higher fee.
     pub replace_after: Duration,
     pub rpc_url: Option<Secret>,
-    /// Nodes that must agree with the first.
+    /// Further nodes that must confirm a payment in addition to `rpc_url`.
     pub rpc_urls: Vec<Secret>,
     pub relayer_key: Option<Secret>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SolanaPayments {
-    /// None: not offered.
+    /// None: payments on Solana are not offered.
     pub pay_to: Option<String>,
     pub asset: String,
     pub cluster: Cluster,
     pub commitment: Commitment,
     pub rpc_url: Option<Secret>,
-    /// When settling directly.
+    /// Used for direct settlement.
     pub fee_payer_key: Option<Secret>,
     /// In SOL.
     pub fees_max_per_hour: Nano,
-    /// When a facilitator settles.
+    /// Used for settlement by a facilitator.
     pub fee_payer: Option<String>,
 }
 
@@ -324,7 +324,7 @@ fn solana(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<SolanaPayments> {
     })
 }
 
-/// Only the form is checked here; the checksum is the wallet code's business.
+/// Checks the form only. The wallet code verifies the checksum.
 fn evm_address(reader: &Reader<'_>, name: &str) -> Option<String> {
     let written = reader.text(name)?;
     let digits = written.strip_prefix("0x").unwrap_or_default();
@@ -349,7 +349,7 @@ fn solana_address(reader: &Reader<'_>, name: &str) -> Option<String> {
     fits.then_some(written)
 }
 
-/// What settling needs, for each chain that payments are taken on.
+/// Reports keys that settlement requires on each enabled chain.
 fn check_settlement(reader: &Reader<'_>, settle: Settle) {
     let need = |pay_to: &str, needed: &[&str]| {
         for name in needed {

@@ -1,4 +1,4 @@
-//! The keys of each shape of price.
+//! The keys of each price format.
 
 use super::super::value::{COUNT, COUNT_OR_NONE};
 use crate::key::{Form, Key, Kind, Section};
