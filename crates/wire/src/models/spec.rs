@@ -30,7 +30,7 @@ pub struct CommonSpec {
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The source of the model, such as the page of its weights.
+    /// The source of the model, such as a web page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_source: Option<String>,
     pub privacy: Privacy,
