@@ -150,7 +150,7 @@ pub struct UsageHistory {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AnalyticsQuery {
-    /// The number of days up to today, such as `7d`. At most 90 days are returned.
+    /// The number of days up to today, such as `7d`. At most 90 days are returned. Default: `7d`.
     #[schemars(length(max = 8), regex(pattern = r"^[1-9]\d*d$"))]
     pub lookback: Option<String>,
     /// The first day, `YYYY-MM-DD`. Requires `endDate`.
