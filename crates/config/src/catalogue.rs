@@ -53,8 +53,8 @@ pub const SECTIONS: &[&Section] = &[
 pub const SECTION: Section = Section {
     name: "model",
     form: Form::Many,
-    doc: "A catalogue entry. Files of these can be included. Each type of model has further keys \
-          and its own shape of price.",
+    doc: "A catalogue entry. Entries can be put into included files. Each model type has \
+          additional keys and its own price format.",
     keys: entry::KEYS,
 };
 

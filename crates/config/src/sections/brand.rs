@@ -11,7 +11,7 @@ const LOGO_BYTES_MAX: u64 = 256 * 1024;
 pub const SECTION: Section = Section {
     name: "brand",
     form: Form::One,
-    doc: "The operator's own name, logo and addresses, on the pages that callers see.",
+    doc: "The operator's name, logo and addresses on public pages.",
     keys: &[
         Key::with_default(
             "name",
@@ -22,17 +22,24 @@ pub const SECTION: Section = Section {
         Key::optional(
             "logo",
             Kind::Path,
-            "A picture beside the name: SVG, PNG, JPEG or WebP, at most 256 KiB, shown as a \
-             square. A relative path starts at the folder of this file.",
+            "A logo beside the name: SVG, PNG, JPEG or WebP of at most 256 KiB, shown as a square. \
+             Relative paths start at the folder of this file.",
         ),
         Key::optional(
             "support_email",
             Kind::Text,
-            "The address that callers write to. It is on every page, and in refusals for want of \
-             credit.",
+            "The support address, shown on every page and in errors about insufficient credit.",
         ),
-        Key::optional("terms_url", Kind::Url(HTTP), "The terms of use, linked on every page."),
-        Key::optional("privacy_url", Kind::Url(HTTP), "The privacy notice, linked on every page."),
+        Key::optional(
+            "terms_url",
+            Kind::Url(HTTP),
+            "The URL of the terms of use, linked on every page.",
+        ),
+        Key::optional(
+            "privacy_url",
+            Kind::Url(HTTP),
+            "The URL of the privacy notice, linked on every page.",
+        ),
     ],
 };
 

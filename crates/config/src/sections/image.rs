@@ -8,12 +8,12 @@ const LETTERS_MAX: usize = 16;
 pub const SECTION: Section = Section {
     name: "image",
     form: Form::One,
-    doc: "Pictures that are made here.",
+    doc: "Generated images.",
     keys: &[Key::optional(
         "watermark",
         Kind::Text,
-        "A few letters in a corner of every picture whose caller does not hide them; none where it \
-         is empty. \"AI\" unless given, and none while `[development]` is enabled.",
+        "Text drawn in a corner of every image, unless the caller hides it. Empty: no watermark. \
+         Default: \"AI\", or none while `[development]` is enabled.",
     )],
 };
 

@@ -7,19 +7,21 @@ use crate::reader::Reader;
 pub const SECTION: Section = Section {
     name: "log",
     form: Form::One,
-    doc: "What the service says while it runs, on standard error.",
+    doc: "The log, on standard error.",
     keys: &[
         Key::with_default(
             "format",
             Kind::Choice(&["auto", "human", "json"]),
             "\"auto\"",
-            "`auto` is human on a terminal and JSON lines otherwise.",
+            "`human` is text, `json` is one object per line. `auto` is `human` on a terminal and \
+             `json` otherwise.",
         ),
         Key::with_default(
             "level",
             Kind::Text,
             "\"info\"",
-            "error, warn, info, debug or trace, or directives such as \"info,api=debug\".",
+            "The log level: error, warn, info, debug or trace, or directives such as \
+             \"info,api=debug\".",
         ),
     ],
 };

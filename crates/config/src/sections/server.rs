@@ -10,91 +10,93 @@ use crate::reader::Reader;
 pub const SECTION: Section = Section {
     name: "server",
     form: Form::One,
-    doc: "Where the service listens and what it is called from outside.",
+    doc: "Listen addresses, public URL, timeouts and connection limits.",
     keys: &[
         Key::with_default(
             "listen",
             Kind::Address,
             "\"127.0.0.1:8080\"",
-            "The API, the console and the documentation. Port 0 takes a free one.",
+            "The listen address of the API, the console and the documentation. Port 0: any free \
+             port.",
         ),
         Key::with_default(
             "admin_listen",
             Kind::Address,
             "\"127.0.0.1:8081\"",
-            "Health, readiness and metrics. Keep it away from the public network.",
+            "The listen address of health, readiness and metrics. Do not expose it publicly.",
         ),
         Key::optional(
             "public_url",
             Kind::Url(HTTP),
-            "How clients reach the service, when a proxy stands before it. \
-             Without it, http:// and the address it listens on.",
+            "The public URL of the service, if it is behind a proxy. Default: `http://` and \
+             `listen`.",
         ),
         Key::with_default(
             "domains",
             Kind::Texts,
             "[\"localhost:8080\"]",
-            "The hosts that wallet sign-in messages may name, beside that of `public_url`, which alone \
-             counts if this is not set. With https:// before it, a message must say so too.",
+            "The hosts that wallet sign-in messages may name, in addition to the host of \
+             `public_url`. If `public_url` is set and this is not, only the former is accepted. \
+             With `https://` before a host, the message must have it too.",
         ),
         Key::with_default(
             "trusted_proxies",
             Kind::Texts,
             "[]",
-            "Addresses or ranges (10.0.0.0/8) whose X-Forwarded-For header is believed.",
+            "Addresses or ranges (10.0.0.0/8) of proxies whose X-Forwarded-For header is trusted.",
         ),
         Key::optional(
             "country_header",
             Kind::Text,
-            "The header in which those proxies name the caller's country in two letters, such as \
-             `cf-ipcountry`. Without it, `region_restrictions` of models are shown and hold nobody \
-             back.",
+            "The header in which trusted proxies send the caller's country as two letters, such as \
+             `cf-ipcountry`. Without it, `region_restrictions` of models are shown but not \
+             enforced.",
         ),
         Key::optional(
             "host_name",
             Kind::Text,
-            "What answers carry as `x-service-host-name`, for telling nodes apart. Without it, the \
-             machine's own name in development, and no such header otherwise.",
+            "The value of the response header `x-service-host-name`, which identifies the node. \
+             Default: the host name in development, otherwise no header.",
         ),
         Key::with_default(
             "connections_per_address",
             Kind::Integer { least: 1, most: 16_384 },
             "512",
-            "How many connections one address may have open, an IPv6 network of 64 bits counting as \
-             one. Trusted proxies are not bounded.",
+            "The maximum number of open connections per address; an IPv6 /64 network counts as one \
+             address. Trusted proxies are not limited.",
         ),
         Key::with_default(
             "header_timeout_s",
             Kind::Seconds { least: 1, most: 3600 },
             "30",
-            "How long a client may take to send the headers of a request, and how long an HTTP/1.1 \
-             connection may stay open between two requests.",
+            "Timeout for receiving the headers of a request, and for an idle HTTP/1.1 connection \
+             between two requests.",
         ),
         Key::with_default(
             "idle_timeout_s",
             Kind::Seconds { least: 1, most: 3600 },
             "60",
-            "How long an HTTP/2 connection may stay open without a request.",
+            "Timeout of an HTTP/2 connection without requests.",
         ),
         Key::with_default(
             "send_timeout_s",
             Kind::Seconds { least: 1, most: 3600 },
             "30",
-            "How long a client may leave a response unread. An HTTP/2 stream on which less than \
-             16 KiB are accepted in this time is reset, an HTTP/1.1 connection closed.",
+            "Timeout for a client that does not read the response. An HTTP/2 stream that accepts \
+             less than 16 KiB in this time is reset; an HTTP/1.1 connection is closed.",
         ),
         Key::with_default(
             "bodies_max_mb",
             Kind::Integer { least: 64, most: 1_048_576 },
             "512",
-            "The memory that the bodies of all requests under way may take; half of it for one \
-             caller. More is answered with 503.",
+            "The maximum memory in MiB of the bodies of all concurrent requests; one caller may \
+             use half of it. Further requests get 503.",
         ),
         Key::with_default(
             "shutdown_grace_s",
             Kind::Seconds { least: 0, most: 3600 },
             "30",
-            "How long running requests may take to end after SIGTERM.",
+            "Time for running requests to complete after SIGTERM.",
         ),
     ],
 };

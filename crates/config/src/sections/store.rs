@@ -9,7 +9,7 @@ use crate::secret::Secret;
 pub const SECTION: Section = Section {
     name: "store",
     form: Form::One,
-    doc: "Where accounts, keys and money are kept.",
+    doc: "The database of accounts, keys and balances.",
     keys: &[
         Key::with_default(
             "url",
@@ -22,8 +22,8 @@ pub const SECTION: Section = Section {
             "keep_usage_days",
             Kind::Integer { least: 0, most: 36_500 },
             "0",
-            "Single usage rows older than this are dropped; 0 keeps them for ever. Balances, the \
-             journal and the sums of each day stay in any case.",
+            "Deletes individual usage rows older than this number of days. 0: never. Balances, the \
+             journal and daily totals are always kept.",
         ),
     ],
 };
