@@ -1,4 +1,4 @@
-//! Holders by digest, forgotten whenever a change makes them untrue.
+//! Cache of key holders by digest. Entries are removed on every change that could affect them.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -9,11 +9,11 @@ use hashbrown::HashMap;
 
 use crate::Holder;
 
-/// A full cache is emptied: refilling costs one read a key, and this is far above the number of
-/// keys that one node sees in a minute.
+/// A full cache is cleared: refilling costs one read per key, and this limit is far above the
+/// number of keys that one node sees in a minute.
 const HOLDERS_MAX: usize = 100_000;
 
-/// How long a holder is kept where changes by other nodes are not heard.
+/// Lifetime of a cached holder while changes by other nodes cannot be received.
 pub(crate) const UNHEARD_MAX: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
@@ -24,9 +24,10 @@ pub(crate) struct Cache {
 #[derive(Default)]
 struct Held {
     holders: HashMap<SecretDigest, ReadHolder>,
-    /// How often something was forgotten.
+    /// The number of removals so far.
     changes: u64,
-    /// When changes by other nodes were last surely heard; none where no other node makes any.
+    /// The time up to which all changes by other nodes were received; None if there are no other
+    /// nodes.
     heard: Option<Instant>,
 }
 
@@ -35,7 +36,7 @@ struct ReadHolder {
     read: Instant,
 }
 
-/// Proof of when a read began: what was read is kept only if nothing was forgotten since.
+/// The number of removals when a read began. The result is cached only if it is still the same.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ticket(u64);
 
@@ -49,8 +50,8 @@ impl Cache {
         is_believed.then(|| Arc::clone(holder))
     }
 
-    /// Notes that every change up to this moment was told: from the first call on, a holder is
-    /// believed for [`UNHEARD_MAX`] after it was read or after this was last called.
+    /// Records that every change up to `now` was received. After the first call, a holder is valid
+    /// for [`UNHEARD_MAX`] after it was read or after the last call.
     pub(crate) fn note_heard(&self, now: Instant) {
         self.held.write().unwrap_or_else(PoisonError::into_inner).heard = Some(now);
     }
@@ -59,7 +60,7 @@ impl Cache {
         Ticket(self.held.read().unwrap_or_else(PoisonError::into_inner).changes)
     }
 
-    /// Keeps what was read, unless a change may have overtaken the reading.
+    /// Caches the result of a read, unless something was removed since `ticket`.
     pub(crate) fn put(&self, ticket: Ticket, digest: SecretDigest, holder: Arc<Holder>) {
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
         if held.changes != ticket.0 {

@@ -1,27 +1,27 @@
-//! Who calls: what was shown, and the account that it opens.
+//! The authenticated caller: its credential and its account.
 
 use credits::Payer;
 use store::key::ApiKey;
 use store::owner::Owner;
 use wallet::WalletAddress;
 
-/// A caller who was recognised, and whose balance it spends.
+/// An authenticated caller, and the owner whose balance it spends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     pub proof: Proof,
     pub owner: Owner,
 }
 
-/// What the caller was recognised by.
+/// The credential that authenticated the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
     Key(Box<ApiKey>),
-    /// A signature of this wallet.
+    /// A signature by this wallet.
     Wallet(WalletAddress),
 }
 
 impl Holder {
-    /// The key behind the call; wallets call without one.
+    /// Returns the key of the call; None for wallets.
     pub fn key(&self) -> Option<&ApiKey> {
         match &self.proof {
             Proof::Key(key) => Some(key),
@@ -29,7 +29,7 @@ impl Holder {
         }
     }
 
-    /// The wallet that signed, where no key was shown.
+    /// Returns the wallet that signed; None if a key was used.
     pub fn wallet(&self) -> Option<WalletAddress> {
         match self.proof {
             Proof::Key(_) => None,
@@ -37,7 +37,7 @@ impl Holder {
         }
     }
 
-    /// Who pays for a call, and within which limits of a key.
+    /// Returns the owner who pays for a call, with the key's limits.
     pub fn payer(&self) -> Payer {
         Payer { owner: self.owner.id, key: self.key().map(ApiKey::terms) }
     }

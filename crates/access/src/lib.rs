@@ -1,7 +1,7 @@
-//! Who a credential stands for: API keys, looked up through a cache that never lies, and wallets.
+//! Authentication: API keys, looked up through a cache that is never stale, and wallets.
 //!
-//! Keys are made, changed and revoked here and nowhere else, so the cache is told of every change
-//! before the change is acknowledged: a revoked key stops working at once.
+//! Keys are created, changed and revoked only here, so the cache entry is removed before a change
+//! is acknowledged: a revoked key stops working immediately.
 
 mod cache;
 mod holder;
@@ -25,18 +25,19 @@ use store::write::{Group, Write};
 use crate::cache::Cache;
 pub use crate::holder::{Holder, Proof};
 
-/// The random characters of a sign-in link.
+/// The number of random characters in a sign-in link.
 const LINK_CHARACTERS: usize = 43;
-/// Under which used links are kept among the nonces of wallets; no wallet has this address.
+/// The name under which used links are stored among the nonces of wallets; no wallet has this
+/// address.
 const LINK_NONCES: &str = "operator link";
 
-/// The most keys of one owner that open anything.
+/// The maximum number of active keys of one owner.
 pub const ACTIVE_KEYS_MAX: usize = 500;
-/// The most keys that an account with operator keys has in all. It is above the bound of other
-/// keys, so that an ADMIN key cannot use up the operator's.
+/// The maximum number of active keys of an account when an operator key is added. Higher than for
+/// other keys, so that an ADMIN key cannot exhaust the operator's keys.
 const OPERATOR_KEYS_MAX: usize = 2 * ACTIVE_KEYS_MAX;
 
-/// Why a secret opens nothing.
+/// The reason why a secret is refused.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum KeyRefused {
     #[error("the key is mistyped")]
@@ -49,32 +50,32 @@ pub enum KeyRefused {
     Expired,
     #[error("the account is frozen")]
     Frozen,
-    /// Whether there is such a key could not be found out.
+    /// The store failed, so it is unknown whether the key exists.
     #[error(transparent)]
     Unknowable(#[from] StoreError),
 }
 
-/// All keys of the installation.
+/// The keys of the installation.
 pub struct KeyRing {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     peppers: Peppers,
-    /// The digest of a key that the operator chose: its form may be anything.
+    /// The digest of a key that the operator chose; it need not have the usual format.
     chosen: Option<SecretDigest>,
     cache: Cache,
-    /// Keys used since this was last written down, and when.
+    /// The keys used since the last `note_uses`, with their last use.
     uses: Mutex<HashMap<KeyId, Timestamp>>,
 }
 
 impl KeyRing {
-    /// A digest of a text that nobody without the service's own secret can make. Texts begin with
-    /// what they are for and a zero, which no key's secret has.
+    /// Returns a keyed digest of a text, which only the service can compute. Texts start with their
+    /// purpose and a NUL, which no key's secret contains.
     pub fn seal(&self, text: &str) -> [u8; 32] {
         secret::digest(&self.peppers.current, text).0
     }
 
-    /// Reads what was sealed, under the present pepper or the one before it.
+    /// Verifies sealed text with the current pepper and then the previous one.
     pub fn unseal<T>(&self, read: impl Fn(&dyn Fn(&str) -> [u8; 32]) -> Option<T>) -> Option<T> {
         let peppers = [Some(&self.peppers.current), self.peppers.before.as_ref()];
         let mut peppers = peppers.into_iter().flatten();
@@ -91,13 +92,13 @@ impl KeyRing {
         KeyRing { store, clock, entropy, peppers, chosen: None, cache: Cache::default(), uses }
     }
 
-    /// Lets a secret of the operator's choosing in, whatever it looks like.
+    /// Accepts a secret that the operator chose, in any format.
     pub fn with_chosen(mut self, secret: &str) -> KeyRing {
         self.chosen = Some(secret::digest(&self.peppers.current, secret));
         self
     }
 
-    /// The holder of a secret.
+    /// Returns the holder of a secret.
     pub async fn open(&self, secret: &str) -> Result<Arc<Holder>, KeyRefused> {
         if SECRET_BYTES_MAX < secret.len() {
             return Err(KeyRefused::Unknown);
@@ -114,8 +115,8 @@ impl KeyRing {
         self.admit(holder)
     }
 
-    /// The holder of a secret that is known under the pepper before the present one, and under the
-    /// present one from now on.
+    /// Returns the holder of a secret that is stored under the previous pepper, and moves it to the
+    /// current one.
     async fn move_key(
         &self,
         secret: &str,
@@ -123,8 +124,7 @@ impl KeyRing {
     ) -> Result<Arc<Holder>, KeyRefused> {
         let before = self.peppers.before.as_ref().ok_or(KeyRefused::Unknown)?;
         let from = secret::digest(before, secret);
-        // Where it is neither under this digest nor can be moved, another request for the same key may
-        // have moved it a moment ago.
+        // If it is under neither digest, a concurrent request may just have moved it.
         let Some((key, _)) = self.store.find_key(from).await? else {
             return self.fetch(digest).await;
         };
@@ -135,7 +135,7 @@ impl KeyRing {
         }
     }
 
-    /// The holder of a secret whose digest was kept, as long as the key opens anything.
+    /// Returns the holder of a secret by its stored digest, if the key is active.
     pub async fn open_digest(&self, digest: SecretDigest) -> Result<Arc<Holder>, KeyRefused> {
         let holder = match self.cache.get(&digest, Instant::now()) {
             Some(holder) => holder,
@@ -144,8 +144,8 @@ impl KeyRing {
         self.admit(holder)
     }
 
-    /// Makes a key for the session of a one-time sign-in link, and returns the link's token. The
-    /// key opens nothing before the link is used, and no longer than the link can be used.
+    /// Creates the key for the session of a one-time sign-in link, and returns the link's token.
+    /// The key is unusable until the link is used, and expires with the link.
     pub async fn create_link(
         &self,
         owner: OwnerId,
@@ -165,8 +165,8 @@ impl KeyRing {
         Ok((key, token))
     }
 
-    /// The holder behind a link's token, which is used up in the same transaction. Its key works
-    /// from now on, until `session_ends`.
+    /// Returns the holder of a link's token and uses the link up, in one transaction. Its key is
+    /// valid from now on until `session_ends`.
     pub async fn use_link(
         &self,
         token: &str,
@@ -218,12 +218,12 @@ impl KeyRing {
         Ok(holder)
     }
 
-    /// Whether the text alone tells that there is no such key.
+    /// True if the format of the text shows that there is no such key.
     fn is_mistyped(&self, secret: &str, digest: &SecretDigest) -> bool {
         secret::recognise(secret) == Recognised::Mistyped && self.chosen.as_ref() != Some(digest)
     }
 
-    /// Makes a key with a fresh secret, which is returned and not kept.
+    /// Creates a key with a new random secret, which is returned but not stored.
     pub async fn create(
         &self,
         owner: OwnerId,
@@ -235,7 +235,7 @@ impl KeyRing {
         Ok((key, secret))
     }
 
-    /// Makes a key whose secret the operator chose.
+    /// Creates a key with the given secret.
     pub async fn create_with(
         &self,
         owner: OwnerId,
@@ -262,7 +262,7 @@ impl KeyRing {
         Ok(key)
     }
 
-    /// Changes a key's settings, from the next request on.
+    /// Changes a key's settings, effective from the next request.
     pub async fn change(&self, key: &ApiKey, settings: KeySettings) -> Result<(), StoreError> {
         let (owner, id, at) = (key.owner, key.id, self.clock.now());
         let write = Write::ChangeKey { owner, key: id, settings, at };
@@ -271,7 +271,7 @@ impl KeyRing {
         Ok(())
     }
 
-    /// Revokes a key, from the next request on.
+    /// Revokes a key, effective from the next request.
     pub async fn revoke(&self, key: &ApiKey) -> Result<(), StoreError> {
         let at = self.clock.now();
         let write = Write::RevokeKey { owner: key.owner, key: key.id, at };
@@ -280,24 +280,24 @@ impl KeyRing {
         Ok(())
     }
 
-    /// One cached key is looked up afresh: another node changed it.
+    /// Removes one key from the cache, because another node changed it.
     pub fn forget(&self, key: KeyId) {
         self.cache.forget_key(key);
     }
 
-    /// Notes that other nodes' changes were heard up to this moment. Once this was called, a cached
-    /// key is looked up afresh where it is not called again for ten seconds.
+    /// Records that all changes by other nodes up to now were received. After the first call,
+    /// cached keys are reread if it is not called again within ten seconds.
     pub fn note_heard(&self) {
         self.cache.note_heard(Instant::now());
     }
 
-    /// Every cached key is looked up afresh: after a change to an owner.
+    /// Removes all keys from the cache, after a change of an owner.
     pub fn forget_all(&self) {
         self.cache.forget_all();
     }
 
-    /// Writes down when keys were last used. Called now and then, before a listing, and at the
-    /// end: a crash loses the last uses, which matter to nobody.
+    /// Writes the times of last use. Called periodically, before a listing, and at shutdown; a
+    /// crash loses the latest times, which is acceptable.
     pub async fn note_uses(&self) -> Result<(), StoreError> {
         let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
         if uses.is_empty() {
@@ -317,8 +317,8 @@ impl KeyRing {
     }
 }
 
-/// The text whose digest stands for a link's token. No header can carry its zero, so that a link
-/// is no bearer secret.
+/// Returns the text whose digest identifies a link's token. It contains a NUL, which a header
+/// cannot carry, so that a link's token cannot be used as a bearer secret.
 fn link_secret(token: &str) -> String {
     format!("operator link\0{token}")
 }

@@ -1,4 +1,4 @@
-//! Wallets as callers: whose balance they spend, and that what they signed counts once.
+//! Wallets as callers: the owner whose balance they spend, and single use of nonces.
 
 use credits::OwnerId;
 use moment::Timestamp;
@@ -10,22 +10,22 @@ use store::wallet::UsedNonce;
 use store::write::{Group, Write};
 use wallet::WalletAddress;
 
-/// The limits of a wallet until the operator gives it others.
+/// The rate limit tier of a new wallet.
 const TIER: &str = "default";
 
-/// Why something signed does not count.
+/// The reason why a nonce is refused.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NonceRefused {
     #[error("the nonce was used before")]
     Reused,
-    /// Whether it was used before could not be found out.
+    /// The store failed, so it is unknown whether the nonce was used.
     #[error(transparent)]
     Unknowable(#[from] StoreError),
 }
 
-/// Whose balance a wallet spends: an account that it is linked to, or its own.
+/// Returns the owner whose balance a wallet spends: an account that it is linked to, or its own.
 ///
-/// A wallet that never paid has no row, and gets none here: crediting it writes
+/// A wallet that never paid has no row, and this function writes none: crediting it writes
 /// [`Write::EnsureOwner`] with this owner, in the group of the credit.
 pub async fn owner(
     store: &dyn Store,
@@ -37,7 +37,7 @@ pub async fn owner(
     Ok(known.unwrap_or_else(|| unseen(wallet, now)))
 }
 
-/// The same, with a row, which other rows of the wallet refer to.
+/// Like `owner`, and ensures that the owner has a row, to which other rows of the wallet refer.
 pub async fn owner_with_row(
     store: &dyn Store,
     wallet: WalletAddress,
@@ -45,15 +45,15 @@ pub async fn owner_with_row(
 ) -> Result<Owner, StoreError> {
     let unseen = owner(store, wallet, now).await?;
     match store.commit(Group::of(Write::EnsureOwner(unseen))).await {
-        // It was linked to an account meanwhile.
+        // The wallet was linked to an account meanwhile.
         Ok(()) | Err(StoreError::Missing(_)) => {}
         Err(error) => return Err(error),
     }
-    // Somebody else may have been quicker, with another id.
+    // Read again, because a concurrent write may have created it with another id.
     owner(store, wallet, now).await
 }
 
-/// Notes that a nonce was used, durably; a second use is refused.
+/// Durably records that a nonce was used. A second use is refused.
 pub async fn use_nonce(
     store: &dyn Store,
     wallet: WalletAddress,
@@ -75,8 +75,8 @@ pub fn kind(wallet: WalletAddress) -> OwnerKind {
     }
 }
 
-/// The owner that a wallet will be. Its id follows from its address, so that two first payments
-/// at once credit the same one.
+/// Returns the owner for a new wallet. The id is derived from the address, so that two concurrent
+/// first payments credit the same owner.
 fn unseen(wallet: WalletAddress, now: Timestamp) -> Owner {
     let name = wallet.to_string();
     let digest: [u8; 32] = Sha256::digest(format!("tollgate wallet {name}")).into();

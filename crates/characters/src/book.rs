@@ -1,16 +1,17 @@
-//! Lorebooks: what a character knows, told to the model when a conversation comes to it.
+//! Lorebooks: facts about a character that are added to the prompt when a chat mentions their
+//! keywords.
 
 use serde_json::Value;
 
-/// Entries beyond these are not looked at.
+/// Further entries are ignored.
 const ENTRIES_MAX: usize = 1_000;
 const KEYS_MAX: usize = 50;
-/// Unless the book says otherwise.
+/// Defaults if the book does not set them.
 const SCANNED_TURNS_DEFAULT: usize = 4;
 const SCANNED_TURNS_MAX: usize = 50;
 const BUDGET_TOKENS_DEFAULT: usize = 512;
 const BUDGET_TOKENS_MAX: usize = 4_096;
-/// Tokens are about as long in most languages.
+/// An estimate that fits most languages.
 const CHARS_PER_TOKEN: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,14 +24,14 @@ pub struct Book {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     keys: Vec<String>,
-    /// One of these must be there too, if there are any.
+    /// If not empty, one of these must occur too.
     second_keys: Vec<String>,
     content: String,
     is_case_sensitive: bool,
     is_constant: bool,
-    /// Lower ones stand first.
+    /// Entries with lower values come first in the prompt.
     order: i64,
-    /// Lower ones are left out first.
+    /// Entries with lower values are dropped first if the budget is exceeded.
     priority: i64,
 }
 
@@ -39,7 +40,7 @@ impl Book {
         let number = |name: &str| value.get(name).and_then(Value::as_u64);
         let count = |name: &str| number(name).and_then(|it| usize::try_from(it).ok());
         let entries = value.get("entries")?;
-        // V2 lists them; some programs number them.
+        // V2 has an array; some programs write an object with numbers as keys.
         let listed: Vec<&Value> = match entries {
             Value::Array(entries) => entries.iter().collect(),
             Value::Object(entries) => entries.values().collect(),
@@ -57,7 +58,8 @@ impl Book {
         })
     }
 
-    /// What the latest turns call for, within the book's budget, in the book's order.
+    /// Returns the entries whose keywords occur in the latest turns, within the book's budget and
+    /// in its order.
     pub(crate) fn told(&self, turns: &[&str]) -> Vec<&str> {
         let latest = &turns[turns.len().saturating_sub(self.scanned_turns)..];
         let text = latest.join("\n");

@@ -1,18 +1,18 @@
-//! Character cards: V1, V2 and V3 as they are read, V2 as they are written.
+//! Character cards: reads V1, V2 and V3, writes V2.
 
 use serde_json::{Map, Value, json};
 
 use crate::book::Book;
 
-/// Of the name; longer ones are no names.
+/// Limit of the name.
 const NAME_CHARS_MAX: usize = 100;
-/// Of everything that goes into a prompt.
+/// Limit of all text in a card, because it goes into prompts.
 const TEXT_CHARS_MAX: usize = 100_000;
-/// Of what is shown in lists.
+/// Limit of the summary in lists.
 const DESCRIPTION_CHARS_MAX: usize = 2_000;
 const TAGS_MAX: usize = 32;
 const TAG_CHARS_MAX: usize = 50;
-/// Our own words in a card's extensions.
+/// The name of our own object in a card's extensions.
 const EXTENSION: &str = "tollgate";
 const ADULT_TAGS: [&str; 4] = ["nsfw", "adult", "18+", "explicit"];
 
@@ -28,7 +28,7 @@ pub enum CardFault {
     Damaged(&'static str),
 }
 
-/// A card that can be spoken as. What it says beyond these fields survives in `data`.
+/// A valid card. Other fields are kept in `data`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
     pub name: String,
@@ -44,12 +44,12 @@ pub struct Card {
     pub tags: Vec<String>,
     pub creator: String,
     pub book: Option<Book>,
-    /// The `data` object of the card, as it came.
+    /// The `data` object of the card, unchanged.
     pub data: Map<String, Value>,
 }
 
 impl Card {
-    /// From any of the three versions.
+    /// Parses a card of any of the three versions.
     pub fn from_json(value: Value) -> Result<Card, CardFault> {
         let Value::Object(mut card) = value else {
             return Err(CardFault::NoCard("it is not a JSON object"));
@@ -100,13 +100,13 @@ impl Card {
         Ok(card)
     }
 
-    /// From what [`Card::to_v2`] wrote.
+    /// Parses the JSON that [`Card::to_v2`] returns.
     pub fn parse(text: &str) -> Result<Card, CardFault> {
         let value = serde_json::from_str(text).map_err(|_| CardFault::NoCard("it is not JSON"))?;
         Card::from_json(value)
     }
 
-    /// As V2, with everything that came.
+    /// Returns the card as V2, with all its original fields.
     pub fn to_v2(&self) -> Value {
         let mut data = self.data.clone();
         for field in [
@@ -131,7 +131,8 @@ impl Card {
         json!({"spec": "chara_card_v2", "spec_version": "2.0", "data": data})
     }
 
-    /// What lists show: the first paragraph of the notes, or else the description.
+    /// Returns the description for lists: the first paragraph of the creator's notes, or else the
+    /// description.
     pub fn summary(&self) -> String {
         let notes = self.notes.split("\n\n").next().unwrap_or_default().trim();
         let text = if notes.is_empty() { &self.description } else { notes };
@@ -139,7 +140,7 @@ impl Card {
         text.chars().take(DESCRIPTION_CHARS_MAX).collect()
     }
 
-    /// The model that its maker wants it to speak with.
+    /// Returns the model that the card's author recommends.
     pub fn model(&self) -> Option<String> {
         let model = self.extension("model")?.as_str()?.trim();
         (!model.is_empty()).then(|| model.to_owned())
@@ -158,7 +159,7 @@ impl Card {
         self.flag("pro")
     }
 
-    /// Whether it may look at the web.
+    /// True if the character may use web search.
     pub fn is_web_enabled(&self) -> bool {
         self.flag("web")
     }
@@ -178,7 +179,7 @@ fn texts(data: &Map<String, Value>, name: &str) -> Vec<String> {
     texts.map(|text| text.trim().to_owned()).collect()
 }
 
-/// Of all text in a value.
+/// Returns the number of characters of all strings in a value.
 fn length(value: &Value) -> usize {
     match value {
         Value::String(text) => text.chars().count(),

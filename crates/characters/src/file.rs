@@ -1,4 +1,4 @@
-//! Files that hold a card: JSON, a PNG with a card in it, or an archive.
+//! Card files: JSON, a PNG with an embedded card, or an archive.
 
 use std::io::{Cursor, Read};
 
@@ -9,20 +9,20 @@ use crate::png;
 
 pub const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 const MEGABYTE: usize = 1024 * 1024;
-/// Of one file in an archive.
+/// Limit of one unpacked file of an archive.
 const UNPACKED_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Where archives keep the card, and pictures of the character.
+/// The path of the card in an archive, and the folder of images of the character.
 const ARCHIVED_CARD: &str = "card.json";
 const ARCHIVED_PICTURES: &str = "assets/icon/";
 
-/// A portrait.
+/// A portrait image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     pub media_type: &'static str,
     pub bytes: Vec<u8>,
 }
 
-/// Reads a card, whichever kind of file it is in.
+/// Reads a card from any supported file format.
 pub fn read(bytes: &[u8]) -> Result<(Card, Option<Picture>), CardFault> {
     if FILE_BYTES_MAX < bytes.len() {
         return Err(CardFault::TooLarge(FILE_BYTES_MAX / MEGABYTE));
@@ -32,7 +32,7 @@ pub fn read(bytes: &[u8]) -> Result<(Card, Option<Picture>), CardFault> {
         let picture = Picture { media_type: "image/png", bytes: picture };
         return Ok((card(&json)?, Some(picture)));
     }
-    // Archives may stand behind a picture.
+    // A ZIP archive may be appended to an image.
     if let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) {
         let json = archived(&mut archive, ARCHIVED_CARD)
             .ok_or(CardFault::NoCard("the archive has no card.json"))?;
@@ -55,7 +55,7 @@ fn archived(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Option<Vec<u
     is_whole.then_some(bytes)
 }
 
-/// The first picture that browsers show and that is one.
+/// Returns the first file that is a PNG, JPEG or WebP image.
 fn archived_picture(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Option<Picture> {
     let names = archive.file_names().filter_map(|name| name.ok().map(|it| it.into_owned()));
     let mut names: Vec<String> = names.filter(|name| name.contains(ARCHIVED_PICTURES)).collect();

@@ -1,7 +1,7 @@
-//! Personas: their cards, what they put before a chat, and the ones that come with the service.
+//! Characters: their cards, their prompts, and the ones shipped with the service.
 //!
-//! Everything here takes values and returns values. Cards are those of the character card formats
-//! V1, V2 and V3, as JSON, inside a PNG, or in an archive.
+//! All functions are pure. Cards are in the character card formats V1, V2 and V3, as JSON, inside a
+//! PNG, or in an archive.
 
 mod book;
 mod card;

@@ -1,22 +1,22 @@
-//! What a character puts before a chat, and behind it.
+//! The prompts that a character adds before and after a chat.
 
 use crate::card::Card;
 
-/// What the caller is called where the card says `{{user}}` and nobody says otherwise.
+/// Default replacement of `{{user}}` in a card.
 const USER: &str = "User";
 
-/// What is added to a conversation.
+/// The prompts to add to a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Persona {
-    /// Stands first.
+    /// Goes before the conversation.
     pub system_prompt: String,
-    /// Stands behind the conversation; may be empty.
+    /// Goes after the conversation. May be empty.
     pub last_words: String,
 }
 
 impl Card {
-    /// The persona for a conversation. `original` is the prompt of the service, which the card may
-    /// place itself.
+    /// Builds the prompts for a conversation. `original` is the service's system prompt, which
+    /// replaces `{{original}}` in the card's own.
     pub fn persona(&self, turns: &[&str], user: Option<&str>, original: &str) -> Persona {
         let mut parts = Vec::new();
         if self.system_prompt.is_empty() {
@@ -55,7 +55,7 @@ impl Card {
     }
 }
 
-/// Whatever case the mark is written in. What is put in is not looked at again.
+/// Replaces a placeholder, case-insensitively. Replacements are not scanned again.
 fn replace(text: &str, mark: &str, with: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut replaced = String::with_capacity(text.len());

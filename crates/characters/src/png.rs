@@ -1,4 +1,4 @@
-//! Cards inside PNG pictures: text chunks, and the picture without them.
+//! Cards embedded in PNG images: reads their text chunks, and removes them from the image.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use flate2::read::ZlibDecoder;
 use crate::card::CardFault;
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// What is left of a picture: what is seen of it.
+/// Chunks that are kept, because they affect the visible image.
 const KEPT: [&[u8; 4]; 7] = [b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"gAMA", b"sRGB"];
 const TEXT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
@@ -17,7 +17,7 @@ pub(crate) fn is_png(bytes: &[u8]) -> bool {
     bytes.starts_with(SIGNATURE)
 }
 
-/// The JSON of the card, the newer of two, and the picture without anything else in it.
+/// Returns the JSON of the card (V3 if there are two), and the image with only the visible chunks.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Vec<u8>, Vec<u8>), CardFault> {
     let mut picture = SIGNATURE.to_vec();
     let (mut newer, mut older) = (None, None);
@@ -47,10 +47,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Vec<u8>, Vec<u8>), CardFault> {
     Ok((json, picture))
 }
 
-/// A whole chunk, its kind, its data, and what follows it.
+/// A chunk: all its bytes, its type, its data, and the bytes after it.
 type Chunk<'a> = (&'a [u8], &'a [u8], &'a [u8], &'a [u8]);
 
-/// The first chunk, if it is whole.
+/// Returns the first chunk, if it is complete.
 fn split(rest: &[u8]) -> Option<Chunk<'_>> {
     let length = usize::try_from(u32::from_be_bytes(rest.get(..4)?.try_into().ok()?)).ok()?;
     let end = length.checked_add(12)?;
@@ -58,7 +58,7 @@ fn split(rest: &[u8]) -> Option<Chunk<'_>> {
     Some((chunk, &chunk[4..8], &chunk[8..8 + length], &rest[end..]))
 }
 
-/// The keyword and the text of a text chunk of any kind.
+/// Returns the keyword and the text of a `tEXt`, `zTXt` or `iTXt` chunk.
 fn text(kind: &[u8], data: &[u8]) -> Option<(String, Vec<u8>)> {
     let at = data.iter().position(|byte| *byte == 0)?;
     let (key, rest) = (&data[..at], &data[at + 1..]);

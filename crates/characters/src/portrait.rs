@@ -1,4 +1,4 @@
-//! Portraits for characters that bring none: a flat face, drawn from the name alone.
+//! Portraits for characters without one: a simple face, derived from the name.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const COLOURS: [(&str, &str); 8] = [
     ("#8d0801", "#f4d58d"),
 ];
 
-/// An SVG picture of 256 by 256. The same name gives the same face.
+/// Returns an SVG of 256 by 256. The same name gives the same face.
 pub fn portrait(name: &str) -> String {
     let digest = Sha256::digest(name.as_bytes());
     let pick = |index: usize, of: usize| usize::from(digest[index]) % of;

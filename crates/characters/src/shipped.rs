@@ -1,4 +1,4 @@
-//! The characters that come with the service. All are ours, and none is anybody.
+//! The characters shipped with the service. All are our own and fictional.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub struct Shipped {
     pub portrait: String,
 }
 
-/// All of them, in the order of the file.
+/// Returns all shipped characters, in the order of the file.
 pub fn shipped() -> Result<Vec<Shipped>, CardFault> {
     let cards: Vec<Value> =
         serde_json::from_str(CARDS).map_err(|_| CardFault::Damaged("our own list"))?;

@@ -1,4 +1,5 @@
-//! Cards of every version and file, personas, lorebooks, and the characters that come with us.
+//! Tests of cards in every version and file format, personas, lorebooks, and the shipped
+//! characters.
 
 use std::io::{Cursor, Write as _};
 

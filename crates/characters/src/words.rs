@@ -1,24 +1,24 @@
-//! Names in addresses, words to search by, and authors without their names.
+//! Slugs, search words and anonymized author names.
 
 use sha2::{Digest, Sha256};
 
 const SLUG_CHARS_MAX: usize = 60;
-/// Words of one character that it can be found by.
+/// Limit of search words per character.
 const WORDS_MAX: usize = 300;
 const WORD_CHARS_MAX: usize = 40;
 pub const SEARCH_TERMS_MAX: usize = 8;
 const AUTHOR_CHARS: usize = 5;
 
-/// What a caller searches for.
+/// A term of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
-    /// The beginning of a word.
+    /// The prefix of a word.
     Word(String),
-    /// A whole tag, which is written `#tag`.
+    /// A whole tag, written `#tag`.
     Tag(String),
 }
 
-/// A name as it stands in an address: lower case, digits and hyphens.
+/// Converts a name to a slug: lower case letters, digits and hyphens.
 pub fn slug(name: &str) -> String {
     let mut slug = String::new();
     for letter in name.chars().flat_map(char::to_lowercase) {
@@ -35,7 +35,7 @@ pub fn slug(name: &str) -> String {
     if slug.is_empty() { "character".to_owned() } else { slug }
 }
 
-/// The different words of texts, in lower case.
+/// Returns the distinct words of texts, in lower case.
 pub fn words<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut found: Vec<String> = texts.flat_map(split).take(WORDS_MAX).collect();
     found.sort();
@@ -43,7 +43,7 @@ pub fn words<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     found
 }
 
-/// What is searched for; every term must be found.
+/// Parses the terms of a search, all of which must match.
 pub fn search_terms(text: &str) -> Vec<Term> {
     let terms = text.split_whitespace().flat_map(|piece| match piece.strip_prefix('#') {
         Some(tag) if !tag.is_empty() => vec![Term::Tag(tag.to_lowercase())],
@@ -57,7 +57,7 @@ fn split(text: &str) -> impl Iterator<Item = String> + '_ {
     words.map(|word| word.to_lowercase().chars().take(WORD_CHARS_MAX).collect())
 }
 
-/// Five letters and digits that stand for an author, and tell nothing else.
+/// Returns five characters that identify an author without revealing the name.
 pub fn anonymous(author: &str) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let digest = Sha256::digest(author.trim().to_lowercase().as_bytes());

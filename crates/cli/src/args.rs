@@ -1,4 +1,4 @@
-//! The command line: every command, flag and default, in clap's words.
+//! The command line: all commands, flags and defaults, declared with clap.
 
 mod accounts;
 mod books;
@@ -20,7 +20,7 @@ pub(crate) use operator::{OperatorCommand, OperatorKeys};
 
 use crate::{engine, web};
 
-/// As many characters as the API allows.
+/// The maximum length in the API.
 const DESCRIPTION_CHARS_MAX: usize = 64;
 
 /// Turns models into a paid API.
@@ -29,20 +29,21 @@ const DESCRIPTION_CHARS_MAX: usize = 64;
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) place: ServiceLocation,
-    /// Without one, the next step is shown.
+    /// Without a command, the status and the next steps are shown.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 service unreachable.";
 
-/// Which service is meant.
+/// The service that a command applies to.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServiceLocation {
-    /// The configuration file; otherwise TOLLGATE_CONFIG, otherwise ./tollgate.toml if it exists.
+    /// Configuration file. Default: TOLLGATE_CONFIG, or else ./tollgate.toml if it exists.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Where the database is; otherwise TOLLGATE_DATA_DIR, otherwise the user's data directory.
+    /// Data directory with the database. Default: TOLLGATE_DATA_DIR, or else the user's data
+    /// directory.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
 }
@@ -51,69 +52,69 @@ pub(crate) struct ServiceLocation {
 pub(crate) enum Command {
     /// Runs the service.
     Serve(Serve),
-    /// Writes a commented tollgate.toml, with the engines that are on this machine.
+    /// Writes a commented tollgate.toml with the engines found on this machine.
     Init(Init),
-    /// Turns the configuration of another gateway into a tollgate.toml.
+    /// Converts the configuration of another gateway to a tollgate.toml.
     #[command(subcommand)]
     Convert(Convert),
-    /// Runs a service with invented accounts and usage, in a directory of its own.
+    /// Runs a demo service with sample accounts and usage, in its own directory.
     Demo(Serve),
-    /// Makes, lists and revokes API keys.
+    /// Creates, lists and revokes API keys.
     #[command(subcommand)]
     Keys(Keys),
-    /// Makes the operator's own credentials: sign-in links and keys.
+    /// Creates the operator's credentials: sign-in links and keys.
     #[command(subcommand)]
     Operator(OperatorCommand),
-    /// Makes accounts and gives them credit.
+    /// Manages accounts: creates them, changes credit and tiers, links wallets, freezes.
     #[command(subcommand)]
     Accounts(Accounts),
     /// Imports, exports and lists characters.
     #[command(subcommand)]
     Characters(Characters),
-    /// Asks a model something; without a text, holds a conversation.
+    /// Sends a message to a model. Without a text, starts a conversation.
     Chat(Chat),
-    /// Says a text aloud, into a file.
+    /// Converts text to speech in a file.
     Speak(Speak),
-    /// Makes a picture.
+    /// Generates an image.
     Image(Image),
-    /// Writes down what is said in a file.
+    /// Transcribes an audio file.
     Transcribe(Transcribe),
-    /// Shows and reloads the catalogue, and fetches and tries models.
+    /// Lists and reloads the catalogue, downloads and tests models.
     #[command(subcommand)]
     Models(Models),
-    /// Lists, shows and cancels queued music and videos.
+    /// Lists, shows and cancels queued music and video jobs.
     #[command(subcommand)]
     Jobs(Jobs),
-    /// Checks and exports the journal of all money, and gives charges back.
+    /// Verifies and exports the journal, and refunds charges.
     #[command(subcommand)]
     Ledger(Ledger),
-    /// Shows what wallets have paid, and sees to what is stuck.
+    /// Lists wallet payments and resolves those that are stuck.
     #[command(subcommand)]
     Payments(Payments),
-    /// Writes all that the service keeps to one file, while it works.
+    /// Writes a backup of the database to a file while the service runs.
     Backup(Backup),
-    /// Puts a backup in place of the database of a stopped service, after verifying it.
+    /// Verifies a backup and restores it as the database of a stopped service.
     Restore(Restore),
-    /// Writes all that a stopped service keeps, for another kind of database.
+    /// Exports all data of a stopped service, for import into another kind of database.
     Export(Export),
-    /// Fills an empty database with what `export` wrote.
+    /// Imports an export into an empty database.
     Import(Import),
-    /// Brings the tables of the database up to date, and shows how they stand.
+    /// Migrates the database schema, and shows its version.
     Migrate(Migrate),
-    /// Replaces secrets that the installation made for itself.
+    /// Rotates secrets that the installation generated.
     #[command(subcommand)]
     Secrets(Secrets),
     /// Shows and checks the configuration.
     #[command(subcommand)]
     Config(Config),
-    /// Checks everything the configuration names and says how to fix it.
+    /// Checks everything that the configuration names, and says how to fix problems.
     Doctor(Listing),
-    /// Runs models on this machine. `serve` starts it; it ends when its standard input does.
+    /// Runs models on this machine. Started by `serve`; exits when its standard input is closed.
     Engine(engine::Options),
-    /// Opens what callers send, locked in; `serve` starts it and speaks to it over its pipes.
+    /// Parses untrusted files in a sandbox. Started by `serve`, which talks to it over pipes.
     #[command(hide = true)]
     Reader,
-    /// Keeps a browser for pages that scripts build; `serve` starts it and speaks to it over its
+    /// Runs a browser for pages that need scripts. Started by `serve`, which talks to it over
     /// pipes.
     #[command(hide = true)]
     Browser(web::KeptBrowser),
@@ -121,82 +122,82 @@ pub(crate) enum Command {
     Openapi,
     /// Prints the manual page.
     Man,
-    /// Prints a completion script for a shell.
+    /// Prints a shell completion script.
     Completions { shell: Shell },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where the API answers, such as 127.0.0.1:8080.
+    /// Listen address of the API, such as 127.0.0.1:8080.
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<String>,
-    /// Where health and metrics answer, such as 127.0.0.1:8081.
+    /// Listen address of health and metrics, such as 127.0.0.1:8081.
     #[arg(long, value_name = "ADDR")]
     pub(crate) admin_listen: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// Overwrites a file that is already there.
+    /// Overwrites an existing file.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Does not look for engines.
+    /// Skips the search for engines.
     #[arg(long)]
     pub(crate) no_look: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Convert {
-    /// A LiteLLM config.yaml; what cannot be carried over is said on standard error.
+    /// Converts a LiteLLM config.yaml. Settings without a counterpart are listed on standard error.
     Litellm(Litellm),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Litellm {
     pub(crate) file: PathBuf,
-    /// Sells models whose price is not known at 0, instead of failing.
+    /// Sells models without a known price at 0 instead of failing.
     #[arg(long)]
     pub(crate) free: bool,
 }
 
-/// How a listing is printed.
+/// The output format of a command.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Listing {
-    /// Prints JSON instead of a table.
+    /// Prints JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secrets {
-    /// Makes a new one, for the next start.
+    /// Generates a new secret, in use after the next start.
     Rotate { name: SecretName },
-    /// Gives up keys that were not used since the pepper was rotated.
+    /// Invalidates keys that were not used since the pepper was rotated.
     ForgetPepper,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum SecretName {
-    /// Under which the secrets of API keys are stored.
+    /// Pepper of the stored hashes of API keys.
     Pepper,
-    /// Under which tokens for wallets to sign are made.
+    /// Signing key of the tokens that wallets sign.
     Tokens,
-    /// Under which links to media are signed.
+    /// Signing key of media links.
     Links,
-    /// Under which the console's sessions are sealed.
+    /// Key of the console's session cookies.
     Console,
-    /// By which nodes know each other.
+    /// Shared secret of the cluster's nodes.
     Nodes,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Jobs {
-    /// Lists jobs, the newest first.
+    /// Lists jobs, newest first.
     List {
-        /// Only those of this account.
+        /// Only jobs of this account.
         #[arg(long)]
         account: Option<String>,
-        /// Those that have ended too.
+        /// Includes jobs that have ended.
         #[arg(long)]
         all: bool,
         #[command(flatten)]
@@ -204,14 +205,14 @@ pub(crate) enum Jobs {
     },
     /// Shows one job.
     Show {
-        /// The id that `jobs list` shows, which callers know as `queue_id`.
+        /// The id from `jobs list`; callers know it as `queue_id`.
         id: Uuid,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Ends a job and gives the money back, as soon as its provider can stop.
+    /// Cancels a job and refunds it as soon as its provider has stopped.
     Cancel {
-        /// The id that `jobs list` shows.
+        /// The id from `jobs list`.
         id: Uuid,
         #[command(flatten)]
         listing: Listing,
@@ -220,25 +221,25 @@ pub(crate) enum Jobs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Keys {
-    /// Makes a key and prints its secret, once.
+    /// Creates a key and prints its secret, which is shown only once.
     Create(CreateKey),
-    /// Lists the keys that were not revoked.
+    /// Lists the keys that are not revoked.
     List {
-        /// Only those of this account.
+        /// Only keys of this account.
         #[arg(long)]
         account: Option<String>,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Revokes a key, or all of them, at once and for good.
+    /// Revokes a key, or all keys, immediately and permanently.
     Revoke {
-        /// The id that `keys list` shows.
+        /// The id from `keys list`.
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         id: Option<Uuid>,
-        /// Every key that there is, or that the account has.
+        /// Revokes all keys, or all keys of the account.
         #[arg(long)]
         all: bool,
-        /// Only those of this account.
+        /// Only keys of this account.
         #[arg(long, requires = "all")]
         account: Option<String>,
         #[command(flatten)]
@@ -248,24 +249,24 @@ pub(crate) enum Keys {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateKey {
-    /// What the key may do: call models, or also manage the account.
+    /// The permissions of the key: call models, or also manage the account.
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: KeyType,
     #[arg(long, default_value = "default")]
     pub(crate) account: String,
-    /// What the key is for, at most 64 characters.
+    /// A description of the key, of at most 64 characters.
     #[arg(long, default_value = "", value_parser = description)]
     pub(crate) description: String,
-    /// The most it may spend in a period, in USD.
+    /// Spending limit per period, in USD.
     #[arg(long, value_name = "N", value_parser = Nano::parse, allow_hyphen_values = true)]
     pub(crate) limit_usd: Option<Nano>,
-    /// The most it may spend in a period, in DIEM.
+    /// Spending limit per period, in DIEM.
     #[arg(long, value_name = "N", value_parser = Nano::parse, allow_hyphen_values = true)]
     pub(crate) limit_diem: Option<Nano>,
-    /// How long a limit counts: a UTC day, a UTC month, or for ever.
+    /// The period of the limit: a UTC day, a UTC month, or the key's lifetime.
     #[arg(long, default_value = "epoch")]
     pub(crate) period: Period,
-    /// When it stops working: 2027-01-31 or 2027-01-31T12:00:00Z.
+    /// Expiry time: 2027-01-31 or 2027-01-31T12:00:00Z.
     #[arg(long, value_name = "DATE", value_parser = moment)]
     pub(crate) expires: Option<Timestamp>,
     #[command(flatten)]
@@ -289,14 +290,14 @@ pub(crate) enum Period {
 pub(crate) enum Models {
     /// Lists the catalogue.
     List(Listing),
-    /// Makes the running service read its catalogue again.
+    /// Reloads the catalogue of the running service.
     Reload(Listing),
-    /// Fetches built-in models; without an id, the default ones.
+    /// Downloads built-in models. Without ids, downloads the default models.
     Pull {
-        /// As `models list` shows them.
+        /// Ids from `models list`.
         ids: Vec<String>,
     },
-    /// Has the running service use a model once.
+    /// Sends one small request to a model through the running service.
     Test {
         id: String,
         #[command(flatten)]
@@ -306,7 +307,7 @@ pub(crate) enum Models {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Characters {
-    /// Adds characters from cards of version 1, 2 or 3: JSON, PNG or charx.
+    /// Imports character cards of version 1, 2 or 3: JSON, PNG or charx.
     Import {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
@@ -315,7 +316,7 @@ pub(crate) enum Characters {
     },
     /// Prints a character as a V2 card.
     Export {
-        /// As `characters list` shows it.
+        /// The slug from `characters list`.
         slug: String,
     },
     /// Lists all characters.
@@ -324,86 +325,86 @@ pub(crate) enum Characters {
 
 #[derive(Debug, Args)]
 pub(crate) struct Chat {
-    /// What to say.
+    /// The message.
     pub(crate) text: Option<String>,
     #[arg(long, default_value = "default")]
     pub(crate) model: String,
-    /// Stands before the conversation.
+    /// The system prompt.
     #[arg(long)]
     pub(crate) system: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Speak {
-    /// What to say.
+    /// The text to speak.
     pub(crate) text: String,
-    /// Where the sound goes; its ending names the format: mp3, opus, aac, flac, wav or pcm.
+    /// Output file. Its extension selects the format: mp3, opus, aac, flac, wav or pcm.
     #[arg(long, short, value_name = "FILE", default_value = "speech.mp3")]
     pub(crate) output: PathBuf,
     #[arg(long, default_value = "default")]
     pub(crate) model: String,
-    /// One of the model's voices; otherwise its usual one.
+    /// One of the model's voices. Default: the model's default voice.
     #[arg(long)]
     pub(crate) voice: Option<String>,
-    /// From 0.25 to 4.
+    /// Speed, from 0.25 to 4.
     #[arg(long)]
     pub(crate) speed: Option<f64>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Image {
-    /// What to show.
+    /// A description of the image.
     pub(crate) prompt: String,
-    /// Where the picture goes; its ending names the format: webp, png or jpg.
+    /// Output file. Its extension selects the format: webp, png or jpg.
     #[arg(long, short, value_name = "FILE", default_value = "image.webp")]
     pub(crate) output: PathBuf,
     #[arg(long, default_value = "default")]
     pub(crate) model: String,
-    /// What not to show.
+    /// A description of content to avoid.
     #[arg(long)]
     pub(crate) negative: Option<String>,
-    /// One of the names that GET /image/styles lists.
+    /// The name of a style from GET /image/styles.
     #[arg(long)]
     pub(crate) style: Option<String>,
-    /// In pixels, for models that are sized by them.
+    /// Width in pixels, for models that are sized by pixels.
     #[arg(long)]
     pub(crate) width: Option<u32>,
     #[arg(long)]
     pub(crate) height: Option<u32>,
-    /// Such as 16:9, for models that list ratios.
+    /// Aspect ratio such as 16:9, for models that list ratios.
     #[arg(long)]
     pub(crate) aspect_ratio: Option<String>,
     #[arg(long)]
     pub(crate) steps: Option<u32>,
-    /// The same seed makes the same picture.
+    /// Sampling seed; the same seed generates the same image.
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) seed: Option<i64>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Transcribe {
-    /// A sound file.
+    /// The audio file.
     pub(crate) file: PathBuf,
     #[arg(long, default_value = "default")]
     pub(crate) model: String,
-    /// What is spoken, such as en; otherwise the model finds out.
+    /// The spoken language, such as en. Default: detected by the model.
     #[arg(long)]
     pub(crate) language: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Config {
-    /// Prints every setting in force. Secrets are not shown.
+    /// Prints all effective settings. Secrets are masked.
     Show {
-        /// Also says where each value comes from.
+        /// Also prints the origin of each value.
         #[arg(long)]
         origin: bool,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Reports every mistake in the configuration with its place.
+    /// Reports all faults of the configuration with their lines.
     Check,
-    /// Prints the reference of every key, in Markdown.
+    /// Prints the reference of all keys in Markdown.
     Reference,
 }
 

@@ -1,4 +1,4 @@
-//! A bar that fills while a model is fetched; lines where nobody watches.
+//! Download progress of a model: a bar on a terminal, otherwise lines.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -7,17 +7,17 @@ use logging::WIPE;
 use supervisor::Teller;
 use weights::Progress;
 
-/// How often a bar is drawn. A line of the log wipes it away until then.
+/// Interval of redraws. A log line erases the bar until the next redraw.
 pub(crate) const DRAW_EVERY: Duration = Duration::from_millis(100);
 
 const WIDTH: u64 = 30;
-/// Without a terminal every step of so many percent is a line.
+/// Without a terminal, a line is printed for every step of this many percent.
 const STEP_PERCENT: u64 = 10;
 
 pub(crate) struct Bar {
     id: String,
     is_terminal: bool,
-    /// The last percentage that was written.
+    /// The percentage that was last printed.
     told: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Bar {
     }
 }
 
-/// Bars on the terminal of a service that fetches one model after another.
+/// Progress bars of a service that downloads one model after another.
 #[derive(Default)]
 pub(crate) struct Bars(Option<Bar>);
 
@@ -76,7 +76,7 @@ fn line(id: &str, progress: Progress) -> String {
     format!("{id} {bar} {percent:>3} % {done:>4} of {total} MB")
 }
 
-/// A bar that cannot be drawn is no reason to stop fetching.
+/// Write errors are ignored: a failed redraw must not stop the download.
 fn write(text: &str) {
     let mut error_output = anstream::stderr().lock();
     let _ = error_output.write_all(text.as_bytes()).and_then(|()| error_output.flush());

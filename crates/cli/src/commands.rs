@@ -1,4 +1,4 @@
-//! One file per command: it makes an operation, has it performed, and prints the reply.
+//! One file per command: builds an operation, performs it and prints the reply.
 
 pub(crate) mod accounts;
 pub(crate) mod backup;

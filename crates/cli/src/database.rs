@@ -1,4 +1,4 @@
-//! Opens the database that the configuration names: a file of SQLite, or a Postgres.
+//! Opens the configured database: an SQLite file or Postgres.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -17,19 +17,20 @@ use tokio::time::{Instant, sleep};
 
 use crate::failure::Failure;
 
-/// How long a service waits for the node before it, which may have been killed: its lease runs out.
+/// Time that a service waits for its predecessor to stop, or for the lease of a killed one to
+/// expire.
 const PREDECESSOR_MAX: Duration = Duration::from_secs(20);
 const PREDECESSOR_ASKED_EVERY: Duration = Duration::from_millis(500);
 
-/// Questions to Postgres that run side by side; more wait.
+/// The maximum number of concurrent read queries to Postgres; further ones wait.
 const READERS: usize = 8;
 
-/// Who opens it.
+/// The kind of process that opens the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opener<'a> {
-    /// A service, which stays.
+    /// A long-running service.
     Service,
-    /// A service that is one of several.
+    /// A service that is a node of a cluster.
     Node(&'a Cluster),
     /// A command, while no service runs on this data directory.
     Command,
@@ -38,19 +39,19 @@ pub(crate) enum Opener<'a> {
 /// An open database.
 pub(crate) struct Database {
     pub(crate) store: Arc<dyn Store>,
-    /// Whether this process may still write; none where nobody else could.
+    /// The state of this process's write lease; None if no other process can write (SQLite).
     pub(crate) lease: Option<watch::Receiver<LeaseState>>,
-    /// The same store as one of several nodes, where it is that.
+    /// The same store for access shared with other processes; None if this process is the only one.
     pub(crate) shared: Option<Arc<Postgres>>,
 }
 
-/// Opens the database, and makes the data directory if this is the first time.
+/// Opens the database, and creates the data directory if it is missing.
 pub(crate) async fn open(
     data_dir: &Path,
     section: &StoreSection,
     opener: Opener<'_>,
 ) -> Result<Database, Failure> {
-    // Others have no business here: the directory holds balances and the socket.
+    // Accessible by this user only, because the directory contains balances and the control socket.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(data_dir);
     made.map_err(|error| {
         Failure::Failed(format!(
@@ -68,7 +69,7 @@ pub(crate) async fn open(
     }
 }
 
-/// Where the database of SQLite is, or will be.
+/// Returns the path of the SQLite database, which may not exist yet.
 pub(crate) fn file(data_dir: &Path, section: &StoreSection) -> Result<PathBuf, Failure> {
     let StoreLocation::Sqlite(file) = &section.location else {
         return Err(Failure::Failed(
@@ -85,12 +86,12 @@ fn open_sqlite(data_dir: &Path, database: &Path) -> Result<Database, Failure> {
         StoreError::InUse { .. } => in_use(database, data_dir, &error),
         other => other.into(),
     })?;
-    // Only for the error message of a process that finds it in use.
+    // Recorded only for the error message of a process that finds the database in use.
     let _ = store::sqlite::note_holder(database, data_dir);
     Ok(Database { store: Arc::new(store), lease: None, shared: None })
 }
 
-/// No socket answered in this data directory, and yet somebody has the database.
+/// Builds the error for a database in use although no socket answers in this data directory.
 fn in_use(database: &Path, data_dir: &Path, error: &StoreError) -> Failure {
     let holder = store::sqlite::holder(database).filter(|holder| holder != data_dir);
     Failure::Unreachable(match holder {
@@ -114,7 +115,8 @@ async fn open_postgres(
         Opener::Service | Opener::Command => String::new(),
     };
     let options = store_postgres::Options {
-        // A command decides about nothing that a node has in memory: it asks for what it needs.
+        // Only a service without a cluster must be the sole user: nodes and commands lease each
+        // account.
         is_alone: opener == Opener::Service,
         node_address: address,
         readers: READERS,
@@ -148,7 +150,7 @@ async fn open_postgres(
     }
 }
 
-/// Opens a Postgres for a command that needs all of it to itself. It does not wait for a service.
+/// Opens Postgres for a command that needs exclusive use. Does not wait for a running service.
 pub(crate) async fn connect_alone(data_dir: &Path, url: &str) -> Result<Postgres, Failure> {
     let name = node_name(data_dir, Opener::Command);
     let options =
@@ -162,7 +164,8 @@ pub(crate) async fn connect_alone(data_dir: &Path, url: &str) -> Result<Postgres
     })
 }
 
-/// A service that starts again takes its own place at once; commands take nobody's.
+/// Returns the node name for the lease. A restarted service has the same name and takes over its
+/// own lease; every command has a new name.
 fn node_name(data_dir: &Path, opener: Opener<'_>) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let folder = std::path::absolute(data_dir).unwrap_or_else(|_| data_dir.to_owned());
@@ -175,7 +178,8 @@ fn node_name(data_dir: &Path, opener: Opener<'_>) -> String {
     shortened(name)
 }
 
-/// Names of nodes are short; the end of a path tells more than its beginning.
+/// Shortens a name to 128 characters by cutting the start, because the end of a path is more
+/// specific.
 fn shortened(name: String) -> String {
     const CHARS_MAX: usize = 128;
     let skipped = name.chars().count().saturating_sub(CHARS_MAX);

@@ -1,4 +1,4 @@
-//! `tollgate doctor`: checks everything the configuration names and says how to fix it.
+//! `tollgate doctor`: checks everything that the configuration names, and says how to fix problems.
 
 mod configuration;
 mod database;
@@ -27,9 +27,9 @@ use crate::surroundings::Surroundings;
 pub(crate) struct Finding {
     pub(crate) check: String,
     pub(crate) verdict: Verdict,
-    /// What was found.
+    /// The result of the check.
     pub(crate) found: String,
-    /// What to do about it.
+    /// The action that fixes the problem.
     pub(crate) fix: Option<String>,
 }
 

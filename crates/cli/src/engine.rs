@@ -1,4 +1,4 @@
-//! `tollgate engine`: the door to the built-in engine, which a program brings along or lacks.
+//! `tollgate engine`: runs the built-in engine, if this binary has one.
 
 mod confine;
 
@@ -10,58 +10,57 @@ use config::sections::log::{Format, Log};
 use crate::failure::Failure;
 use crate::serve::logging;
 
-/// What runs models on this machine.
+/// The engine that this program was built with.
 #[derive(Debug, Clone, Copy)]
 pub enum Engine {
-    /// Serves until its parent goes; the message of a failure says what to do.
+    /// Serves until the parent process ends. The error message says what to do.
     BuiltIn(fn(Options) -> Result<(), String>),
-    /// The program was built without one, as the gateway's own tests are.
+    /// Built without an engine, as the gateway for its own tests is.
     Absent,
 }
 
-/// The configuration that the engine's process gets.
+/// The options of the engine process.
 #[derive(Debug, Clone, Args)]
 pub struct Options {
-    /// The Unix socket to answer on.
+    /// The Unix socket to listen on.
     #[arg(long, value_name = "PATH")]
     pub socket: PathBuf,
-    /// Where the weights are: a folder for each model, or GGUF files.
+    /// The folder with the weights: a folder for each model, or GGUF files.
     #[arg(long, value_name = "DIR")]
     pub models_dir: PathBuf,
-    /// The llama.cpp library that runs text models; otherwise the one that is fetched with them.
+    /// The llama.cpp library for text models. Default: the one downloaded with them.
     #[arg(long, value_name = "PATH")]
     pub llama_library: Option<PathBuf>,
-    /// What computes text models; `auto` is what the library can use as it is.
+    /// The device for text models. `auto` uses what the library supports.
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: Device,
-    /// How many layers of a text model are computed on GPUs; otherwise as many as fit.
+    /// The number of layers of a text model to run on GPUs. Default: as many as fit.
     #[arg(long, value_name = "N")]
     pub gpu_layers: Option<u32>,
-    /// Where CUDA's own libraries are, if not where the system looks for them.
+    /// The folder with the CUDA libraries, if they are not on the system's library path.
     #[arg(long, value_name = "DIR")]
     pub cuda_dir: Option<PathBuf>,
-    /// How many threads compute at once; otherwise one for each core.
+    /// The number of compute threads. Default: one per core.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// A model that nobody used for so many seconds gives its memory back; 0 keeps it.
+    /// Unloads a model that was not used for this many seconds; 0 never unloads.
     #[arg(long, value_name = "N", default_value_t = 900)]
     pub idle_unload_s: u64,
-    /// The most memory that loaded models may use; otherwise most of what the machine has.
+    /// The maximum memory of loaded models in MiB. Default: most of the machine's memory.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub memory_max_mb: Option<u64>,
-    /// A file or folder that the service keeps to itself. The engine cannot read it, but for its
-    /// models.
+    /// A file or folder that the engine cannot read, except for model files in it.
     #[arg(long, value_name = "PATH")]
     pub hide: Vec<PathBuf>,
-    /// What is logged, as `level` in [log] says it.
+    /// The log level, as `level` in [log].
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub log_level: String,
-    /// How it is logged, as `format` in [log] says it.
+    /// The log format, as `format` in [log].
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = ["auto", "human", "json"])]
     pub log_format: String,
 }
 
-/// What computes text models.
+/// The device for text models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Device {
     Auto,
@@ -71,7 +70,7 @@ pub enum Device {
 }
 
 impl Device {
-    /// As the option has it.
+    /// Returns the value of the command-line option.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Device::Auto => "auto",
@@ -95,7 +94,7 @@ impl Engine {
                     "json" => Format::Json,
                     _ => Format::Auto,
                 };
-                // The runtime tells a hundred things about every model that it loads.
+                // llama.cpp logs hundreds of lines for each model that it loads.
                 let level = format!("{},llama_cpp=warn", options.log_level);
                 let _last_lines = logging::start(&Log { format, level })?;
                 for missing in confine::confine(&options)? {

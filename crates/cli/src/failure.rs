@@ -1,4 +1,4 @@
-//! How a command ends: done, or one of three kinds of failure with its exit code.
+//! Errors of a command and their exit codes.
 
 use std::process::ExitCode;
 
@@ -8,21 +8,21 @@ use control::socket::client::Unanswered;
 use ledger::LedgerError;
 use store::error::StoreError;
 
-/// Why a command did not do what it was asked. The message says what, why and what to do.
+/// The reason why a command failed. The message says what failed, why, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("{0}")]
     Failed(String),
-    /// The words of the command line were right but their meaning is not.
+    /// The arguments parsed but are invalid.
     #[error("{0}")]
     Usage(String),
-    /// A service that should answer does not.
+    /// The service does not answer.
     #[error("{0}")]
     Unreachable(String),
-    /// The answer was lost, so that it is not known whether the command was carried out.
+    /// The response was lost, so the outcome of the command is unknown.
     #[error("{0}; look at its state before you try again")]
     Lost(String),
-    /// Everything was said already; only the exit code remains.
+    /// The error was already printed; only the exit code remains.
     #[error("")]
     Reported,
 }

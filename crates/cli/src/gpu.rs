@@ -1,4 +1,4 @@
-//! Which GPU of this machine computes text models, and what has to be fetched for it.
+//! Chooses the GPU for text models, and the files to download for it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use weights::manifest;
 
 use crate::engine::Device;
 
-/// The entries of the list of files with llama.cpp's parts, and with what CUDA's needs.
+/// Entries of the weights manifest: llama.cpp's GPU backends and the CUDA libraries.
 const CUDA_PART: &str = "llama-cpp-cuda";
 const CUDA_RUNTIME: &str = "cuda-runtime";
 const VULKAN_PART: &str = "llama-cpp-vulkan";
-/// The first driver that compiles for new GPUs what CUDA 12.4 wrote for older ones.
+/// The first driver that can JIT-compile CUDA 12.4 code for newer GPUs.
 const DRIVER_MIN: u32 = 550;
-/// One of the libraries that CUDA's part needs, by which the others are found too.
+/// A library that the CUDA backend needs. The others are expected in the same folder.
 const CUDA_LIBRARY: &str = "libcublas.so.12";
 const CUDA_DIRS: [&str; 4] = [
     "usr/local/cuda/lib64",
@@ -23,13 +23,13 @@ const CUDA_DIRS: [&str; 4] = [
 ];
 const VULKAN_DIRS: [&str; 2] = ["usr/share/vulkan/icd.d", "etc/vulkan/icd.d"];
 
-/// What the machine shows of its GPUs.
+/// The GPU hardware and drivers found on the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     nvidia: Option<Nvidia>,
-    /// A device to draw with, and a driver for Vulkan that may use it.
+    /// True if there is a render device and a Vulkan driver.
     has_vulkan: bool,
-    /// Where CUDA's own libraries are installed.
+    /// The folder of the installed CUDA libraries.
     cuda_dir: Option<PathBuf>,
 }
 
@@ -39,21 +39,21 @@ struct Nvidia {
     models: Vec<String>,
 }
 
-/// What the operator's word comes to on this machine.
+/// The device selected from the configuration and the hardware.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) device: Device,
-    /// What has to be fetched before text models.
+    /// Manifest entries to download before text models.
     pub(crate) entries: Vec<&'static str>,
     pub(crate) cuda_dir: Option<PathBuf>,
-    /// What computes, in words.
+    /// A description of the device.
     pub(crate) summary: String,
-    /// What keeps a GPU that was asked for, or that is there, from being used.
+    /// The reason why a requested or existing GPU cannot be used.
     pub(crate) obstacle: Option<String>,
 }
 
 impl Seen {
-    /// `root` is `/`; `library_path` is where the system's loader looks first.
+    /// Inspects the machine. `root` is `/`; `library_path` is the value of `LD_LIBRARY_PATH`.
     pub(crate) fn at(root: &Path, library_path: Option<&str>) -> Seen {
         let is_named = |path: &PathBuf| path.join(CUDA_LIBRARY).exists();
         let first = library_path.unwrap_or_default().split(':').filter(|it| !it.is_empty());
@@ -70,7 +70,7 @@ impl Seen {
 }
 
 impl Choice {
-    /// A library of the operator's own brings its own parts.
+    /// Selects the device. The operator's own library needs no downloads.
     pub(crate) fn of(wanted: section::Device, has_own_library: bool, seen: &Seen) -> Choice {
         if has_own_library {
             let device = if wanted == section::Device::Cpu { Device::Cpu } else { Device::Auto };
@@ -135,7 +135,7 @@ impl Choice {
     }
 }
 
-/// Not every part is there for every platform.
+/// Returns the entry if it has files for this platform.
 fn published(id: &'static str) -> Result<Vec<&'static str>, String> {
     let has_files = manifest().model(id).is_some_and(|entry| !entry.files.is_empty());
     if has_files {

@@ -1,4 +1,4 @@
-//! Everything the program does but the built-in engine: configuration, wiring and commands.
+//! The whole program except the built-in engine: configuration, wiring and commands.
 
 mod args;
 mod bar;
@@ -39,7 +39,7 @@ use crate::failure::Failure;
 use crate::operator::Operator;
 use crate::surroundings::Surroundings;
 
-/// Does what the command line says, with the engine that this program was built with.
+/// Parses the command line and runs the command, with the engine that this program was built with.
 pub fn run(engine: Engine) -> ExitCode {
     match perform(Cli::parse(), engine) {
         Ok(()) => ExitCode::SUCCESS,
@@ -51,7 +51,7 @@ pub fn run(engine: Engine) -> ExitCode {
 }
 
 fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
-    // They have no environment to look at, and no need to know where they are.
+    // These sandboxed processes have no environment and need no configuration.
     match cli.command {
         Some(Command::Reader) => return reading::run(),
         Some(Command::Browser(kept)) => return web::keep_browser(kept),
@@ -87,14 +87,15 @@ fn perform(cli: Cli, engine: Engine) -> Result<(), Failure> {
     }
 }
 
-/// Callers are served in lanes, one for each core; the rest of the service runs in this thread.
+/// Runs the service. Callers are served in lanes, one per core; the rest runs in this thread.
 fn run_service(
     surroundings: &Surroundings,
     serve: args::Serve,
     engine: Engine,
 ) -> Result<(), Failure> {
     let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    // What a child of ours leaves behind stays ours to recognise, however it was started.
+    // Makes this process the reaper of orphaned descendants, so that leftover processes can be
+    // recognised.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let lanes = Lanes::start(cores)
         .map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))?;
@@ -102,7 +103,7 @@ fn run_service(
     runtime(Builder::new_current_thread())?.block_on(service)
 }
 
-/// The commands that look at a service or change it.
+/// Runs the commands that inspect or change a service.
 async fn operate(
     surroundings: &Surroundings,
     command: Command,

@@ -1,8 +1,8 @@
-//! The gateway without an engine: all commands, and nothing that compiles a model runtime.
+//! The gateway without an engine: all commands, without compiling a model runtime.
 
 use std::process::ExitCode;
 
-/// Set by tests of the whole process: every loop panics once. The shipped program does not read it.
+/// Set by process tests: every background loop panics once. The shipped program does not read it.
 const PANIC_LOOPS: &str = "TOLLGATE_TEST_PANIC_LOOPS";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Performing an operation: through the socket of the running service, or on the database itself.
+//! Performs operations: through the socket of the running service, or directly on the database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,11 +22,11 @@ use crate::output::print_note;
 use crate::surroundings::Surroundings;
 use crate::wiring;
 
-/// How often the outcome of a command is asked for after its answer was lost.
+/// The maximum number of retries to learn the outcome of a command after its response was lost.
 const OUTCOME_ASKED_MAX: usize = 3;
 const OUTCOME_PAUSE: Duration = Duration::from_secs(1);
 
-/// Somebody at the command line. Whether the service runs makes no difference to what they see.
+/// Executes commands the same way whether or not the service runs.
 pub(crate) struct Operator<'a> {
     pub(crate) surroundings: &'a Surroundings,
     pub(crate) engine: Engine,
@@ -35,7 +35,7 @@ pub(crate) struct Operator<'a> {
 
 enum ServiceAccess {
     Running(Client),
-    /// Nothing runs, and the database is not needed yet.
+    /// No service runs, and the database is not open yet.
     Stopped,
     Opened(Box<Service>),
 }
@@ -73,9 +73,9 @@ impl<'a> Operator<'a> {
         }
     }
 
-    /// Performs an operation that moves money and names its entry. After a lost answer it is sent
-    /// again under the same name, which counts once and tells the outcome. `again` is the command
-    /// that does the same, for the case that nothing answers.
+    /// Performs a money transfer that has an entry id. After a lost response it is sent again with
+    /// the same id, which applies it at most once and returns the outcome. `again` is the
+    /// equivalent command, shown if there is no response.
     pub(crate) async fn move_money(
         &mut self,
         operation: Operation,
@@ -104,7 +104,7 @@ impl<'a> Operator<'a> {
         )))
     }
 
-    /// Finds the service anew: it may have ended, or have been started, since.
+    /// Reconnects, because the service may have stopped or started since.
     async fn reconnect(&mut self) -> Result<(), Failure> {
         if let ServiceAccess::Opened(_) = self.way {
             return Ok(());
@@ -113,7 +113,7 @@ impl<'a> Operator<'a> {
         Ok(())
     }
 
-    /// For what only makes sense while the service runs.
+    /// Performs an operation that requires a running service.
     pub(crate) async fn perform_running(&mut self, operation: Operation) -> Result<Reply, Failure> {
         if !self.is_running() {
             let data_dir = self.surroundings.data_dir.path.display();
@@ -125,7 +125,8 @@ impl<'a> Operator<'a> {
         self.perform(operation).await
     }
 
-    /// The catalogue of the running service, or else of the configuration. It needs no database.
+    /// Returns the catalogue of the running service, or else of the configuration. Needs no
+    /// database.
     pub(crate) async fn models(&mut self) -> Result<Vec<ModelLine>, Failure> {
         if !self.is_running() {
             let config = self.surroundings.sources(Vec::new()).read()?;
@@ -141,7 +142,7 @@ impl<'a> Operator<'a> {
         }
     }
 
-    /// What recomputing the ledger finds, even in one that is too damaged to be opened.
+    /// Verifies the ledger, even if it is too damaged to be opened.
     pub(crate) async fn verify(&mut self) -> Result<Verification, Failure> {
         if let ServiceAccess::Stopped = self.way {
             let ground = self.surroundings.sources(Vec::new()).read_ground()?;
@@ -169,7 +170,7 @@ impl<'a> Operator<'a> {
     }
 }
 
-/// The same operation, marked as a repeat where its name alone does not say so.
+/// Marks an operation as a repeat if its id alone does not identify it.
 fn repeated(operation: Operation) -> Operation {
     match operation {
         Operation::RefundCharge { charge, amount, reason, .. } => {
@@ -179,12 +180,12 @@ fn repeated(operation: Operation) -> Operation {
     }
 }
 
-/// A text as one word of a shell's command line.
+/// Quotes a text for a shell.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// A reply of another kind than was asked for.
+/// The error for a reply of an unexpected type.
 pub(crate) fn unexpected() -> Failure {
     Failure::Unreachable("the service gave a strange answer; is it of another version?".to_owned())
 }

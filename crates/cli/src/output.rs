@@ -1,4 +1,4 @@
-//! Printing: tables for people, JSON for programs, colour only where it is wanted.
+//! Output: tables for people, JSON for programs, colours if the terminal supports them.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -12,7 +12,7 @@ pub(crate) const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 const HEADING: Style = Style::new().bold();
 
-/// Writes a text to standard output. A reader that went away, as `head` does, is no failure.
+/// Writes text to standard output. A closed pipe, as with `head`, is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut output = anstream::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
@@ -30,29 +30,29 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print_line(&text)
 }
 
-/// Says why a command failed, on standard error.
+/// Prints the error of a command to standard error.
 pub(crate) fn print_failure(failure: &Failure) {
     let message = failure.to_string();
     if message.is_empty() {
         return;
     }
-    // Nobody is left to tell if standard error is closed.
+    // If standard error is closed, there is nowhere to report it.
     let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {message}");
 }
 
-/// Says something beside what a command prints, on standard error.
+/// Prints a note to standard error, separate from the command's output.
 pub(crate) fn print_note(message: &str) {
     let _ = writeln!(anstream::stderr(), "{DOUBTFUL}note{DOUBTFUL:#}: {message}");
 }
 
-/// Rows under headings, in columns as wide as their widest cell.
+/// A table whose columns are as wide as their widest cell.
 #[derive(Debug)]
 pub(crate) struct Listing {
     headings: Vec<&'static str>,
     rows: Vec<Vec<Cell>>,
 }
 
-/// A text and how it looks.
+/// A text and its style.
 #[derive(Debug)]
 pub(crate) struct Cell {
     text: String,

@@ -1,4 +1,4 @@
-//! From `[x402]` to what settles payments: terms, keys and nodes.
+//! Builds the payment settlement from `[x402]`: terms, keys and nodes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,13 +24,13 @@ use wallet::{
 
 use crate::serve::orders::Sender;
 
-/// A billionth of a coin, in its smallest unit.
+/// One gwei in wei.
 const GWEI: u128 = 1_000_000_000;
 
-/// A service must not wait long for a chain before it serves.
+/// Limits how long the service's start waits for a chain.
 const FIRST_ROUND_MAX: Duration = Duration::from_secs(15);
 
-/// A way to settle and the terms that go with it.
+/// A settlement method and its payment terms.
 pub(crate) struct Till {
     pub(crate) terms: PaymentTerms,
     pub(crate) counter: Counter,
@@ -41,8 +41,8 @@ pub(crate) enum Counter {
     Facilitator(Arc<Facilitator>),
 }
 
-/// What takes payments in, or none where no address to pay to is configured. Payments that an earlier
-/// process left are looked up first; a chain that does not answer is asked again later.
+/// Opens payments; None if no receiving address is configured. First resumes payments that an
+/// earlier process left open; a chain that does not answer is retried later.
 pub(crate) async fn open(
     section: &X402,
     service: &Service,
@@ -78,7 +78,7 @@ pub(crate) async fn open(
     Ok(Some(payments))
 }
 
-/// What operators can have done about payments while the service runs.
+/// Payment operations for operators while the service runs.
 struct Hands(Payments);
 
 impl PaymentDesk for Hands {
@@ -188,7 +188,7 @@ fn facilitator(section: &X402) -> Result<Facilitator, String> {
     Facilitator::new(url, &witnesses).map_err(|problem| format!("[x402]: {problem}"))
 }
 
-/// A billionth of a coin is a gwei, and a lamport.
+/// Returns the amount in billionths of a coin, which are gwei or lamports.
 fn billionths(coins: Nano) -> u64 {
     u64::try_from(coins.nanos()).unwrap_or(0)
 }
@@ -241,7 +241,7 @@ fn solana_terms(
     }))
 }
 
-/// Money sent to a mistyped address is gone, so its checksum must be right.
+/// Parses an address and verifies its checksum, because money sent to a mistyped address is lost.
 fn evm_address(key: &str, text: &str) -> Result<EvmAddress, String> {
     EvmAddress::parse_checksummed(text).ok_or_else(|| {
         format!("[x402] {key}: the checksum of {text} is wrong; copy the address once more")

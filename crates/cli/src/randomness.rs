@@ -4,11 +4,12 @@ use std::cell::RefCell;
 
 use domain::entropy::Entropy;
 
-/// Each request takes a few ids, and a system call for each costs more than the ids.
+/// Random bytes fetched at once. Each request uses several ids, and a system call costs more than
+/// generating one.
 const AHEAD_BYTES: usize = 512;
 
 thread_local! {
-    /// Bytes that are fetched and not used yet, at the end of the vector.
+    /// Fetched and unused bytes, taken from the end of the vector.
     static AHEAD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -24,7 +25,7 @@ impl Entropy for SystemEntropy {
             }
             let unused = ahead.len() - bytes.len();
             bytes.copy_from_slice(&ahead[unused..]);
-            // A byte is given out once, and does not stay behind in memory.
+            // Used bytes are erased, so that they are neither returned twice nor left in memory.
             ahead[unused..].fill(0);
             ahead.truncate(unused);
         });
@@ -47,7 +48,7 @@ mod tests {
         for length in [16, 10, 32, 7, 600].into_iter().cycle().take(500) {
             let mut bytes = vec![0; length];
             SystemEntropy.fill(&mut bytes);
-            // Six bytes of a fair source are alike in one run of millions.
+            // A repetition of six random bytes is expected once in millions of runs.
             for window in bytes.chunks_exact(6) {
                 assert!(seen.insert(window.to_vec()), "{window:?} came before");
             }

@@ -1,4 +1,4 @@
-//! Which package registries this machine uses: what the operator says, else what pip and npm say.
+//! Finds the package registries: from the configuration, or else from the settings of pip and npm.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,8 @@ use config::sections::engine::Engine;
 use reqwest::Url;
 use weights::Registries;
 
-/// Asks the tools only where nothing was said, since that takes a second.
+/// Returns the registries. Runs pip and npm only if nothing is configured, because that takes a
+/// second.
 pub(crate) fn find(section: &Engine, environment: &Environment) -> Registries {
     let said = |names: &[&str]| names.iter().find_map(|name| url(environment.get(name)?));
     let python = section.python_index_url.as_deref().and_then(url);
@@ -18,7 +19,7 @@ pub(crate) fn find(section: &Engine, environment: &Environment) -> Registries {
     }
 }
 
-/// pip tells what was configured, and in its help what holds otherwise.
+/// Returns the index that is configured for pip, or else the default in pip's help text.
 fn ask_pip() -> Option<Url> {
     let ways: [&[&str]; 2] = [&["python3", "-m", "pip"], &["pip"]];
     for way in ways {
@@ -37,14 +38,15 @@ fn ask_npm() -> Option<Url> {
     url(output(&["npm", "config", "get", "registry"])?.trim())
 }
 
-/// Lines such as `global.index-url='https://…'`.
+/// Parses lines such as `global.index-url='https://…'`.
 fn configured_index(list: &str) -> Option<Url> {
     let mut lines = list.lines().filter_map(|line| line.split_once('='));
     let (_, value) = lines.find(|(key, _)| key.ends_with(".index-url"))?;
     url(value.trim().trim_matches('\''))
 }
 
-/// `-i, --index-url <url>  Base URL of the Python Package Index (default https://…).`, wrapped.
+/// Parses `-i, --index-url <url>  Base URL of the Python Package Index (default https://…).`, which
+/// may be wrapped.
 fn default_index(help: &str) -> Option<Url> {
     let (_, after) = help.split_once("--index-url <url>")?;
     let (_, after) = after.split_once("(default")?;

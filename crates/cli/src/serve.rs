@@ -1,4 +1,4 @@
-//! `tollgate serve`: opens what is needed, listens, and ends in good order.
+//! `tollgate serve`: opens all parts, listens, and shuts down gracefully.
 
 pub(crate) mod cluster;
 mod console;
@@ -70,11 +70,11 @@ use crate::wallets;
 use crate::web::WebSections;
 use crate::wiring::{self, Front, Offer};
 
-/// The first ADMIN key, if the operator chooses it.
+/// Environment variable with the first ADMIN key, if the operator chooses it.
 const ADMIN_KEY: &str = "TOLLGATE_ADMIN_KEY";
-/// Shorter ones are guessed within days.
+/// Shorter keys could be guessed within days.
 const CHOSEN_KEY_CHARS_MIN: usize = 16;
-/// What is still written after the requests have ended.
+/// Additional time for writes after the requests have ended.
 const LAST_WRITES_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(
@@ -96,7 +96,8 @@ pub(crate) async fn run(
     let watermark = config.image.mark(config.development.enabled);
     let web = WebSections::of(&config, surroundings);
     let mut signals = Signals::listen()?;
-    // Bound first: a port in use must not cost the operator the key that is shown only once.
+    // Bound before the database is opened: the first key is shown only once and must not be lost
+    // because a port is in use.
     let listeners = Listeners::bind(&server).await?;
     let for_nodes = cluster::bind(config.cluster.as_ref())?;
     let counts = limits::open(&limits)?;
@@ -155,7 +156,7 @@ pub(crate) async fn run(
     ended
 }
 
-/// What goes on beside requests.
+/// Starts background work: jobs, payments and chain checks.
 fn set_to_work(
     (jobs, payments, chains): (Arc<Jobs>, Option<Payments>, Arc<CurrentChains>),
     tasks: &TaskTracker,
@@ -184,7 +185,7 @@ fn serve_control(
     });
 }
 
-/// What others wait for ends after all that waits for it.
+/// Shuts down the parts that requests depend on, after all requests have ended.
 async fn end(
     (membership, child): (Option<cluster::Membership>, Option<LocalChild>),
     service: &Service,
@@ -199,7 +200,7 @@ async fn end(
     tracing::info!("stopped");
 }
 
-/// Until somebody says so, or there is nothing left to serve with.
+/// Waits for a stop signal or the loss of the database lease.
 async fn until_ended(
     signals: &mut Signals,
     service: &Service,
@@ -211,8 +212,8 @@ async fn until_ended(
     }
 }
 
-/// Ends if another process has taken this one's place in the database. It would charge nobody any
-/// more; started again, it is told who has it.
+/// Returns an error if another process has taken over this one's lease of the database. This
+/// process can no longer charge; after a restart, the error message names the new holder.
 async fn lost_place(lease: Option<watch::Receiver<LeaseState>>) -> Failure {
     let Some(mut lease) = lease else { return std::future::pending().await };
     if lease.wait_for(|state| *state == LeaseState::Lost).await.is_err() {
@@ -221,7 +222,7 @@ async fn lost_place(lease: Option<watch::Receiver<LeaseState>>) -> Failure {
     Failure::Failed("another process has taken this one's place in the database".to_owned())
 }
 
-/// What works, and not as the operator may think.
+/// Logs warnings about settings that are valid but may not do what the operator expects.
 fn warn(config: &Config) {
     for warning in &config.warnings {
         tracing::warn!("{warning}");
@@ -234,7 +235,7 @@ fn warn(config: &Config) {
     }
 }
 
-/// The operator's own ADMIN key, which must be one that a header can carry.
+/// Returns the operator's own ADMIN key, which must be usable in a header.
 fn chosen_key(surroundings: &Surroundings) -> Result<Option<&str>, Failure> {
     let Some(key) = surroundings.environment.get(ADMIN_KEY) else { return Ok(None) };
     let is_plain = key.chars().all(|letter| letter.is_ascii_graphic());
@@ -262,14 +263,14 @@ fn flags(serve: args::Serve) -> Vec<FlagSetting> {
 fn bind_control(path: &Path) -> Result<socket::server::Server, Failure> {
     socket::server::Server::bind(path).map_err(|error| {
         let path = path.display();
-        // The usual cause is the operating system's limit of about a hundred characters.
+        // The usual cause is the operating system's limit of about 100 characters for socket paths.
         Failure::Failed(format!(
             "cannot make the control socket {path}: {error}; a shorter --data-dir may help"
         ))
     })
 }
 
-/// What operators see of the service, and where they find it.
+/// Returns the data that operators see: the API URL and the state of weights.
 fn front(local: Option<&Local>, address: SocketAddr) -> Front {
     let local = local.cloned();
     Front {
@@ -278,10 +279,10 @@ fn front(local: Option<&Local>, address: SocketAddr) -> Front {
     }
 }
 
-/// Whether this process may write, and the database that it shares with other nodes.
+/// The write lease of this process, and the database that it shares with other nodes.
 type Footing = (Option<watch::Receiver<LeaseState>>, Option<Arc<Postgres>>);
 
-/// Opens the database, begins it if it is new, and puts the catalogue in force.
+/// Opens the database, initializes it if it is new, and activates the catalogue.
 async fn open(
     surroundings: &Surroundings,
     flags: Vec<FlagSetting>,
@@ -317,7 +318,8 @@ async fn open(
     Ok((service, footing))
 }
 
-/// Reads the whole configuration again, and takes the catalogue from it if all of it is right.
+/// Returns a function that reads the whole configuration again, and activates its catalogue if it
+/// has no faults.
 fn reload(
     surroundings: Surroundings,
     flags: Vec<FlagSetting>,
@@ -333,7 +335,7 @@ fn reload(
     })
 }
 
-/// Requests under way keep the catalogue and the engines they began with.
+/// Activates a configuration's catalogue and engines. Requests in progress keep the old ones.
 fn put_in_force(
     config: Config,
     current_catalogue: &CurrentCatalogue,
@@ -342,17 +344,17 @@ fn put_in_force(
 ) -> Result<usize, String> {
     let offer = Offer::of(config, local)?;
     let count = offer.count;
-    // Engines first: a model that is listed can then be run.
+    // Engines first, so that every listed model can be run.
     engines.replace(offer.engines);
     current_catalogue.replace(offer.catalogue);
     Ok(count)
 }
 
-/// What an [`App`] is made of beside the service and its settings.
+/// The parts of an [`App`] besides the service and its settings.
 type AppParts =
     (Arc<Engines>, Arc<Proxy>, Arc<Wallets>, Arc<Jobs>, (Arc<Web>, Arc<dyn Reader>), Sides);
 
-/// The pages for people, and the way to other nodes.
+/// The console, and the connection to other nodes.
 type Sides = (Console, Option<Arc<Nodes>>);
 
 fn app(
@@ -434,7 +436,7 @@ fn hosts(chat: &Chat) -> Hosts {
     Hosts::new(chat.media_domains.clone(), names)
 }
 
-/// Inside names are nobody's business where strangers call.
+/// Returns the host name in development, otherwise an empty string: internal names are not exposed.
 fn host_name(is_development: bool) -> String {
     if !is_development {
         return String::new();
@@ -444,7 +446,7 @@ fn host_name(is_development: bool) -> String {
     if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
 }
 
-/// Waits for requests under way, but neither for ever nor against a second signal.
+/// Waits for requests in progress, up to a timeout or a second stop signal.
 async fn wind_down(tasks: &TaskTracker, grace: Duration, signals: &mut Signals) {
     let grace = grace + LAST_WRITES_MAX;
     tokio::select! {

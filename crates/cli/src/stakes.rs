@@ -1,4 +1,4 @@
-//! From `[diem]` to who reads what wallets have staked.
+//! Builds the reader of wallets' stakes from `[diem]`.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use money::Nano;
 use payments::Stakes;
 use wallet::EvmAddress;
 
-/// None where no contract is configured.
+/// Returns None if no contract is configured.
 pub(crate) fn reader(diem: Option<&Diem>) -> Result<Option<Arc<dyn StakeReader>>, String> {
     let Some(diem) = diem else { return Ok(None) };
     let contract = EvmAddress::parse(&diem.contract)

@@ -1,4 +1,4 @@
-//! The machine's stopwatch: time that passes, whatever its clock is set to.
+//! Monotonic time, independent of the system clock.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What a command finds around it: the environment, the working directory, the data directory.
+//! The environment of a command: variables, working directory, data directory.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
-    /// The file that `--config` names, if it was given.
+    /// The file of `--config`, if given.
     pub(crate) config_file: Option<PathBuf>,
     pub(crate) folder: PathBuf,
     pub(crate) environment: Environment,
@@ -29,7 +29,7 @@ impl Surroundings {
         Ok(Surroundings { config_file: place.config.clone(), folder, environment, data_dir })
     }
 
-    /// What the operator says, with these settings from flags on top.
+    /// Gathers the configuration, with these settings from flags.
     pub(crate) fn sources(&self, flags: Vec<FlagSetting>) -> Sources {
         Sources::gather(&Request {
             file: self.config_file.clone(),

@@ -1,4 +1,4 @@
-//! From the configuration to who may sign in with a wallet.
+//! Builds wallet sign-in from the configuration.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) async fn open(
     Ok(Arc::new(Wallets::new(rules, payments, TokenSecret(secret))))
 }
 
-/// The hosts that the operator names, and the one that clients are told to call, with its scheme.
+/// Returns the configured hosts, and the host of the public URL with its scheme.
 fn domains(server: &Server, public_url: &str) -> Vec<String> {
     let (scheme, rest) = public_url.split_once("://").unwrap_or(("http", public_url));
     let host = rest.split('/').next().unwrap_or_default();

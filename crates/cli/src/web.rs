@@ -1,4 +1,4 @@
-//! What looks at the web for callers, as the configuration says.
+//! Builds web search and scraping from the configuration.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::failure::Failure;
 use crate::reading;
 use crate::surroundings::Surroundings;
 
-/// Who we say we are to the sites we read.
+/// The `User-Agent` header sent to websites.
 const AGENT: &str = concat!("Mozilla/5.0 (compatible; Tollgate/", env!("CARGO_PKG_VERSION"), ")");
-/// The command that keeps a browser.
+/// The subcommand that runs a browser.
 const KEEPER: &str = "browser";
-/// What browsers that can be used are called.
+/// Executable names of supported browsers.
 const BROWSERS: [&str; 5] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 
-/// What the configuration says of the web.
+/// The web sections of the configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct WebSections {
     search: Search,
@@ -82,12 +82,12 @@ pub(crate) struct KeptBrowser {
     /// The full path of the browser.
     #[arg(long, value_name = "FILE")]
     program: PathBuf,
-    /// Without its own sandbox.
+    /// Disables the browser's own sandbox.
     #[arg(long)]
     no_sandbox: bool,
 }
 
-/// `tollgate browser`.
+/// Runs `tollgate browser`.
 pub(crate) fn keep_browser(kept: KeptBrowser) -> Result<(), Failure> {
     let order = KeeperOrder { program: kept.program, has_sandbox: !kept.no_sandbox };
     keeper::run(&order).map_err(|error| Failure::Failed(error.to_string()))

@@ -1,4 +1,4 @@
-//! Putting the parts together: the store, the ledger, the keys, the catalogue and its engines.
+//! Connects the parts: the store, the ledger, the keys, the catalogue and its engines.
 
 use std::sync::{Arc, OnceLock};
 
@@ -29,7 +29,7 @@ use crate::randomness::SystemEntropy;
 use crate::serve::cluster;
 use crate::stopwatch::SystemStopwatch;
 
-/// A service that does not listen: what a command works on while nothing runs.
+/// Builds a service that does not listen, for commands while no service runs.
 pub(crate) async fn stopped_service(
     database: Database,
     tiers: Arc<Tiers>,
@@ -45,7 +45,8 @@ pub(crate) async fn stopped_service(
     Ok(service)
 }
 
-/// The service over an open database. `chosen_key` is a secret of the operator's own form.
+/// Builds the service on an open database. `chosen_key` is an ADMIN key in a format of the
+/// operator's choice.
 pub(crate) async fn service(
     Database { store, shared, .. }: Database,
     (catalogue, tiers): (Arc<CurrentCatalogue>, Arc<Tiers>),
@@ -87,13 +88,13 @@ pub(crate) async fn service(
     })
 }
 
-/// What an operator can see of a service from outside.
+/// The parts of a service that operators see from outside.
 pub(crate) struct Front {
     pub(crate) api_url: Option<String>,
     pub(crate) weights: WeightsOf,
 }
 
-/// The chain nodes and the price of a credit, as one configuration says.
+/// Returns the blockchain nodes and the price of a credit from a configuration.
 pub(crate) fn chains(rpc: &Rpc) -> Result<Chains, String> {
     let networks = rpc.networks.iter().filter_map(|network| {
         let urls = network.urls.iter().map(|url| url.expose().to_owned()).collect();
@@ -108,7 +109,7 @@ pub(crate) fn chains(rpc: &Rpc) -> Result<Chains, String> {
     Ok(Chains { nodes, price })
 }
 
-/// The JSON-RPC proxy over an open database.
+/// Opens the JSON-RPC proxy.
 pub(crate) async fn proxy(
     chains: Arc<CurrentChains>,
     service: &Service,
@@ -117,16 +118,16 @@ pub(crate) async fn proxy(
     Ok(Arc::new(proxy))
 }
 
-/// The catalogue and the engines that run it, as one configuration says.
+/// A catalogue and the engines that run it, from one configuration.
 pub(crate) struct Offer {
-    /// How many models there are.
+    /// The number of models.
     pub(crate) count: usize,
     pub(crate) catalogue: Catalogue,
     pub(crate) engines: EngineSet,
 }
 
 impl Offer {
-    /// From a configuration that was read without faults.
+    /// Builds an offer from a valid configuration.
     pub(crate) fn of(config: Config, local: Option<&Local>) -> Result<Offer, String> {
         let models = local::models(config.models, local)?;
         let process = local.map(Local::process);

@@ -1,4 +1,4 @@
-//! `[[model]]`: the catalogue's entries, each read by the keys of its type.
+//! `[[model]]`: parses the catalogue entries, each by the keys of its model type.
 
 pub mod abilities;
 mod audio;
@@ -22,7 +22,7 @@ use crate::origin::Origin;
 use crate::reader::Reader;
 use crate::sources::finished;
 
-/// The keys of a model and of the tables inside it, for the reference and the commented file.
+/// Sections of a model and its inner tables, for the reference and the commented template.
 pub const SECTIONS: &[&Section] = &[
     &SECTION,
     &entry::ROUTE_SECTION,
@@ -53,15 +53,15 @@ pub const SECTIONS: &[&Section] = &[
 pub const SECTION: Section = Section {
     name: "model",
     form: Form::Many,
-    doc: "A catalogue entry. Files of these can be included. Each type of model has further keys \
-          and its own shape of price.",
+    doc: "A catalogue entry. Entries can be put into included files. Each model type has \
+          additional keys and its own price format.",
     keys: entry::KEYS,
 };
 
-/// Reads every `[[model]]` of the whole configuration.
+/// Parses every `[[model]]` of the configuration.
 ///
-/// `providers` are the ids that models may name. Faults of single entries and of the catalogue as
-/// a whole, such as two models with one id, end up in `faults` with their lines.
+/// `providers` are the provider ids that models may name. Faults of single entries and of the whole
+/// catalogue, such as duplicate ids, are added to `faults` with their lines.
 pub fn read(table: &Table, providers: &[&str], faults: &Faults) -> Vec<Model> {
     let Some(node) = table.get("model") else { return Vec::new() };
     let Value::List(items) = &node.value else {
@@ -76,7 +76,8 @@ pub fn read(table: &Table, providers: &[&str], faults: &Faults) -> Vec<Model> {
             origins.push(item);
         }
     }
-    // Entries that could not be read would be missed by those that refer to them.
+    // If an entry could not be parsed, the check would report false faults in entries that refer to
+    // it.
     if models.len() == items.len() {
         for fault in Catalogue::check(&models) {
             faults.push(&place_of(origins[fault.position], fault.key), fault.message);
@@ -85,7 +86,7 @@ pub fn read(table: &Table, providers: &[&str], faults: &Faults) -> Vec<Model> {
     models
 }
 
-/// Reads entries that were compiled in, all of the one provider.
+/// Parses compiled-in entries that all use the one provider.
 pub fn parse(name: &str, text: &str, provider: &str) -> Result<Vec<Model>, Invalid> {
     let faults = Faults::default();
     let table = node::parse(name, text, &faults);
@@ -113,7 +114,7 @@ fn read_item(item: &Node, providers: &[&str], faults: &Faults) -> Option<Model> 
     entry::read(&reader, spec, providers)
 }
 
-/// The type decides which keys there are, so it is read before them.
+/// Parses `type` on its own, because the type decides which other keys are valid.
 fn type_of(table: &Table, place: &str, origin: &Origin, faults: &Faults) -> Option<ModelType> {
     let mut only_type = Table::default();
     if let Some(node) = table.get("type") {
@@ -161,7 +162,7 @@ const fn sum(keys: &[Key]) -> usize {
     entry::KEYS.len() + keys.len()
 }
 
-/// The keys of every model, followed by those of one type.
+/// Returns the keys common to all models, followed by the given ones.
 const fn with_common<const COUNT: usize>(keys: &[Key]) -> [Key; COUNT] {
     let mut joined = [entry::KEYS[0]; COUNT];
     let mut index = 0;
@@ -176,7 +177,7 @@ const fn with_common<const COUNT: usize>(keys: &[Key]) -> [Key; COUNT] {
     joined
 }
 
-/// Where a key of an entry stands; the entry itself if the key is not given.
+/// Returns the origin of a key of an entry, or of the entry itself if the key is absent.
 fn place_of(item: &Node, key: &str) -> Origin {
     let Value::Table(table) = &item.value else { return item.origin.clone() };
     table.get(key).map_or_else(|| item.origin.clone(), |node| node.origin.clone())

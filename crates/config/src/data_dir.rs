@@ -1,19 +1,19 @@
-//! The data directory: where the database, the socket and the media are.
+//! The data directory: contains the database, the socket and the media.
 
 use std::path::{Path, PathBuf};
 
 use crate::environment::Environment;
 use crate::origin::Origin;
 
-/// The directory and who chose it.
+/// The directory and the source that set it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataDir {
     pub path: PathBuf,
     pub origin: Origin,
 }
 
-/// A flag wins over `TOLLGATE_DATA_DIR`, which wins over the usual place: what systemd gives a
-/// service, else the user's own data directory, else that of the machine.
+/// Chooses the data directory. Precedence: the flag, `TOLLGATE_DATA_DIR`, systemd's
+/// `STATE_DIRECTORY`, the user's data directory, `/var/lib/tollgate`.
 pub fn choose(flag: Option<&Path>, environment: &Environment) -> DataDir {
     if let Some(path) = flag {
         return DataDir { path: path.to_owned(), origin: Origin::Flag("--data-dir") };

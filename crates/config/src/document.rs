@@ -1,4 +1,4 @@
-//! The tables of keys as text: the commented file of `tollgate init` and the reference.
+//! Renders the key tables as text: the commented file of `tollgate init` and the reference.
 
 use std::fmt::Write;
 
@@ -6,11 +6,11 @@ use crate::environment::variable;
 use crate::key::{Form, Key, Kind, Otherwise, Section};
 use crate::sections;
 
-/// The widest comment line of the file.
+/// The maximum width of a comment line in the file, in characters.
 const COMMENT_CHARS_MAX: usize = 96;
 
-/// A `tollgate.toml` with every key at its default, commented out, so that what the operator
-/// uncomments is what differs.
+/// Returns a `tollgate.toml` with every key at its default and commented out, so that the
+/// uncommented lines are the operator's changes.
 pub fn template() -> String {
     let mut text = String::from(
         "# Tollgate's configuration. Every key is shown at its default; uncomment what you change.\n\
@@ -45,7 +45,7 @@ fn template_section(text: &mut String, section: &Section) {
         }
     }
     for key in section.keys {
-        // The tables inside have a section of their own.
+        // Inner tables are rendered as sections of their own.
         if matches!(key.kind, Kind::Table | Kind::Tables | Kind::NamedTables) {
             continue;
         }
@@ -67,7 +67,7 @@ fn comment(text: &mut String, sentence: &str) {
     let _ = writeln!(text, "{line}");
 }
 
-/// The default, or something of the right form.
+/// Returns the key's default, or an example value of its kind.
 fn example(key: &Key) -> String {
     if let Otherwise::Default(literal) = key.otherwise {
         return literal.to_owned();
@@ -91,7 +91,7 @@ fn example(key: &Key) -> String {
     }
 }
 
-/// The reference of every key, in Markdown.
+/// Returns the reference of all keys in Markdown.
 pub fn reference() -> String {
     let mut text = String::from(
         "# Configuration\n\n\

@@ -1,4 +1,4 @@
-//! The environment as a layer: `TOLLGATE__SECTION__KEY` is the key of that section.
+//! The environment as a configuration layer: `TOLLGATE__SECTION__KEY` sets that key.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,15 @@ use crate::sections;
 const PREFIX: &str = "TOLLGATE__";
 const SEPARATOR: &str = "__";
 
-/// The variables a process was started with.
+/// The environment variables of a process.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
 }
 
 impl Environment {
-    /// Those of this process. Variables that are not UTF-8 cannot be ours and are left out.
+    /// Returns the variables of this process. Skips variables that are not UTF-8, because no
+    /// setting has such a name or value.
     pub fn of_process() -> Environment {
         std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -29,7 +30,7 @@ impl Environment {
         self.variables.get(name).map(String::as_str)
     }
 
-    /// Puts the variables that are settings over what `table` says.
+    /// Writes the variables that are settings into `table`, replacing values from the file.
     pub(crate) fn layer_over(&self, table: &mut Table, faults: &Faults) {
         for (name, value) in &self.variables {
             let Some(rest) = name.strip_prefix(PREFIX) else { continue };
@@ -51,7 +52,7 @@ impl FromIterator<(String, String)> for Environment {
     }
 }
 
-/// The name of the variable that sets a key of a plain section.
+/// Returns the name of the variable that sets a key of a section.
 pub fn variable(section: &str, key: &str) -> String {
     let section = section.replace('.', SEPARATOR);
     if section.is_empty() {
@@ -60,14 +61,14 @@ pub fn variable(section: &str, key: &str) -> String {
     format!("{PREFIX}{}{SEPARATOR}{}", section.to_uppercase(), key.to_uppercase())
 }
 
-/// Finds the key that `SERVER__LISTEN` names, and its path in the tree.
+/// Returns the key that a name such as `SERVER__LISTEN` refers to, and its path in the tree.
 fn addressed(rest: &str) -> Result<(Vec<String>, &'static Key), String> {
     let parts: Vec<String> = rest.split(SEPARATOR).map(str::to_lowercase).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let (path, section, key) = match parts.as_slice() {
         [key] => (vec![(*key).to_owned()], "", *key),
         ["rpc", "networks", network, key] => {
-            // A variable's name has no hyphens, a network's slug no underscores.
+            // Variable names cannot contain hyphens, and network slugs contain no underscores.
             let network = network.replace('_', "-");
             let path = ["rpc", "networks", network.as_str(), *key].map(str::to_owned);
             (path.to_vec(), "rpc.networks.<network>", *key)
@@ -99,8 +100,8 @@ fn section_named(name: &str) -> Result<&'static Section, String> {
     })
 }
 
-/// A variable is always text; the kind of its key says what the text means. What does not fit
-/// stays text, so that the reader reports it like any other wrong value.
+/// Converts the text of a variable to the type of its key. Text that does not fit stays text, so
+/// that the reader reports it like any other wrong value.
 fn typed(text: &str, key: &Key, origin: &Origin) -> Value {
     let as_text = || Value::Text(text.to_owned());
     match key.kind {

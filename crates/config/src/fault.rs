@@ -1,18 +1,18 @@
-//! What is wrong with a configuration: every fault, each with its place, none hiding another.
+//! Faults of a configuration: all are collected, each with its origin.
 
 use std::cell::RefCell;
 use std::fmt;
 
 use crate::origin::Origin;
 
-/// More faults than anybody reads; a file that is not a configuration at all stops here.
+/// Limits the output for a file that is not a configuration at all.
 const FAULTS_MAX: usize = 100;
 
-/// One thing to correct. Displays as a compiler would: `tollgate.toml:12: unknown key …`.
+/// One fault. Displayed like a compiler error: `tollgate.toml:12: unknown key …`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub origin: Origin,
-    /// What is wrong and what to write instead. Never holds a secret's value.
+    /// The fault and its correction. Never contains the value of a secret.
     pub message: String,
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The faults found so far. Readers share it by reference, so nested ones report to one list.
+/// The faults found so far. Shared by reference, so that nested readers report to one list.
 #[derive(Debug, Default)]
 pub struct Faults {
     found: RefCell<Vec<Fault>>,
@@ -40,7 +40,7 @@ impl Faults {
         self.found.borrow().is_empty()
     }
 
-    /// The faults in the order of the file, those of other places first.
+    /// Returns the faults by file and line, those without a file first.
     pub fn into_sorted(self) -> Vec<Fault> {
         let mut found = self.found.into_inner();
         found.sort_by_key(|fault| match &fault.origin {
@@ -51,7 +51,7 @@ impl Faults {
     }
 }
 
-/// A configuration that cannot be used, with every reason.
+/// An invalid configuration, with all its faults.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Invalid(pub Vec<Fault>);
 
@@ -67,7 +67,7 @@ impl fmt::Display for Invalid {
     }
 }
 
-/// The candidate a person most likely meant, if one is close enough to be worth saying.
+/// Returns the candidate most similar to `written`, if one is similar enough to suggest.
 pub fn nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -82,7 +82,7 @@ pub fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// ``; did you mean `listen`?`` or nothing: the tail of a message about an unknown name.
+/// Returns ``; did you mean `listen`?`` for the end of a message, or an empty string.
 pub fn did_you_mean<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     match nearest(written, candidates) {
         Some(name) => format!("; did you mean `{name}`?"),

@@ -1,4 +1,4 @@
-//! `include = ["models/*.toml"]`: further files with models and providers.
+//! `include = ["models/*.toml"]`: merges further files with models and providers.
 
 use std::path::{Path, PathBuf};
 
@@ -7,9 +7,9 @@ use crate::node::{Node, Table, Value};
 use crate::origin::Origin;
 use crate::sources::read_file;
 
-/// What an included file may hold.
+/// The lists that an included file may contain.
 const LISTS: [&str; 2] = ["provider", "model"];
-/// More files than any catalogue is kept in.
+/// More files than any catalogue needs.
 const FILES_MAX: usize = 1000;
 
 /// Appends the entries of every included file to the lists of `table`.
@@ -17,7 +17,7 @@ pub(crate) fn append(table: &mut Table, folder: &Path, faults: &Faults) {
     let Some(Node { value: Value::List(patterns), .. }) = table.get("include") else { return };
     let mut files: Vec<(PathBuf, Origin)> = Vec::new();
     for node in patterns {
-        // Anything but text is reported by whoever reads `include` as a list of texts.
+        // Other types are reported when `include` is read as a list of strings.
         let Value::Text(pattern) = &node.value else { continue };
         match matching(folder, pattern) {
             Ok(found) => {
@@ -57,8 +57,8 @@ fn append_entry(table: &mut Table, name: &str, node: &Node, faults: &Faults) {
     table.insert(name, Node { value, origin });
 }
 
-/// The files that fit a pattern, in alphabetical order. A pattern without `*` names one file,
-/// which must exist.
+/// Returns the files that match a pattern, in alphabetical order. A pattern without `*` is the path
+/// of one file, which must exist.
 fn matching(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let whole = folder.join(pattern);
     if !pattern.contains('*') {
@@ -87,7 +87,7 @@ fn matching(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// Whether a name fits a pattern in which each `*` stands for any characters.
+/// True if a name matches a pattern in which each `*` stands for any characters.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
     let Some(rest) = name.strip_prefix(before) else { return false };

@@ -1,19 +1,19 @@
-//! What may be configured: each key's name, kind, default and meaning, in tables.
+//! Declarations of all configuration keys: name, kind, default and documentation.
 //!
-//! One table serves the reader (what is accepted), `tollgate init` (the commented file) and the
-//! reference in `docs/config.md`, so that none of them can disagree.
+//! The same tables are used by the reader (validation), `tollgate init` (the commented file) and
+//! the reference in `docs/config.md`, so that they cannot disagree.
 
-/// A table of the file.
+/// A table of the configuration file.
 #[derive(Debug, Clone, Copy)]
 pub struct Section {
-    /// As in the file, without brackets: `server`, `rpc.networks.<network>`.
+    /// The name as in the file, without brackets: `server`, `rpc.networks.<network>`.
     pub name: &'static str,
     pub form: Form,
     pub doc: &'static str,
     pub keys: &'static [Key],
 }
 
-/// How a section stands in the file.
+/// The syntax of a section in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `[server]`
@@ -30,22 +30,22 @@ pub struct Key {
     pub name: &'static str,
     pub kind: Kind,
     pub otherwise: Otherwise,
-    /// What it does, in sentences.
+    /// The documentation of the key, in sentences.
     pub doc: &'static str,
 }
 
 impl Key {
-    /// A key that must be given.
+    /// Declares a key that must be set.
     pub const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Key {
         Key { name, kind, otherwise: Otherwise::Required, doc }
     }
 
-    /// A key that may be left out, and then means nothing.
+    /// Declares a key that may be absent and has no default.
     pub const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Key {
         Key { name, kind, otherwise: Otherwise::Absent, doc }
     }
 
-    /// A key with a default, written as TOML: `"\"auto\""`, `"600"`, `"[]"`.
+    /// Declares a key with a default, written as TOML: `"\"auto\""`, `"600"`, `"[]"`.
     pub const fn with_default(
         name: &'static str,
         kind: Kind,
@@ -56,7 +56,7 @@ impl Key {
     }
 }
 
-/// What holds when a key is not given.
+/// The treatment of an absent key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Otherwise {
     Required,
@@ -64,12 +64,12 @@ pub enum Otherwise {
     Default(&'static str),
 }
 
-/// What a value must look like. Bounds are inclusive.
+/// The type of a value. Bounds are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     Text,
     Texts,
-    /// Names to texts.
+    /// A table of strings by name.
     TextMap,
     Flag,
     Integer {
@@ -84,38 +84,40 @@ pub enum Kind {
         least: f64,
         most: f64,
     },
-    /// A duration in whole seconds; such keys end in `_s`.
+    /// A duration in whole seconds. Names of such keys end in `_s`.
     Seconds {
         least: i64,
         most: i64,
     },
-    /// An exact decimal amount as text, such as `"0.70"`; never a float.
+    /// An exact decimal amount as a string, such as `"0.70"`; never a float.
     Decimal,
     /// `address:port`.
     Address,
-    /// A URL that begins with one of these, such as `http://`.
+    /// A URL that starts with one of these prefixes, such as `http://`.
     Url(&'static [&'static str]),
     Urls(&'static [&'static str]),
     Path,
     /// `env:NAME`, `file:path`, or the secret itself.
     Secret,
-    /// Names to secrets.
+    /// A table of secrets by name.
     SecretMap,
-    /// A URL whose path may hold a key, as those of chain nodes do; also `env:` and `file:`.
+    /// A URL whose path may contain an API key, as those of blockchain nodes do. Also `env:` and
+    /// `file:`.
     SecretUrl(&'static [&'static str]),
     SecretUrls(&'static [&'static str]),
-    /// `YYYY-MM-DD` or a moment in RFC 3339, as text or as a TOML date.
+    /// `YYYY-MM-DD` or an RFC 3339 timestamp, as a string or a TOML date.
     Date,
     Choice(&'static [&'static str]),
     Choices(&'static [&'static str]),
-    /// One inner table, a list of them, or tables by name. Their keys are told to the reader.
+    /// An inner table. The reader gets its keys as an argument, also for the list and the map
+    /// below.
     Table,
     Tables,
     NamedTables,
 }
 
 impl Kind {
-    /// The kind in words, for the reference.
+    /// Returns the description of the kind for the reference.
     pub fn described(self) -> String {
         match self {
             Kind::Text => "text".to_owned(),

@@ -1,7 +1,8 @@
-//! What the operator says: TOML, environment and flags, each value with its origin.
+//! Configuration from TOML, environment and flags. Each value keeps its origin.
 //!
-//! [`sources::Sources::gather`] puts the layers into one tree, `read` turns the tree into a typed
-//! [`read::Config`] or into every fault with its place. The tables in [`sections`] say what exists.
+//! [`sources::Sources::gather`] merges the layers into one tree; `read` converts the tree into a
+//! typed [`read::Config`], or into all faults with their origins. The tables in [`sections`]
+//! declare the keys.
 
 pub mod catalogue;
 pub mod data_dir;

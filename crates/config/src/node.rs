@@ -1,4 +1,4 @@
-//! TOML as a tree in which every value knows its origin.
+//! TOML as a tree in which every value has its origin.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use crate::fault::Faults;
 use crate::origin::Origin;
 
-/// A value and the place that said it.
+/// A value and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     pub value: Value,
@@ -29,7 +29,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What it is, in the words of a message: `expected a list, found text`.
+    /// Returns the type of the value for messages such as `expected a list, found text`.
     pub fn described(&self) -> &'static str {
         match self {
             Value::Text(_) => "text",
@@ -43,7 +43,7 @@ impl Value {
     }
 }
 
-/// Displays as TOML would write it.
+/// Displayed as TOML.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -67,7 +67,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Named values in the order they were written.
+/// Values by name, in file order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     entries: Vec<(String, Node)>,
@@ -84,7 +84,7 @@ impl Table {
         self.entries.iter().map(|(name, node)| (name.as_str(), node))
     }
 
-    /// Puts a value in, in place of an earlier one of that name.
+    /// Sets a value, replacing an earlier one of the same name.
     pub fn insert(&mut self, name: &str, node: Node) {
         match self.entries.iter_mut().find(|(known, _)| known == name) {
             Some((_, earlier)) => *earlier = node,
@@ -92,8 +92,8 @@ impl Table {
         }
     }
 
-    /// Puts a value in at a path of tables, which are made where they are missing. A value that
-    /// stands where a table should be stays, and is reported by whoever reads it.
+    /// Sets a value at a path of tables, creating missing tables. If a table on the path is another
+    /// value, the path is ignored and the reader reports that value.
     pub fn insert_at(&mut self, path: &[&str], node: Node) {
         let [first, rest @ ..] = path else { return };
         if rest.is_empty() {
@@ -111,7 +111,8 @@ impl Table {
     }
 }
 
-/// Reads TOML text. Syntax faults are reported with their lines; what could be read is returned.
+/// Parses TOML text. Syntax errors are reported with their lines; the parts that could be parsed
+/// are returned.
 pub fn parse(path: &str, text: &str, faults: &Faults) -> Table {
     let lines = Lines::of(path, text);
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -122,10 +123,10 @@ pub fn parse(path: &str, text: &str, faults: &Faults) -> Table {
     table_of(table.get_ref(), &lines, faults)
 }
 
-/// Turns byte offsets into line numbers.
+/// Converts byte offsets to line numbers.
 struct Lines {
     path: Arc<str>,
-    /// Where each line begins.
+    /// The byte offset of the start of each line.
     starts: Vec<usize>,
 }
 

@@ -1,22 +1,22 @@
-//! Where a setting was said: in a file, in the environment, by a flag, or nowhere.
+//! Origins of settings: a file, the environment, a flag or the default.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The place that gave a value, precise enough for a person to go there.
+/// The origin of a value, precise enough for the operator to find it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody said anything: the value is the documented default.
+    /// The setting is absent; the documented default applies.
     Default,
     File {
         /// The path as the operator would type it.
         path: Arc<str>,
-        /// Counted from 1.
+        /// The line number, counted from 1.
         line: usize,
     },
     /// The name of an environment variable.
     Environment(String),
-    /// A command-line flag, with its dashes.
+    /// A command-line flag, including its dashes.
     Flag(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! From the tree of all layers to typed settings, with every fault at once.
+//! Converts the merged tree to typed settings, and reports all faults at once.
 
 use domain::catalogue::Model;
 use domain::limits::tiers::{Allowed, LimitClass, Tier, Tiers};
@@ -31,7 +31,7 @@ use crate::sections::x402::{self, X402};
 use crate::sections::{self, tier, top};
 use crate::sources::{Sources, finished};
 
-/// Everything the operator can say, checked.
+/// The complete, validated configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub server: Server,
@@ -39,7 +39,7 @@ pub struct Config {
     pub log: Log,
     pub development: Development,
     pub store: Store,
-    /// None if there is one node.
+    /// None for a single node.
     pub cluster: Option<Cluster>,
     pub limits: Limits,
     pub tiers: Tiers,
@@ -51,24 +51,24 @@ pub struct Config {
     pub providers: Vec<Provider>,
     pub models: Vec<Model>,
     pub x402: X402,
-    /// None if stakes are not read.
+    /// None if stakes are not read from a contract.
     pub diem: Option<Diem>,
     pub rpc: Rpc,
     pub search: Search,
     pub scrape: Scrape,
-    /// What works but should be done otherwise, such as a secret written into the file.
+    /// Valid settings that should be changed, such as a secret written into the file.
     pub warnings: Vec<Fault>,
 }
 
 impl Sources {
-    /// The whole configuration.
+    /// Returns the whole configuration, or all its faults.
     pub fn read(&self) -> Result<Config, Invalid> {
         self.read_checked(|table, providers, faults| {
             catalogue::abilities::check(table, providers, faults);
         })
     }
 
-    /// The same for stub engines, which can do whatever a model announces.
+    /// Like `read`, for stub engines: skips the check that providers support the declared features.
     pub fn read_for_stub_engines(&self) -> Result<Config, Invalid> {
         self.read_checked(|_, _, _| {})
     }
@@ -82,7 +82,7 @@ impl Sources {
         let top = Top { table: &self.table, faults: &faults };
         top.check_names();
         top.check_includes();
-        // Every section is read before any is missed, so that all faults are found.
+        // All sections are read before an error is returned, so that all faults are reported.
         let server = server::read(&top.section(&server::SECTION));
         let brand = brand::read(&top.section(&brand::SECTION), &vault);
         let log = log::read(&top.section(&log::SECTION));
@@ -98,7 +98,7 @@ impl Sources {
         let image = image::read(&top.section(&image::SECTION));
         let providers = top.providers(&vault);
         let mut provider_ids = top.provider_ids();
-        // The built-in engine needs no entry of its own.
+        // The built-in engine needs no `[[provider]]` entry.
         provider_ids.push(provider::BUILT_IN);
         let mut models = catalogue::read(&self.table, &provider_ids, &faults);
         catalogue::fill_hour_cache_prices(&mut models, &providers);
@@ -141,8 +141,8 @@ impl Sources {
         finished(config(), faults)
     }
 
-    /// Only what the database needs: enough for a command that looks after keys or accounts, which
-    /// must work in a shell that lacks the secrets of the service.
+    /// Returns only the settings that opening the database needs. Commands that manage keys or
+    /// accounts use it, because they must work in a shell without the service's secrets.
     pub fn read_ground(&self) -> Result<Ground, Invalid> {
         let faults = self.faults();
         let top = Top { table: &self.table, faults: &faults };
@@ -154,7 +154,7 @@ impl Sources {
     }
 }
 
-/// What a database is opened and begun with.
+/// The settings needed to open and initialize a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ground {
     pub store: Store,
@@ -183,7 +183,8 @@ impl<'a> Top<'a> {
         Reader::new(table, section.keys, place, origin, self.faults)
     }
 
-    /// The ids that models may name, of wrong entries too: those have a fault of their own.
+    /// Returns the ids of all provider entries, also of invalid ones: those are reported
+    /// separately, and models may still name them.
     fn provider_ids(&self) -> Vec<&'a str> {
         let Some(Node { value: Value::List(items), .. }) = self.table.get("provider") else {
             return Vec::new();
@@ -255,7 +256,7 @@ impl<'a> Top<'a> {
         tiers
     }
 
-    /// The files were read while gathering; here only the form of the list is checked.
+    /// Checks the form of the `include` list. The files themselves were read by `gather`.
     fn check_includes(&self) {
         let mut included = Table::default();
         if let Some(node) = self.table.get("include") {
@@ -265,7 +266,7 @@ impl<'a> Top<'a> {
         Reader::new(&included, keys, "the file", Origin::Default, self.faults).texts("include");
     }
 
-    /// Reports what stands at the top of the file and is neither a key nor a section.
+    /// Reports top-level names that are neither a key nor a section.
     fn check_names(&self) {
         let first_words = sections::all().filter(|section| section.form != Form::Inner);
         let first_words = first_words.filter_map(|section| section.name.split('.').next());

@@ -1,4 +1,4 @@
-//! Reading one table: typed values by name, and a fault for each that is unknown or wrong.
+//! Reads one table: returns typed values by name, and reports unknown or invalid ones.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,22 +14,22 @@ use crate::scalar::{integer, number, shown, text, url, without_quotes};
 
 /// Reads the values of one table by the names in `keys`.
 ///
-/// Every accessor returns `None` for a value that is absent without a default, and for a wrong
-/// one, whose fault is then in the list. So a caller reads everything first and only then gives
-/// up: `Some(Provider { id: id?, … })`.
+/// Every accessor returns `None` for an absent value without a default, and for an invalid value,
+/// whose fault it reports. Callers read all values first and give up after that, so that all faults
+/// are reported: `Some(Provider { id: id?, … })`.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     table: &'a Table,
     keys: &'static [Key],
-    /// How messages call this table: `[server]`, `[[model]] "llama"`.
+    /// The name of the table in messages: `[server]`, `[[model]] "llama"`.
     place: String,
-    /// Where the table itself stands; missing keys are reported there.
+    /// The origin of the table itself, to which missing keys are attributed.
     origin: Origin,
     faults: &'a Faults,
 }
 
 impl<'a> Reader<'a> {
-    /// Starts reading a table, and reports the names in it that are no keys.
+    /// Creates a reader, and reports names in the table that are not keys.
     pub fn new(
         table: &'a Table,
         keys: &'static [Key],
@@ -49,12 +49,12 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// Where the table stands.
+    /// The origin of the table.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Where a value was said; the table's own place if it was not.
+    /// Returns the origin of a value; the origin of the table if the value is absent.
     pub fn origin_of(&self, name: &str) -> &Origin {
         self.table.get(name).map_or(&self.origin, |node| &node.origin)
     }
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         self.table.get(name).is_some()
     }
 
-    /// Reports a rule of the caller's own that the value of `name` breaks.
+    /// Reports a fault that the caller found in the value of `name`.
     pub fn fault(&self, name: &str, message: impl Into<String>) {
         self.faults.push(self.origin_of(name), message);
     }
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         self.read(name, |node| number(node, self.key(name)))
     }
 
-    /// A number that may stand in quotes, as exact amounts do.
+    /// Reads a number that may be in quotes, as exact amounts are.
     pub fn quotable_number(&self, name: &str) -> Option<f64> {
         self.read(name, |node| number(&without_quotes(node), self.key(name)))
     }
@@ -113,7 +113,8 @@ impl<'a> Reader<'a> {
         u64::try_from(seconds).ok().map(Duration::from_secs)
     }
 
-    /// Reads a decimal amount with the parser of its unit, whose error says what to write.
+    /// Reads a decimal amount with the parser of its unit, whose error message tells the operator
+    /// what to write.
     pub fn decimal<T, E: std::fmt::Display>(
         &self,
         name: &str,
@@ -164,7 +165,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// One of the names the key allows.
+    /// Reads one of the names that the key allows.
     pub fn choice(&self, name: &str) -> Option<&'static str> {
         let node = self.node(name)?;
         self.chosen(name, &node)
@@ -178,14 +179,14 @@ impl<'a> Reader<'a> {
         Some(items.iter().filter_map(|item| self.chosen(name, item)).collect())
     }
 
-    /// The inner table `name`, to be read by `keys`.
+    /// Returns a reader of the inner table `name`.
     pub fn table(&self, name: &str, keys: &'static [Key]) -> Option<Reader<'a>> {
         let node = self.given(name)?;
         let place = format!("`{name}` of {}", self.place);
         self.inner(name, node, keys, place)
     }
 
-    /// The list of inner tables `name`.
+    /// Returns readers of the list of inner tables `name`.
     pub fn tables(&self, name: &str, keys: &'static [Key]) -> Vec<Reader<'a>> {
         let Some(node) = self.given(name) else { return Vec::new() };
         let Value::List(items) = &node.value else {
@@ -196,7 +197,7 @@ impl<'a> Reader<'a> {
         items.iter().filter_map(|item| self.inner(name, item, keys, place.clone())).collect()
     }
 
-    /// The tables inside `name`, which have names of their own.
+    /// Returns readers of the tables inside `name`, with their names.
     pub fn named_tables(&self, name: &str, keys: &'static [Key]) -> Vec<(&'a str, Reader<'a>)> {
         let Some(node) = self.given(name) else { return Vec::new() };
         let Value::Table(table) = &node.value else {
@@ -250,7 +251,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads every item; the wrong ones are reported and left out.
+    /// Parses every item; invalid ones are reported and skipped.
     fn read_list<T>(
         &self,
         name: &str,
@@ -270,7 +271,7 @@ impl<'a> Reader<'a> {
         Some(values)
     }
 
-    /// The value of a key: as given, or its default.
+    /// Returns the value of a key, or its default.
     pub(crate) fn node(&self, name: &str) -> Option<Node> {
         if let Some(node) = self.given(name) {
             return Some(node.clone());
@@ -279,7 +280,7 @@ impl<'a> Reader<'a> {
         Some(default_node(literal))
     }
 
-    /// The value of a key as given; a required one that is missing is a fault.
+    /// Returns the value of a key; reports a fault if a required key is absent.
     fn given(&self, name: &str) -> Option<&'a Node> {
         let key = self.key(name);
         let node = self.table.get(name);
@@ -309,7 +310,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A default as the reader would find it in a file.
+/// Parses a default as if it were in a file.
 pub(crate) fn default_node(literal: &str) -> Node {
     let faults = Faults::default();
     let table = parse("default", &format!("value = {literal}"), &faults);

@@ -1,13 +1,13 @@
-//! Single values: text, numbers and URLs within the bounds their key declares.
+//! Parsers of scalar values: strings, numbers and URLs within the bounds of their keys.
 //!
-//! Each parser answers with the value, or with what it expected in the words of a message.
+//! Each parser returns the value, or a description of the expected value for a message.
 
 use crate::key::{Key, Kind};
 use crate::node::{Node, Value};
 
-/// No setting is longer; a larger one is a file given by mistake.
+/// Limit of a string value; a longer one is a file pasted by mistake.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// Enough of a value to recognise it in a message, and not more.
+/// The number of characters of a value that a message shows.
 const SHOWN_CHARS_MAX: usize = 64;
 
 pub(crate) fn text(node: &Node) -> Result<String, String> {
@@ -40,7 +40,7 @@ pub(crate) fn number(node: &Node, key: &Key) -> Result<f64, String> {
     };
     let number = match node.value {
         Value::Number(number) => number,
-        // Exact within every bound that a key declares.
+        // Exact, because the bounds of all keys are below 2^53.
         Value::Integer(integer) => integer as f64,
         _ => f64::NAN,
     };
@@ -50,8 +50,8 @@ pub(crate) fn number(node: &Node, key: &Key) -> Result<f64, String> {
     Err(format!("a number from {least} to {most}"))
 }
 
-/// The number that a text in quotes writes, so that `"0.7"` is read as `0.7` is; anything else as it
-/// stands.
+/// Converts a number in quotes to a number, so that `"0.7"` is read like `0.7`. Returns other
+/// values unchanged.
 pub(crate) fn without_quotes(node: &Node) -> Node {
     let Value::Text(text) = &node.value else { return node.clone() };
     let integer = text.parse().map(Value::Integer).ok();
@@ -66,7 +66,7 @@ pub(crate) fn url(node: &Node, key: &Key) -> Result<String, String> {
     Ok(written)
 }
 
-/// Whether a text is a URL of the kind that its key declares.
+/// Checks that a text is a URL with one of the prefixes of its key.
 pub(crate) fn checked_url(written: &str, key: &Key) -> Result<(), String> {
     let (Kind::Url(starts)
     | Kind::Urls(starts)
@@ -77,7 +77,7 @@ pub(crate) fn checked_url(written: &str, key: &Key) -> Result<(), String> {
     };
     let is_plain = written.chars().all(|letter| letter.is_ascii_graphic());
     let fits = |start: &&str| match written.strip_prefix(*start) {
-        // Whatever ends in slashes must go on with a host; `memory:` is complete as it is.
+        // A prefix that ends in a slash needs a host after it; `memory:` is complete.
         Some(rest) => !start.ends_with('/') || has_host(rest),
         None => false,
     };
@@ -87,15 +87,15 @@ pub(crate) fn checked_url(written: &str, key: &Key) -> Result<(), String> {
     Err(format!("a URL that starts with {}", starts.join(" or ")))
 }
 
-/// Whether what follows the slashes names a host, perhaps after a password, which Redis has without a
-/// user.
+/// True if the part after the slashes contains a host. A password may precede it; Redis URLs have
+/// one without a user.
 fn has_host(rest: &str) -> bool {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();
     !host.is_empty() && !host.starts_with(':')
 }
 
-/// A value for a message: shortened, and without the password of a URL.
+/// Shortens a value for a message and removes the password of a URL.
 pub(crate) fn shown(text: &str) -> String {
     let text = without_password(text);
     if text.chars().count() <= SHOWN_CHARS_MAX {

@@ -1,4 +1,4 @@
-//! Secrets: named by reference, resolved once, never printed.
+//! Secrets: given by reference, resolved once, never printed.
 
 use std::fmt;
 use std::io::Read;
@@ -10,10 +10,10 @@ use crate::node::{Node, Value};
 use crate::reader::Reader;
 use crate::scalar::checked_url;
 
-/// Larger than any key; a file beyond it was named by mistake.
+/// Limit of a secret's file; a larger one was named by mistake.
 const SECRET_BYTES_MAX: u64 = 64 * 1024;
 
-/// Text that only [`Secret::expose`] gives away.
+/// Text that is readable only through [`Secret::expose`]; `Debug` and `Display` print `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -39,13 +39,13 @@ impl fmt::Display for Secret {
     }
 }
 
-/// Where references to secrets lead.
+/// Resolves references to secrets.
 #[derive(Debug)]
 pub struct Vault<'a> {
     environment: &'a Environment,
-    /// What relative `file:` paths are relative to: the folder of the configuration file.
+    /// The folder of the configuration file, which relative `file:` paths start from.
     folder: PathBuf,
-    /// Secrets that stand in the configuration itself; worth a warning.
+    /// Warnings about secrets written into the configuration itself.
     literals: Faults,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Vault<'a> {
         Vault { environment, folder: folder.to_owned(), literals: Faults::default() }
     }
 
-    /// The secret that a key names, with a fault if the reference leads nowhere.
+    /// Resolves the secret of a key; reports a fault if the reference cannot be resolved.
     pub fn secret(&self, reader: &Reader<'_>, name: &str) -> Option<Secret> {
         let node = reader.node(name)?;
         let Value::Text(written) = &node.value else {
@@ -67,7 +67,7 @@ impl<'a> Vault<'a> {
         self.resolved(reader, name, written)
     }
 
-    /// Names and secrets, such as the headers of a provider.
+    /// Resolves a table of secrets by name, such as the headers of a provider.
     pub fn secret_map(&self, reader: &Reader<'_>, name: &str) -> Vec<(String, Secret)> {
         let Some(node) = reader.node(name) else { return Vec::new() };
         let Value::Table(table) = &node.value else {
@@ -90,13 +90,14 @@ impl<'a> Vault<'a> {
         secrets
     }
 
-    /// A URL that may hold a key. Written out it is no cause for a warning, since most do not.
+    /// Resolves a URL that may contain a key. A literal URL causes no warning, because most contain
+    /// no key.
     pub fn url(&self, reader: &Reader<'_>, name: &str) -> Option<Secret> {
         let node = reader.node(name)?;
         self.resolved_url(reader, name, &node)
     }
 
-    /// At least one of such URLs.
+    /// Resolves a list of at least one such URL.
     pub fn urls(&self, reader: &Reader<'_>, name: &str) -> Option<Vec<Secret>> {
         let node = reader.node(name)?;
         let Value::List(items) = &node.value else {
@@ -109,7 +110,7 @@ impl<'a> Vault<'a> {
         Some(items.iter().filter_map(|item| self.resolved_url(reader, name, item)).collect())
     }
 
-    /// The content of a file, by a path that is relative to the folder of the configuration.
+    /// Reads a file by a path relative to the folder of the configuration.
     pub fn read_file(&self, path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
         let path = self.folder.join(path);
         let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
@@ -122,7 +123,7 @@ impl<'a> Vault<'a> {
         Ok(bytes)
     }
 
-    /// The warnings gathered while resolving.
+    /// Returns the warnings about literal secrets.
     pub fn into_literals(self) -> Faults {
         self.literals
     }
@@ -144,7 +145,8 @@ impl<'a> Vault<'a> {
         }
     }
 
-    /// What was written is not repeated in a fault, because it may hold a key.
+    /// Resolves and checks a URL. Faults do not repeat the written value, because it may contain a
+    /// key.
     fn resolved_url(&self, reader: &Reader<'_>, name: &str, node: &Node) -> Option<Secret> {
         let found = match &node.value {
             Value::Text(written) => self.looked_up(written),
@@ -180,7 +182,7 @@ impl<'a> Vault<'a> {
     }
 }
 
-/// Whether a secret is named rather than written out. References may be shown, secrets not.
+/// True if a secret is given by reference. References may be shown, secrets may not.
 pub(crate) fn is_reference(written: &str) -> bool {
     written.starts_with("env:") || written.starts_with("file:")
 }

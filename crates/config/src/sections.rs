@@ -1,4 +1,4 @@
-//! The sections of `tollgate.toml`: one file each, with its keys, its type and how it is read.
+//! The sections of `tollgate.toml`: one file each, with its keys, its type and its parser.
 
 pub mod brand;
 pub mod chat;
@@ -26,12 +26,12 @@ use crate::key::Section;
 
 const HTTP: &[&str] = &["http://", "https://"];
 
-/// Every section, in the order in which a file is best read.
+/// Returns every section in the order of the documentation.
 pub fn all() -> impl Iterator<Item = &'static Section> {
     BEFORE_MODELS.iter().chain(catalogue::SECTIONS).chain(AFTER_MODELS).copied()
 }
 
-/// The section of that name.
+/// Returns the section with this name.
 pub fn named(name: &str) -> Option<&'static Section> {
     all().find(|section| section.name == name)
 }

@@ -1,4 +1,4 @@
-//! The settings in force and where each comes from, fit to be shown: no secret among them.
+//! Lists the effective settings with their origins. Secrets are masked.
 
 use crate::key::{Form, Key, Kind, Otherwise, Section};
 use crate::node::{Node, Table, Value};
@@ -9,18 +9,18 @@ use crate::secret::is_reference;
 use crate::sections::{self, provider, rpc};
 use crate::sources::Sources;
 
-/// One setting as it holds.
+/// One effective setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// `server.listen`, `provider.vllm.base_url`.
+    /// The full name: `server.listen`, `provider.vllm.base_url`.
     pub name: String,
-    /// As TOML would write it; none if it is not set. Secrets are `***`.
+    /// The value as TOML; None if it is not set. Secrets are shown as `***`.
     pub value: Option<String>,
     pub origin: Origin,
 }
 
 impl Sources {
-    /// Every setting in force. Models have a listing of their own and are left out.
+    /// Returns all effective settings except models, which have a listing of their own.
     pub fn settings(&self) -> Vec<Setting> {
         let mut settings = Vec::new();
         for section in sections::all() {

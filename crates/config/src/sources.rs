@@ -1,4 +1,4 @@
-//! Gathering what the operator says: the file and what it includes, the environment, the flags.
+//! Merges the configuration layers: the file and its includes, the environment, the flags.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use crate::include;
 use crate::node::{Node, Table, Value, parse};
 use crate::origin::Origin;
 
-/// The file that is read when none is named and it exists.
+/// The file that is read if it exists and no other file is named.
 pub const FILE_NAME: &str = "tollgate.toml";
-/// A catalogue of thousands of models fits; a disk image given by mistake does not.
+/// Enough for a catalogue of thousands of models; rejects a disk image given by mistake.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// What a command line and its surroundings say about configuration.
+/// The inputs from the command line and its environment.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The file of `--config`; otherwise `TOLLGATE_CONFIG`, otherwise [`FILE_NAME`] in `folder`.
+    /// The file of `--config`. Default: `TOLLGATE_CONFIG`, or else [`FILE_NAME`] in `folder`.
     pub file: Option<PathBuf>,
     /// The working directory.
     pub folder: PathBuf,
@@ -28,23 +28,23 @@ pub struct Request {
 /// A setting given on the command line.
 #[derive(Debug, Clone)]
 pub struct FlagSetting {
-    /// With its dashes: `--listen`.
+    /// The flag with its dashes: `--listen`.
     pub flag: &'static str,
     pub section: &'static str,
     pub key: &'static str,
     pub value: String,
 }
 
-/// All layers in one tree: default < file < environment < flags.
+/// All layers merged into one tree. Precedence: flags, environment, file, default.
 #[derive(Debug)]
 pub struct Sources {
     /// The file that was read, if there is one.
     pub file: Option<PathBuf>,
     pub environment: Environment,
-    /// What relative paths in the file are relative to.
+    /// The folder that relative paths in the file start from.
     pub(crate) folder: PathBuf,
     pub(crate) table: Table,
-    /// What kept a layer from being read as a whole.
+    /// Faults found while reading the layers.
     pub(crate) unreadable: Vec<Fault>,
 }
 
@@ -74,7 +74,7 @@ impl Sources {
         }
     }
 
-    /// The faults known so far, as a list that reading goes on to fill.
+    /// Returns the faults found while gathering, as a list for further faults.
     pub(crate) fn faults(&self) -> Faults {
         let faults = Faults::default();
         for fault in &self.unreadable {
@@ -84,7 +84,7 @@ impl Sources {
     }
 }
 
-/// Ends a reading: the value, unless a fault was found on the way.
+/// Returns the value if no fault was found, otherwise all faults.
 pub(crate) fn finished<T>(value: Option<T>, faults: Faults) -> Result<T, Invalid> {
     match value {
         Some(value) if faults.is_empty() => Ok(value),
@@ -104,7 +104,8 @@ fn chosen_file(request: &Request) -> Option<(PathBuf, Origin)> {
     usual.exists().then_some((usual, Origin::Default))
 }
 
-/// Reads a file of settings. `origin` is who named it, for when it cannot be read.
+/// Reads a settings file. `origin` is the setting that named it, for the fault if it cannot be
+/// read.
 pub(crate) fn read_file(path: &Path, origin: &Origin, faults: &Faults) -> Table {
     match text_of(path) {
         Ok(text) => parse(&shown(path), &text, faults),
@@ -129,7 +130,7 @@ fn text_of(path: &Path) -> Result<String, String> {
     })
 }
 
-/// A path as messages show it: relative to the working directory where that is shorter.
+/// Returns a path for messages: relative to the working directory if it is inside it.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let relative = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));

@@ -1,4 +1,4 @@
-//! The configuration as an operator meets it: text in, settings or faults out.
+//! Tests of the configuration from the operator's view: text in, settings or faults out.
 
 mod brand;
 mod documents;
@@ -17,7 +17,7 @@ use crate::fault::Invalid;
 use crate::read::Config;
 use crate::sources::{FlagSetting, Request, Sources};
 
-/// A folder with files, an environment and flags, read as the binary would.
+/// A folder with files, an environment and flags, read as by the binary.
 struct Scene {
     folder: TempDir,
     environment: Vec<(String, String)>,
@@ -75,7 +75,7 @@ impl Scene {
         self.read().unwrap_or_else(|invalid| panic!("{}", self.relative(&invalid)))
     }
 
-    /// The faults as an operator who stands in the folder would see them.
+    /// Returns the faults with paths relative to the folder.
     fn relative(&self, invalid: &Invalid) -> String {
         invalid.to_string().replace(&format!("{}/", self.path().display()), "")
     }

@@ -1,31 +1,31 @@
-//! API keys: their details, and how they are made, changed and revoked.
+//! Types for creating, reading, changing and revoking API keys, and for reading their rate limits.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a key may do.
+/// The permissions of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ApiKeyType {
-    /// Calls models only.
+    /// May only call models.
     Inference,
-    /// Also manages keys and reads billing.
+    /// May also manage keys and read billing data.
     Admin,
 }
 
-/// Over which period a key's consumption limits count.
+/// The period over which a key's consumption limits are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum LimitPeriod {
-    /// The UTC day.
+    /// A UTC day.
     Epoch,
-    /// The UTC month.
+    /// A UTC month.
     Month,
-    /// Never starts again.
+    /// The whole lifetime of the key: the count is never reset.
     Lifetime,
 }
 
-/// Which models a key may use.
+/// The models that a key may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ModelPrivacy {
@@ -37,48 +37,48 @@ pub enum ModelPrivacy {
     PrivateOnly,
 }
 
-/// How much a key may spend in a period; null is no limit.
+/// The most a key may spend per period, by currency. Null means no limit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsumptionLimits {
     #[schemars(range(min = 0, max = 9_999_999_999i64))]
     pub usd: Option<f64>,
     #[schemars(range(min = 0, max = 9_999_999_999i64))]
     pub diem: Option<f64>,
-    /// The old name of `diem`.
+    /// Deprecated name of `diem`.
     #[schemars(range(min = 0, max = 9_999_999_999i64))]
     pub vcu: Option<f64>,
 }
 
-/// `POST /api_keys`: a key to be made.
+/// The body of `POST /api_keys`: a key to create.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewApiKey {
     pub api_key_type: ApiKeyType,
-    /// What the key is for, in the words of its owner.
+    /// A description of the key, chosen by its owner.
     #[schemars(length(max = 64))]
     pub description: String,
     pub consumption_limit: Option<ConsumptionLimits>,
-    /// Defaults to `EPOCH`.
+    /// Default: `EPOCH`.
     pub limit_period: Option<LimitPeriod>,
-    /// When the key stops working: `YYYY-MM-DD`, an ISO 8601 moment, or empty for never.
+    /// The expiry time: `YYYY-MM-DD` or an ISO 8601 timestamp. Empty: the key does not expire.
     #[schemars(length(max = 40))]
     pub expires_at: Option<String>,
-    /// Which models the key may use; others are refused with 403. Defaults to `ALL`.
+    /// The models that the key may use; others are refused with 403. Default: `ALL`.
     pub model_privacy: Option<ModelPrivacy>,
 }
 
-/// The answer to `POST /api_keys`, the only one that ever shows the key.
+/// The response to `POST /api_keys`, the only response that contains the key itself.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NewApiKeyReply {
     pub success: bool,
     pub data: MintedApiKey,
 }
 
-/// A key just made.
+/// A newly created key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MintedApiKey {
-    /// The secret. It is shown this once and is not kept.
+    /// The key itself. It is not stored and cannot be retrieved again.
     pub api_key: String,
     pub api_key_type: ApiKeyType,
     pub consumption_limit: ConsumptionLimits,
@@ -89,20 +89,21 @@ pub struct MintedApiKey {
     pub model_privacy: ModelPrivacy,
 }
 
-/// `PATCH /api_keys`: what to change of a key; what is absent stays.
+/// The body of `PATCH /api_keys`. Absent fields keep their values.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyChange {
-    /// Which key.
+    /// The id of the key to change.
     #[schemars(length(min = 1, max = 64))]
     pub id: String,
     #[schemars(length(max = 64))]
     pub description: Option<String>,
-    /// As on creation; empty or null clears it.
+    /// The new expiry time, in the format of `POST /api_keys`. Empty or null removes it.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>", length(max = 40))]
     pub expires_at: Option<Option<String>>,
-    /// A limit that is null is cleared, and one that is absent stays; null clears all of them.
+    /// The new limits. A null limit is removed and an absent one is kept; null instead of an object
+    /// removes all limits.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<LimitChanges>")]
     pub consumption_limit: Option<Option<LimitChanges>>,
@@ -110,7 +111,7 @@ pub struct ApiKeyChange {
     pub model_privacy: Option<ModelPrivacy>,
 }
 
-/// What to change of a key's limits.
+/// Changes to a key's limits.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct LimitChanges {
     #[serde(default, deserialize_with = "given")]
@@ -119,40 +120,41 @@ pub struct LimitChanges {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<f64>", range(min = 0, max = 9_999_999_999i64))]
     pub diem: Option<Option<f64>>,
-    /// The old name of `diem`.
+    /// Deprecated name of `diem`.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<f64>", range(min = 0, max = 9_999_999_999i64))]
     pub vcu: Option<Option<f64>>,
 }
 
-/// What is there, be it null: an absent field never gets here.
+/// Deserializes a field that is present, also if it is null. Serde does not call this for an absent
+/// field, so `None` means absent and `Some(None)` means null.
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-/// The answer to `PATCH /api_keys`.
+/// The response to `PATCH /api_keys`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ApiKeyChanged {
     pub success: bool,
     pub data: ApiKey,
 }
 
-/// `DELETE /api_keys`: which key to revoke, in the query or the body.
+/// The query or body of `DELETE /api_keys`: the key to revoke.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ApiKeyChoice {
     #[schemars(length(min = 1, max = 64))]
     pub id: String,
 }
 
-/// The answer to a deed that has nothing else to say.
+/// The response of an operation that returns no data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Done {
     pub success: bool,
 }
 
-/// The path of one key.
+/// The path parameters of one key.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ApiKeyPath {
     /// The key's id.
@@ -160,7 +162,7 @@ pub struct ApiKeyPath {
     pub id: String,
 }
 
-/// API key detail. The key itself is never returned.
+/// The details of an API key. The key itself is never returned.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
@@ -168,23 +170,23 @@ pub struct ApiKey {
     pub consumption_limits: ConsumptionLimits,
     pub limit_period: LimitPeriod,
     pub model_privacy: ModelPrivacy,
-    /// ISO 8601.
+    /// The creation time (ISO 8601).
     pub created_at: String,
     pub description: String,
-    /// ISO 8601; null if the key does not expire.
+    /// The expiry time (ISO 8601); null if the key does not expire.
     pub expires_at: Option<String>,
     pub id: String,
     /// The last six characters of the key.
     pub last6_chars: String,
-    /// ISO 8601; null if it was never used.
+    /// The time of the last use (ISO 8601); null if the key was never used.
     pub last_used_at: Option<String>,
     pub usage: ApiKeyUsage,
-    /// What the key spent in the current period; only if it has a limit.
+    /// Spending in the current period. Absent if the key has no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_period_usage: Option<PeriodUsage>,
 }
 
-/// What a key has spent lately.
+/// Recent spending of a key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyUsage {
@@ -206,13 +208,13 @@ pub struct PeriodUsage {
     pub diem: String,
 }
 
-/// `GET /api_keys/{id}`.
+/// The response to `GET /api_keys/{id}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ApiKeyReply {
     pub data: ApiKey,
 }
 
-/// `GET /api_keys`.
+/// The response to `GET /api_keys`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ApiKeyList {
     /// Always `list`.
@@ -220,28 +222,28 @@ pub struct ApiKeyList {
     pub data: Vec<ApiKey>,
 }
 
-/// `GET /api_keys/rate_limits`.
+/// The response to `GET /api_keys/rate_limits`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RateLimitsReply {
     pub data: RateLimits,
 }
 
-/// The current limits of a key.
+/// The current rate limits and balances of a key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RateLimits {
-    /// Whether the key could pay for a request now.
+    /// True if the key can pay for a request now.
     pub access_permitted: bool,
     pub api_tier: ApiTier,
     pub balances: TierBalances,
-    /// ISO 8601; null if the key does not expire.
+    /// The expiry time (ISO 8601); null if the key does not expire.
     pub key_expiration: Option<String>,
-    /// When the next epoch begins, ISO 8601.
+    /// The start of the next epoch (ISO 8601).
     pub next_epoch_begins: String,
     pub rate_limits: Vec<ModelRateLimits>,
 }
 
-/// The tier of limits an account is in.
+/// The rate limit tier of an account.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiTier {
@@ -249,7 +251,7 @@ pub struct ApiTier {
     pub is_charged: bool,
 }
 
-/// What the account holds.
+/// The balances of the account.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub struct TierBalances {
@@ -258,7 +260,7 @@ pub struct TierBalances {
     pub bundled_credits: f64,
 }
 
-/// The limits of one model.
+/// The rate limits of one model.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelRateLimits {
@@ -266,7 +268,7 @@ pub struct ModelRateLimits {
     pub rate_limits: Vec<RateLimit>,
 }
 
-/// One limit.
+/// One rate limit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RateLimit {
     pub amount: u64,
@@ -274,21 +276,21 @@ pub struct RateLimit {
     pub kind: RateLimitKind,
 }
 
-/// What a limit counts.
+/// The quantity that a rate limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RateLimitKind {
-    /// Requests a minute.
+    /// Requests per minute.
     Rpm,
-    /// Requests a day.
+    /// Requests per day.
     Rpd,
-    /// Tokens a minute.
+    /// Tokens per minute.
     Tpm,
-    /// Failed requests within thirty seconds.
+    /// Failed requests within 30 seconds.
     FailedRequests,
 }
 
-/// `GET /api_keys/rate_limit_logs`: the last fifty refusals for going too fast.
+/// The response to `GET /api_keys/rate_limit_logs`: the last 50 requests refused by a rate limit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RateLimitLog {
     /// Always `list`.
@@ -296,7 +298,7 @@ pub struct RateLimitLog {
     pub data: Vec<RateLimitLogEntry>,
 }
 
-/// One refusal for going too fast.
+/// One request refused by a rate limit.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RateLimitLogEntry {
@@ -304,6 +306,6 @@ pub struct RateLimitLogEntry {
     pub model_id: String,
     pub rate_limit_tier: String,
     pub rate_limit_type: String,
-    /// ISO 8601.
+    /// The time of the refusal (ISO 8601).
     pub timestamp: String,
 }

@@ -1,22 +1,22 @@
-//! What a model may want to know: pages, searches and documents.
+//! Web pages, web search and documents as input for models.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `POST /augment/scrape`.
+/// The body of `POST /augment/scrape`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ScrapeRequest {
-    /// The page, as an http or https URL.
+    /// The http or https URL of the page.
     #[schemars(length(min = 1, max = 8192))]
     pub url: String,
 }
 
-/// A page that was scraped.
+/// The content of a web page.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ScrapeResult {
-    /// The URL scraped, as it was requested.
+    /// The URL as it was requested.
     pub url: String,
-    /// The page in Markdown.
+    /// The content of the page in Markdown.
     pub content: String,
     pub format: ScrapeFormat,
 }
@@ -27,15 +27,15 @@ pub enum ScrapeFormat {
     Markdown,
 }
 
-/// `POST /augment/search`.
+/// The body of `POST /augment/search`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SearchRequest {
     #[schemars(length(min = 1, max = 400))]
     pub query: String,
-    /// How many results; 10 unless said.
+    /// The maximum number of results. Default: 10.
     #[schemars(range(min = 1, max = 20))]
     pub limit: Option<u8>,
-    /// Accepted for compatibility: the operator has chosen who searches.
+    /// Accepted for compatibility and ignored: the operator configures the search provider.
     pub search_provider: Option<SearchProvider>,
 }
 
@@ -46,7 +46,7 @@ pub enum SearchProvider {
     Google,
 }
 
-/// What a search found.
+/// The results of a search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SearchResults {
     pub query: String,
@@ -57,20 +57,20 @@ pub struct SearchResults {
 pub struct SearchResult {
     pub title: String,
     pub url: String,
-    /// An excerpt, which may hold HTML.
+    /// An excerpt of the page. It may contain HTML.
     pub content: String,
-    /// When the page was published, as the search service writes it; may be empty.
+    /// The publication date in the format of the search provider. May be empty.
     pub date: String,
 }
 
-/// `POST /augment/text-parser`: a document, as a form.
+/// The body of `POST /augment/text-parser`: a document, as multipart form data.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct TextParserRequest {
-    /// The document, as a file of at most 25 MB: PDF, EPUB, office files or text. The content says
-    /// which it is.
+    /// The document as a file of at most 25 MB: PDF, EPUB, an office format or text. The format is
+    /// detected from the content.
     #[schemars(extend("format" = "binary"))]
     pub file: Option<String>,
-    /// `json` unless said.
+    /// The format of the response. Default: `json`.
     pub response_format: Option<TextFormat>,
 }
 
@@ -86,6 +86,6 @@ pub enum TextFormat {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ParsedText {
     pub text: String,
-    /// About how many tokens it has.
+    /// The approximate number of tokens of the text.
     pub tokens: u64,
 }

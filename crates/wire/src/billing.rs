@@ -1,4 +1,4 @@
-//! Billing: the balance, and what it was spent on.
+//! Billing: balances and usage.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,32 +14,32 @@ pub enum Currency {
     BundledCredits,
 }
 
-/// `GET /billing/balance`.
+/// The response to `GET /billing/balance`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Balance {
-    /// Whether a request could be paid for now.
+    /// True if a request can be paid for now.
     pub can_consume: bool,
-    /// The currency that the next request would be paid from.
+    /// The currency that pays for the next request.
     pub consumption_currency: Option<Currency>,
     pub balances: Balances,
-    /// The total DIEM allocation of the current epoch; less `balances.diem` it is what was used.
+    /// The DIEM allocation of the current epoch. The difference to `balances.diem` was used.
     pub diem_epoch_allocation: f64,
 }
 
-/// What is left in each currency.
+/// The remaining balance in each currency.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Balances {
     pub diem: f64,
     pub usd: f64,
     pub bundled_credits: f64,
-    /// Always 0: nothing can be earned here.
+    /// Always 0: credits cannot be earned on this service.
     pub earned_credits: f64,
     pub vcu: f64,
 }
 
-/// Oldest or newest first.
+/// The order of results by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SortOrder {
@@ -47,39 +47,39 @@ pub enum SortOrder {
     Desc,
 }
 
-/// `GET /billing/usage`: which usage to list.
+/// The query of `GET /billing/usage`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageQuery {
     pub currency: Option<Currency>,
-    /// From this moment on, ISO 8601.
+    /// The start of the range (ISO 8601).
     #[schemars(length(max = 40))]
     pub start_date: Option<String>,
-    /// Up to this moment, ISO 8601.
+    /// The end of the range (ISO 8601).
     #[schemars(length(max = 40))]
     pub end_date: Option<String>,
-    /// Rows a page; 200 unless said.
+    /// The number of rows per page. Default: 200.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
-    /// Which page, from 1.
+    /// The page number, counted from 1. Default: 1.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub page: Option<u32>,
-    /// Newest first (`desc`) unless said.
+    /// Default: `desc`, newest first.
     pub sort_order: Option<SortOrder>,
 }
 
-/// `GET /billing/usage`.
+/// The response to `GET /billing/usage`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsagePage {
-    /// Says so where something was left out.
+    /// A notice that rows were omitted. Currently always absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning_message: Option<String>,
     pub data: Vec<UsageRow>,
     pub pagination: Pagination,
 }
 
-/// Where in a listing a page is.
+/// The position of a page in a listing.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Pagination {
@@ -89,71 +89,71 @@ pub struct Pagination {
     pub total_pages: u64,
 }
 
-/// One line of a bill, paid in one currency.
+/// One charge in one currency.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageRow {
-    /// Negative: it left the balance.
+    /// The amount, negative because it was taken from the balance.
     pub amount: f64,
     pub currency: Currency,
     pub inference_details: Option<InferenceDetails>,
     pub notes: String,
     pub price_per_unit_usd: f64,
-    /// What was sold, such as `<model>-llm-output-mtoken`.
+    /// The billed item, such as `<model>-llm-output-mtoken`.
     pub sku: String,
-    /// ISO 8601.
+    /// The time of the charge (ISO 8601).
     pub timestamp: String,
-    /// How many units, in the unit of the sku.
+    /// The number of units, in the unit of the SKU.
     pub units: f64,
 }
 
-/// The request a usage row belongs to.
+/// The request that a usage row belongs to.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InferenceDetails {
     pub completion_tokens: Option<u64>,
-    /// Milliseconds.
+    /// The execution time in milliseconds.
     pub inference_execution_time: Option<u64>,
     pub prompt_tokens: Option<u64>,
     pub request_id: Option<String>,
 }
 
-/// `GET /billing/usage-history`: where to start, or where to go on.
+/// The query of `GET /billing/usage-history`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageHistoryQuery {
     pub currency: Option<Currency>,
-    /// The `nextCursor` of the page before; it stands alone.
+    /// The `nextCursor` of the previous page. It cannot be combined with other parameters.
     #[schemars(length(max = 512), regex(pattern = r"^[A-Za-z0-9_-]+$"))]
     pub cursor: Option<String>,
-    /// From this moment on, ISO 8601 in UTC.
+    /// The start of the range (ISO 8601, UTC).
     #[schemars(length(max = 40))]
     pub start_timestamp: Option<String>,
-    /// Up to this moment, ISO 8601 in UTC.
+    /// The end of the range (ISO 8601, UTC).
     #[schemars(length(max = 40))]
     pub end_timestamp: Option<String>,
-    /// Rows a page; 1000 unless said.
+    /// The number of rows per page. Default: 1000.
     #[schemars(range(min = 10, max = 1000))]
     pub page_size: Option<u32>,
 }
 
-/// `GET /billing/usage-history`, oldest first.
+/// The response to `GET /billing/usage-history`, oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageHistory {
     pub data: Vec<UsageRow>,
-    /// Null on the last page.
+    /// The cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// `GET /billing/usage-analytics`: over how many days.
+/// The query of `GET /billing/usage-analytics`: the range of days.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AnalyticsQuery {
-    /// Days back from today, such as `7d`; at most 90 are shown.
+    /// The number of days up to today, such as `7d`. At most 90 days are returned. Default: `7d`.
     #[schemars(length(max = 8), regex(pattern = r"^[1-9]\d*d$"))]
     pub lookback: Option<String>,
-    /// The first day, `YYYY-MM-DD`; together with `endDate`.
+    /// The first day, `YYYY-MM-DD`. Requires `endDate`.
     #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
     pub start_date: Option<String>,
     /// The last day, `YYYY-MM-DD`.
@@ -161,26 +161,26 @@ pub struct AnalyticsQuery {
     pub end_date: Option<String>,
 }
 
-/// `GET /billing/usage-analytics`.
+/// The response to `GET /billing/usage-analytics`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Analytics {
-    /// The days shown, such as `7d`.
+    /// The length of the range, such as `7d`.
     pub lookback: String,
     pub by_date: Vec<DateTotals>,
     pub by_model: Vec<ModelTotals>,
-    /// A row a day: `date` in Unix milliseconds, and USD spent by model name.
+    /// One row per day: `date` in Unix milliseconds, and the USD spent by model name.
     pub by_model_daily: Vec<Map<String, Value>>,
-    /// The models that cost the most, the most expensive first.
+    /// The models with the highest cost, in descending order.
     pub top_models: Vec<String>,
     pub by_key: Vec<KeyTotals>,
-    /// A row a day: `date` in Unix milliseconds, and USD spent by key description.
+    /// One row per day: `date` in Unix milliseconds, and the USD spent by key description.
     pub by_key_daily: Vec<Map<String, Value>>,
-    /// The keys that spent the most, the biggest spender first.
+    /// The descriptions of the keys with the highest spending, in descending order.
     pub top_key_names: Vec<String>,
 }
 
-/// What was spent on one day.
+/// Spending on one day.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DateTotals {
     /// `YYYY-MM-DD`.
@@ -191,7 +191,7 @@ pub struct DateTotals {
     pub diem: f64,
 }
 
-/// What was spent on one model.
+/// Spending on one model.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelTotals {
@@ -201,11 +201,11 @@ pub struct ModelTotals {
     pub total_usd: f64,
     pub total_diem: f64,
     pub total_units: f64,
-    /// By what was sold; empty where it was one thing only.
+    /// Spending by billed item. Empty if there was only one.
     pub breakdown: Vec<Breakdown>,
 }
 
-/// A part of what was spent on one model.
+/// Spending on one billed item of a model.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Breakdown {
     #[serde(rename = "type")]
@@ -215,11 +215,11 @@ pub struct Breakdown {
     pub units: f64,
 }
 
-/// What one key spent.
+/// Spending of one key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyTotals {
-    /// Null for what was spent without a key.
+    /// Null for spending without a key.
     pub api_key_id: Option<String>,
     pub description: String,
     pub total_usd: f64,

@@ -1,4 +1,4 @@
-//! Characters: personas that callers chat with, and what they say of them.
+//! Characters: personas for chats, and their reviews.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,34 +6,35 @@ use serde_json::{Map, Value};
 
 use crate::billing::SortOrder;
 
-/// `GET /characters`: which to list.
+/// The query of `GET /characters`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CharacterListQuery {
-    /// Any of these; repeat the parameter or comma-separate. Categories are tags.
+    /// Matches any of these categories. Repeat the parameter or separate values with commas.
+    /// Categories are tags.
     #[schemars(length(max = 20), inner(length(max = 2019)))]
     pub categories: Option<Vec<String>>,
-    /// Only characters for adults; none of them unless said.
+    /// True lists only adult characters, false only others. Default: false.
     pub is_adult: Option<bool>,
     pub is_pro: Option<bool>,
     pub is_web_enabled: Option<bool>,
-    /// 50 unless said.
+    /// The maximum number of results. Default: 50.
     #[schemars(range(min = 1, max = 100))]
     pub limit: Option<u32>,
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub offset: Option<u64>,
-    /// Any of these models.
+    /// Matches any of these models.
     #[schemars(length(max = 20), inner(length(max = 4019)))]
     pub model_id: Option<Vec<String>>,
-    /// Any of these tags.
+    /// Matches any of these tags.
     #[schemars(length(max = 20), inner(length(max = 2019)))]
     pub tags: Option<Vec<String>>,
-    /// Words of the name, the description and the tags; `#tag` for a whole tag.
+    /// Words to find in the name, the description and the tags. `#tag` matches a whole tag.
     #[schemars(length(max = 200))]
     pub search: Option<String>,
-    /// `imports` unless said.
+    /// Default: `imports`.
     pub sort_by: Option<CharacterSort>,
-    /// Descending unless said.
+    /// Default: `desc`.
     pub sort_order: Option<SortOrder>,
 }
 
@@ -49,7 +50,7 @@ pub enum CharacterSort {
     RatingCount,
 }
 
-/// The path of one character.
+/// The path parameters of one character.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct CharacterPath {
     /// The character's slug, or its id.
@@ -75,7 +76,7 @@ pub struct Character {
     pub tags: Vec<String>,
     pub updated_at: String,
     pub web_enabled: bool,
-    /// The model that its maker wants it to speak with; empty if any will do.
+    /// The model that the author recommends. Empty: any model.
     pub model_id: String,
 }
 
@@ -83,15 +84,15 @@ pub struct Character {
 #[serde(rename_all = "camelCase")]
 pub struct CharacterStats {
     pub average_rating: f64,
-    /// Accounts that chatted with it.
+    /// The number of accounts that have chatted with the character.
     pub imports: u64,
     pub rating_count: u64,
     pub rating_sum: f64,
-    /// The caller's own rating; 0 without one.
+    /// The caller's own rating; 0 if there is none.
     pub user_rating: f64,
 }
 
-/// `GET /characters`.
+/// The response to `GET /characters`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CharacterList {
     pub data: Vec<Character>,
@@ -99,7 +100,7 @@ pub struct CharacterList {
     pub object: &'static str,
 }
 
-/// `GET /characters/{slug}`.
+/// The response to `GET /characters/{slug}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CharacterReply {
     pub data: Character,
@@ -107,25 +108,25 @@ pub struct CharacterReply {
     pub object: &'static str,
 }
 
-/// `GET /characters/{slug}/reviews`: which page.
+/// The query of `GET /characters/{slug}/reviews`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewQuery {
     #[schemars(range(min = 1, max = 1_000_000))]
     pub page: Option<u32>,
-    /// 20 unless said.
+    /// The number of reviews per page. Default: 20.
     #[schemars(range(min = 1, max = 100))]
     pub page_size: Option<u32>,
 }
 
-/// What a caller says of a character.
+/// An account's review of a character.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Review {
     pub character_id: String,
     pub created_at: String,
     pub id: String,
-    /// Whether the caller wrote it.
+    /// True if the caller wrote the review.
     pub is_owner: bool,
     pub locale: String,
     pub message: String,
@@ -134,7 +135,7 @@ pub struct Review {
     pub username: String,
 }
 
-/// `GET /characters/{slug}/reviews`.
+/// The response to `GET /characters/{slug}/reviews`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReviewList {
     pub data: Vec<Review>,
@@ -160,7 +161,8 @@ pub struct ReviewSummary {
     pub total_reviews: u64,
 }
 
-/// `POST /characters/{slug}/reviews`. A second review replaces an account's first.
+/// The body of `POST /characters/{slug}/reviews`. A second review by the same account replaces the
+/// first.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NewReview {
     #[schemars(range(min = 1, max = 5))]
@@ -172,7 +174,7 @@ pub struct NewReview {
     pub locale: Option<String>,
 }
 
-/// `POST /characters/{slug}/reviews`.
+/// The response to `POST /characters/{slug}/reviews`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReviewReply {
     pub data: Review,
@@ -180,17 +182,17 @@ pub struct ReviewReply {
     pub object: &'static str,
 }
 
-/// `POST /admin/characters`: a card, in any version of the character card format.
+/// The body of `POST /admin/characters`: a card, in any version of the character card format.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct NewCharacter {
     pub card: Map<String, Value>,
-    /// Made of the name unless said.
+    /// Default: derived from the name.
     #[schemars(length(min = 1, max = 60))]
     pub slug: Option<String>,
 }
 
-/// `PATCH /admin/characters/{slug}`: what is there changes.
+/// The body of `PATCH /admin/characters/{slug}`. Absent fields keep their values.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -207,13 +209,13 @@ pub struct CharacterChange {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ManagedCharacter {
     pub data: Character,
-    /// As V2.
+    /// The card in version 2 of the format.
     pub card: Value,
     #[schemars(extend("const" = "character"))]
     pub object: &'static str,
 }
 
-/// `DELETE /admin/characters/{slug}`.
+/// The response to `DELETE /admin/characters/{slug}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CharacterRemoved {
     pub success: bool,

@@ -1,4 +1,4 @@
-//! `POST /chat/completions`: what is asked, and what is answered, whole or in chunks.
+//! `POST /chat/completions`: the request, the response and its stream chunks.
 
 mod chunk;
 mod completion;

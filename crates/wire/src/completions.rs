@@ -1,4 +1,4 @@
-//! `POST /completions`: a text goes in, and what comes after it out.
+//! `POST /completions`: continues a text.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,18 +7,18 @@ use serde_json::{Map, Value};
 
 use crate::chat::{Cost, Stop, StreamOptions, TokenUsage};
 
-/// A text to go on with. No chat template is put around it.
+/// A text to continue. No chat template is applied.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct CompletionRequest {
     /// A model's id, a trait or a compatible name.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// The text before the gap: a text, an array of texts, an array of tokens, or an array of
-    /// arrays of tokens. Each is continued on its own.
+    /// The prompt: a text, an array of texts, an array of tokens, or an array of token arrays. Each
+    /// prompt gets its own completion.
     pub prompt: Prompt,
-    /// The text after the gap, for models that fill in the middle.
+    /// The text after the gap, for models that support fill-in-the-middle.
     pub suffix: Option<String>,
-    /// The most tokens the continuation may have; 16 unless said.
+    /// The maximum number of tokens to generate. Default: 16.
     #[schemars(range(min = 1))]
     pub max_tokens: Option<u64>,
     #[schemars(range(min = 0, max = 2))]
@@ -29,29 +29,30 @@ pub struct CompletionRequest {
     pub frequency_penalty: Option<f64>,
     #[schemars(range(min = -2, max = 2))]
     pub presence_penalty: Option<f64>,
-    /// Number of choices.
+    /// The number of choices to generate.
     #[schemars(range(min = 1, max = 128))]
     pub n: Option<u32>,
-    /// Sampling seed: any integer.
+    /// The sampling seed: any integer.
     pub seed: Option<i64>,
-    /// Where to stop: one sequence, or up to four.
+    /// One sequence or up to four sequences at which generation stops.
     pub stop: Option<Stop>,
-    /// Returns the probability of each token, and of so many others.
+    /// Returns the log probability of each token, and of this many alternatives.
     #[schemars(range(min = 0, max = 5))]
     pub logprobs: Option<u32>,
-    /// Streams the continuation.
+    /// Streams the response as server-sent events.
     pub stream: Option<bool>,
     pub stream_options: Option<StreamOptions>,
-    /// Repeats the prompt before its continuation. Not for tokens, nor beside `logprobs`.
+    /// Repeats the prompt before the completion. Refused for token prompts and together with
+    /// `logprobs`.
     pub echo: Option<bool>,
-    /// More than `n` is refused: every choice that is made is returned.
+    /// Values above `n` are refused: every generated choice is returned.
     #[schemars(range(min = 0))]
     pub best_of: Option<u32>,
     /// Accepted and discarded.
     pub user: Option<String>,
 }
 
-/// One text or many.
+/// One prompt or several.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Prompt {
@@ -61,7 +62,7 @@ pub enum Prompt {
     TokenLists(#[schemars(length(min = 1, max = 128), inner(length(min = 1)))] Vec<Vec<u32>>),
 }
 
-/// What comes after a text.
+/// The response to `POST /completions`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Completion {
     /// `cmpl-…`.
@@ -70,25 +71,25 @@ pub struct Completion {
     pub object: &'static str,
     /// Unix seconds.
     pub created: i64,
-    /// The model that answered.
+    /// The id of the model that generated the response.
     pub model: String,
     pub choices: Vec<CompletionChoice>,
-    /// In a stream, with the last chunk only.
+    /// In a stream, only in the last chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
-    /// In a stream, with the last chunk only.
+    /// In a stream, only in the last chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
 
-/// One continuation, or a piece of one.
+/// One completion, or a part of one in a stream.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CompletionChoice {
     pub index: u32,
     pub text: String,
-    /// The probabilities of the tokens, if they were asked for.
+    /// The log probabilities of the tokens, if requested.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub logprobs: Option<Box<RawValue>>,
-    /// `stop`, `length` or `content_filter`; null in a stream until the choice ends.
+    /// `stop`, `length` or `content_filter`. Null in a stream until the choice ends.
     pub finish_reason: Option<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! The JSON-RPC proxy to chain nodes.
+//! The JSON-RPC proxy to blockchain nodes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,18 +7,18 @@ use serde_json::Value;
 /// The networks that the proxy serves.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NetworkList {
-    /// Slugs such as `base-mainnet`, sorted. Only networks that have nodes are listed.
+    /// The slugs of networks with configured nodes, such as `base-mainnet`, sorted.
     pub networks: Vec<&'static str>,
 }
 
-/// Which network is called.
+/// The path parameters of an RPC call.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct RpcPath {
     /// The slug of the network, such as `ethereum-mainnet`.
     pub network: String,
 }
 
-/// What is sent: one call, or a batch of them.
+/// The body of an RPC request: one call, or a batch of 1 to 100 calls.
 #[derive(Debug, JsonSchema)]
 #[serde(untagged)]
 pub enum RpcBody {
@@ -35,11 +35,11 @@ pub struct RpcCall {
     pub method: String,
     /// The method's parameters, in order.
     pub params: Option<Vec<Value>>,
-    /// Comes back with the answer. Required in a batch.
+    /// Returned with the response. Required in a batch.
     pub id: Option<RpcId>,
 }
 
-/// What tells the answers of a batch apart.
+/// The id that matches a response to its call.
 #[derive(Debug, JsonSchema)]
 #[serde(untagged)]
 pub enum RpcId {
@@ -47,7 +47,7 @@ pub enum RpcId {
     Text(String),
 }
 
-/// What comes back: one answer, or the answers of a batch in the order of its calls.
+/// The result: one response, or the responses of a batch in the order of its calls.
 #[derive(Debug, JsonSchema)]
 #[serde(untagged)]
 pub enum RpcAnswers {
@@ -55,30 +55,30 @@ pub enum RpcAnswers {
     Many(Vec<RpcAnswer>),
 }
 
-/// A node's answer to a call: it has a `result` or an `error`.
+/// A node's response to a call, with either a `result` or an `error`.
 #[derive(Debug, JsonSchema)]
 pub struct RpcAnswer {
     pub jsonrpc: Option<String>,
-    /// The id of the call, as it was sent.
+    /// The id of the call as it was sent.
     pub id: Value,
     pub result: Option<Value>,
     pub error: Option<RpcError>,
 }
 
-/// Why a call failed, as the node told it.
+/// The error that the node returned.
 #[derive(Debug, JsonSchema)]
 pub struct RpcError {
     pub code: i64,
     pub message: String,
-    /// What else the node told, such as the reason of a revert.
+    /// Additional data from the node, such as the reason of a revert.
     pub data: Option<Value>,
 }
 
-/// The 429 of the proxy: which of its caps was reached.
+/// The 429 response of the proxy.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CapError {
     pub error: String,
-    /// The cap in words: requests per minute, or credits per 24 hours.
+    /// The limit that was reached: requests per minute, or credits per 24 hours.
     pub custom_message: String,
 }

@@ -1,44 +1,44 @@
-//! `POST /embeddings`: texts in, vectors out.
+//! `POST /embeddings`: converts texts to vectors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What to embed, and with which model.
+/// The texts to embed, and the model.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct EmbeddingRequest {
-    /// A text, an array of texts, an array of tokens, or an array of arrays of tokens. Not empty;
-    /// at most 8192 tokens per input and 2048 entries.
+    /// A text, an array of texts, an array of tokens, or an array of token arrays. Must not be
+    /// empty; at most 8192 tokens per input and 2048 inputs.
     pub input: EmbeddingInput,
-    /// A model's id, a trait, or a compatible name.
+    /// A model's id, a trait or a compatible name.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// How long each vector should be, for models that can shorten theirs.
+    /// The number of dimensions of each vector, for models that support shorter vectors.
     #[schemars(range(min = 1))]
     pub dimensions: Option<u32>,
-    /// `float` unless said.
+    /// The encoding of the vectors. Default: `float`.
     pub encoding_format: Option<EncodingFormat>,
     /// Accepted for compatibility and discarded.
     pub user: Option<String>,
 }
 
-/// One input or many.
+/// One input or several.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum EmbeddingInput {
     Text(#[schemars(length(min = 1))] String),
     Texts(#[schemars(length(min = 1, max = 2048), inner(length(min = 1)))] Vec<String>),
-    /// One input: at most 2048 tokens in this form, and 8192 as an array in an array.
+    /// One input of at most 2048 tokens. An array in an array may have 8192.
     Tokens(#[schemars(length(min = 1))] Vec<u32>),
     TokenLists(#[schemars(length(min = 1, max = 2048), inner(length(min = 1)))] Vec<Vec<u32>>),
 }
 
-/// How vectors are written.
+/// The encoding of vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EncodingFormat {
     /// An array of numbers.
     Float,
-    /// Little-endian 32-bit floats, in base64.
+    /// Little-endian 32-bit floats in base64.
     Base64,
 }
 
@@ -62,7 +62,7 @@ pub struct Embedding {
     pub object: &'static str,
 }
 
-/// A vector in the format that was asked for.
+/// A vector in the requested encoding.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Vector {
@@ -70,7 +70,7 @@ pub enum Vector {
     Base64(String),
 }
 
-/// Tokens that were read.
+/// The number of tokens that were read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EmbeddingUsage {
     pub prompt_tokens: u64,

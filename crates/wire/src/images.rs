@@ -1,4 +1,4 @@
-//! Pictures: made, edited, enlarged and cut out.
+//! Image generation, editing, upscaling and background removal.
 
 mod edit;
 mod generate;
@@ -18,7 +18,7 @@ pub use upscale::{CutOutRequest, UpscaleRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much work goes into a picture.
+/// The quality of a generated image. Higher quality takes more computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "PictureQuality")]

@@ -1,8 +1,8 @@
-//! The public JSON of the service, in the words of its specification.
+//! The public JSON types of the service, named as in its specification.
 //!
-//! The types stand in the order of the specification's tables, and their doc comments are the
-//! descriptions that the OpenAPI document publishes. The schema derived from a request type is
-//! also the one that is enforced.
+//! The types are in the order of the specification's tables, and their doc comments are published
+//! as descriptions in the OpenAPI document. The schema derived from a request type is also used to
+//! validate requests.
 
 pub mod api_keys;
 pub mod audio;

@@ -33,8 +33,8 @@ pub use video::{VideoConstraints, VideoKind, VideoSpec};
 /// The query of `GET /models` and `GET /models/traits`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct ModelsQuery {
-    /// Which models to show: those of one type, `all`, or `code` for text models that are
-    /// optimized for code.
+    /// Lists only models of this type. `all` lists every type; `code` lists text models optimized
+    /// for code. Default: `text`.
     #[serde(default, rename = "type")]
     pub filter: ModelFilter,
 }
@@ -42,12 +42,12 @@ pub struct ModelsQuery {
 /// The query of `GET /models/compatibility_mapping`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct CompatibilityQuery {
-    /// The type of models to show.
+    /// The type of models to list. Default: `text`.
     #[serde(default, rename = "type")]
     pub model_type: ModelType,
 }
 
-/// A type of model, `all` of them, or `code`.
+/// A model type, `all` or `code`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelFilter {
@@ -65,7 +65,7 @@ pub enum ModelFilter {
     Code,
 }
 
-/// What a model makes or does.
+/// The type of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelType {
@@ -81,11 +81,11 @@ pub enum ModelType {
     Video,
 }
 
-/// The models there are.
+/// A list of models.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ModelList {
     pub object: ListObject,
-    /// The type that was asked for.
+    /// The requested type.
     #[serde(rename = "type")]
     pub filter: ModelFilter,
     pub data: Vec<Model>,
@@ -94,17 +94,18 @@ pub struct ModelList {
 /// One model.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Model {
-    /// What to send as `model`.
+    /// The id to send as `model`.
     pub id: String,
     pub object: ModelObject,
     pub owned_by: String,
-    /// When the model was added, in Unix seconds; 0 if that is not known.
+    /// The time when the model was added, in Unix seconds; 0 if unknown.
     pub created: i64,
-    /// Tokens of context, for text models; the same as `model_spec.availableContextTokens`.
+    /// The context length in tokens, for text models. The same as
+    /// `model_spec.availableContextTokens`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_length: Option<u64>,
-    /// The part of the price that a reseller's agreement takes off. This service has no such
-    /// agreements: always absent, which means no discount.
+    /// The fraction of the price that a reseller agreement discounts. Always absent: this service
+    /// has no such agreements.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub discount_to_user: Option<f64>,
@@ -112,24 +113,24 @@ pub struct Model {
     pub spec: ModelSpec,
 }
 
-/// Which model plays which role, such as `default` or `fastest`.
+/// The model that each trait, such as `default` or `fastest`, refers to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ModelTraits {
-    /// Trait names with model ids. A trait name can be sent as `model`.
+    /// Model ids by trait name. A trait name can be sent as `model`.
     pub data: BTreeMap<String, String>,
     pub object: ListObject,
-    /// The type that was asked for.
+    /// The requested type.
     #[serde(rename = "type")]
     pub filter: ModelFilter,
 }
 
-/// Which of our models answers to the names of other services' models.
+/// The models that stand in for models of other services.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CompatibilityMapping {
-    /// External model names with model ids. An external name can be sent as `model`.
+    /// Model ids by external model name. An external name can be sent as `model`.
     pub data: BTreeMap<String, String>,
     pub object: ListObject,
-    /// The type that was asked for.
+    /// The requested type.
     #[serde(rename = "type")]
     pub model_type: ModelType,
 }

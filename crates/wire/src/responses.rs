@@ -1,4 +1,4 @@
-//! `POST /responses`: a chat in the words of OpenAI's newer API. Nothing is stored.
+//! `POST /responses`: OpenAI's Responses API. Responses are not stored.
 
 mod event;
 mod input;

@@ -1,64 +1,64 @@
-//! Queued videos: quoted, queued, and fetched from links.
+//! Queued videos: quote, queue, and download by link.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A video to be made.
+/// A video to generate.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct VideoQueueRequest {
     /// A video model's id, a trait or a compatible name.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// What it should show, in words; the model says how many characters it takes.
+    /// A description of the video. The maximum length depends on the model.
     #[schemars(length(min = 1, max = 20_000))]
     pub prompt: String,
-    /// How long it should be: one of the model's durations, such as `5s`.
+    /// The length: one of the model's durations, such as `5s`.
     pub duration: VideoDuration,
-    /// What it should not show.
+    /// A description of content to avoid.
     #[schemars(length(max = 10_000))]
     pub negative_prompt: Option<String>,
-    /// One of the model's. Default: its first.
+    /// One of the model's aspect ratios. Default: its first.
     pub aspect_ratio: Option<AspectRatio>,
-    /// One of the model's; its first unless said.
+    /// One of the model's resolutions. Default: its first.
     pub resolution: Option<Resolution>,
-    /// For models that enlarge videos; 2 unless said.
+    /// The upscaling factor: 1, 2 or 4, for models that upscale videos. Default: 2.
     #[schemars(range(min = 1, max = 4))]
     pub upscale_factor: Option<u8>,
-    /// Whether it has sound, for models that leave the choice; true unless said.
+    /// Generates sound, for models with `audio_configurable`. Default: true.
     pub audio: Option<bool>,
-    /// The picture that it begins with: a data URL, or a public address.
+    /// The first frame: a data URL or a public URL of an image.
     pub image_url: Option<String>,
-    /// The picture that it ends with.
+    /// The last frame: a data URL or a public URL of an image.
     pub end_image_url: Option<String>,
-    /// A WAV or MP3 file of at most 15 MB.
+    /// A data URL or a public URL of a WAV or MP3 file of at most 15 MB.
     pub audio_url: Option<String>,
-    /// An MP4, MOV or WebM file.
+    /// A data URL or a public URL of an MP4, MOV or WebM file.
     pub video_url: Option<String>,
     #[schemars(length(max = 9))]
     pub reference_image_urls: Option<Vec<String>>,
     #[schemars(length(max = 3))]
     pub reference_video_urls: Option<Vec<String>>,
-    /// They need a picture or a video that they go with.
+    /// Audio references. They require a reference image or video.
     #[schemars(length(max = 3))]
     pub reference_audio_urls: Option<Vec<String>>,
-    /// Who and what appears in it.
+    /// People and objects that appear in the video.
     #[schemars(length(max = 4))]
     pub elements: Option<Vec<VideoElement>>,
     #[schemars(length(max = 4))]
     pub scene_image_urls: Option<Vec<String>>,
-    /// Pictures that frames of the video show, of 24 frames a second, for models that take them.
+    /// Images for individual frames at 24 frames per second, for models that support keyframes.
     #[schemars(length(max = 10))]
     pub keyframes: Option<Vec<VideoKeyframe>>,
-    /// A document or a web page that the video is about, for models that take one.
+    /// A document or web page that the video is about, for models that accept one.
     #[schemars(length(max = 1))]
     pub reference_document_urls: Option<Vec<String>>,
-    /// What is done with the references, for models that leave the choice.
+    /// The use of the references, for models with a choice.
     pub omni_reference_task_type: Option<ReferenceTask>,
-    /// What the caller confirms to providers that ask for it.
+    /// Confirmations that some providers require.
     pub consents: Option<Consents>,
 }
 
-/// Somebody or something that appears in a video.
+/// A person or object that appears in a video.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct VideoElement {
     pub frontal_image_url: Option<String>,
@@ -67,12 +67,12 @@ pub struct VideoElement {
     pub video_url: Option<String>,
 }
 
-/// A picture that one frame of a video shows.
+/// An image shown at one frame of a video.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct VideoKeyframe {
-    /// A data URL, or a public address.
+    /// A data URL or a public URL.
     pub image_url: String,
-    /// From 0 to the duration in seconds times 24; each at most once.
+    /// The frame number, from 0 to the duration in seconds times 24. Each may occur once.
     pub frame_index: u32,
 }
 
@@ -81,7 +81,7 @@ pub struct Consents {
     pub seedance: Option<SeedanceConsent>,
 }
 
-/// Each must be true.
+/// Confirmations for Seedance models. Each must be true.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SeedanceConsent {
     pub confirmed_terms_and_privacy: bool,
@@ -96,7 +96,7 @@ macro_rules! words {
         pub enum $name { $(#[serde(rename = $text)] $word),+ }
 
         impl $name {
-            /// As it is written.
+            /// Returns the value as it is written in JSON.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$word => $text),+ }
             }
@@ -105,7 +105,7 @@ macro_rules! words {
 }
 
 words! {
-    /// How long a video is.
+    /// The length of a video.
     VideoDuration {
         S2 = "2s", S3 = "3s", S4 = "4s", S5 = "5s", S6 = "6s", S7 = "7s", S8 = "8s", S9 = "9s",
         S10 = "10s", S11 = "11s", S12 = "12s", S13 = "13s", S14 = "14s", S15 = "15s", S16 = "16s",
@@ -114,7 +114,7 @@ words! {
 }
 
 words! {
-    /// Width by height.
+    /// The aspect ratio, width by height.
     AspectRatio {
         R1x1 = "1:1", R2x3 = "2:3", R3x2 = "3:2", R3x4 = "3:4", R4x3 = "4:3", R4x5 = "4:5",
         R5x4 = "5:4", R9x16 = "9:16", R9x21 = "9:21", R16x9 = "16:9", R21x9 = "21:9",
@@ -122,7 +122,8 @@ words! {
 }
 
 words! {
-    /// What is done with the references of a video; `editing` is `edit` and `extension` is `extend`.
+    /// The use of a video's references. `editing` is the same as `edit`, and `extension` the same
+    /// as `extend`.
     ReferenceTask {
         Auto = "auto", Reference = "reference", Edit = "edit", Extend = "extend",
         Editing = "editing", Extension = "extension",
@@ -130,7 +131,7 @@ words! {
 }
 
 impl ReferenceTask {
-    /// Its shorter name, where it has two.
+    /// Returns the shorter of two synonymous names.
     pub const fn short_name(self) -> &'static str {
         match self {
             ReferenceTask::Editing => ReferenceTask::Edit.name(),
@@ -141,7 +142,7 @@ impl ReferenceTask {
 }
 
 words! {
-    /// How many lines a video has, or how much it is enlarged.
+    /// The height in lines, or the upscaling factor.
     Resolution {
         P256 = "256p", P360 = "360p", P480 = "480p", P540 = "540p", P580 = "580p", P720 = "720p",
         P1080 = "1080p", P1440 = "1440p", P2160 = "2160p", K4 = "4k", X2 = "2x", X4 = "4x",
@@ -150,24 +151,25 @@ words! {
 }
 
 impl VideoDuration {
-    /// None where the model decides.
+    /// Returns the length in seconds; None if the model decides it.
     pub fn seconds(self) -> Option<u64> {
         self.name().strip_suffix('s').and_then(|digits| digits.parse().ok())
     }
 }
 
-/// A video that was queued.
+/// A queued video job.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VideoQueued {
     pub model: String,
     pub queue_id: String,
-    /// Where the video will be, for private models: open without a credential for 24 hours; `DELETE`
-    /// revokes it.
+    /// For private models: the URL of the video when it is complete. It needs no credential and is
+    /// valid for 24 hours; `DELETE` revokes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub download_url: Option<String>,
 }
 
-/// What a video would cost. Fields that the model has no use for are passed over.
+/// The parameters that determine the price of a video. Parameters that the model does not support
+/// are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct VideoQuoteRequest {
     /// A video model's id, a trait or a compatible name.
@@ -178,25 +180,25 @@ pub struct VideoQuoteRequest {
     pub resolution: Option<Resolution>,
     #[schemars(range(min = 1, max = 4))]
     pub upscale_factor: Option<u8>,
-    /// True unless said.
+    /// Default: true.
     pub audio: Option<bool>,
     pub video_url: Option<String>,
-    /// In seconds.
+    /// The total length of the reference videos in seconds.
     #[schemars(range(min = 0))]
     pub reference_video_total_duration: Option<f64>,
 }
 
-/// The name in a link.
+/// The path parameters of a download link.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct LinkPath {
     #[schemars(length(max = 64))]
     pub id: String,
 }
 
-/// What makes a link good.
+/// The expiry and signature of a download link.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct LinkQuery {
-    /// In seconds since 1970.
+    /// The expiry time in Unix seconds.
     pub expires: i64,
     #[schemars(length(max = 64))]
     pub signature: String,

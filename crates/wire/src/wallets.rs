@@ -1,4 +1,4 @@
-//! Wallets as customers: topping up, balances, transactions, and keys made with a signature.
+//! Wallets as customers: top-ups, balances, transactions, and keys created with a signature.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::api_keys::{ApiKeyType, ConsumptionLimits, LimitPeriod, ModelPrivacy};
 use crate::x402::{PaymentOption, SignInChallenge};
 
-/// The answer to `POST /x402/top-up` without a payment: how to pay.
+/// The response to `POST /x402/top-up` without a payment: the payment options.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -17,7 +17,7 @@ pub struct TopUpRequired {
     pub accepts: Vec<PaymentOption>,
 }
 
-/// The answer to `POST /x402/top-up` with a payment that was settled.
+/// The response to `POST /x402/top-up` with a payment that was settled.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TopUpReply {
@@ -26,24 +26,24 @@ pub struct TopUpReply {
     pub data: ToppedUp,
 }
 
-/// What was credited.
+/// The result of a top-up.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct ToppedUp {
-    /// The wallet credited.
+    /// The wallet that was credited.
     pub wallet_address: String,
-    /// In USD.
+    /// The amount in USD.
     #[serde(serialize_with = "crate::number::amount")]
     pub amount_credited: f64,
-    /// In USD, after the top-up.
+    /// The balance in USD after the top-up.
     #[serde(serialize_with = "crate::number::amount")]
     pub new_balance: f64,
-    /// Names the payment, however often it is sent.
+    /// The id of the payment. It stays the same if the payment is sent again.
     pub payment_id: String,
 }
 
-/// The path of a wallet.
+/// The path parameters of a wallet.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletPath {
@@ -52,7 +52,7 @@ pub struct WalletPath {
     pub wallet_address: String,
 }
 
-/// The answer to `GET /x402/balance/{walletAddress}`.
+/// The response to `GET /x402/balance/{walletAddress}`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct WalletBalanceReply {
@@ -61,22 +61,22 @@ pub struct WalletBalanceReply {
     pub data: WalletBalance,
 }
 
-/// What a wallet can spend.
+/// The balance of a wallet.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct WalletBalance {
-    /// In its canonical form: lower case on Base.
+    /// The address in canonical form: lower case on Base.
     pub wallet_address: String,
     #[serde(serialize_with = "crate::number::amount")]
     pub balance_usd: f64,
-    /// Whether there is enough to call anything: at least 0.10 USD.
+    /// True if the balance suffices for a request: at least 0.10 USD.
     pub can_consume: bool,
     #[serde(serialize_with = "crate::number::amount")]
     pub minimum_top_up_usd: f64,
     #[serde(serialize_with = "crate::number::amount")]
     pub suggested_top_up_usd: f64,
-    /// What a linked account has left of its DIEM today, which is spent first.
+    /// The remaining DIEM of a linked account for the current day. It is spent first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diem_balance_usd: Option<f64>,
 }
@@ -84,15 +84,15 @@ pub struct WalletBalance {
 /// The query of `GET /x402/transactions/{walletAddress}`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct WalletTransactionsQuery {
-    /// How many to return; 50 unless said otherwise.
+    /// The maximum number of transactions to return. Default: 50.
     #[schemars(range(min = 1, max = 100))]
     pub limit: Option<usize>,
-    /// How many of the newest to leave out.
+    /// The number of newest transactions to skip. Default: 0.
     #[schemars(range(min = 0, max = 10_000))]
     pub offset: Option<usize>,
 }
 
-/// The answer to `GET /x402/transactions/{walletAddress}`.
+/// The response to `GET /x402/transactions/{walletAddress}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WalletTransactionsReply {
     /// Always true.
@@ -100,7 +100,7 @@ pub struct WalletTransactionsReply {
     pub data: WalletTransactions,
 }
 
-/// What came into a wallet's balance and what went, newest first.
+/// Credits and charges of a wallet's balance, newest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletTransactions {
@@ -116,20 +116,20 @@ pub struct WalletTransactions {
 #[serde(rename_all = "camelCase")]
 pub struct WalletTransaction {
     pub id: String,
-    /// In USD; negative where money went.
+    /// The amount in USD; negative for charges.
     #[serde(serialize_with = "crate::number::amount")]
     pub amount: f64,
     #[serde(serialize_with = "crate::number::amount")]
     pub balance_after: f64,
     #[serde(rename = "type")]
     pub kind: WalletTransactionKind,
-    /// ISO 8601.
+    /// The time of the transaction (ISO 8601).
     pub created_at: String,
     pub request_id: Option<String>,
     pub model_id: Option<String>,
 }
 
-/// Why the balance changed.
+/// The cause of a balance change.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WalletTransactionKind {
@@ -138,7 +138,7 @@ pub enum WalletTransactionKind {
     Refund,
 }
 
-/// Which part of the list this is.
+/// The position of a page in the list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletPagination {
@@ -147,7 +147,7 @@ pub struct WalletPagination {
     pub has_more: bool,
 }
 
-/// The 402 of a wallet that has signed in and has too little: how to top up.
+/// The 402 response to a signed-in wallet with an insufficient balance: instructions for a top-up.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TopUpNeeded {
@@ -160,7 +160,7 @@ pub struct TopUpNeeded {
     pub message: String,
     #[serde(serialize_with = "crate::number::amount")]
     pub current_balance_usd: f64,
-    /// Below it nothing can be called.
+    /// The minimum balance for requests.
     #[serde(serialize_with = "crate::number::amount")]
     pub minimum_balance_usd: f64,
     #[serde(serialize_with = "crate::number::amount")]
@@ -168,13 +168,13 @@ pub struct TopUpNeeded {
     #[serde(serialize_with = "crate::number::amount")]
     pub minimum_top_up_usd: f64,
     pub supported_tokens: Vec<&'static str>,
-    /// Such as `base` and `solana`.
+    /// The chains, such as `base` and `solana`.
     pub supported_chains: Vec<String>,
     pub top_up_instructions: TopUpInstructions,
     pub siwx_challenge: SignInChallenge,
 }
 
-/// How to top up, step by step.
+/// Steps and parameters of a top-up.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TopUpInstructions {
@@ -184,57 +184,57 @@ pub struct TopUpInstructions {
     pub receiver_wallet: String,
     pub token_address: String,
     pub token_decimals: u8,
-    /// CAIP-2 form.
+    /// The network in CAIP-2 form.
     pub network: String,
     #[serde(serialize_with = "crate::number::amount")]
     pub minimum_amount_usd: f64,
 }
 
-/// `GET /api_keys/generate_web3_key`: for whom.
+/// The query of `GET /api_keys/generate_web3_key`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Web3TokenQuery {
-    /// The wallet that is to sign: the token then names it, and is good for no other.
+    /// The wallet that will sign. The token is then bound to this wallet.
     #[schemars(length(min = 1, max = 64))]
     pub address: Option<String>,
 }
 
-/// The answer to `GET /api_keys/generate_web3_key`.
+/// The response to `GET /api_keys/generate_web3_key`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Web3TokenReply {
     pub success: bool,
     pub data: Web3Token,
 }
 
-/// What the wallet is to sign.
+/// The token that the wallet must sign.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Web3Token {
-    /// A JWT that can be used once, within 15 minutes.
+    /// A JWT that is valid once, within 15 minutes.
     pub token: String,
 }
 
-/// `POST /api_keys/generate_web3_key`: a key of the wallet's own account.
+/// The body of `POST /api_keys/generate_web3_key`: a key to create for the wallet's account.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewWeb3Key {
     /// The wallet on Base that signed.
     #[schemars(length(min = 1, max = 64))]
     pub address: String,
-    /// The wallet's EIP-191 signature over the token's own text.
+    /// The wallet's EIP-191 signature over the token's text.
     #[schemars(length(min = 1, max = 8200))]
     pub signature: String,
-    /// From `GET /api_keys/generate_web3_key`.
+    /// The token from `GET /api_keys/generate_web3_key`.
     #[schemars(length(min = 1, max = 1024))]
     pub token: String,
     pub api_key_type: ApiKeyType,
-    /// What the key is for; `Web3 API Key` unless said otherwise.
+    /// A description of the key. Default: `Web3 API Key`.
     #[schemars(length(max = 64))]
     pub description: Option<String>,
     pub consumption_limit: Option<ConsumptionLimits>,
-    /// Defaults to `EPOCH`.
+    /// Default: `EPOCH`.
     pub limit_period: Option<LimitPeriod>,
-    /// Which models the key may use. Defaults to `ALL`.
+    /// The models that the key may use; others are refused with 403. Default: `ALL`.
     pub model_privacy: Option<ModelPrivacy>,
-    /// When the key stops working: `YYYY-MM-DD`, an ISO 8601 moment, or empty for never.
+    /// The expiry time: `YYYY-MM-DD` or an ISO 8601 timestamp. Empty: the key does not expire.
     #[schemars(length(max = 40))]
     pub expires_at: Option<String>,
 }

@@ -1,10 +1,10 @@
-//! Paying with a wallet: what is asked for, and how to pay it.
+//! Wallet payments: payment options and sign-in challenges.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The answer to a caller without a credential: how to get one, or how to pay without one.
+/// The 402 response to a caller without a credential: how to authenticate or pay.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentDiscovery {
@@ -14,14 +14,14 @@ pub struct PaymentDiscovery {
     /// Always `AUTHENTICATION_REQUIRED`.
     pub code: &'static str,
     pub resource: PaidResource,
-    /// Payment options; empty where the operator takes no wallet payments.
+    /// The payment options. Empty if the operator does not accept wallet payments.
     pub accepts: Vec<PaymentOption>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<DiscoveryExtensions>,
     pub auth_options: AuthOptions,
 }
 
-/// What would be paid for.
+/// The resource to pay for.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PaidResource {
@@ -30,13 +30,13 @@ pub struct PaidResource {
     pub mime_type: &'static str,
 }
 
-/// One way to pay.
+/// One payment option.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentOption {
-    /// Only value `exact`.
+    /// The payment scheme. Always `exact`.
     pub scheme: &'static str,
-    /// CAIP-2 form, such as `eip155:8453` for Base.
+    /// The network in CAIP-2 form, such as `eip155:8453` for Base.
     pub network: String,
     /// Minimum payment in base units of USDC (6 decimals).
     pub amount: String,
@@ -51,14 +51,14 @@ pub struct PaymentOption {
     pub extra: Map<String, Value>,
 }
 
-/// What the protocol's extensions offer.
+/// Protocol extensions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DiscoveryExtensions {
     #[serde(rename = "sign-in-with-x")]
     pub sign_in_with_x: SignInChallenge,
 }
 
-/// What a wallet is to sign, and the chains whose wallets may.
+/// A message for a wallet to sign, and the supported chains.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignInChallenge {
@@ -70,33 +70,33 @@ pub struct SignInChallenge {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChallengeInfo {
-    /// The host that was called, with its port.
+    /// The requested host, with its port.
     pub domain: String,
     pub uri: String,
     /// Always `1`.
     pub version: &'static str,
-    /// To be used once.
+    /// A value that may be used once.
     pub nonce: String,
-    /// ISO 8601.
+    /// The time of issue (ISO 8601).
     pub issued_at: String,
-    /// ISO 8601; five minutes later.
+    /// The expiry time (ISO 8601), five minutes after `issuedAt`.
     pub expiration_time: String,
     pub statement: &'static str,
     pub resources: Vec<String>,
 }
 
-/// A chain whose wallets may sign, and how they do it.
+/// A supported chain and its signature type.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SupportedChain {
-    /// CAIP-2 form.
+    /// The chain in CAIP-2 form.
     pub chain_id: String,
-    /// `eip191` or `ed25519`.
+    /// The signature type: `eip191` or `ed25519`.
     #[serde(rename = "type")]
     pub kind: &'static str,
 }
 
-/// The two ways to be known.
+/// The two authentication methods.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthOptions {
@@ -105,17 +105,17 @@ pub struct AuthOptions {
     pub x402_wallet: WalletOption,
 }
 
-/// With an API key.
+/// Authentication with an API key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyOption {
     pub header: &'static str,
-    /// Where to get one.
+    /// The URL for creating a key.
     pub get_key: String,
     pub docs: String,
 }
 
-/// With a wallet.
+/// Authentication with a wallet.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletOption {

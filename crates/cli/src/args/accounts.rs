@@ -1,4 +1,4 @@
-//! The commands of accounts and their money.
+//! Arguments of `tollgate accounts`.
 
 use clap::{Subcommand, ValueEnum};
 use money::Nano;
@@ -7,17 +7,17 @@ use super::{EntryName, Listing};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Accounts {
-    /// Makes an account.
+    /// Creates an account.
     Create {
         name: String,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Gives an account credit. For diem and bundled the amount is what it gets each day or month
-    /// from now on, and 0 ends it.
+    /// Credits an account. For diem and bundled, sets the amount granted per day or month from now
+    /// on; 0 ends it.
     Credit {
         name: String,
-        /// A plain decimal, such as 10 or 0.50.
+        /// A decimal amount, such as 10 or 0.50.
         #[arg(value_parser = Nano::parse, allow_hyphen_values = true)]
         amount: Nano,
         #[arg(long, default_value = "usd")]
@@ -27,16 +27,16 @@ pub(crate) enum Accounts {
         #[command(flatten)]
         listing: Listing,
     },
-    /// Takes back credit that `credit` gave, as far as it was not spent.
+    /// Takes back unspent credit that `credit` gave.
     Debit {
         name: String,
-        /// A plain decimal, such as 10 or 0.50.
+        /// A decimal amount, such as 10 or 0.50.
         #[arg(value_parser = Nano::parse, allow_hyphen_values = true)]
         amount: Nano,
         /// usd or vcu.
         #[arg(long, default_value = "usd")]
         currency: Currency,
-        /// Why, for the audit trail.
+        /// The reason, for the audit log.
         #[arg(long)]
         reason: String,
         #[command(flatten)]
@@ -44,14 +44,15 @@ pub(crate) enum Accounts {
         #[command(flatten)]
         listing: Listing,
     },
-    /// Puts an account under another set of rate limits: default, partner or staff.
+    /// Sets the rate limit tier of an account: default, partner, staff or a configured tier.
     Tier {
         name: String,
         tier: String,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Lets a wallet on Base or Solana spend the account's balance when it signs in.
+    /// Links a wallet on Base or Solana, which can then spend the account's balance after signing
+    /// in.
     Link {
         name: String,
         /// 0x and 40 digits, or base58.
@@ -59,7 +60,7 @@ pub(crate) enum Accounts {
         #[command(flatten)]
         listing: Listing,
     },
-    /// Takes from a wallet what `link` gave it. Keys that it made stay until they are revoked.
+    /// Unlinks a wallet. API keys that it created stay valid until they are revoked.
     Unlink {
         name: String,
         /// 0x and 40 digits, or base58.
@@ -67,21 +68,21 @@ pub(crate) enum Accounts {
         #[command(flatten)]
         listing: Listing,
     },
-    /// Lets nobody spend from an account, or a wallet, or come in by it; its money stays.
+    /// Blocks sign-in and spending of an account or a wallet. The balance is kept.
     Freeze {
-        /// An account, or the address of a wallet that has paid.
+        /// An account name, or the address of a wallet that has paid.
         name: String,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Ends what `freeze` began.
+    /// Reverts `freeze`.
     Unfreeze {
-        /// An account, or the address of a wallet.
+        /// An account name, or the address of a wallet.
         name: String,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Shows an account with its balances.
+    /// Shows an account and its balances.
     Show {
         name: String,
         #[command(flatten)]

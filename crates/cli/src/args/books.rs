@@ -1,4 +1,4 @@
-//! Arguments of the commands that look after the books.
+//! Arguments of the commands for the ledger, payments, backups and migrations.
 
 use std::path::PathBuf;
 
@@ -8,42 +8,44 @@ use uuid::Uuid;
 
 use super::Listing;
 
-/// The id of a movement of money.
+/// The idempotency id of a money transfer.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct EntryName {
-    /// The id that an earlier try printed: the same movement counts once, however often it is sent.
+    /// The id that an earlier attempt printed. Transfers with the same id are applied once.
     #[arg(long, value_name = "ID")]
     pub(crate) entry_id: Option<Uuid>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ledger {
-    /// Recomputes every balance from the journal; exit code 1 and the differences if one is wrong.
+    /// Recomputes all balances from the journal. Prints differences and exits with code 1 if there
+    /// are any.
     Verify(Listing),
-    /// Gives a charge back to whoever paid it, whole or in part, once.
+    /// Refunds a charge to its payer, in full or in part. A charge can be refunded once.
     Refund {
-        /// The entry of the charge, as `ledger export` shows it.
+        /// The entry id of the charge from `ledger export`.
         charge: Uuid,
-        /// How much of it, in USD; otherwise all.
+        /// The amount to refund in USD. Default: the full charge.
         #[arg(long, value_name = "N", value_parser = Nano::parse, allow_hyphen_values = true)]
         amount: Option<Nano>,
-        /// Why, for the owner's usage and the audit trail.
+        /// The reason, for the owner's usage list and the audit log.
         #[arg(long)]
         reason: String,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Has limits and allowances follow the clock again, after the journal was dated ahead of it.
+    /// Makes limits and allowances follow the clock again, after journal entries were dated in the
+    /// future.
     MendTime {
-        /// Why, for the audit trail.
+        /// The reason, for the audit log.
         #[arg(long)]
         reason: String,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Prints which commands moved money, when, and who gave them.
+    /// Prints the audit log: commands that moved money, with their time and actor.
     Audit(Listing),
-    /// Prints the journal, oldest first.
+    /// Prints the journal, oldest entry first.
     Export {
         #[arg(long, default_value = "csv")]
         format: ExportFormat,
@@ -52,9 +54,9 @@ pub(crate) enum Ledger {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Payments {
-    /// Lists payments, the newest first.
+    /// Lists payments, newest first.
     List {
-        /// Only those that are verified, submitted, unknown, credited or failed.
+        /// Only payments in this state: verified, submitted, unknown, credited or failed.
         #[arg(long)]
         state: Option<String>,
         #[arg(long, default_value_t = 50)]
@@ -62,23 +64,23 @@ pub(crate) enum Payments {
         #[command(flatten)]
         listing: Listing,
     },
-    /// Shows all that is known of a payment.
+    /// Shows the details of a payment.
     Show {
-        /// `pay_` and 40 digits.
+        /// The payment id: `pay_` and 40 digits.
         id: String,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Has the running service ask the payment's chain now, and credit it if its money came.
+    /// Makes the running service check a payment on its chain now, and credit it if it arrived.
     Recheck {
         id: String,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Gives up a payment that is stuck, or takes note of one whose money is lost or nobody's.
+    /// Closes a stuck payment, or acknowledges one whose money is lost or cannot be attributed.
     WriteOff {
         id: String,
-        /// Why, for the audit trail.
+        /// The reason, for the audit log.
         #[arg(long)]
         reason: String,
         #[command(flatten)]
@@ -88,7 +90,7 @@ pub(crate) enum Payments {
 
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
-    /// Where it goes; nothing may be there yet.
+    /// Output file; it must not exist.
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) listing: Listing,
@@ -96,28 +98,28 @@ pub(crate) struct Backup {
 
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// What `tollgate backup` wrote.
+    /// A file written by `tollgate backup`.
     pub(crate) file: PathBuf,
-    /// Where a database is already, keeps it under another name.
+    /// Keeps an existing database under another name and replaces it.
     #[arg(long)]
     pub(crate) replace: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// Where it goes; nothing may be there yet. `-` is standard output.
+    /// Output file; it must not exist. `-` is standard output.
     pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// What `tollgate export` wrote. `-` is standard input.
+    /// A file written by `tollgate export`. `-` is standard input.
     pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Migrate {
-    /// Only shows what would be done.
+    /// Only prints the pending migrations.
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -127,6 +129,6 @@ pub(crate) struct Migrate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
     Csv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }

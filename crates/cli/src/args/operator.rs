@@ -1,4 +1,4 @@
-//! The command line of the operator's own credentials.
+//! Arguments of `tollgate operator`.
 
 use clap::Subcommand;
 use moment::Timestamp;
@@ -8,31 +8,31 @@ use super::{Listing, description, moment};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OperatorCommand {
-    /// Prints a link that signs in to the console once, within the hour, as the operator.
+    /// Prints a one-time link, valid for one hour, that signs in to the console as the operator.
     Link(Listing),
-    /// Makes, lists and revokes keys of type OPERATOR, for the operator's own programs.
+    /// Creates, lists and revokes keys of type OPERATOR, for the operator's programs.
     #[command(subcommand)]
     Keys(OperatorKeys),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OperatorKeys {
-    /// Makes a key and prints its secret, once.
+    /// Creates a key and prints its secret, which is shown only once.
     Create {
-        /// What the key is for, at most 64 characters.
+        /// A description of the key, of at most 64 characters.
         #[arg(long, default_value = "", value_parser = description)]
         description: String,
-        /// When it stops working: 2027-01-31 or 2027-01-31T12:00:00Z.
+        /// Expiry time: 2027-01-31 or 2027-01-31T12:00:00Z.
         #[arg(long, value_name = "DATE", value_parser = moment)]
         expires: Option<Timestamp>,
         #[command(flatten)]
         listing: Listing,
     },
-    /// Lists keys, links and console sessions with the operator's rights.
+    /// Lists keys, links and console sessions with operator rights.
     List(Listing),
-    /// Revokes a key, or ends a console session, at once and for good.
+    /// Revokes a key, or ends a console session, immediately and permanently.
     Revoke {
-        /// The id that `operator keys list` shows.
+        /// The id from `operator keys list`.
         id: Uuid,
         #[command(flatten)]
         listing: Listing,

@@ -1,4 +1,4 @@
-//! `tollgate accounts`: who has a balance.
+//! `tollgate accounts`: accounts and their balances.
 
 use clap::ValueEnum;
 use control::operation::{CreditCurrency, Operation};
@@ -72,12 +72,12 @@ fn check_amount(what: &str, amount: Nano, may_be_zero: bool) -> Result<(), Failu
     Ok(())
 }
 
-/// The id that names a movement: the given one, or a new one.
+/// Returns the given id of a transfer, or a new one.
 fn entry(id: EntryName) -> Uuid {
     id.entry_id.unwrap_or_else(|| time_ordered_id(SystemClock.now(), &SystemEntropy))
 }
 
-/// The command that repeats a movement under the same id.
+/// Returns the command that repeats a transfer with the same id.
 fn again_with(command: &str, currency: Currency, entry: Uuid) -> String {
     let currency = currency.to_possible_value();
     let currency = currency.as_ref().map_or("usd", |value| value.get_name());

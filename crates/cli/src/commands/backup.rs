@@ -1,4 +1,4 @@
-//! `tollgate backup` and `tollgate restore`: all that a service keeps, in one file.
+//! `tollgate backup` and `tollgate restore`: the whole database in one file.
 
 use std::path::Path;
 
@@ -20,14 +20,14 @@ use crate::operator::{Operator, unexpected};
 use crate::output::{print_json, print_line};
 use crate::surroundings::Surroundings;
 
-/// Differences that are told of a backup that is not sound.
+/// The maximum number of differences listed for an inconsistent backup.
 const DIFFERENCES_TOLD: usize = 10;
 
 pub(crate) async fn back_up(
     operator: &mut Operator<'_>,
     command: &args::Backup,
 ) -> Result<(), Failure> {
-    // The service has another working directory than whoever asks.
+    // The service has a different working directory.
     let path = std::path::absolute(&command.file)?;
     let reply = operator.perform(Operation::Backup { path }).await?;
     let Reply::BackedUp(made) = reply else { return Err(unexpected()) };
@@ -40,7 +40,7 @@ pub(crate) async fn back_up(
     ))
 }
 
-/// Verified before anything is replaced: a backup that is damaged changes nothing.
+/// Verifies the backup before anything is replaced: a damaged backup changes nothing.
 pub(crate) async fn restore(
     operator: &Operator<'_>,
     command: &args::Restore,

@@ -1,4 +1,4 @@
-//! `tollgate characters`: personas, from and to character cards.
+//! `tollgate characters`: imports, exports and lists character cards.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

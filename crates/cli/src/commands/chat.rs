@@ -1,4 +1,4 @@
-//! `tollgate chat`: one question, or a conversation, with the answers as they come.
+//! `tollgate chat`: a single message or a conversation, with streamed responses.
 
 use std::io::{BufRead, IsTerminal};
 
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::operator::Operator;
 use crate::output::{print, print_line};
 
-/// Some pages. A small model may not know when to stop, and somebody waits at the terminal.
+/// A few pages. Limits the wait at the terminal if a small model does not stop by itself.
 const ANSWER_TOKENS_MAX: u64 = 1024;
 
 pub(crate) async fn run(operator: &mut Operator<'_>, chat: &args::Chat) -> Result<(), Failure> {
@@ -63,7 +63,7 @@ async fn answer(
     Ok(())
 }
 
-/// Prints the answer while it comes, and returns it.
+/// Prints the response while it is streamed, and returns the whole text.
 async fn print_stream(mut response: Response) -> Result<String, Failure> {
     let (mut said, mut unread) = (String::new(), Vec::new());
     while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
@@ -79,7 +79,7 @@ async fn print_stream(mut response: Response) -> Result<String, Failure> {
     Ok(said)
 }
 
-/// What one line of the stream adds to the answer.
+/// Returns the text that one line of the stream adds to the response.
 fn text_in(line: &[u8]) -> Result<Option<String>, Failure> {
     let line = String::from_utf8_lossy(line);
     let Some(data) = line.trim().strip_prefix("data:") else { return Ok(None) };

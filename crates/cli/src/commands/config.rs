@@ -1,4 +1,4 @@
-//! `tollgate config`: what is configured, where it was said, and what is wrong with it.
+//! `tollgate config`: shows and checks the configuration.
 
 use config::document::reference;
 use config::show::Setting;

@@ -1,8 +1,8 @@
-//! `tollgate convert litellm FILE`: a LiteLLM `config.yaml` as a `tollgate.toml`.
+//! `tollgate convert litellm FILE`: converts a LiteLLM `config.yaml` to a `tollgate.toml`.
 //!
-//! What has no counterpart here is said, in the file's own words, on standard error: a conversion
-//! that silently drops a budget or a guardrail would be worse than none. A model without a price is
-//! an error, since it would be sold at 0.
+//! Settings without a counterpart are listed on standard error by their LiteLLM names: silently
+//! dropping a budget or a guardrail would be worse than not converting. A model without a price is
+//! an error, because it would be sold at 0.
 
 mod facts;
 mod written;
@@ -20,17 +20,17 @@ use crate::failure::Failure;
 use crate::output::{print, print_note};
 
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// LiteLLM prices one token, we a million.
+/// LiteLLM prices are per token, ours per million tokens.
 const PER_MILLION: f64 = 1_000_000.0;
 
-/// A provider by its prefix in LiteLLM's `model`.
+/// A provider, by its prefix in LiteLLM's `model`.
 struct KnownProvider {
     prefix: &'static str,
     kind: &'static str,
     base_url: &'static str,
-    /// Where it is not the default.
+    /// None for the default dialect.
     dialect: Option<&'static str>,
-    /// Whether LiteLLM takes its address without `/v1` and adds that itself.
+    /// True if LiteLLM expects the base URL without `/v1` and appends it.
     adds_version: bool,
 }
 
@@ -67,7 +67,7 @@ const OLLAMA: KnownProvider = KnownProvider {
     ..known("ollama", "http://127.0.0.1:11434/v1")
 };
 
-/// Capabilities by LiteLLM's names of them in `model_info`.
+/// Our capability names, by LiteLLM's names in `model_info`.
 const CAPABILITIES: &[(&str, &str)] = &[
     ("supports_function_calling", "tools"),
     ("supports_vision", "vision"),
@@ -76,7 +76,7 @@ const CAPABILITIES: &[(&str, &str)] = &[
     ("supports_audio_input", "audio_input"),
 ];
 
-/// Keys of `litellm_params` that are carried over.
+/// Keys of `litellm_params` that are converted.
 const PARAMETERS: &[&str] = &[
     "model",
     "api_base",
@@ -93,19 +93,19 @@ const PARAMETERS: &[&str] = &[
 pub(crate) struct Converted {
     pub(crate) toml: String,
     pub(crate) left_out: Vec<String>,
-    /// Models that would be sold at 0 without the operator having said so.
+    /// Models that would be sold at 0 without an explicit price of 0.
     pub(crate) unpriced: Vec<String>,
 }
 
 #[derive(Default)]
 struct Draft {
-    /// Providers as TOML, by their ids.
+    /// Providers as TOML, by id.
     providers: IndexMap<String, String>,
-    /// Each model's routes, by the name that callers use.
+    /// The routes of each model, by public model name.
     models: IndexMap<String, Vec<RouteDraft>>,
-    /// The variable for each key that stands in the file, by prefix and key.
+    /// The environment variable chosen for each literal key, by prefix and key.
     variables: IndexMap<(String, String), String>,
-    /// Variables that the file names itself.
+    /// Environment variables that the LiteLLM file refers to.
     taken_variables: BTreeSet<String>,
     left_out: Vec<String>,
 }
@@ -114,9 +114,9 @@ struct RouteDraft {
     provider: String,
     upstream_id: String,
     weight: Option<i64>,
-    /// None where neither the file nor the table knows one.
+    /// None if neither the file nor the table of model facts has a price.
     price: Option<KnownPrice>,
-    /// Whether the price stands in the file.
+    /// True if the price is from the LiteLLM file.
     is_price_given: bool,
     facts: ModelFacts,
 }
@@ -182,7 +182,7 @@ pub(crate) fn convert(text: &str) -> Result<Converted, String> {
 }
 
 impl Draft {
-    /// Everything but the models is told, key by key.
+    /// Lists every key of a section other than the models as not converted.
     fn section(&mut self, name: &str, content: &Yaml) {
         let Some(keys) = content.as_hash() else {
             self.left_out.push(name.to_owned());
@@ -255,7 +255,7 @@ impl Draft {
         });
     }
 
-    /// One provider for each address and key, named after its prefix.
+    /// Returns the provider for a base URL and key, named after its prefix; adds it if it is new.
     fn provider(
         &mut self,
         known: &KnownProvider,
@@ -288,7 +288,7 @@ impl Draft {
         unreachable!("there is always another number")
     }
 
-    /// The variable for a key that stands in the file: another one for each key.
+    /// Chooses the environment variable for a literal key; each key gets its own.
     fn variable_for(&mut self, prefix: &str, key: &str, model: &str) -> String {
         let place = (prefix.to_owned(), key.to_owned());
         if let Some(variable) = self.variables.get(&place) {
@@ -306,7 +306,7 @@ impl Draft {
     }
 }
 
-/// The address with the `/v1` that LiteLLM adds by itself.
+/// Returns the base URL, with the `/v1` that LiteLLM would append.
 fn address_of(known: &KnownProvider, given: Option<&str>) -> String {
     let Some(given) = given else { return known.base_url.to_owned() };
     let given = given.trim_end_matches('/');
@@ -314,7 +314,7 @@ fn address_of(known: &KnownProvider, given: Option<&str>) -> String {
     if known.adds_version && path.is_none() { format!("{given}/v1") } else { given.to_owned() }
 }
 
-/// What the table knows of a model, and above it what the file says.
+/// Returns the table's facts about a model, overridden by the LiteLLM file.
 fn facts_of(prefix: &str, upstream_id: &str, info: &Yaml) -> ModelFacts {
     let base_model = info["base_model"].as_str().unwrap_or(upstream_id);
     let base_model = base_model.strip_prefix(&format!("{prefix}/")).unwrap_or(base_model);
@@ -356,8 +356,8 @@ fn price_given(parameters: &Yaml, info: &Yaml) -> Option<KnownPrice> {
     Some(KnownPrice { base, extended: None })
 }
 
-/// A float of LiteLLM's as the decimal that its author wrote, with as many digits as prices have
-/// here. A price that is too small for them is the least there is, not nothing.
+/// Formats a LiteLLM price as a decimal with the 6 digits that our prices have. Rounds a positive
+/// price up to the smallest price instead of 0.
 fn per_million(per_token: f64) -> String {
     let text = format!("{:.6}", per_token * PER_MILLION);
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,8 +1,8 @@
-//! `tollgate demo`: a service whose accounts, keys and usage are invented, to look around in.
+//! `tollgate demo`: a service with sample accounts, keys and usage.
 //!
-//! Everything goes through the ledger as real work does, only with a clock that stands in the
-//! past, so that the books of a demonstration are right too. Its provider and its chain are played
-//! by this process, on the loopback address.
+//! All sample data goes through the ledger like real requests, with a clock set in the past, so
+//! that the demo's ledger is consistent too. This process also acts as the provider and the chain
+//! node, on the loopback address.
 
 mod jobs;
 mod payments;
@@ -44,20 +44,20 @@ const ACCOUNTS: [(&str, &[&str]); 3] = [
     ("acme", &["assistant", "search"]),
     ("globex", &["support desk"]),
 ];
-/// Days after which the invented wallet pays.
+/// Days on which the sample wallet pays.
 const PAYMENT_DAYS: [u32; 3] = [3, 7, 12];
-/// The address that the demonstration is paid to: nobody has its key.
+/// The address that receives payments in the demo; its private key is unknown.
 const PAY_TO: &str = "0x1111111111111111111111111111111111111111";
-/// A port that the system chooses.
+/// Port 0: the system chooses a free port.
 const FREE_PORT: &str = "127.0.0.1:0";
 
-/// A model that is offered and was asked.
+/// A sample model in the catalogue and in the usage.
 struct DemoModel {
     id: &'static str,
     name: &'static str,
     input_usd_per_million: &'static str,
     output_usd_per_million: &'static str,
-    /// How often a key asks it in a day, at most.
+    /// The maximum number of requests of one key per day.
     calls_per_day: u32,
 }
 
@@ -85,15 +85,14 @@ const MODELS: [DemoModel; 3] = [
     },
 ];
 
-/// The flags of the demonstration: free ports where none are given, so that it runs beside a
-/// service.
+/// Fills in free ports where no address is given, so that the demo can run beside a service.
 pub(crate) fn with_free_ports(serve: Serve) -> Serve {
     let free = || Some(FREE_PORT.to_owned());
     Serve { listen: serve.listen.or_else(free), admin_listen: serve.admin_listen.or_else(free) }
 }
 
-/// The same surroundings with a data directory and a configuration of the demonstration's own; the
-/// directory is filled once. Weights are shared with the service that it stands beside.
+/// Returns surroundings with the demo's own data directory and configuration, and fills the
+/// directory on the first run. Weights are shared with the regular service.
 pub(crate) async fn prepare(surroundings: &Surroundings) -> Result<Surroundings, Failure> {
     let mut surroundings = surroundings.clone();
     let models_dir = surroundings.data_dir.path.join("models");
@@ -153,7 +152,7 @@ fn write_config(file: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(file, text).map_err(failed)
 }
 
-/// The configuration of the demonstration, whose upstream listens at an address.
+/// Returns the configuration of the demo, with the address of its upstream.
 fn configuration(upstream: SocketAddr, models_dir: &Path) -> String {
     let models_dir = toml_text(&models_dir.display().to_string());
     let mut text = format!(
@@ -194,7 +193,7 @@ price = {{ input_usd_per_million = "{input_usd_per_million}", output_usd_per_mil
     text
 }
 
-/// A basic string of TOML.
+/// Quotes a TOML basic string.
 fn toml_text(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -261,7 +260,7 @@ fn new_key(account: &str, description: &str) -> NewKey {
     }
 }
 
-/// One chat: held, then settled, as the API does it.
+/// Charges one sample chat: hold, then settle, as the API does.
 async fn charge(
     service: &Service,
     secret: &str,
@@ -298,11 +297,11 @@ fn describe(error: impl std::fmt::Display) -> Failure {
     Failure::Failed(format!("cannot fill the demonstration: {error}"))
 }
 
-/// Numbers that look like chance and are the same each time.
+/// A pseudo-random generator with a fixed seed, so that the demo is the same each time.
 struct Dice(u32);
 
 impl Dice {
-    /// From 1 to `most`.
+    /// Returns a number from 1 to `most`.
     fn up_to(&mut self, most: u32) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 17;

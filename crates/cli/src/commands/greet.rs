@@ -1,4 +1,4 @@
-//! `tollgate` without arguments: what this is, how things stand here, and what to do next.
+//! `tollgate` without arguments: prints the status and the next steps.
 
 use config::sources::FILE_NAME;
 use control::operation::Operation;

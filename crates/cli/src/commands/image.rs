@@ -1,4 +1,4 @@
-//! `tollgate image`: words into a picture's file, shown in terminals that can.
+//! `tollgate image`: generates an image file, and shows it in terminals that support images.
 
 use std::env::var_os;
 use std::io::{IsTerminal, Write, stdout};
@@ -14,9 +14,9 @@ use crate::failure::Failure;
 use crate::operator::Operator;
 use crate::output::print_line;
 
-/// Of the longer side of what is shown.
+/// The longer side of the preview in pixels.
 const PREVIEW_PIXELS: u32 = 480;
-/// Terminals take a picture in pieces of at most this.
+/// The maximum size of a chunk in kitty's graphics protocol.
 const PIECE_BYTES: usize = 4096;
 const PIXELS_MAX: u64 = 40_000_000;
 
@@ -70,7 +70,7 @@ async fn save(session: &Session, image: &args::Image, format: &str) -> Result<()
     Ok(())
 }
 
-/// A smaller picture as a PNG, which every such terminal takes.
+/// Returns a scaled-down PNG, which all supported terminals accept.
 fn preview(file: &[u8], size: Size) -> Option<Vec<u8>> {
     let longer = size.width.max(size.height).max(1);
     let side = |side: u32| {
@@ -90,17 +90,17 @@ fn preview(file: &[u8], size: Size) -> Option<Vec<u8>> {
     pictures::carry_out(&order, file).ok().map(|it| it.file)
 }
 
-/// How a terminal is sent pictures.
+/// The image protocol of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Terminal {
-    /// kitty's graphics, which Ghostty and others know too.
+    /// kitty's graphics protocol, also supported by Ghostty and others.
     Kitty,
-    /// iTerm2's inline images, which WezTerm and others know too.
+    /// iTerm2's inline images, also supported by WezTerm and others.
     Inline,
 }
 
 impl Terminal {
-    /// The one that we write to, if it says that it shows pictures.
+    /// Returns the protocol of the current terminal, if its environment variables name one.
     fn here() -> Option<Terminal> {
         if !stdout().is_terminal() {
             return None;

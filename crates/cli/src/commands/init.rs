@@ -1,4 +1,4 @@
-//! `tollgate init`: a first configuration file, with the engines that are on this machine.
+//! `tollgate init`: writes a first configuration file with the engines found on this machine.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};

@@ -1,4 +1,4 @@
-//! `tollgate jobs`: queued music and videos.
+//! `tollgate jobs`: queued music and video jobs.
 
 use control::operation::Operation;
 use control::reply::{JobLine, JobProgress, Reply};

@@ -1,4 +1,4 @@
-//! `tollgate keys`: who may call.
+//! `tollgate keys`: API keys.
 
 use control::operation::{KeyType, NewKey, Operation, Period};
 use control::reply::{CreatedKey, KeyLine, Reply};

@@ -1,4 +1,4 @@
-//! `tollgate ledger`: the journal of all money, recomputed and exported.
+//! `tollgate ledger`: verifies and exports the journal, and refunds charges.
 
 use control::operation::{self, Operation};
 use control::reply::{JournalPage, Reply, Verification};
@@ -62,7 +62,7 @@ async fn refund(
     print_line(&format!("entry {}", refund.refund))
 }
 
-/// Page by page as the journal is, but in one table: there are few of these.
+/// Reads the audit log page by page and prints it as one table, because it is short.
 async fn audit(operator: &mut Operator<'_>, listing: args::Listing) -> Result<(), Failure> {
     let (mut lines, mut after_seq) = (Vec::new(), 0);
     loop {
@@ -112,7 +112,7 @@ fn print_verification(verification: &Verification) -> Result<(), Failure> {
     print_line(&format!("{transfers} transfers: {verdict}"))
 }
 
-/// Prints page by page, so that a long journal needs little memory.
+/// Prints page by page, so that memory use does not grow with the journal.
 async fn export(operator: &mut Operator<'_>, format: ExportFormat) -> Result<(), Failure> {
     let format = match format {
         ExportFormat::Csv => operation::ExportFormat::Csv,

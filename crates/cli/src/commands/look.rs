@@ -1,4 +1,4 @@
-//! Looking for engines on this machine, at the ports where they usually are.
+//! Finds engines on this machine by their default ports.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Loopback answers at once or not at all.
+/// Short, because a server on loopback answers immediately.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(700);
 const ANSWER_BYTES_MAX: u64 = 2 * 1024 * 1024;
 const MODELS_MAX: usize = 50;
-/// What a model can take is for the operator to say; this much every current one takes.
+/// Placeholder for the operator to correct; all current models support this context size.
 const CONTEXT_TOKENS: u32 = 8192;
 
-/// An engine as it comes out of the box.
+/// An engine in its default setup.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) id: &'static str,
     pub(crate) name: &'static str,
     pub(crate) kind: &'static str,
     pub(crate) port: u16,
-    /// Asked for, to tell whether it is there and what it runs.
+    /// The path requested to detect the engine and list its models.
     pub(crate) path: &'static str,
-    /// What comes after the port in `base_url`.
+    /// The path after the port in `base_url`.
     pub(crate) base: &'static str,
 }
 
@@ -56,11 +56,11 @@ const fn openai(id: &'static str, name: &'static str, port: u16) -> Candidate {
     Candidate { id, name, kind: "openai", port, path: "/v1/models", base: "/v1" }
 }
 
-/// An engine that answered.
+/// An engine that was found.
 #[derive(Debug)]
 pub(crate) struct FoundEngine {
     pub(crate) candidate: Candidate,
-    /// The names of its models, where it tells.
+    /// The names of its models, if the engine lists them.
     pub(crate) models: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ pub(crate) async fn look(candidates: &[Candidate]) -> Vec<FoundEngine> {
     join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// A plain GET over loopback; only an answer of 200 with JSON counts.
+/// Sends a plain GET over loopback. Returns JSON bodies with status 200 only.
 async fn ask(port: u16, path: &str) -> Option<Value> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.ok()?;
     let request = format!(
@@ -89,7 +89,7 @@ async fn ask(port: u16, path: &str) -> Option<Value> {
     (status == "200").then(|| serde_json::from_str(body).ok())?
 }
 
-/// The names of its models; none if the answer is not this engine's.
+/// Returns the engine's model names; None if the response is not from this engine.
 fn models(candidate: &Candidate, answer: &Value) -> Option<Vec<String>> {
     let named = |list: &Value, key: &str| -> Option<Vec<String>> {
         let names = list.as_array()?.iter().filter_map(|it| it[key].as_str());
@@ -102,7 +102,7 @@ fn models(candidate: &Candidate, answer: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// What was found as entries of the configuration.
+/// Renders the found engines as configuration entries.
 pub(crate) fn entries(found: &[FoundEngine]) -> String {
     let mut text = String::new();
     let mut has_default = false;
@@ -153,7 +153,7 @@ fn is_embedding(model: &str) -> bool {
     ["embed", "bge-", "minilm", "e5-"].iter().any(|it| lower.contains(it))
 }
 
-/// A name that the catalogue allows: lower case, and nothing but letters, digits and `-_.`.
+/// Converts a name to a valid catalogue id: lower case letters, digits and `-_.`.
 pub(crate) fn own_id(name: &str) -> String {
     let plain = |letter: char| {
         let letter = letter.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! `tollgate migrate`: the version of the database's tables, and the steps to this release's.
+//! `tollgate migrate`: shows the schema version and applies pending migrations.
 
 use config::sections::store::StoreLocation;
 use serde_json::json;
@@ -28,7 +28,7 @@ pub(crate) async fn run(operator: &Operator<'_>, command: &args::Migrate) -> Res
     } else {
         print(&before, applies)?;
     }
-    // Programs older than `usable_from` must not go on with it.
+    // Releases older than `usable_from` must not use the database.
     if before.known < before.usable_from {
         return Err(Failure::Failed(format!(
             "this release cannot use the database: it knows version {}, and {} or later is needed. \
@@ -46,7 +46,7 @@ async fn status(location: &StoreLocation) -> Result<SchemaStatus, Failure> {
     })
 }
 
-/// Opening a file migrates it, and is refused while a service has it.
+/// Applies the migrations. Opening an SQLite file migrates it, and fails while a service uses it.
 async fn apply(location: &StoreLocation) -> Result<(), Failure> {
     match location {
         StoreLocation::Sqlite(file) => drop(Sqlite::open(&Options::durable(file))?),

@@ -1,4 +1,4 @@
-//! `tollgate models`: what is on offer, where its files stand, and whether it works.
+//! `tollgate models`: the catalogue, the state of downloads, and a test request.
 
 mod pull;
 mod trial;
@@ -40,7 +40,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Built-in models that were not fetched are not offered; here they are what could be.
+/// Adds built-in models that are not downloaded and therefore not in the catalogue.
 fn add_unoffered(models: &mut Vec<ModelLine>) {
     for files in manifest().models() {
         let Some(model_type) = type_of(files) else { continue };
@@ -64,7 +64,7 @@ fn models_dir(operator: &Operator<'_>) -> Result<PathBuf, Failure> {
     Ok(operator.surroundings.data_dir.path.join(section.models_dir))
 }
 
-/// Files of the operator's own that are not offered, and why.
+/// Adds the operator's own GGUF files that cannot be used, with the reason.
 fn add_broken(models: &mut Vec<ModelLine>, models_dir: &Path) {
     for file in gguf::dropped(models_dir) {
         let Err(error) = file.facts else { continue };
@@ -83,7 +83,7 @@ fn add_broken(models: &mut Vec<ModelLine>, models_dir: &Path) {
     }
 }
 
-/// The type of the model that these files are for; none for what is no model of its own.
+/// Returns the model type of these files; None for files that are not a model by themselves.
 pub(crate) fn type_of(files: &ModelFiles) -> Option<&'static str> {
     match files.kind {
         EntryKind::Text => Some("text"),
@@ -116,7 +116,7 @@ fn print_models(models: &[ModelLine]) -> Result<(), Failure> {
     table.print()
 }
 
-/// `ready, 98 MB`.
+/// Returns the state and size, such as `ready, 98 MB`.
 fn weights(model: &ModelLine) -> String {
     let Some(state) = &model.weights else { return String::new() };
     match manifest().model(&model.id) {

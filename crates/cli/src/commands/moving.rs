@@ -1,5 +1,4 @@
-//! `tollgate export` and `tollgate import`: all that a service keeps, from one kind of database to
-//! another.
+//! `tollgate export` and `tollgate import`: move all data to another kind of database.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write, stderr, stdin, stdout};
@@ -26,7 +25,7 @@ use crate::output::print_note;
 
 const STANDARD: &str = "-";
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
-/// Differences that are told of books that are not right.
+/// The maximum number of differences listed for an inconsistent ledger.
 const DIFFERENCES_TOLD: usize = 10;
 const BUFFER_BYTES: usize = 1024 * 1024;
 
@@ -74,14 +73,14 @@ async fn write(
     })
 }
 
-/// All of it is there, or nothing: an error leaves the database as empty as it was.
+/// Imports everything or nothing: after an error the database is as empty as before.
 pub(crate) async fn import(operator: &Operator<'_>, command: &args::Import) -> Result<(), Failure> {
     refuse_if_running(operator, "an import needs the database to itself")?;
     let location = location(operator)?;
     let (file, is_standard) = (&command.file, command.file == Path::new(STANDARD));
     if !is_standard {
-        // Found damaged before the database is touched, and told as that and not as what follows
-        // from it.
+        // Reads the whole file first, so that a damaged file is reported as such before the
+        // database is changed.
         let mut untold = |_| {};
         read_through(Reader::begin(open(file)?, &mut untold)?)?;
     }
@@ -118,7 +117,7 @@ async fn into_sqlite<R: BufRead>(
     Ok((rows, transfers))
 }
 
-/// Verifies the books, and notes in the audit trail where they came from.
+/// Verifies the ledger, and records the import in the audit log.
 async fn look_over(store: &dyn Store, file: &Path) -> Result<u64, Failure> {
     let noted = AuditEntry {
         at: SystemClock.now(),
@@ -181,7 +180,8 @@ fn say_exported(what: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells how far it is on standard error: in one line of a terminal, else in a line for each table.
+/// Returns a callback that prints progress on standard error: one updated line on a terminal,
+/// otherwise one line per table.
 fn teller() -> impl FnMut(Progress) + Send {
     let is_terminal = stderr().is_terminal();
     move |Progress { table, rows, is_whole }| {
@@ -195,7 +195,7 @@ fn teller() -> impl FnMut(Progress) + Send {
     }
 }
 
-/// A file under another name until it is whole.
+/// A file that has a temporary name until it is complete.
 struct Partial {
     path: PathBuf,
     partial: PathBuf,
@@ -214,7 +214,7 @@ impl Partial {
         Ok(Partial { path: path.to_owned(), partial: partial.into() })
     }
 
-    /// Only this user can read it.
+    /// Creates the file, readable by this user only.
     fn create(&self) -> Result<File, Failure> {
         let mut options = OpenOptions::new();
         let created =

@@ -1,4 +1,4 @@
-//! `tollgate operator`: the operator's own credentials, apart from the keys of accounts.
+//! `tollgate operator`: the operator's credentials, separate from the keys of accounts.
 
 use control::operation::{NewOperatorKey, Operation};
 use control::reply::{OperatorLink, Reply};
@@ -53,7 +53,7 @@ async fn run_keys(operator: &mut Operator<'_>, command: OperatorKeys) -> Result<
     }
 }
 
-/// Where people reach the console: the configured address, or the one that the service listens on.
+/// Returns the URL of the console: the configured public URL, or the service's listen address.
 async fn site(operator: &mut Operator<'_>) -> Result<String, Failure> {
     let server = operator.surroundings.sources(Vec::new()).read()?.server;
     if let Some(public_url) = server.public_url {

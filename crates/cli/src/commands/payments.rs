@@ -1,4 +1,4 @@
-//! `tollgate payments`: what wallets have paid, and what became of it.
+//! `tollgate payments`: wallet payments and their states.
 
 use control::operation::Operation;
 use control::reply::{PaymentReport, Reply};

@@ -1,4 +1,4 @@
-//! `tollgate secrets`: new ones in place of those that the installation made for itself.
+//! `tollgate secrets`: rotates secrets that the installation generated.
 
 use control::operation::Operation;
 use control::reply::Reply;

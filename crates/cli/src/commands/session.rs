@@ -1,4 +1,4 @@
-//! A person's own calls to the running service: with a key for the occasion, which is revoked
+//! API access to the running service for commands: uses a temporary key, which is revoked
 //! afterwards.
 
 use std::time::Duration;
@@ -13,11 +13,10 @@ use uuid::Uuid;
 use crate::failure::Failure;
 use crate::operator::{Operator, unexpected};
 
-/// A key that could not be revoked goes by itself after this time, and cannot spend much until
-/// then.
+/// Lifetime of the temporary key. With the spending limit, it bounds the damage if revoking fails.
 const KEY_LIFE: Duration = Duration::from_secs(3600);
 const KEY_LIMIT_USD: &str = "1.00";
-/// A long answer on a slow machine.
+/// Read timeout, long enough for a long response on a slow machine.
 const SILENCE_MAX: Duration = Duration::from_secs(600);
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -66,7 +65,7 @@ impl Session {
     }
 }
 
-/// Sends a request, and turns a refusal into its message.
+/// Sends a request, and converts an error response to its message.
 pub(crate) async fn send(request: RequestBuilder) -> Result<Response, Failure> {
     let response = request.send().await.map_err(|error| broken(&error))?;
     if response.status().is_success() {
@@ -98,7 +97,7 @@ pub(crate) fn broken(error: &reqwest::Error) -> Failure {
     Failure::Unreachable(format!("the service broke off: {error}"))
 }
 
-/// Errors are `{"error": "…"}` or `{"error": {"message": "…"}}`.
+/// Returns the message of an error: `{"error": "…"}` or `{"error": {"message": "…"}}`.
 pub(crate) fn message_in(body: &Value) -> Option<String> {
     let error = body.get("error")?;
     let message = error.as_str().or_else(|| error.get("message")?.as_str());

@@ -1,4 +1,4 @@
-//! `tollgate speak`: a text into a sound file.
+//! `tollgate speak`: converts text to an audio file.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `tollgate transcribe`: what is said in a sound file.
+//! `tollgate transcribe`: transcribes an audio file.
 
 use outbound::{Content, FormFile};
 use reqwest::RequestBuilder;
@@ -35,7 +35,7 @@ pub(crate) fn request(
 ) -> RequestBuilder {
     let mut fields = vec![("model", model.to_owned()), ("response_format", "json".to_owned())];
     fields.extend(language.map(|it| ("language", it)));
-    // The service tells by the bytes what they are.
+    // The service detects the format from the content.
     let mime = "application/octet-stream";
     let form = Content::form(&fields, FormFile { name, mime, bytes: sound.into() });
     let request = session.post("audio/transcriptions").header(CONTENT_TYPE, form.media_type());

@@ -1,4 +1,4 @@
-//! Whether the configuration can be read, and what in it should be done otherwise.
+//! Checks that the configuration is valid, and lists its warnings.
 
 use config::fault::Invalid;
 use config::origin::Origin;

@@ -1,4 +1,4 @@
-//! Whether the service answers, and whether its database is sound.
+//! Checks that the service answers, and that its database is consistent.
 
 use config::sections::store::StoreLocation;
 use config::sources::Sources;
@@ -15,7 +15,7 @@ pub(crate) async fn check(
     sources: &Sources,
     operator: &mut Operator<'_>,
 ) -> Vec<Finding> {
-    // A wrong configuration has been reported already.
+    // An invalid configuration has already been reported.
     let Ok(ground) = sources.read_ground() else { return Vec::new() };
     let mut findings = vec![service(operator).await];
     if let StoreLocation::Sqlite(file) = &ground.store.location {
@@ -31,7 +31,7 @@ pub(crate) async fn check(
     findings
 }
 
-/// A journal that is dated ahead of the clock.
+/// Reports a journal that is dated in the future.
 async fn journal_time(operator: &mut Operator<'_>) -> Option<Finding> {
     let Ok(Reply::Status(status)) = operator.perform(Operation::Ping).await else { return None };
     let ahead_s = status.journal_ahead_s?;
@@ -60,7 +60,8 @@ async fn service(operator: &mut Operator<'_>) -> Finding {
     }
 }
 
-/// Opening the database also migrates it; recomputing the ledger reads every row of its journal.
+/// Verifies the ledger. Opening the database also migrates it; verification reads the whole
+/// journal.
 async fn books(operator: &mut Operator<'_>) -> Finding {
     match operator.verify().await {
         Ok(Verification { transfers, differences, .. }) => match differences.first() {

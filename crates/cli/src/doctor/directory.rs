@@ -1,4 +1,4 @@
-//! Whether the data directory can be written.
+//! Checks that the data directory is writable.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Whether the server answers in which limits are counted together with other nodes.
+//! Checks that the Redis server for shared rate limits answers.
 
 use config::sections::limits::Limits;
 

@@ -1,4 +1,4 @@
-//! Whether the service can listen where it should.
+//! Checks that the listen addresses are available.
 
 use std::net::{SocketAddr, TcpListener};
 

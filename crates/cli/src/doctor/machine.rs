@@ -1,18 +1,18 @@
-//! Whether the machine itself is fit: its clock and its limit of open files.
+//! Checks the system clock and the limit of open files.
 
 use moment::{Clock, SystemClock, Timestamp};
 
 use super::Finding;
 
-/// No release of ours is older: a clock before this was never set.
+/// Earlier than every release; a clock before this date was never set.
 const EARLIEST: &str = "2026-01-01";
-/// Each stream needs two descriptors, one on either side.
+/// Each stream needs two descriptors: one for the client and one for the upstream.
 const OPEN_FILES_WANTED: u64 = 4096;
 
 pub(crate) fn check() -> Vec<Finding> {
     let mut findings = vec![clock(SystemClock.now())];
     let limits = std::fs::read_to_string("/proc/self/limits");
-    // Systems without this file have no other way to ask that is worth a dependency.
+    // Systems without this file are not checked: another way would need a dependency.
     findings.extend(limits.ok().and_then(|limits| open_files(&limits)));
     findings
 }

@@ -1,5 +1,5 @@
-//! Proof that a model works at its provider: it is listed, it can do what the catalogue announces,
-//! and it answers one call of one token.
+//! Checks that a model works at its provider: the provider lists it with the declared capabilities,
+//! and it answers a request for one token.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use serde_json::{Value, json};
 use super::Finding;
 use super::providers::{Listing, read_json, with_credentials};
 
-/// A server may have to load the model first.
+/// Long, because a server may have to load the model first.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
-/// How much of a provider's own words is shown.
+/// The number of characters of a provider's error message that are shown.
 const WORDS_CHARS_MAX: usize = 200;
 
-/// A model of the catalogue where one of its providers runs it.
+/// A model of the catalogue at one of its providers.
 pub(super) struct ModelAtProvider<'a> {
     pub(super) model: &'a Model,
-    /// The provider's name of it.
+    /// The provider's name of the model.
     pub(super) upstream_id: &'a str,
     pub(super) provider: &'a Provider,
 }
@@ -55,7 +55,7 @@ pub(super) async fn prove_model(
     findings
 }
 
-/// A warning for a model that is sold at 0.
+/// Returns a warning for a model with a price of 0.
 pub(super) fn check_price(model: &Model) -> Option<Finding> {
     let is_zero = |rate: &Rate| rate.usd == Price::default();
     let is_free = match &model.spec {
@@ -77,7 +77,7 @@ pub(super) fn check_price(model: &Model) -> Option<Finding> {
     })
 }
 
-/// What a provider's list tells about a model, where it tells.
+/// Properties of a model in the provider's list; None if the provider does not report them.
 struct SeenModel {
     context_tokens: Option<u64>,
     has_tools: Option<bool>,
@@ -105,7 +105,7 @@ impl SeenModel {
         }
     }
 
-    /// Warnings where the catalogue announces what the provider says it has not.
+    /// Returns warnings where the catalogue declares more than the provider reports.
     fn contradict(&self, check: &str, text: &TextSpec) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Some(seen) = self.context_tokens.filter(|seen| *seen < text.context_tokens) {
@@ -141,22 +141,22 @@ impl SeenModel {
     }
 }
 
-/// The cheapest call that shows whether a model runs.
+/// The cheapest request that shows whether a model runs.
 struct SmallCall {
     path: &'static str,
     body: Value,
-    /// Where a good answer has a list.
+    /// The JSON pointer of an array that every valid response has.
     answer: &'static str,
 }
 
 impl SmallCall {
-    /// None for models that have no cheap call.
+    /// Returns None for models without a cheap request.
     fn of(asked: &ModelAtProvider<'_>) -> Option<SmallCall> {
         let (kind, id) = (asked.provider.kind, asked.upstream_id);
         let messages = json!([{ "role": "user", "content": "Hi" }]);
         match (&asked.model.spec, kind) {
             (ModelSpec::Text(_), ProviderKind::OpenAi) => {
-                // OpenAI's own reasoning models know only the longer name.
+                // OpenAI's reasoning models accept only the longer name.
                 let is_openai = asked.provider.dialect.name() == "openai";
                 let bound = if is_openai { "max_completion_tokens" } else { "max_tokens" };
                 let mut body = json!({ "model": id, "messages": messages });
@@ -219,7 +219,7 @@ impl SmallCall {
     }
 }
 
-/// The provider's words about an error, on one line and without its key.
+/// Returns the provider's error message on one line, without its API key.
 fn words_of(body: &Value, provider: &Provider) -> String {
     let error = &body["error"];
     let words = error.as_str().or_else(|| error["message"].as_str());
@@ -232,7 +232,7 @@ fn words_of(body: &Value, provider: &Provider) -> String {
     format!(": {short}")
 }
 
-/// Whether a model that thinks first refused for having used up its one token, as OpenAI's do.
+/// True if a reasoning model failed because its one token was used up, as OpenAI's models do.
 fn is_cut_short(words: &str) -> bool {
     words.contains("max_tokens or model output limit was reached")
 }

@@ -1,4 +1,4 @@
-//! Whether the built-in models can run here: the processor, the room on the disk, the files.
+//! Checks that the built-in models can run here: processor, GPU, disk space and files.
 
 use std::path::Path;
 
@@ -75,7 +75,8 @@ fn computing(gpu: &gpu::Choice) -> Finding {
     }
 }
 
-/// Archives are unpacked beside the files, so twice as much room is needed for a while.
+/// Checks the disk space. Archives are unpacked beside the files, so twice the size is needed
+/// temporarily.
 fn disk(data_dir: &Path, missing_bytes: u64) -> Option<Finding> {
     let place = data_dir.ancestors().find(|it| it.exists())?;
     let free = rustix::fs::statvfs(place).ok()?;

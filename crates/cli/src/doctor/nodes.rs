@@ -1,4 +1,4 @@
-//! Whether each chain node answers, and for the chain it is configured for.
+//! Checks that each blockchain node answers, and serves the configured chain.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Whether payments would go through: chains, tokens, funds, the facilitator, the clock.
+//! Checks the payment setup: chains, tokens, funds, the facilitator and the clock.
 
 use config::sections::x402::X402;
 use moment::{Clock, SystemClock};

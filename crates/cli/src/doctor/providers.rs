@@ -1,5 +1,5 @@
-//! Proof that each provider works: it answers with its key, lists the models that the catalogue
-//! names, and each of them answers one call of one token.
+//! Checks that each provider works: it accepts its API key and lists the models of the catalogue,
+//! and each model answers a request for one token.
 //!
 //! The console's test button runs the same checks.
 
@@ -17,9 +17,9 @@ use super::Finding;
 use super::model_proof::{ModelAtProvider, check_price, prove_model};
 
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Payment signatures are refused beyond this.
+/// Payment signatures with a larger clock difference are refused.
 const SKEW_MAX: Duration = Duration::from_secs(30);
-/// A list of a thousand models with descriptions has about 3 MB.
+/// 16 MiB; a list of a thousand models with descriptions is about 3 MB.
 const LIST_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub(crate) async fn check(providers: &[Provider], models: &[Model]) -> Vec<Finding> {
@@ -33,9 +33,9 @@ pub(crate) async fn check(providers: &[Provider], models: &[Model]) -> Vec<Findi
     findings
 }
 
-/// A client that gives up soon; without one, a finding says why.
+/// Returns a client with a short timeout, or a finding with the reason why there is none.
 pub(super) fn client() -> Result<Client, Finding> {
-    // Installing it again, after another part of the program did, changes nothing.
+    // Has no effect if another part of the program has already installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder().timeout(ANSWER_TIMEOUT).build().map_err(|error| {
         let fix = "install the system's root certificates (package ca-certificates)";
@@ -43,8 +43,8 @@ pub(super) fn client() -> Result<Client, Finding> {
     })
 }
 
-/// The findings about one provider, and about each model that it runs. Its models are asked one
-/// after the other.
+/// Returns the findings about a provider and each of its models. The models are requested one after
+/// another.
 async fn prove(client: &Client, provider: &Provider, models: &[Model]) -> Vec<Finding> {
     let check = format!("provider {}", provider.id);
     let Some(base_url) = &provider.base_url else {
@@ -87,11 +87,11 @@ async fn prove(client: &Client, provider: &Provider, models: &[Model]) -> Vec<Fi
     findings
 }
 
-/// The address that tells whether a provider of a kind works.
+/// The endpoint that shows whether a provider of a kind works.
 struct Probe {
     path: &'static str,
     lists_models: bool,
-    /// Whether the path is one that every such provider has.
+    /// True if every provider of the kind has this path.
     is_certain: bool,
 }
 
@@ -124,7 +124,7 @@ fn judge_status(check: &str, url: &str, status: StatusCode, probe: &Probe) -> Ve
     }]
 }
 
-/// Each model that the provider runs, once, with the name that the provider has for it.
+/// Returns each model that the provider runs, with its first route to the provider.
 fn routes_to<'a>(
     provider: &'a Provider,
     models: &'a [Model],
@@ -136,7 +136,7 @@ fn routes_to<'a>(
     })
 }
 
-/// The key and the headers that requests of the service carry too.
+/// Adds the API key and headers that the service sends too.
 pub(super) fn with_credentials(request: RequestBuilder, provider: &Provider) -> RequestBuilder {
     let mut request = request;
     if provider.kind == ProviderKind::Anthropic {
@@ -157,7 +157,7 @@ pub(super) fn with_credentials(request: RequestBuilder, provider: &Provider) -> 
     request
 }
 
-/// The JSON of a response that is not too long.
+/// Reads a JSON body of at most `bytes_max` bytes.
 pub(super) async fn read_json(mut response: Response, bytes_max: usize) -> Option<Value> {
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.ok()? {
@@ -169,12 +169,12 @@ pub(super) async fn read_json(mut response: Response, bytes_max: usize) -> Optio
     serde_json::from_slice(&body).ok()
 }
 
-/// Whether a provider lists a model.
+/// The result of looking up a model in a provider's list.
 pub(super) enum Listing {
-    /// With its entry in the list.
+    /// Found, with its entry in the list.
     Listed(Value),
     Missing,
-    /// Providers of this kind have no list.
+    /// Providers of this kind have no model list.
     NotAsked,
 }
 
@@ -182,7 +182,7 @@ pub(super) enum Listing {
 struct ModelList(Vec<Value>);
 
 impl ModelList {
-    /// Most answer `{"data": […]}`, some with the list alone.
+    /// Parses `{"data": […]}`, or a bare list as some providers return.
     fn of(mut answer: Value) -> Option<ModelList> {
         let list = if answer.is_array() { answer } else { answer.get_mut("data")?.take() };
         match list {
@@ -191,7 +191,8 @@ impl ModelList {
         }
     }
 
-    /// The entry of a model. One that is not in the list, such as an alias, is asked for by its name.
+    /// Returns the entry of a model. A model that is not in the list, such as an alias, is
+    /// requested by name.
     async fn find(&self, client: &Client, provider: &Provider, id: &str) -> Listing {
         let latest = format!("{id}:latest");
         let is_it = |entry: &&Value| entry["id"] == id || entry["id"] == latest.as_str();
@@ -216,7 +217,7 @@ impl ModelList {
     }
 }
 
-/// Token counts of a provider that were not billed as it reported them.
+/// Returns a warning about a provider's token counts that were not billed as reported.
 pub(crate) fn metering_fault(provider: &str, counts: FaultCounts) -> Finding {
     let FaultCounts { beyond_bound, zero_reported } = counts;
     let found = format!(
@@ -227,7 +228,7 @@ pub(crate) fn metering_fault(provider: &str, counts: FaultCounts) -> Finding {
     Finding::warning(format!("provider {provider}"), found, fix)
 }
 
-/// A provider's clock that is far from ours: one of the two is wrong.
+/// Returns a warning if the provider's clock differs much from ours.
 fn skew(check: &str, date: &str, now: Timestamp) -> Option<Finding> {
     let theirs = httpdate::parse_http_date(date).ok()?;
     let since_1970 = theirs.duration_since(std::time::UNIX_EPOCH).ok()?;

@@ -1,4 +1,4 @@
-//! Whether the other services that the configuration names answer, and whether the browser is there.
+//! Checks that the search service answers, and that the browser is installed.
 
 use config::read::Config;
 use config::sections::scrape::{Chromium, Scrape};
@@ -25,7 +25,7 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// The setting and the URL of each service.
+/// Returns the setting and the URL of each service.
 fn named(config: &Config) -> Vec<(&'static str, &str)> {
     let search = match &config.search.service {
         SearchService::Searxng { url, .. } => Some(url.as_str()),
@@ -35,8 +35,8 @@ fn named(config: &Config) -> Vec<(&'static str, &str)> {
     search.map(|url| ("search.url", url)).into_iter().collect()
 }
 
-/// Any answer will do: what it means is for the service's own client to judge. The URL is not
-/// shown, since it may hold a key.
+/// Checks that a service answers, with any status below 500. The URL is not shown, because it may
+/// contain a key.
 async fn answer(client: &Client, check: &str, url: &str) -> Finding {
     match client.get(url).send().await {
         Ok(response) if response.status().is_server_error() => {

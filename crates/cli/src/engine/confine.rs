@@ -1,5 +1,5 @@
-//! What the engine's process gives up before it loads a model: new rights, other programs, the
-//! network, what the service keeps to itself, and writing anywhere but where it must.
+//! Sandboxes the engine process before it loads a model: no new privileges, no other programs, no
+//! network, no access to the service's files, and restricted write access.
 
 mod readable;
 mod system_calls;
@@ -16,16 +16,17 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use super::Options;
 use crate::failure::Failure;
 
-/// What the newest kernels can hold back. Older ones hold back what they know.
+/// The newest Landlock version. Older kernels enforce the rules that they know.
 const LANDLOCK: ABI = ABI::V6;
-/// Weights, the library, sockets and connections take a few dozen.
+/// The limit of open files. Weights, the library, sockets and connections need a few dozen.
 const FILES_MAX: u64 = 1024;
-/// Devices that compute, and what libraries note for themselves.
+/// Writable folders, for compute devices and for libraries' temporary files.
 const WRITTEN: [&str; 3] = ["/dev", "/tmp", "/proc/self"];
-/// What threads and libraries reserve beside the models' own memory.
+/// Memory that threads and libraries reserve in addition to the models.
 const MEMORY_SLACK_BYTES: u64 = 4 << 30;
 
-/// Locks this process in, and gives back in words what the kernel does not have for that.
+/// Sandboxes this process. Returns descriptions of the restrictions that the kernel does not
+/// support.
 pub(super) fn confine(options: &Options) -> Result<Vec<String>, Failure> {
     let failed =
         |error: io::Error| Failure::Failed(format!("the engine cannot lock itself in: {error}"));
@@ -51,8 +52,8 @@ pub(super) fn confine(options: &Options) -> Result<Vec<String>, Failure> {
     Ok(missing)
 }
 
-/// Memory of its own; weights are mapped from their files and do not count. An engine that runs away
-/// ends itself, and not the machine.
+/// Returns the limit of the process's own memory; weights are mapped from files and do not count.
+/// An engine that exceeds it fails instead of exhausting the machine.
 fn memory_max(options: &Options) -> u64 {
     let models = options.memory_max_mb.map(|megabytes| megabytes.saturating_mul(1 << 20));
     let models = models.or_else(machine_bytes).unwrap_or(u64::MAX / 2);
@@ -64,8 +65,8 @@ fn machine_bytes() -> Option<u64> {
     info.totalram.checked_mul(info.mem_unit.into())
 }
 
-/// It reads what libraries and models may be in, and not what the service keeps to itself; it writes
-/// beside its socket, starts no program, and speaks to nobody by TCP.
+/// Restricts file and network access: the process can read libraries and models but not hidden
+/// files, write beside its socket, and neither start programs nor use TCP.
 fn landlock(options: &Options) -> Result<RulesetStatus, RulesetError> {
     let writing = AccessFs::from_write(LANDLOCK);
     let reading: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -73,7 +74,7 @@ fn landlock(options: &Options) -> Result<RulesetStatus, RulesetError> {
     let needed = [Some(options.models_dir.as_path()), options.socket.parent()];
     let library = options.llama_library.as_deref().and_then(Path::parent);
     let needed: Vec<&Path> = needed.into_iter().flatten().chain(library).collect();
-    // A folder that holds what is hidden is not given away as a whole.
+    // A folder that contains hidden files does not get write access as a whole.
     let written = WRITTEN.iter().map(Path::new);
     let written = written.filter(|folder| !hidden.iter().any(|path| path.starts_with(folder)));
     Ok(Ruleset::default()
@@ -89,7 +90,7 @@ fn landlock(options: &Options) -> Result<RulesetStatus, RulesetError> {
         .ruleset)
 }
 
-/// As the kernel knows them.
+/// Returns the canonical paths of hidden files, which Landlock rules refer to.
 fn hidden(options: &Options) -> Vec<PathBuf> {
     options.hide.iter().filter_map(|path| path.canonicalize().ok()).collect()
 }

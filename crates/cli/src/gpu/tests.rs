@@ -1,4 +1,4 @@
-//! What is chosen for the files that machines with and without GPUs have.
+//! Tests of device selection for the files of machines with and without GPUs.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const H200: &str = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580
                     Build  (root@host)\nGCC version:  gcc version 12.2.0\n";
 const OLD: &str = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19\n";
 
-/// A machine's files, below a folder.
+/// A fake root folder with a machine's files.
 struct Machine(tempfile::TempDir);
 
 impl Machine {

@@ -1,5 +1,4 @@
-//! A node among others: it listens to them, hears of what they change, and starts when it is its
-//! turn.
+//! Cluster membership: serves other nodes, follows their changes, and serializes startup.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use super::orders::{self, Sender};
 use crate::failure::Failure;
 
-/// What other nodes still wait for when all else has ended.
+/// Time for requests of other nodes to complete after all else has ended.
 const LAST_REQUESTS_MAX: Duration = Duration::from_secs(5);
 
 /// Connections of other nodes that wait to be accepted.
@@ -35,8 +34,9 @@ const BACKLOG: u32 = 1024;
 
 const TURN_ASKED_EVERY: Duration = Duration::from_millis(200);
 
-/// Where other nodes will reach this one; none where there is one node. Until it serves them they are
-/// refused, and look for whoever has taken over: one that could connect would wait for an answer.
+/// Binds the address for other nodes without listening yet; None for a single node. Until then,
+/// connections are refused, so that other nodes look for the new owner at once instead of waiting
+/// for a response.
 pub(super) fn bind(cluster: Option<&Cluster>) -> Result<Option<TcpSocket>, Failure> {
     let Some(Cluster { listen, .. }) = cluster else { return Ok(None) };
     let bound = || {
@@ -52,8 +52,8 @@ fn cannot_listen(error: &std::io::Error) -> Failure {
     Failure::Failed(format!("cannot listen on `listen` in [cluster] for other nodes: {error}"))
 }
 
-/// Waits until no other node makes anything ready that all share: secrets, the first account, the
-/// first key.
+/// Waits until no other node is initializing shared state: secrets, the first account, the first
+/// key.
 pub(super) async fn wait_for_turn(shared: Option<&Postgres>) -> Result<(), Failure> {
     let Some(shared) = shared else { return Ok(()) };
     while let Leased::At { .. } = shared.lease_owner(FOUNDING).await? {
@@ -62,13 +62,13 @@ pub(super) async fn wait_for_turn(shared: Option<&Postgres>) -> Result<(), Failu
     Ok(())
 }
 
-/// The next node may start.
+/// Allows the next node to start.
 pub(super) async fn end_turn(shared: Option<&Postgres>) -> Result<(), Failure> {
     let Some(shared) = shared else { return Ok(()) };
     Ok(shared.release_owner(FOUNDING).await?)
 }
 
-/// The way to other nodes, where there are any.
+/// Returns the connection to other nodes; None for a single node.
 pub(super) async fn nodes(
     service: &Service,
     shared: Option<&Postgres>,
@@ -79,7 +79,7 @@ pub(super) async fn nodes(
     }
 }
 
-/// The way to other nodes, by the secret that all of them share.
+/// Returns the connection to other nodes, authenticated by their shared secret.
 pub(crate) async fn connect(service: &Service) -> Result<Arc<Nodes>, Failure> {
     let secret =
         secret(service.store.as_ref(), service.entropy.as_ref(), SecretName::Nodes).await?;
@@ -90,7 +90,7 @@ pub(crate) async fn connect(service: &Service) -> Result<Arc<Nodes>, Failure> {
     Ok(nodes)
 }
 
-/// Serves other nodes, and follows what they change.
+/// Starts serving other nodes and following their changes.
 pub(super) fn start(
     (socket, shared): (Option<TcpSocket>, Option<Arc<Postgres>>),
     app: &App,
@@ -117,16 +117,16 @@ pub(super) fn start(
     Ok(Some(Membership { tasks, stop }))
 }
 
-/// That other nodes are served here.
+/// The running tasks that serve other nodes.
 pub(super) struct Membership {
     tasks: TaskTracker,
     stop: CancellationToken,
 }
 
 impl Membership {
-    /// Serves other nodes no more. It is the last that ends: until then what others send here is worked
-    /// on. Everybody stays at home here until the database is closed, and others wait for that; an
-    /// owner that left sooner would be asked for in vain.
+    /// Stops serving other nodes. This is the last step, because forwarded requests are processed
+    /// until then. Accounts stay leased to this node until the database is closed, and other nodes
+    /// wait for that; requests for an account released earlier would fail.
     pub(super) async fn end(self) {
         self.stop.cancel();
         self.tasks.close();
@@ -136,7 +136,8 @@ impl Membership {
     }
 }
 
-/// Forgets what others have changed, and gives up owners that others ask for.
+/// Invalidates cached data that other nodes changed, and releases accounts that other nodes
+/// request.
 #[derive(Clone)]
 struct Follower {
     shared: Arc<Postgres>,
@@ -149,7 +150,7 @@ impl Follower {
     async fn run(self, stop: CancellationToken) {
         let Follower { shared, service, jobs, tasks } = self;
         let mut changes = shared.changes();
-        // After a panic, changes that were told meanwhile are unknown.
+        // Changes may have been missed before a restart after a panic.
         service.keys.forget_all();
         jobs.wake();
         service.keys.note_heard();
@@ -167,7 +168,8 @@ impl Follower {
                 Ok(Change::Jobs) => jobs.wake(),
                 Ok(Change::Settings) => {}
                 Ok(Change::Beat) => service.keys.note_heard(),
-                // It may wait for the store, and changes of keys do not wait for it.
+                // In a task of its own: it may wait for the store, which must not delay changes of
+                // keys.
                 Ok(Change::Recall { owner }) => {
                     tasks.spawn(give_up(Arc::clone(&service), owner));
                 }

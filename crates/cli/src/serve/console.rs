@@ -1,4 +1,4 @@
-//! The console as the program carries it: its pages, its sessions, and what operators may ask.
+//! The console: its pages, its sessions, and its operations.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::failure::Failure;
 use crate::local::Local;
 use crate::surroundings::Surroundings;
 
-/// Asked beside the operations of the control socket: whether each provider answers.
+/// An operation in addition to those of the control socket: checks that each provider answers.
 const CHECK_PROVIDERS: &str = "check_providers";
 
-/// What the service reads its configuration from, for those who ask about it later.
+/// The sources of the configuration, for later requests about it.
 #[derive(Clone)]
 pub(crate) struct Sources {
     pub(crate) surroundings: Surroundings,
@@ -40,7 +40,8 @@ impl Sources {
     }
 }
 
-/// The console. On the first start, the token of a link that signs in once as the operator.
+/// Returns the console and, on the first start, the token of a one-time sign-in link for the
+/// operator.
 pub(crate) async fn open(
     service: &Arc<Service>,
     (sources, local): (Sources, Option<Local>),
@@ -95,7 +96,7 @@ async fn perform(service: &Service, by: &Actor, operation: Value) -> Result<Valu
         let message = "back up with `tollgate backup FILE` on the machine itself";
         return Err(OperateError::Refused(message.to_owned()));
     }
-    // A stolen credential must not make others that outlive it.
+    // A stolen credential must not create others that outlive it.
     if let Operation::CreateOperatorKey(_) | Operation::CreateOperatorLink = operation {
         let message = "run `tollgate operator` on the machine itself";
         return Err(OperateError::Refused(message.to_owned()));

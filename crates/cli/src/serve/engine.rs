@@ -1,4 +1,4 @@
-//! The built-in engine while the service runs: its process is kept up, its models are fetched.
+//! The built-in engine of a running service: supervises its process and downloads its models.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use super::logging;
 use crate::bar::Bars;
 use crate::local::Local;
 
-/// The engine has a few seconds of its own to end before it is made to.
+/// Time for the engine to end by itself before it is killed.
 const STOP_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) struct LocalChild {
     local: Local,
     tasks: TaskTracker,
-    /// Not the service's own: the engine must outlive the answers that are under way.
+    /// Separate from the service's token: the engine must outlive responses in progress.
     stop: CancellationToken,
 }
 

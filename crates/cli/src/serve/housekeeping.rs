@@ -1,4 +1,4 @@
-//! What the service does of its own accord, every now and then.
+//! Periodic background work of the service.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,38 +13,39 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// What expired is moved, and a full disk is tried again.
+/// Interval of moving expired allowances and retrying after a full disk.
 const TEND_EVERY: Duration = Duration::from_secs(1);
-/// Uses of keys are for listings, which nobody reads by the second.
+/// Long, because the uses of keys are only shown in listings.
 const NOTE_EVERY: Duration = Duration::from_secs(30);
-/// At a thousand requests a second, some hundred kilobytes of measurements wait meanwhile.
+/// At a thousand requests per second, a few hundred kilobytes of measurements accumulate per
+/// interval.
 const COUNT_METRICS_EVERY: Duration = Duration::from_secs(5);
-/// The whole of memory is compared with the database.
+/// Interval of comparing all balances in memory with the database.
 const RECONCILE_EVERY: Duration = Duration::from_secs(60);
-/// Kept answers live for a day, so that a few minutes more do no harm.
+/// Stored responses live for a day, so a delay of minutes does no harm.
 const DROP_ANSWERS_EVERY: Duration = Duration::from_secs(10);
-/// So many expired answers go at once: more than callers within the limits can add meanwhile.
+/// Expired responses deleted per round: more than callers within the limits can add meanwhile.
 const ANSWERS_DROPPED_MAX: usize = 1000;
-/// Nonces of wallets live for minutes. More go each second than could be written in one, whoever
-/// signs in.
+/// Nonces of wallets live for minutes. Deletes more per second than sign-ins can add.
 const NONCES_DROPPED_MAX: usize = 10_000;
-/// Old usage rows go in small portions, so that no charge waits long behind them.
+/// Old usage rows are deleted in small batches, so that charges do not wait long.
 const PRUNE_EVERY: Duration = Duration::from_secs(10);
 const USAGE_ROWS_PRUNED_MAX: usize = 5_000;
-/// A node that was moved to another chain is noticed within this time.
+/// Time within which a node that was moved to another chain is noticed.
 const CHECK_CHAINS_EVERY: Duration = Duration::from_secs(300);
 
-/// A new day is noticed within this time, and stakes that could not be read are read again.
+/// Time within which a new day is noticed. Also the retry interval of stakes that could not be
+/// read.
 const LOOK_AT_STAKES_EVERY: Duration = Duration::from_secs(300);
 
-/// Starts what the service does with its own state, by itself.
+/// Starts the background work on the service's own state.
 pub(crate) fn start(
     service: &Arc<Service>,
     (keep_usage_days, stakes): (Option<i64>, Option<Arc<dyn StakeReader>>),
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) {
-    // There from the start, so that its growth is seen.
+    // Created at the start, so that an increase is visible in the metrics.
     metrics::gauge!(ledger::UNCHARGED_USD_TOTAL).increment(0.0);
     let kept = Arc::clone(service);
     spawn_loop(tasks, stop, "housekeeping", move |stop| keep(Arc::clone(&kept), stop));
@@ -62,7 +63,7 @@ pub(crate) fn start(
     }
 }
 
-/// Tends the ledger, reconciles it and notes uses of keys until `stop`.
+/// Maintains the ledger, reconciles it and records uses of keys until `stop`.
 async fn keep(service: Arc<Service>, stop: CancellationToken) {
     let mut tend = steady(TEND_EVERY);
     let mut note = steady(NOTE_EVERY);
@@ -82,8 +83,8 @@ async fn keep(service: Arc<Service>, stop: CancellationToken) {
     }
 }
 
-/// Counts what was measured into its buckets, until `stop`. Until then every measurement is kept,
-/// so that without this the memory of a service whose metrics nobody reads would grow for ever.
+/// Aggregates measurements into their buckets until `stop`. Without this, memory would grow forever
+/// if the metrics are never read.
 pub(crate) async fn count_metrics(metrics: PrometheusHandle, stop: CancellationToken) {
     let mut count = steady(COUNT_METRICS_EVERY);
     loop {
@@ -94,7 +95,7 @@ pub(crate) async fn count_metrics(metrics: PrometheusHandle, stop: CancellationT
     }
 }
 
-/// Asks every chain node which chain it serves, at once and every now and then, until `stop`.
+/// Checks the chain of every node at the start and periodically until `stop`.
 pub(crate) async fn watch_chains(chains: Arc<CurrentChains>, stop: CancellationToken) {
     let mut check = steady(CHECK_CHAINS_EVERY);
     loop {
@@ -109,8 +110,8 @@ pub(crate) async fn watch_chains(chains: Arc<CurrentChains>, stop: CancellationT
     }
 }
 
-/// Reads what wallets have staked, at once and when a new day has begun, until `stop`. A round that
-/// left something unread is made again.
+/// Reads the stakes of wallets at the start and on every new day until `stop`. Retries a round with
+/// unread stakes.
 async fn read_stakes(service: Arc<Service>, stakes: Arc<dyn StakeReader>, stop: CancellationToken) {
     let mut look = steady(LOOK_AT_STAKES_EVERY);
     let mut day_read = None;
@@ -137,7 +138,7 @@ async fn read_stakes(service: Arc<Service>, stakes: Arc<dyn StakeReader>, stop: 
     }
 }
 
-/// Drops usage rows that are older than the operator wants to keep, until `stop`.
+/// Deletes usage rows that are older than `days` until `stop`.
 async fn prune_usage(service: Arc<Service>, days: i64, stop: CancellationToken) {
     let mut prune = steady(PRUNE_EVERY);
     loop {
@@ -145,7 +146,7 @@ async fn prune_usage(service: Arc<Service>, days: i64, stop: CancellationToken) 
             () = stop.cancelled() => return,
             _ = prune.tick() => {}
         }
-        // A clock that jumped would have all of it thought old.
+        // None if the clock jumped: all rows could then look old.
         let Some(now) = service.ledger.pruning_time() else { continue };
         let before_day = now.day() - days;
         let write = Write::PruneUsage { before_day, rows_max: USAGE_ROWS_PRUNED_MAX };
@@ -155,7 +156,7 @@ async fn prune_usage(service: Arc<Service>, days: i64, stop: CancellationToken) 
     }
 }
 
-/// What must be written before the database is closed.
+/// Writes the pending data before the database is closed.
 pub(crate) async fn last(service: &Service) {
     note_uses(service).await;
 }

@@ -1,4 +1,4 @@
-//! Limits that several nodes count together, as `[limits]` says.
+//! Rate limits that several nodes count together, configured in `[limits]`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,11 @@ use tokio_util::task::TaskTracker;
 
 use crate::failure::Failure;
 
-/// How often the nodes are counted, among whom a limit is divided while the server is away.
+/// Interval of counting the nodes. A limit is divided among them while the Redis server is
+/// unreachable.
 const NODES_COUNTED_EVERY: Duration = Duration::from_secs(10);
 
-/// Where limits are counted together with other nodes; none where they are not.
+/// Returns the shared counters; None if limits are counted in memory.
 pub(crate) fn open(limits: &Limits) -> Result<Option<Arc<RedisCounts>>, Failure> {
     let Counts::Redis(url) = &limits.counts else { return Ok(None) };
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -32,7 +33,7 @@ pub(super) fn strangers(counts: Option<&Arc<RedisCounts>>) -> Strangers {
     Strangers::counted_with(counts.map(|counts| Arc::clone(counts) as Arc<dyn SharedCounts>))
 }
 
-/// Keeps in touch with the server and the nodes until `stop`.
+/// Starts the connection to the Redis server and the count of nodes, until `stop`.
 pub(super) fn start(
     counts: Option<Arc<RedisCounts>>,
     (app, shared): (&Shared, Option<Arc<Postgres>>),
@@ -66,7 +67,7 @@ async fn count_nodes(counts: Arc<RedisCounts>, shared: Arc<Postgres>, stop: Canc
             () = stop.cancelled() => return,
             _ = again.tick() => {}
         }
-        // While the database is away the last number holds.
+        // While the database is unreachable, the last number stays in use.
         if let Ok(nodes) = shared.nodes().await {
             let serving = nodes.iter().filter(|node| node.is_live && !node.address.is_empty());
             counts.set_nodes(u64::try_from(serving.count()).unwrap_or(u64::MAX));

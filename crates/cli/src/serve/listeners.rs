@@ -1,4 +1,4 @@
-//! The two listeners: the API for callers, health and metrics for the operator.
+//! The two listeners: the API for callers, and health and metrics for the operator.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use tokio_util::task::TaskTracker;
 use super::housekeeping;
 use crate::failure::Failure;
 
-/// From a cached answer to a long generation.
+/// From a cached response to a long generation.
 const SECONDS_BUCKETS: &[f64] =
     &[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0];
 
 pub(crate) struct Listeners {
-    /// Where the API really is, when port 0 was asked for.
+    /// The actual address of the API, if port 0 was configured.
     pub(crate) api_address: SocketAddr,
     api: TcpListener,
     admin: TcpListener,
-    /// How many connections each address has.
+    /// The number of connections of each address.
     addresses: Arc<Addresses>,
     timeouts: ConnectionTimeouts,
-    /// How long answers under way may go on after the stop.
+    /// Time for responses in progress to complete after the stop.
     grace: Duration,
 }
 
@@ -53,8 +53,8 @@ impl Listeners {
         Ok(Listeners { api_address: api.local_addr()?, api, admin, addresses, timeouts, grace })
     }
 
-    /// Starts serving both, as tasks that end after `stop`: the API in the lanes, the operator's
-    /// questions beside them, so that they are answered however busy the lanes are.
+    /// Starts serving both listeners until `stop`. The API runs in the lanes; the admin listener
+    /// runs beside them, so that it answers however busy the lanes are.
     pub(crate) fn serve(
         self,
         app: Shared,

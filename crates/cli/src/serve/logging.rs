@@ -1,4 +1,4 @@
-//! What the log looks like: lines for people on a terminal, JSON otherwise, unless one is asked for.
+//! The log format: text on a terminal and JSON otherwise, unless configured.
 
 use std::io::{self, IsTerminal};
 
@@ -7,13 +7,13 @@ use config::sections::log::{Format, Log};
 
 use crate::failure::Failure;
 
-/// Begins the log. What this gives must be kept until nothing more is logged.
+/// Starts the log. The returned guard must be kept until nothing more is logged.
 pub(crate) fn start(log: &Log) -> Result<LastLines, Failure> {
     let style = if is_json(log) { Style::Json } else { for_people(log) };
     ::logging::start(&log.level, style).map_err(|error| Failure::Failed(error.to_string()))
 }
 
-/// Whether somebody reads the log on a terminal, where a bar may be drawn too.
+/// True if the log is text on a terminal, where a progress bar can be drawn.
 pub(crate) fn is_watched(log: &Log) -> bool {
     io::stderr().is_terminal() && !is_json(log)
 }

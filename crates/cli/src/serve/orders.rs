@@ -1,4 +1,4 @@
-//! Requests between nodes: operations and credits are sent to their owner's home.
+//! Requests between nodes: forwards operations and credits to the node that holds the account.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl payments::Elsewhere for Sender {
     }
 }
 
-/// Where other nodes' orders arrive.
+/// Returns the routes that receive orders of other nodes.
 pub(super) fn routes(service: Arc<Service>) -> Router {
     let carry_out = move |Json(order): Json<Order>| {
         let service = Arc::clone(&service);

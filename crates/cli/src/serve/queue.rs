@@ -1,4 +1,4 @@
-//! From the configuration to the queue of music and videos.
+//! Builds the queue of music and videos from the configuration.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -50,9 +50,9 @@ pub(crate) async fn open(
         let (percent, ahead) = (advance.percent, advance.ahead);
         (percent.is_some() || ahead.is_some()).then_some(JobProgress { percent, ahead })
     });
-    // Set once: a service has one queue.
+    // Set once, because a service has one queue.
     let _ = service.progress_of.set(progress_of);
-    // Nobody else works on this database, so whatever was under way is taken up again.
+    // No other process uses this database, so all interrupted jobs can be resumed.
     if is_alone {
         jobs.break_leases().await?;
     }

@@ -1,11 +1,11 @@
-//! What the operating system asks of the service.
+//! Signals of the operating system.
 
 use control::service::Reload;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Failure;
 
-/// The signals the service listens to. SIGTERM and SIGINT stop it, SIGHUP reloads the catalogue.
+/// The handled signals: SIGTERM and SIGINT stop the service, SIGHUP reloads the catalogue.
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -13,7 +13,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// From here on no signal is lost, even one that comes before anybody waits.
+    /// Registers the handlers. From now on no signal is lost, even before it is awaited.
     pub(crate) fn listen() -> Result<Signals, Failure> {
         let listen = |kind: SignalKind| {
             signal(kind).map_err(|error| Failure::Failed(format!("cannot hear signals: {error}")))
@@ -25,7 +25,7 @@ impl Signals {
         })
     }
 
-    /// Waits for a signal to stop, and reloads the catalogue whenever that is asked.
+    /// Waits for a stop signal. Reloads the catalogue on SIGHUP.
     pub(crate) async fn until_stopped(&mut self, reload: &Reload) {
         loop {
             tokio::select! {
@@ -33,7 +33,7 @@ impl Signals {
                 _ = self.interrupt.recv() => return,
                 _ = self.hang_up.recv() => {
                     let reload = reload.clone();
-                    // Files are read beside the requests, not before them.
+                    // Reads files in a blocking task, so that requests are not delayed.
                     match tokio::task::spawn_blocking(move || reload()).await {
                         Ok(Ok(models)) => tracing::info!(models, "reloaded {models} models"),
                         Ok(Err(problem)) => {
@@ -46,7 +46,7 @@ impl Signals {
         }
     }
 
-    /// Waits for a signal to stop, whatever else is asked.
+    /// Waits for a stop signal only.
     pub(crate) async fn stop(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

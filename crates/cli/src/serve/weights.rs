@@ -1,4 +1,4 @@
-//! The files of built-in models, as the operator's pages list and fetch them.
+//! Lists and downloads the files of built-in models for the console.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use weights::{ModelFiles, State, manifest};
 use crate::commands::models::type_of;
 use crate::local::Local;
 
-/// Asked beside the operations of the control socket, since only the service fetches.
+/// Operations in addition to those of the control socket, because only the service downloads.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
 pub(super) enum WeightsAsked {
     ListWeights,
-    /// Begins to fetch a model's files; how far they are is asked again and again.
+    /// Starts downloading a model's files. The console polls `ListWeights` for progress.
     PullWeights {
         id: String,
     },
@@ -40,7 +40,7 @@ pub(super) fn answer(
     }
 }
 
-/// Every built-in model, whether it is on offer or not.
+/// Lists every built-in model, in the catalogue or not.
 fn list(local: &Local) -> Value {
     let lines = manifest().models().filter_map(|files| line(files, local));
     json!({ "weights": lines.collect::<Vec<_>>() })
@@ -54,7 +54,7 @@ fn line(files: &ModelFiles, local: &Local) -> Option<Value> {
         State::NotFetched => ("not_fetched", None, None),
         State::Failed(reason) => ("failed", None, Some(reason)),
     };
-    // With what it needs beside its own files, since that is fetched too.
+    // Includes the dependencies, because they are downloaded too.
     let bytes: u64 = manifest().with_needs(&files.id).iter().map(|entry| entry.bytes()).sum();
     Some(json!({
         "id": files.id,
@@ -75,13 +75,14 @@ fn pull(id: &str, service: &Arc<Service>, local: &Local) -> Result<Value, Operat
     let is_due = !matches!(local.puller.state(id), State::Ready | State::Fetching(_));
     if is_due {
         let (puller, service) = (Arc::clone(&local.puller), Arc::clone(service));
-        // Not the service's own tasks: nobody should wait for a download at the end.
+        // Not tracked with the service's tasks: shutdown must not wait for a download.
         TaskTracker::new().spawn(async move {
             if let Err(error) = puller.pull(&files.id).await {
                 tracing::warn!(model.id = files.id, "{} was not fetched: {error}", files.id);
                 return;
             }
-            // A model that is not offered by default is, once its files are there.
+            // A model outside the default set is added to the catalogue once its files are
+            // complete.
             let reloaded = service.perform(&Actor::of_service(), Operation::ReloadModels).await;
             if let Err(error) = reloaded {
                 tracing::warn!(%error, "the catalogue was not read again: {error}");

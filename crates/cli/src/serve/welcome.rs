@@ -1,4 +1,4 @@
-//! What the operator reads when the service is ready.
+//! The message for the operator when the service is ready.
 
 use std::net::SocketAddr;
 
@@ -7,11 +7,11 @@ use crate::output::print;
 
 pub(crate) struct Welcome {
     pub(crate) address: SocketAddr,
-    /// The first ADMIN key, on the start that made it.
+    /// The first ADMIN key, on the start that created it.
     pub(crate) first_key: Option<String>,
-    /// Whether the operator chose that key, and so knows it.
+    /// Set if the operator chose the key, so that it need not be shown.
     pub(crate) is_key_chosen: bool,
-    /// The token of a link that signs in to the console once, as the operator.
+    /// The token of a one-time link that signs in to the console as the operator.
     pub(crate) link: Option<String>,
 }
 
@@ -20,7 +20,7 @@ impl Welcome {
         print(&self.to_text())
     }
 
-    /// The line that scripts wait for comes last: by then everything else has been said.
+    /// The line that scripts wait for is last, when everything else has been printed.
     fn to_text(&self) -> String {
         let address = reachable(self.address);
         let mut text = String::new();
@@ -43,7 +43,7 @@ impl Welcome {
     }
 }
 
-/// An address that means "all of them" is no address to send a request to.
+/// Replaces the unspecified address (`0.0.0.0` or `::`) by loopback, to which requests can be sent.
 pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     if !address.ip().is_unspecified() {
         return address;

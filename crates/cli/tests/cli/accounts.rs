@@ -1,4 +1,4 @@
-//! `accounts`: the same answers whether the service runs or not.
+//! Tests of `accounts`: the results are the same whether or not the service runs.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ fn the_first_account_is_there_with_its_starting_credit() {
     let account = home.json(&["accounts", "show", "default", "--json"]);
     assert_eq!(account["balances"]["USD"], "10");
     assert_eq!(account["keys"], 0);
-    // Nothing is given twice, by whatever command comes next.
+    // The credit is given only once, whichever command comes next.
     let account = home.json(&["accounts", "show", "default", "--json"]);
     assert_eq!(account["balances"]["USD"], "10");
 }
@@ -35,7 +35,7 @@ fn credit_is_exact_and_adds_up() {
         json!({ "USD": "5.000000001", "DIEM": "2", "BUNDLED_CREDITS": "3", "VCU": "1.5" });
     assert_eq!(account["balances"], expected);
     assert_eq!(account["allowances"], json!({ "diemPerDay": "2", "bundledPerMonth": "3" }));
-    // An allowance is set, not added to, and zero ends it.
+    // An allowance is set, not added to, and 0 ends it.
     let account = home.json(&["accounts", "credit", "acme", "0", "--currency", "diem", "--json"]);
     assert_eq!(account["balances"]["DIEM"], "0");
 }

@@ -1,4 +1,4 @@
-//! `backup` and `restore`: all that a service keeps, there and back.
+//! Tests of `backup` and `restore`.
 
 use serde_json::Value;
 

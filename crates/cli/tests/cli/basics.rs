@@ -1,4 +1,4 @@
-//! The command line itself: help, usage and what needs no service.
+//! Tests of the command line itself: help, usage, and commands that need no service.
 
 use crate::harness::Home;
 
@@ -42,7 +42,7 @@ fn output_to_a_pipe_has_no_colours() {
     assert!(!outcome.stdout.contains('\u{1b}'), "{}", outcome.stdout);
 }
 
-/// The configuration names networks without depending on the proxy.
+/// Compares both lists, because the config crate does not depend on the proxy.
 #[test]
 fn configured_networks_are_those_of_the_proxy() {
     let mut known: Vec<&str> =
@@ -51,7 +51,7 @@ fn configured_networks_are_those_of_the_proxy() {
     assert_eq!(config::sections::rpc::NETWORKS, known);
 }
 
-/// Nor does it depend on the engines whose dialects it names.
+/// Compares both lists, because the config crate does not depend on the engines.
 #[test]
 fn configured_dialects_are_those_of_the_engines() {
     let known = config::sections::provider::Dialect::NAMES;

@@ -1,5 +1,4 @@
-//! Pages in a real browser, where there is one: what they reach, what they take, and what is left
-//! of them.
+//! Tests with a real browser, if one is installed: network access, resource limits and cleanup.
 
 mod process_tree;
 mod site;
@@ -19,21 +18,21 @@ use web::{
 use self::process_tree::ProcessTree;
 use self::site::Site;
 
-/// As Debian and others install it. A machine without one does without these tests; the tests of
-/// the whole service install it.
+/// The paths in Debian and other distributions. On a machine without a browser these tests are
+/// skipped; the end-to-end tests install one.
 const PROGRAMS: [&str; 3] =
     ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const ANN: CallerId = CallerId(1);
 const BOB: CallerId = CallerId(2);
-/// Far longer than anything takes; reached only when something hangs.
+/// Far longer than any operation takes; reached only if something hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What a page may take, and what it may get between two looks at it.
+/// The memory limit of a page, plus what it may allocate between two checks.
 const MEMORY_BYTES_MAX: u64 = (1280 + 700) * 1024 * 1024;
 const PROCESSES_MAX: usize = 26;
 
 const SHELL: &str = "<html><head><title>App</title><script src=/app.js></script></head>\
                      <body><div id=root></div></body></html>";
-/// Builds the page from what it can get, and tries to get what it must not.
+/// Builds the page from allowed requests, and attempts forbidden ones.
 const SCRIPT: &str = "\
     const get = async (url) => { try { return await (await fetch(url)).text() } catch (e) { return 'blocked' } };\
     addEventListener('DOMContentLoaded', async () => {\
@@ -49,7 +48,7 @@ const SCRIPT: &str = "\
             + [metadata, renamed, redirected, loopback, socket].join(' ') + '</p>';\
     });";
 
-/// A page whose script is in it.
+/// Returns a page with an inline script.
 fn scripted(script: &str) -> Vec<u8> {
     let shell = "<html><head><title>App</title></head><body><div id=root></div>";
     site::page("text/html", &format!("{shell}<script>{script}</script></body></html>"))
@@ -92,7 +91,7 @@ fn answer(path: &str) -> Vec<u8> {
     }
 }
 
-/// Nothing where no browser is installed. Pages have the time that a busy machine needs for them.
+/// Returns None if no browser is installed. The page timeout is long enough for a busy machine.
 fn scraper(site: &Site) -> Option<Scraper> {
     scraper_with(site, Duration::from_secs(40))
 }
@@ -112,7 +111,7 @@ async fn scrape(scraper: &Scraper, path: &str, caller: CallerId) -> Result<Scrap
     scraper.scrape(&address, caller).await
 }
 
-/// Waits until the processes below this one are as they should be.
+/// Waits until the processes below this one satisfy a condition.
 async fn until(what: &str, is_so: impl Fn(&ProcessTree) -> bool) {
     let started = Instant::now();
     loop {
@@ -125,14 +124,14 @@ async fn until(what: &str, is_so: impl Fn(&ProcessTree) -> bool) {
     }
 }
 
-/// What a page took at the most while it was built.
+/// The peak resource use while a page was built.
 #[derive(Debug, Default)]
 struct Peak {
     memory_bytes: u64,
     processes: usize,
 }
 
-/// Looks at all processes while something is under way.
+/// Measures all processes while `work` runs.
 async fn watch<T>(work: impl Future<Output = T>) -> (T, Peak) {
     let mut peak = Peak::default();
     let mut work = Box::pin(work);
@@ -177,7 +176,7 @@ async fn a_browser_has_no_rights_and_listens_nowhere() {
     assert_eq!(tree.listening_sockets(), 0);
     for process in tree.running() {
         assert_ne!(process.user, 0, "{process:?}");
-        // The sandbox has rights inside of its own user namespace, which are none outside.
+        // The sandbox has capabilities inside its own user namespace, which have no effect outside.
         assert!(process.capabilities == 0 || process.is_in_own_users(), "{process:?}");
     }
 }
@@ -214,7 +213,7 @@ async fn a_page_that_takes_too_much_memory_is_ended_and_others_are_not() {
     assert_eq!(greedy, Err(ScrapeFault::TooMuch));
     assert!(modest.unwrap().markdown.contains("at seven"));
     assert!(1000 << 20 < peak.memory_bytes, "it was its memory that ended it: {peak:?}");
-    // The modest page's browser is among them.
+    // Includes the browser of the modest page.
     assert!(peak.memory_bytes < MEMORY_BYTES_MAX + 500 * 1024 * 1024, "{peak:?}");
     until("only the modest page's browser is left", |tree| tree.memory_bytes() < 500 << 20).await;
 }
@@ -250,7 +249,7 @@ async fn one_caller_never_has_all_browsers() {
     let site = Site::start(answer).await;
     let Some(scraper) = scraper(&site) else { return };
     let mut slow = Box::pin(join(scrape(&scraper, "/loop", ANN), scrape(&scraper, "/loop", ANN)));
-    // Both of Ann's have asked when one of them computes.
+    // When one of Ann's pages is running, both have been requested.
     while !ProcessTree::look().running().any(|it| it.is_renderer) {
         let _ = tokio::time::timeout(Duration::from_millis(20), &mut slow).await;
     }
@@ -272,7 +271,7 @@ async fn a_page_that_needs_a_browser_is_an_error_without_one() {
     let reading = Reading::new(Arc::new(ProcessReader::new(program, NonZeroUsize::MIN)));
     let scraper = Scraper::new(Arc::clone(&fetcher), reading.clone(), None, true);
     assert_eq!(scrape(&scraper, "/plain", ANN).await, Err(ScrapeFault::NoBrowser));
-    // One that cannot be started is no better than none.
+    // A browser that cannot be started gives an error too.
     let keeper = KeeperProgram { path: env!("CARGO_BIN_EXE_gateway").into(), command: "browser" };
     let program = "/bin/false".into();
     let setup = BrowserSetup { program, keeper, sandbox: true, page_time: PAGE_TIME_MAX };

@@ -1,4 +1,4 @@
-//! `init` and `config`: writing, checking and explaining the configuration.
+//! Tests of `init` and `config`.
 
 use crate::harness::Home;
 

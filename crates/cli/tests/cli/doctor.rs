@@ -1,4 +1,4 @@
-//! `doctor`: what is right, what is not, and what to do about it.
+//! Tests of `doctor`: findings and their remedies.
 
 use std::net::TcpListener;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::Home;
 use crate::provider::TestProvider;
 
-/// Ports that are free on most machines would make the tests depend on the rest.
+/// Port 0, because a fixed port may be in use on the machine.
 const FREE_PORTS: &str = "[server]\nlisten = \"127.0.0.1:0\"\nadmin_listen = \"127.0.0.1:0\"\n";
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! A home folder to run commands in, and services that end with the test.
+//! A home folder for commands, and services that end with the test.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Far longer than anything takes; reached only when something hangs.
+/// Far longer than any operation takes; reached only if something hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Home {
@@ -19,7 +19,7 @@ pub(crate) struct Home {
     environment: Vec<(String, String)>,
 }
 
-/// What a finished command left behind.
+/// The result of a finished command.
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -67,7 +67,7 @@ impl Home {
         }
     }
 
-    /// Runs a command that must succeed and answers with its output.
+    /// Runs a command that must succeed, and returns its output.
     #[track_caller]
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let outcome = self.run(arguments);
@@ -75,13 +75,13 @@ impl Home {
         outcome.stdout
     }
 
-    /// The same, for output in JSON.
+    /// Like `ok`, for JSON output.
     #[track_caller]
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.ok(arguments)).unwrap()
     }
 
-    /// Runs a command that must fail with this code and say all of this.
+    /// Runs a command that must fail with this exit code and print all of `sayings`.
     #[track_caller]
     pub(crate) fn fails(&self, arguments: &[&str], code: i32, sayings: &[&str]) {
         let outcome = self.run(arguments);
@@ -128,26 +128,26 @@ impl Home {
 pub(crate) struct Running {
     child: Child,
     log: Receiver<String>,
-    /// What it printed until it was ready.
+    /// The lines it printed until it was ready.
     pub(crate) greeting: Vec<String>,
     pub(crate) api: String,
     pub(crate) admin: String,
 }
 
 impl Running {
-    /// The first ADMIN key, if this start made it.
+    /// Returns the first ADMIN key, if this start created it.
     pub(crate) fn first_key(&self) -> Option<String> {
         let line =
             self.greeting.iter().find_map(|it| it.strip_prefix("ADMIN key, shown only now: "));
         line.map(str::to_owned)
     }
 
-    /// The status and body that a path of the API answers to this key.
+    /// Sends a GET request to the API with this key, and returns the status and the body.
     pub(crate) fn get(&self, path: &str, key: &str) -> (u16, String) {
         http_get(&self.api, path, &format!("Authorization: Bearer {key}\r\n"))
     }
 
-    /// The same for a body of JSON that is sent.
+    /// Sends a POST request with a JSON body, and returns the status and the body.
     pub(crate) fn post(&self, path: &str, key: &str, body: &str) -> (u16, String) {
         let key =
             if key.is_empty() { String::new() } else { format!("Authorization: Bearer {key}\r\n") };
@@ -166,7 +166,7 @@ impl Running {
         assert!(sent.success());
     }
 
-    /// Waits for a line of the log that says this.
+    /// Waits for a log line that contains `saying`.
     #[track_caller]
     pub(crate) fn wait_for_log(&self, saying: &str) -> String {
         loop {
@@ -178,7 +178,7 @@ impl Running {
         }
     }
 
-    /// Waits until the log has said all of this, in any order.
+    /// Waits until the log has contained all of `sayings`, in any order.
     #[track_caller]
     pub(crate) fn wait_for_all_in_log(&self, mut sayings: Vec<String>) {
         while !sayings.is_empty() {
@@ -188,7 +188,7 @@ impl Running {
         }
     }
 
-    /// Reads the metrics until they have this line, and gives all of them.
+    /// Polls the metrics until they contain `line`, and returns all of them.
     #[track_caller]
     pub(crate) fn wait_for_metric(&self, line: &str) -> String {
         let begun = Instant::now();
@@ -202,7 +202,7 @@ impl Running {
         }
     }
 
-    /// Asks it to stop and waits until it has.
+    /// Sends SIGTERM and waits for the exit.
     pub(crate) fn stop(mut self) -> ExitStatus {
         self.signal("TERM");
         self.child.wait().unwrap()
@@ -220,7 +220,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Ended already is as good as killed.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

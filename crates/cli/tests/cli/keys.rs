@@ -1,4 +1,4 @@
-//! `keys`: made, listed and revoked, at once and for good.
+//! Tests of `keys`: create, list and revoke.
 
 use crate::harness::Home;
 

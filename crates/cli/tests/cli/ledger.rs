@@ -1,4 +1,4 @@
-//! `ledger`: recomputed, and exported line by line.
+//! Tests of `ledger`: verify and export.
 
 use rusqlite::Connection;
 
@@ -24,7 +24,7 @@ fn a_journal_that_was_tampered_with_fails_with_the_difference() {
     home.fails(&["ledger", "verify"], 1, &["difference"]);
 }
 
-/// Changes an amount behind the back of every guard.
+/// Changes an amount after dropping the triggers that protect the journal.
 fn tamper(database: &Connection) {
     let mut triggers = database
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'transfer'")

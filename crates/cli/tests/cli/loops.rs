@@ -1,4 +1,4 @@
-//! Loops beside requests: each panics once, and all of them work again.
+//! Tests that every background loop is restarted after a panic.
 
 use crate::harness::Home;
 
@@ -40,7 +40,7 @@ fn every_loop_that_panics_is_logged_counted_and_starts_again() {
     let panicked = LOOPS.map(|name| format!("the loop `{name}` panicked: a test asked"));
     let started = LOOPS.map(|name| format!("the loop `{name}` starts again"));
     running.wait_for_all_in_log(panicked.into_iter().chain(started).collect());
-    // The control socket answers, and the gauges that housekeeping sets are there.
+    // The control socket answers, and the gauges set by housekeeping exist.
     home.ok(&["accounts", "credit", "default", "1"]);
     let metrics = running.wait_for_metric("ledger_running 1");
     for name in ["housekeeping", "payments"] {

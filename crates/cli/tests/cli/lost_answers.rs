@@ -1,4 +1,4 @@
-//! Commands that move money, whose answers are lost between the service and the command.
+//! Tests of money transfers whose responses are lost between the service and the command.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::harness::Home;
 
-/// Stands between commands and the service's socket, and swallows so many answers.
+/// Proxies the service's socket, and drops the first `swallowed` responses.
 fn swallow_answers(data_dir: &Path, mut swallowed: usize) {
     let (socket, moved) = (data_dir.join("tollgate.sock"), data_dir.join("moved.sock"));
     fs::rename(&socket, &moved).unwrap();

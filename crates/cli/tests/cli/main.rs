@@ -1,4 +1,4 @@
-//! The binary as an operator uses it: real processes, their output and their exit codes.
+//! Tests of the binary: real processes, their output and their exit codes.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
 

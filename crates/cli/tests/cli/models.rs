@@ -1,4 +1,4 @@
-//! `models`: the catalogue, read from files and read again.
+//! Tests of `models`: listing and reloading the catalogue.
 
 use crate::harness::Home;
 
@@ -80,7 +80,7 @@ fn a_pull_refuses_wrong_bytes() {
     let name = "smollm2-135m/SmolLM2-135M-Instruct.Q4_1.gguf";
     let wrong = home.data_dir().join("copy").join(name);
     std::fs::create_dir_all(wrong.parent().unwrap()).unwrap();
-    // Of the right size, and empty: it takes no room on the disk.
+    // A sparse file of the right size, which takes no disk space.
     std::fs::File::create(wrong).unwrap().set_len(98_362_432).unwrap();
     home.fails(&["models", "pull", "smollm2-135m"], 1, &["has another checksum"]);
     assert!(!home.data_dir().join("models").join(name).exists());

@@ -1,4 +1,4 @@
-//! `operator`: links and keys with the operator's rights, apart from the keys of accounts.
+//! Tests of `operator`: links and keys with operator rights, separate from the keys of accounts.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn an_operator_key_operates_and_is_in_the_audit_trail() {
     assert!(trail.contains("create operator key"), "{trail}");
     assert!(trail.contains(&format!("operator key …{}", &secret[secret.len() - 6..])), "{trail}");
 
-    // A stolen key must not make others.
+    // A stolen key must not create others.
     let more = json!({"operation": "create_operator_key", "description": "", "expires": null});
     assert_eq!(operate(&running, secret, &more).0, 400);
     assert_eq!(operate(&running, secret, &json!({"operation": "create_operator_link"})).0, 400);

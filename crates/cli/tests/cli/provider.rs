@@ -1,4 +1,4 @@
-//! A provider of kind `openai` that answers as a test says, and remembers what it was asked.
+//! A test provider of kind `openai` with scripted responses, which records its requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-/// What was asked: the method and path, and the body.
+/// A request: the method and path, and the body.
 pub(crate) type Asked = (String, Value);
 type Answer = Box<dyn Fn(&str, &Value) -> (u16, Value) + Send + Sync>;
 
@@ -16,7 +16,8 @@ pub(crate) struct TestProvider {
 }
 
 impl TestProvider {
-    /// `answer` gets `GET /v1/models` or the like, and the body.
+    /// Starts a provider. `answer` gets the method and path, such as `GET /v1/models`, and the
+    /// body.
     pub(crate) fn start(
         answer: impl Fn(&str, &Value) -> (u16, Value) + Send + Sync + 'static,
     ) -> TestProvider {
@@ -32,7 +33,7 @@ impl TestProvider {
         TestProvider { address, asked }
     }
 
-    /// One that lists `m` and answers calls.
+    /// Starts a provider that lists `m` and answers requests.
     pub(crate) fn healthy() -> TestProvider {
         TestProvider::start(|asked, _| match asked {
             "GET /v1/models" => (200, json!({"data": [{"id": "m", "max_model_len": 4096}]})),
@@ -41,7 +42,7 @@ impl TestProvider {
         })
     }
 
-    /// A configuration with a text model `own` that this provider calls `upstream_id`.
+    /// Returns a configuration with a text model `own`, which this provider calls `upstream_id`.
     pub(crate) fn config(&self, upstream_id: &str, price: &str) -> String {
         format!(
             "[server]\nlisten = \"127.0.0.1:0\"\nadmin_listen = \"127.0.0.1:0\"\n\
@@ -53,7 +54,7 @@ impl TestProvider {
         )
     }
 
-    /// The bodies of calls, oldest first.
+    /// Returns the bodies of POST requests, oldest first.
     pub(crate) fn calls(&self) -> Vec<Value> {
         let asked = self.asked.lock().unwrap();
         let calls = asked.iter().filter(|(path, _)| path.starts_with("POST"));
@@ -85,7 +86,7 @@ fn serve(mut stream: &TcpStream, log: &Mutex<Vec<Asked>>, answer: &Answer) {
     let (status, told) = answer(&asked, &body);
     log.lock().unwrap().push((asked, body));
     let told = told.to_string();
-    // A client that has gone away does not wait for an answer.
+    // The client may have closed the connection.
     let _ = write!(
         stream,
         "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\

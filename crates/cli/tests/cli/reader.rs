@@ -1,4 +1,4 @@
-//! The reader's processes: what they can do, what they cannot, and how they end.
+//! Tests of the reader processes: their abilities, their sandbox and their limits.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use reader::{CallerId, ProcessReader, Program, ReaderError, ask};
 use tokio::runtime::{Builder, Runtime};
 
 const ANN: CallerId = CallerId(1);
-/// Far longer than anything takes; reached only when something hangs.
+/// Far longer than any operation takes; reached only if something hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn runtime() -> Runtime {
@@ -42,7 +42,7 @@ async fn read_for(reader: &ProcessReader, caller: CallerId, text: &str) -> Resul
     outcome.with(&bytes)
 }
 
-/// The processes that this one has started and that have not ended.
+/// Returns the running child processes.
 fn children() -> Vec<String> {
     let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
     let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
@@ -55,14 +55,14 @@ fn children() -> Vec<String> {
     ids.into_iter().filter(is_running).collect()
 }
 
-/// In kilobytes, of one kind.
+/// Returns one memory field of `/proc/<pid>/status`, in kilobytes.
 fn memory_kb(process: &str, kind: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with(kind)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// The processor time of processes that have ended and were waited for.
+/// Returns the CPU time of child processes that have ended and were waited for.
 fn cpu_of_children() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
@@ -70,7 +70,7 @@ fn cpu_of_children() -> Duration {
     Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second())
 }
 
-/// A PDF of forms that each draw the next one many times.
+/// Returns a PDF of nested forms, each of which draws the next one many times.
 fn slow_document() -> Vec<u8> {
     const LEVELS: usize = 9;
     let mut file = b"%PDF-1.7\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n\
@@ -94,7 +94,7 @@ fn slow_document() -> Vec<u8> {
     file
 }
 
-/// A small PNG with a colour profile of so many bytes, packed.
+/// Returns a small PNG with a compressed colour profile of `bytes` bytes.
 fn with_profile(bytes: usize) -> Vec<u8> {
     const AFTER_HEAD: usize = 33;
     let mut packer = ZlibEncoder::new(b"iCCPname\0\0".to_vec(), Compression::fast());
@@ -111,7 +111,7 @@ fn with_profile(bytes: usize) -> Vec<u8> {
     [file, length.to_be_bytes().to_vec(), chunk, sum.sum().to_be_bytes().to_vec(), rest].concat()
 }
 
-/// Written anew as it is.
+/// Returns an order that re-encodes an image without changes.
 fn small_picture() -> Order {
     Order {
         bounds: Bounds { pixels_min: 1, pixels_max: 1_000_000, side_min: 1 },
@@ -133,7 +133,7 @@ fn a_document_is_read_in_a_small_process_that_is_used_again() {
         assert_eq!(read(&reader, "second").await.as_deref(), Ok("second"));
         assert_eq!((before.len(), &before), (1, &children()));
         let own_kb = memory_kb(&before[0], "RssAnon:");
-        // A debug build has twice the addresses to relocate.
+        // A debug build has twice as many relocations.
         let own_kb_max = if cfg!(debug_assertions) { 20_000 } else { 10_000 };
         assert!(own_kb < own_kb_max, "an idle reader holds {own_kb} kB");
         let started = Instant::now();
@@ -283,7 +283,7 @@ fn a_job_ends_with_whoever_asked_for_it() {
     runtime().block_on(async {
         let reader = reader();
         let mut asked = Box::pin(try_to(&reader, probe::Request::Compute));
-        // Polled until there is a process that computes.
+        // Polled until a computing process exists.
         let started = Instant::now();
         while children().is_empty() {
             assert!(started.elapsed() < PATIENCE);

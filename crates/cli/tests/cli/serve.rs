@@ -1,4 +1,4 @@
-//! `serve`: a first start, later ones, and an end in good order.
+//! Tests of `serve`: the first start, later starts, and graceful shutdown.
 
 use std::os::unix::fs::PermissionsExt;
 

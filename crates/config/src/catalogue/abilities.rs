@@ -1,8 +1,8 @@
-//! Checks that the providers of a model can do what its entry announces.
+//! Checks that the providers of a model support the features that its entry declares.
 //!
-//! A key that a provider's protocol has no field for would make every request that uses it fail, or
-//! be passed over in silence; so would a type of model that the provider does not run. Both are
-//! faults of the configuration.
+//! A key without a field in the provider's protocol would make every request that uses it fail, or
+//! would be ignored silently. The same holds for a model type that the provider does not run. Both
+//! are reported as faults of the configuration.
 
 use domain::catalogue::{ModelType, Named};
 
@@ -10,7 +10,7 @@ use crate::fault::Faults;
 use crate::node::{Node, Table, Value};
 use crate::sections::provider::{BUILT_IN, Provider, ProviderKind};
 
-/// A key of a model or, with `word`, one of the values that it may have.
+/// A key of a model or, with `word`, one of the key's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnnouncedKey {
     pub key: &'static str,
@@ -25,7 +25,7 @@ const fn word(key: &'static str, word: &'static str) -> AnnouncedKey {
     AnnouncedKey { key, word: Some(word) }
 }
 
-/// The types of model that providers of a kind run.
+/// Returns the model types that providers of a kind run.
 pub const fn model_types(kind: ProviderKind) -> &'static [ModelType] {
     use ModelType::{Asr, Embedding, Image, Inpaint, Music, Text, Tts, Upscale, Video};
     match kind {
@@ -56,7 +56,7 @@ const NO_VOICE_OR_SPEED: [AnnouncedKey; 6] = [
 ];
 const NO_LANGUAGE: AnnouncedKey = key("supports_language_code");
 const NO_LYRICS_OPTIMIZER: AnnouncedKey = key("supports_lyrics_optimizer");
-/// No protocol hands on pictures, videos or sounds to go by.
+/// No provider protocol forwards reference images, videos or audio.
 const NO_REFERENCES: [AnnouncedKey; 4] = [
     key("per_reference_audio"),
     key("reference_image_min_short_side_pixels"),
@@ -70,7 +70,7 @@ const NO_SOUND_OR_VIDEO: [AnnouncedKey; 4] = [
     word("starts_from", "video"),
 ];
 
-/// What models of a type cannot announce where providers of a kind run them.
+/// Returns the keys that models of a type must not declare if a provider of the kind runs them.
 pub fn unsupported_keys(kind: ProviderKind, model_type: ModelType) -> Vec<AnnouncedKey> {
     let lists: &[&[AnnouncedKey]] = match (model_type, kind) {
         (ModelType::Text, ProviderKind::Anthropic) => &[
@@ -109,7 +109,7 @@ pub fn unsupported_keys(kind: ProviderKind, model_type: ModelType) -> Vec<Announ
     lists.concat()
 }
 
-/// Adds a fault for everything that a model announces and one of its providers cannot do.
+/// Adds a fault for each declared feature that a provider of the model does not support.
 pub(crate) fn check(table: &Table, providers: &[Provider], faults: &Faults) {
     let Some(Node { value: Value::List(models), .. }) = table.get("model") else { return };
     for node in models {
@@ -152,7 +152,7 @@ fn check_model(model: &Table, model_type: ModelType, providers: &[Provider], fau
     }
 }
 
-/// The providers that a model names, each with its place in the file.
+/// Returns the providers that a model names, each with its node.
 fn routes(model: &Table) -> Vec<(&Node, &str)> {
     let further = match model.get("also") {
         Some(Node { value: Value::List(items), .. }) => items.as_slice(),
@@ -183,7 +183,7 @@ fn text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
     }
 }
 
-/// Whether a value promises something: `false`, `0` and empty lists do not.
+/// True if a value enables a feature: `false`, `0` and empty lists do not.
 fn is_announced(node: &Node, word: Option<&str>) -> bool {
     match (&node.value, word) {
         (Value::Flag(flag), _) => *flag,

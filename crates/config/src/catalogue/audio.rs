@@ -1,4 +1,4 @@
-//! The keys of models that speak, listen or make music.
+//! The keys of speech, transcription and music models.
 
 use domain::catalogue::{
     AsrSpec, AudioFormat, Choices, CloningMode, Duration, Lyrics, MusicSpec, Named, Speed, TtsSpec,
@@ -10,33 +10,34 @@ use super::value::{COUNT, COUNT_OR_NONE, count, counts, text_choices, word, word
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
-/// A piece of music longer than a day is a mistake.
+/// One day; a longer piece of music is a mistake.
 const SECONDS: Kind = Kind::Integer { least: 1, most: 86_400 };
 const SPEED: Kind = Kind::Number { least: 0.25, most: 4.0 };
 
-const VOICES: Key = Key::with_default("voices", Kind::Texts, "[]", "Voices callers may ask for.");
+const VOICES: Key =
+    Key::with_default("voices", Kind::Texts, "[]", "Voices that callers may request.");
 const DEFAULT_VOICE: Key = Key::optional(
     "default_voice",
     Kind::Text,
-    "The voice when callers name none; `af_sky` if a speech model has it, and else the first, \
-     unless given.",
+    "The voice if callers send none. Default: `af_sky` if a speech model has it, otherwise the \
+     first.",
 );
 const FORMATS: Key = Key::with_default(
     "formats",
     Kind::Choices(AudioFormat::NAMES),
     "[\"mp3\"]",
-    "Kinds of file it makes.",
+    "Supported file formats.",
 );
 const DEFAULT_FORMAT: Key = Key::optional(
     "default_format",
     Kind::Choice(AudioFormat::NAMES),
-    "The kind when callers name none; the first unless given.",
+    "The format if callers send none. Default: the first.",
 );
 
 pub(super) const TTS_SECTION: Section = Section {
     name: "model of type tts",
     form: Form::Inner,
-    doc: "Further keys of speech models.",
+    doc: "Additional keys of speech models.",
     keys: TTS_KEYS,
 };
 
@@ -49,18 +50,28 @@ pub(super) const TTS_KEYS: &[Key] = &[
         "custom_voice_id",
         Kind::Flag,
         "false",
-        "Whether voice ids of the provider's own are passed on.",
+        "True if voice ids of the provider are forwarded.",
     ),
-    Key::optional("voice_cloning", Kind::Table, "How it clones voices, if it does."),
-    Key::with_default("supports_prompt", Kind::Flag, "false", "Whether it takes a style prompt."),
-    Key::with_default("supports_temperature", Kind::Flag, "false", "Whether it takes one."),
-    Key::with_default("supports_top_p", Kind::Flag, "false", "Whether it takes one."),
+    Key::optional("voice_cloning", Kind::Table, "Voice cloning, for models that support it."),
+    Key::with_default(
+        "supports_prompt",
+        Kind::Flag,
+        "false",
+        "True if the model accepts a style prompt.",
+    ),
+    Key::with_default(
+        "supports_temperature",
+        Kind::Flag,
+        "false",
+        "True if the model accepts `temperature`.",
+    ),
+    Key::with_default("supports_top_p", Kind::Flag, "false", "True if the model accepts `top_p`."),
 ];
 
 pub(super) const CLONING_SECTION: Section = Section {
     name: "model.voice_cloning",
     form: Form::Inner,
-    doc: "How a speech model clones voices.",
+    doc: "Voice cloning of a speech model.",
     keys: CLONING_KEYS,
 };
 
@@ -68,22 +79,27 @@ const CLONING_KEYS: &[Key] = &[
     Key::required(
         "mode",
         Kind::Choice(CloningMode::NAMES),
-        "`zero_shot` sends the sample along each time, `persistent` keeps a voice made from it.",
+        "`zero_shot` sends the sample with each request; `persistent` stores a voice made from it.",
     ),
     Key::with_default(
         "accepted_formats",
         Kind::Choices(AudioFormat::NAMES),
         "[\"mp3\", \"wav\"]",
-        "Kinds of file a sample may be.",
+        "File formats of samples.",
     ),
-    Key::with_default("min_sample_seconds", COUNT, "5", "How long a sample must be."),
-    Key::with_default("retention_days", COUNT, "7", "How long a cloned voice can be used."),
+    Key::with_default(
+        "min_sample_seconds",
+        COUNT,
+        "5",
+        "The minimum length of a sample in seconds.",
+    ),
+    Key::with_default("retention_days", COUNT, "7", "The lifetime of a cloned voice in days."),
 ];
 
 pub(super) const MUSIC_SECTION: Section = Section {
     name: "model of type music",
     form: Form::Inner,
-    doc: "Further keys of music models.",
+    doc: "Additional keys of music models.",
     keys: MUSIC_KEYS,
 };
 
@@ -92,48 +108,57 @@ pub(super) const MUSIC_KEYS: &[Key] = &[
     DEFAULT_VOICE,
     FORMATS,
     DEFAULT_FORMAT,
-    Key::with_default("supports_lyrics", Kind::Flag, "false", "Whether it sings given lyrics."),
-    Key::with_default("lyrics_required", Kind::Flag, "false", "Whether it needs lyrics."),
+    Key::with_default("supports_lyrics", Kind::Flag, "false", "True if the model accepts lyrics."),
+    Key::with_default("lyrics_required", Kind::Flag, "false", "True if the model requires lyrics."),
     Key::with_default(
         "supports_lyrics_optimizer",
         Kind::Flag,
         "false",
-        "Whether it can write the lyrics itself.",
+        "True if the model can write the lyrics itself.",
     ),
-    Key::optional("lyrics_character_limit", COUNT, "How many characters lyrics have at most."),
+    Key::optional("lyrics_character_limit", COUNT, "The maximum length of lyrics in characters."),
     Key::with_default(
         "supports_force_instrumental",
         Kind::Flag,
         "false",
-        "Whether callers may rule out singing.",
+        "True if callers may request music without vocals.",
     ),
-    Key::with_default("supports_loop", Kind::Flag, "false", "Whether it makes seamless loops."),
+    Key::with_default(
+        "supports_loop",
+        Kind::Flag,
+        "false",
+        "True if the model can generate seamless loops.",
+    ),
     Key::with_default(
         "supports_language_code",
         Kind::Flag,
         "false",
-        "Whether callers may name the language.",
+        "True if callers may set the language.",
     ),
-    Key::optional("min_speed", SPEED, "The least speed; give all three speeds or none."),
-    Key::optional("default_speed", SPEED, "The speed when callers send none."),
-    Key::optional("max_speed", SPEED, "The greatest speed."),
+    Key::optional("min_speed", SPEED, "The minimum speed. Set all three speeds or none."),
+    Key::optional("default_speed", SPEED, "The speed if callers send none."),
+    Key::optional("max_speed", SPEED, "The maximum speed."),
     Key::optional(
         "duration_options",
         Kind::Integers { least: 1, most: 86_400 },
-        "The lengths in seconds that callers may ask for; or give the three below.",
+        "The lengths in seconds that callers may request. Alternative to the three keys below.",
     ),
-    Key::optional("min_duration", SECONDS, "The least length in seconds."),
-    Key::optional("max_duration", SECONDS, "The greatest length in seconds."),
-    Key::optional("default_duration", SECONDS, "The length when callers send none."),
-    Key::optional("prompt_character_limit", COUNT, "How many characters a prompt has at most."),
-    Key::optional("min_prompt_length", COUNT_OR_NONE, "How many characters a prompt has at least."),
+    Key::optional("min_duration", SECONDS, "The minimum length in seconds."),
+    Key::optional("max_duration", SECONDS, "The maximum length in seconds."),
+    Key::optional("default_duration", SECONDS, "The length in seconds if callers send none."),
+    Key::optional("prompt_character_limit", COUNT, "The maximum length of a prompt in characters."),
+    Key::optional(
+        "min_prompt_length",
+        COUNT_OR_NONE,
+        "The minimum length of a prompt in characters.",
+    ),
 ];
 
 pub(super) fn asr(reader: &Reader<'_>) -> Option<AsrSpec> {
     Some(AsrSpec { price: price::asr_price(reader)? })
 }
 
-/// The voice that the API names for requests that name none.
+/// Default voice that the API documents for requests without a voice.
 const USUAL_VOICE: &str = "af_sky";
 
 fn with_usual_voice(voices: Choices<String>) -> Choices<String> {

@@ -1,4 +1,4 @@
-//! What `[[model]]` says about models of every type.
+//! The `[[model]]` keys common to all types.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -16,52 +16,61 @@ use crate::reader::Reader;
 const WEIGHT: Kind = Kind::Integer { least: 1, most: 1_000_000 };
 
 pub(super) const KEYS: &[Key] = &[
-    Key::required("id", Kind::Text, "What callers send as `model`."),
-    Key::required("type", Kind::Choice(ModelType::NAMES), "What the model makes or does."),
+    Key::required("id", Kind::Text, "The id that callers send as `model`."),
+    Key::required("type", Kind::Choice(ModelType::NAMES), "The type of the model."),
     Key::required("provider", Kind::Text, "The id of the `[[provider]]` that runs it."),
     Key::optional(
         "upstream_id",
         Kind::Text,
-        "What the provider calls the model; its own id unless given.",
+        "The provider's name of the model. Default: the model's `id`.",
     ),
     Key::with_default(
         "weight",
         WEIGHT,
         "1",
-        "The first route's share of the load, next to the weights in `also`.",
+        "The load share of the first route, relative to the weights in `also`.",
     ),
-    Key::optional("also", Kind::Tables, "Further routes, for failover and weighted balancing."),
+    Key::optional(
+        "also",
+        Kind::Tables,
+        "Additional routes, for failover and weighted load balancing.",
+    ),
     Key::optional(
         "workflow",
         Kind::Path,
-        "What a provider of kind `comfyui` is to do: a file with a workflow in API format, relative \
-         to this one. `{{prompt}}`, `{{negative_prompt}}`, `{{seed}}`, `{{width}}`, `{{height}}`, \
-         `{{steps}}`, `{{cfg_scale}}`, `{{image}}` and others in it are filled in.",
+        "For providers of kind `comfyui`: a file with a workflow in API format, relative to this \
+         file. Placeholders such as `{{prompt}}`, `{{negative_prompt}}`, `{{seed}}`, `{{width}}`, \
+         `{{height}}`, `{{steps}}`, `{{cfg_scale}}` and `{{image}}` are replaced.",
     ),
     Key::required(
         "price",
         Kind::Table,
-        "What it costs; one shape per type. Left out only with `free = true`.",
+        "The price, in the format of the model type. Not needed with `free = true`.",
     ),
     Key::with_default(
         "free",
         Kind::Flag,
         "false",
-        "Offers the model for nothing, without a price.",
+        "Offers the model at no charge, without a `price`.",
     ),
-    Key::optional("name", Kind::Text, "The name people read; the id unless given."),
-    Key::optional("description", Kind::Text, "A sentence for the listing."),
-    Key::optional("source", Kind::Text, "Where the model comes from, such as a web page."),
-    Key::with_default("owned_by", Kind::Text, "\"service\"", "Who the listing says owns it."),
-    Key::optional("created", Kind::Date, "When the model was added."),
+    Key::optional("name", Kind::Text, "The display name. Default: the model's `id`."),
+    Key::optional("description", Kind::Text, "A description for the listing."),
+    Key::optional("source", Kind::Text, "The source of the model, such as a web page."),
+    Key::with_default("owned_by", Kind::Text, "\"service\"", "The owner shown in the listing."),
+    Key::optional("created", Kind::Date, "The date when the model was added."),
     Key::with_default(
         "privacy",
         Kind::Choice(Privacy::NAMES),
         "\"anonymized\"",
-        "What callers are promised: `private` if nobody keeps what they send, `anonymized` if a \
-         third party sees it without knowing them.",
+        "The privacy promised to callers: `private` if content is not retained, `anonymized` if a \
+         third party sees the content but not the caller's identity.",
     ),
-    Key::with_default("offline", Kind::Flag, "false", "Lists the model, but refuses to run it."),
+    Key::with_default(
+        "offline",
+        Kind::Flag,
+        "false",
+        "Lists the model but refuses requests to it.",
+    ),
     Key::with_default("beta", Kind::Flag, "false", "Marks the model as beta in the listing."),
     Key::with_default(
         "uncensored",
@@ -73,29 +82,29 @@ pub(super) const KEYS: &[Key] = &[
         "traits",
         Kind::Texts,
         "[]",
-        "Roles it plays among the models of its type, such as `default` or `fastest`. Callers may \
-         send a role as `model`.",
+        "Traits of the model within its type, such as `default` or `fastest`. Callers may send a \
+         trait as `model`.",
     ),
     Key::with_default(
         "aliases",
         Kind::Texts,
         "[]",
-        "Names of other services' models that it answers to, such as `gpt-4o`.",
+        "Model names of other services that select this model, such as `gpt-4o`.",
     ),
     Key::with_default("model_sets", Kind::Texts, "[]", "Curation tags for the listing."),
     Key::with_default(
         "region_restrictions",
         Kind::Texts,
         "[]",
-        "Countries it may not be used from, as two capital letters.",
+        "Countries from which the model must not be used, as two capital letters.",
     ),
-    Key::optional("deprecation", Kind::Table, "When and how the model goes away."),
+    Key::optional("deprecation", Kind::Table, "The schedule of the model's removal."),
 ];
 
 pub(super) const ROUTE_SECTION: Section = Section {
     name: "model.also",
     form: Form::Inner,
-    doc: "Further routes of a model: `also = [{ provider = \"other\", upstream_id = \"…\" }]`.",
+    doc: "Additional routes of a model: `also = [{ provider = \"other\", upstream_id = \"…\" }]`.",
     keys: ROUTE_KEYS,
 };
 
@@ -104,40 +113,40 @@ const ROUTE_KEYS: &[Key] = &[
     Key::optional(
         "upstream_id",
         Kind::Text,
-        "What that provider calls the model; its own id unless given.",
+        "That provider's name of the model. Default: the model's `id`.",
     ),
-    Key::with_default("weight", WEIGHT, "1", "This route's share of the load."),
+    Key::with_default("weight", WEIGHT, "1", "The load share of this route."),
 ];
 
 pub(super) const DEPRECATION_SECTION: Section = Section {
     name: "model.deprecation",
     form: Form::Inner,
-    doc: "A model on its way out: `deprecation = { date = \"2030-01-01\", replacement = \"…\" }`.",
+    doc: "A scheduled removal: `deprecation = { date = \"2030-01-01\", replacement = \"…\" }`.",
     keys: DEPRECATION_KEYS,
 };
 
 const DEPRECATION_KEYS: &[Key] = &[
-    Key::required("date", Kind::Date, "The date that callers are told."),
+    Key::required("date", Kind::Date, "The deprecation date announced to callers."),
     Key::optional(
         "removes_at",
         Kind::Date,
-        "From when the model no longer answers itself; the date unless given.",
+        "The date from which the model no longer answers. Default: `date`.",
     ),
     Key::optional(
         "starts_at",
         Kind::Date,
-        "From when responses carry a warning; at once unless given.",
+        "The date from which responses carry a warning. Default: immediately.",
     ),
-    Key::optional("replacement", Kind::Text, "The id of the model to use instead."),
+    Key::optional("replacement", Kind::Text, "The id of the replacement model."),
     Key::with_default(
         "auto_remap",
         Kind::Flag,
         "false",
-        "After the removal the replacement answers by itself. Without it callers get 410 Gone.",
+        "Redirects requests to the replacement after the removal. Otherwise callers get 410 Gone.",
     ),
 ];
 
-/// Completes a model around what is special to its type.
+/// Builds a model from the common keys and its type-specific `spec`.
 pub(super) fn read(
     reader: &Reader<'_>,
     spec: Option<ModelSpec>,
@@ -199,7 +208,7 @@ fn deprecation(reader: &Reader<'_>) -> Option<Deprecation> {
     Some(Deprecation { starts_at, date: date?, removes_at: removes_at?, successor })
 }
 
-/// Relative to the file that names it.
+/// Resolves the workflow path relative to the file that names it.
 fn workflow(reader: &Reader<'_>) -> Option<WorkflowFile> {
     let path = reader.path("workflow")?;
     let origin = reader.origin_of("workflow");

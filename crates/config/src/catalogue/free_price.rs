@@ -1,11 +1,11 @@
-//! `free = true`: the price of nothing, in the shape of each type.
+//! `free = true`: a price of zero, in the price format of each type.
 
 use domain::catalogue::ModelType;
 
 use crate::fault::Faults;
 use crate::node::{Node, Table, Value};
 
-/// The entry of a free model with a price of zero; none if the model is not free.
+/// Returns the entry with a price of zero; None if the model is not free.
 pub(super) fn filled_in(table: &Table, model_type: ModelType, faults: &Faults) -> Option<Table> {
     let free = table.get("free").filter(|node| node.value == Value::Flag(true))?;
     if table.get("price").is_some() {
@@ -23,7 +23,7 @@ pub(super) fn filled_in(table: &Table, model_type: ModelType, faults: &Faults) -
     Some(filled_in)
 }
 
-/// The amounts that a price of this type must or may have.
+/// The price keys to set to zero for this type.
 fn amounts_of(model_type: ModelType) -> &'static [&'static str] {
     match model_type {
         ModelType::Text | ModelType::Embedding => {

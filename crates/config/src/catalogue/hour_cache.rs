@@ -1,12 +1,12 @@
-//! The price of caching for an hour where the operator gave none.
+//! The default price of one-hour prompt caching.
 
 use domain::catalogue::{Model, ModelSpec};
 use domain::pricing::{Rate, TokenRates};
 
 use crate::sections::provider::{Provider, ProviderKind};
 
-/// Anthropic bills what is cached for an hour at twice the price of input: models that it may run
-/// cost the same multiple here.
+/// Fills in a missing one-hour cache price for models that an Anthropic provider may run: twice the
+/// input price, the multiple that Anthropic bills.
 pub(crate) fn fill_hour_cache_prices(models: &mut [Model], providers: &[Provider]) {
     let is_anthropic =
         |id: &str| providers.iter().any(|it| it.id == id && it.kind == ProviderKind::Anthropic);

@@ -1,4 +1,4 @@
-//! The keys of models that make, edit or enlarge images.
+//! The keys of image generation, editing and upscaling models.
 
 use domain::catalogue::{
     ImageSpec, InpaintSpec, Named, Quality, Steps, StyleReferences, UpscaleSpec,
@@ -9,38 +9,39 @@ use super::value::{COUNT, COUNT_OR_NONE, count, text_choices, usual_choices};
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
-/// The specification's bound for each side.
+/// The specification's limit of width and height in pixels.
 const SIDE: Kind = Kind::Integer { least: 1, most: 1280 };
 const RESOLUTIONS: Key = Key::with_default(
     "resolutions",
     Kind::Texts,
     "[]",
-    "Resolutions callers may ask for, such as `1K`, `2K` and `4K`.",
+    "Resolutions that callers may request, such as `1K`, `2K` and `4K`.",
 );
 const DEFAULT_RESOLUTION: Key = Key::optional(
     "default_resolution",
     Kind::Text,
-    "The resolution when callers name none; the first unless given.",
+    "The resolution if callers send none. Default: the first.",
 );
 const QUALITIES: Key = Key::with_default(
     "qualities",
     Kind::Choices(Quality::NAMES),
     "[]",
-    "Qualities callers may ask for.",
+    "Qualities that callers may request.",
 );
-/// The default tier of the specification.
+/// Default quality in the specification.
 const QUALITY_USUAL: Quality = Quality::High;
 const DEFAULT_QUALITY: Key = Key::optional(
     "default_quality",
     Kind::Choice(Quality::NAMES),
-    "The quality when callers name none. Default: `high`, or the first where it is not listed.",
+    "The quality if callers send none. Default: `high` if it is listed, otherwise the first.",
 );
 
 pub(super) const IMAGE_SECTION: Section = Section {
     name: "model of type image",
     form: Form::Inner,
-    doc: "Further keys of image models. With `resolutions` callers choose a ratio and a \
-          resolution, with `aspect_ratios` alone a ratio, and without both a width and a height.",
+    doc: "Additional keys of image models. With `resolutions`, callers choose an aspect ratio and \
+          a resolution; with `aspect_ratios` alone, an aspect ratio; without both, a width and a \
+          height.",
     keys: IMAGE_KEYS,
 };
 
@@ -49,23 +50,33 @@ pub(super) const IMAGE_KEYS: &[Key] = &[
         "prompt_character_limit",
         COUNT,
         "7500",
-        "How many characters a prompt has at most.",
+        "The maximum length of a prompt in characters.",
     ),
-    Key::with_default("default_steps", COUNT, "8", "How many steps are taken unless asked for."),
-    Key::with_default("max_steps", COUNT, "50", "How many steps callers may ask for."),
+    Key::with_default(
+        "default_steps",
+        COUNT,
+        "8",
+        "The number of inference steps if callers send none.",
+    ),
+    Key::with_default("max_steps", COUNT, "50", "The maximum number of inference steps."),
     Key::with_default(
         "width_height_divisor",
         Kind::Integer { least: 1, most: 256 },
         "8",
-        "Width and height are multiples of this.",
+        "Width and height must be multiples of this.",
     ),
-    Key::with_default("min_width", SIDE, "64", "The least width callers may ask for, in pixels."),
-    Key::with_default("min_height", SIDE, "64", "The least height callers may ask for, in pixels."),
-    Key::with_default("aspect_ratios", Kind::Texts, "[]", "Ratios callers may ask for."),
+    Key::with_default("min_width", SIDE, "64", "The minimum width in pixels."),
+    Key::with_default("min_height", SIDE, "64", "The minimum height in pixels."),
+    Key::with_default(
+        "aspect_ratios",
+        Kind::Texts,
+        "[]",
+        "Aspect ratios that callers may request.",
+    ),
     Key::optional(
         "default_aspect_ratio",
         Kind::Text,
-        "The ratio when callers name none; the first unless given.",
+        "The aspect ratio if callers send none. Default: the first.",
     ),
     RESOLUTIONS,
     DEFAULT_RESOLUTION,
@@ -75,27 +86,27 @@ pub(super) const IMAGE_KEYS: &[Key] = &[
         "max_style_references",
         COUNT_OR_NONE,
         "0",
-        "How many images callers may give as examples of a style.",
+        "The maximum number of style reference images.",
     ),
     Key::with_default(
         "style_reference_strength",
         Kind::Flag,
         "false",
-        "Whether callers may say how strongly an example counts.",
+        "True if callers may set the strength of a style reference.",
     ),
-    Key::with_default("web_search", Kind::Flag, "false", "Whether it can look things up."),
+    Key::with_default("web_search", Kind::Flag, "false", "True if the model can search the web."),
     Key::with_default(
         "optimize_prompt_thinking",
         Kind::Flag,
         "false",
-        "Whether it thinks about the prompt first.",
+        "True if the model reasons about the prompt first.",
     ),
 ];
 
 pub(super) const INPAINT_SECTION: Section = Section {
     name: "model of type inpaint",
     form: Form::Inner,
-    doc: "Further keys of models that edit images.",
+    doc: "Additional keys of image editing models.",
     keys: INPAINT_KEYS,
 };
 
@@ -104,9 +115,14 @@ pub(super) const INPAINT_KEYS: &[Key] = &[
         "prompt_character_limit",
         COUNT,
         "32768",
-        "How many characters a prompt has at most.",
+        "The maximum length of a prompt in characters.",
     ),
-    Key::with_default("aspect_ratios", Kind::Texts, "[]", "Ratios callers may ask for."),
+    Key::with_default(
+        "aspect_ratios",
+        Kind::Texts,
+        "[]",
+        "Aspect ratios that callers may request.",
+    ),
     RESOLUTIONS,
     DEFAULT_RESOLUTION,
     QUALITIES,
@@ -115,18 +131,18 @@ pub(super) const INPAINT_KEYS: &[Key] = &[
         "combine_images",
         Kind::Flag,
         "false",
-        "Whether several images can be combined into one.",
+        "True if several images can be combined into one.",
     ),
     Key::optional(
         "max_input_images",
         COUNT,
-        "How many images one edit takes; 3 unless given, or 1 without `combine_images`.",
+        "The maximum number of input images per edit. Default: 3, or 1 without `combine_images`.",
     ),
     Key::with_default(
         "single_image_aspect_ratio",
         Kind::Flag,
         "true",
-        "Whether a ratio can be asked for when there is only one image.",
+        "True if callers may request an aspect ratio for a single input image.",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! `price = { … }`: one shape per type of model, read into exact prices.
+//! `price = { … }`: parses the price format of each model type into exact prices.
 
 mod keys;
 
@@ -20,8 +20,8 @@ use crate::key::Section;
 use crate::node::{Table, Value};
 use crate::reader::Reader;
 
-/// The price of a text model, whose output is sold as well: an output price that is missing would
-/// give answers away.
+/// Parses the price of a text model. `output_usd_per_million` is required, because without it
+/// responses would be free.
 pub(super) fn text_price(model: &Reader<'_>) -> Option<TokenPrice> {
     token_price(model, |reader| {
         let name = "output_usd_per_million";
@@ -179,7 +179,7 @@ fn price<'a>(model: &Reader<'a>, section: &'static Section) -> Option<Reader<'a>
     model.table("price", section.keys)
 }
 
-/// Reads an amount: a decimal in quotes, or a table with one amount per currency.
+/// Parses an amount: a decimal in quotes, or a table with one amount per currency.
 fn rate(reader: &Reader<'_>, name: &str, per: Per) -> Option<Rate> {
     let node = reader.node(name)?;
     match node.value {
@@ -193,7 +193,7 @@ fn both(reader: &Reader<'_>, per: Per) -> Option<Rate> {
     let diem = reader.decimal("diem", |text| Price::parse(text, per));
     let usd = usd?;
     let rate = Rate { usd, diem: diem.unwrap_or(usd) };
-    // What is free in one could be had for nothing with the other.
+    // If a price were zero in one currency only, callers could always pay with that currency.
     if (rate.usd == Price::FREE) != (rate.diem == Price::FREE) {
         reader.fault("diem", "`diem` must be zero where `usd` is, and only there");
         return None;
@@ -201,7 +201,7 @@ fn both(reader: &Reader<'_>, per: Per) -> Option<Rate> {
     Some(rate)
 }
 
-/// Amounts by names of the operator's own, each written in either form.
+/// Parses amounts by names that the operator chooses, each in either format.
 fn rates_by_name(reader: &Reader<'_>, name: &str) -> BTreeMap<String, Rate> {
     let Some(node) = reader.node(name) else { return BTreeMap::new() };
     let Value::Table(table) = &node.value else {

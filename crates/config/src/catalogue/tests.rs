@@ -1,4 +1,4 @@
-//! Tests of reading `[[model]]`: TOML in, models or faults with their lines out.
+//! Tests of parsing `[[model]]`: TOML in, models or faults with their lines out.
 
 mod faults;
 mod reading;
@@ -11,7 +11,7 @@ use crate::node::parse;
 
 const PROVIDERS: &[&str] = &["main", "spare"];
 
-/// The models, and the faults as an operator reads them.
+/// Returns the models, and the faults as shown to the operator.
 fn outcome(text: &str) -> (Vec<Model>, String) {
     let faults = Faults::default();
     let table = parse("models.toml", text, &faults);

@@ -13,7 +13,7 @@ use crate::reader::Reader;
 pub(super) const TEXT_SECTION: Section = Section {
     name: "model of type text",
     form: Form::Inner,
-    doc: "Further keys of text models.",
+    doc: "Additional keys of text models.",
     keys: TEXT_KEYS,
 };
 
@@ -22,19 +22,24 @@ pub(super) const TEXT_KEYS: &[Key] = &[
         "tier",
         Kind::Choice(Tier::NAMES),
         "\"M\"",
-        "How big the model is; rate limits go by it.",
+        "The size class of the model, which selects its rate limits.",
     ),
-    Key::required("context_tokens", COUNT, "How many tokens fit, input and output together."),
+    Key::required(
+        "context_tokens",
+        COUNT,
+        "The context size in tokens, input and output together.",
+    ),
     Key::optional(
         "max_completion_tokens",
         COUNT,
-        "How many tokens an answer has at most, thoughts included; also where its caller names no bound.",
+        "The maximum number of tokens of a response, including reasoning. Also the default if \
+         callers send no limit.",
     ),
     Key::with_default(
         "capabilities",
         Kind::Choices(Capability::NAMES),
         "[]",
-        "What the model can do.",
+        "The capabilities of the model.",
     ),
     Key::with_default(
         "quantization",
@@ -46,44 +51,45 @@ pub(super) const TEXT_KEYS: &[Key] = &[
         "reasoning_efforts",
         Kind::Choices(ReasoningEffort::NAMES),
         "[]",
-        "How hard callers may tell it to think. Needs the capability `reasoning_effort`.",
+        "The reasoning efforts that callers may request. Requires the capability \
+         `reasoning_effort`.",
     ),
     Key::optional(
         "default_reasoning_effort",
         Kind::Choice(ReasoningEffort::NAMES),
-        "How hard it thinks when callers do not say; the first of the list unless given.",
+        "The reasoning effort if callers send none. Default: the first of the list.",
     ),
-    Key::optional("max_images", COUNT, "How many images a request may hold."),
-    Key::optional("max_videos", COUNT, "How many videos a request may hold."),
+    Key::optional("max_images", COUNT, "The maximum number of images per request."),
+    Key::optional("max_videos", COUNT, "The maximum number of videos per request."),
     Key::optional(
         "defaults",
         Kind::Table,
-        "Sampling parameters that are sent where callers send none, such as \
-         `{ temperature = \"0.7\" }`. Without an entry here the upstream's own default applies.",
+        "Sampling parameters for requests that do not set them, such as `{ temperature = \"0.7\" \
+         }`. Without an entry the upstream's default applies.",
     ),
     Key::with_default(
         "drop",
         Kind::Choices(ChatField::NAMES),
         "[]",
-        "Fields that the model's upstream is never sent, for models that refuse them. Wins over \
-         `defaults` and over the caller, who is told in `x-service-dropped-parameters`.",
+        "Fields that are never sent to the upstream, for models that refuse them. Takes precedence \
+         over `defaults` and over the caller, who finds them in `x-service-dropped-parameters`.",
     ),
-    Key::optional("default_temperature", TEMPERATURE, "Older name of `defaults.temperature`."),
-    Key::optional("default_top_p", SHARE, "Older name of `defaults.top_p`."),
+    Key::optional("default_temperature", TEMPERATURE, "Deprecated name of `defaults.temperature`."),
+    Key::optional("default_top_p", SHARE, "Deprecated name of `defaults.top_p`."),
     Key::optional(
         "default_frequency_penalty",
         PENALTY,
-        "Older name of `defaults.frequency_penalty`.",
+        "Deprecated name of `defaults.frequency_penalty`.",
     ),
     Key::optional(
         "default_presence_penalty",
         PENALTY,
-        "Older name of `defaults.presence_penalty`.",
+        "Deprecated name of `defaults.presence_penalty`.",
     ),
     Key::optional(
         "default_repetition_penalty",
         REPETITION,
-        "Older name of `defaults.repetition_penalty`.",
+        "Deprecated name of `defaults.repetition_penalty`.",
     ),
 ];
 
@@ -95,21 +101,21 @@ const REPETITION: Kind = Kind::Number { least: 0.0, most: 10.0 };
 pub(super) const DEFAULTS_SECTION: Section = Section {
     name: "model.defaults",
     form: Form::Inner,
-    doc: "The `defaults` of a text model. Numbers may stand in quotes.",
+    doc: "The `defaults` of a text model. Numbers may be in quotes.",
     keys: DEFAULTS_KEYS,
 };
 
 const DEFAULTS_KEYS: &[Key] = &[
-    Key::optional("temperature", TEMPERATURE, "The temperature."),
-    Key::optional("top_p", SHARE, "The share of likely tokens that is drawn from."),
+    Key::optional("temperature", TEMPERATURE, "The sampling temperature."),
+    Key::optional("top_p", SHARE, "The cumulative probability of the tokens to sample from."),
     Key::optional(
         "top_k",
         Kind::Integer { least: 0, most: u32::MAX as i64 },
-        "The number of likely tokens that is drawn from.",
+        "The number of most likely tokens to sample from.",
     ),
-    Key::optional("min_p", SHARE, "The least likelihood, relative to the likeliest token."),
-    Key::optional("min_temp", TEMPERATURE, "The lower end of a dynamic temperature."),
-    Key::optional("max_temp", TEMPERATURE, "The upper end of a dynamic temperature."),
+    Key::optional("min_p", SHARE, "The minimum probability, relative to the most likely token."),
+    Key::optional("min_temp", TEMPERATURE, "The minimum of a dynamic temperature."),
+    Key::optional("max_temp", TEMPERATURE, "The maximum of a dynamic temperature."),
     Key::optional("frequency_penalty", PENALTY, "The frequency penalty."),
     Key::optional("presence_penalty", PENALTY, "The presence penalty."),
     Key::optional("repetition_penalty", REPETITION, "The repetition penalty."),
@@ -119,18 +125,18 @@ const DEFAULTS_KEYS: &[Key] = &[
 pub(super) const EMBEDDING_SECTION: Section = Section {
     name: "model of type embedding",
     form: Form::Inner,
-    doc: "Further keys of embedding models. The price has the shape of a text model's.",
+    doc: "Additional keys of embedding models. The price has the same format as for text models.",
     keys: EMBEDDING_KEYS,
 };
 
 pub(super) const EMBEDDING_KEYS: &[Key] = &[
-    Key::required("dimensions", COUNT, "How many numbers an embedding has."),
-    Key::with_default("max_input_tokens", COUNT, "8192", "How many tokens one input has at most."),
+    Key::required("dimensions", COUNT, "The number of dimensions of an embedding."),
+    Key::with_default("max_input_tokens", COUNT, "8192", "The maximum number of tokens per input."),
     Key::with_default(
         "custom_dimensions",
         Kind::Flag,
         "false",
-        "Whether callers may ask for fewer dimensions.",
+        "True if callers may request fewer dimensions.",
     ),
 ];
 
@@ -179,7 +185,7 @@ fn sampling(reader: &Reader<'_>) -> SamplingDefaults {
     let table = reader.table("defaults", DEFAULTS_KEYS);
     let number = |name: &str| table.as_ref().and_then(|table| table.quotable_number(name));
     let integer = |name: &str| table.as_ref().and_then(|table| table.quotable_integer(name));
-    // A key of the model itself, from before there was the table.
+    // Reads a key of the `defaults` table or its older name on the model itself.
     let either = |name: &str, older: &'static str| {
         let has_both = reader.has(older) && table.as_ref().is_some_and(|table| table.has(name));
         if has_both {

@@ -1,4 +1,4 @@
-//! Values that models have and other sections do not: counts, named words and choices.
+//! Value types used only by models: counts, enum names and choices.
 
 use domain::catalogue::{Choices, Named};
 
@@ -6,13 +6,13 @@ use crate::fault::did_you_mean;
 use crate::key::Kind;
 use crate::reader::Reader;
 
-/// Far beyond any context or limit there is, and far from overflowing a sum.
+/// Far above any real context size or limit, and small enough that sums do not overflow.
 const COUNT_MAX: i64 = 1_000_000_000_000;
 
-/// A whole number from 1.
+/// A whole number of at least 1.
 pub(super) const COUNT: Kind = Kind::Integer { least: 1, most: COUNT_MAX };
 
-/// A whole number from 0.
+/// A whole number of at least 0.
 pub(super) const COUNT_OR_NONE: Kind = Kind::Integer { least: 0, most: COUNT_MAX };
 
 pub(super) fn count(reader: &Reader<'_>, name: &str) -> Option<u64> {
@@ -32,7 +32,8 @@ pub(super) fn words<T: Named>(reader: &Reader<'_>, name: &str) -> Option<Vec<T>>
     Some(reader.choices(name)?.into_iter().filter_map(T::parse).collect())
 }
 
-/// Texts to choose from, with the default that `default_name` gives, or else the first.
+/// Parses a list of strings to choose from. The default is given by `default_name`, or else is the
+/// first.
 pub(super) fn text_choices(
     reader: &Reader<'_>,
     name: &str,
@@ -51,7 +52,7 @@ pub(super) fn text_choices(
     choices
 }
 
-/// The same for words of a closed set.
+/// Like `text_choices`, for values of an enum.
 pub(super) fn word_choices<T: Named + PartialEq + Clone>(
     reader: &Reader<'_>,
     name: &str,
@@ -60,7 +61,7 @@ pub(super) fn word_choices<T: Named + PartialEq + Clone>(
     usual_choices(reader, name, default_name, None)
 }
 
-/// The same, where `usual` comes before the first if it is among them.
+/// Like `word_choices`. Without an explicit default, `usual` is the default if it is listed.
 pub(super) fn usual_choices<T: Named + PartialEq + Clone>(
     reader: &Reader<'_>,
     name: &str,

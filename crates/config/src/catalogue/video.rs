@@ -7,7 +7,7 @@ use super::value::{COUNT, count, word};
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 
-/// What callers may write as `duration`, from the specification.
+/// The `duration` values that the specification allows.
 const DURATIONS: &[&str] = &[
     "2s", "3s", "4s", "5s", "6s", "7s", "8s", "9s", "10s", "11s", "12s", "13s", "14s", "15s",
     "16s", "18s", "20s", "25s", "30s", "1 gen", "Auto",
@@ -18,61 +18,70 @@ const RATIO: Kind = Kind::Number { least: 0.01, most: 100.0 };
 pub(super) const SECTION: Section = Section {
     name: "model of type video",
     form: Form::Inner,
-    doc: "Further keys of video models. An empty list means that callers cannot choose.",
+    doc: "Additional keys of video models. An empty list means that callers have no choice.",
     keys: KEYS,
 };
 
 pub(super) const KEYS: &[Key] = &[
-    Key::required("starts_from", Kind::Choice(VideoKind::NAMES), "What it makes a video from."),
-    Key::with_default("aspect_ratios", Kind::Texts, "[]", "Ratios callers may ask for."),
+    Key::required(
+        "starts_from",
+        Kind::Choice(VideoKind::NAMES),
+        "The input that a video is generated from.",
+    ),
+    Key::with_default(
+        "aspect_ratios",
+        Kind::Texts,
+        "[]",
+        "Aspect ratios that callers may request.",
+    ),
     Key::with_default(
         "resolutions",
         Kind::Texts,
         "[]",
-        "Resolutions callers may ask for, such as `720p`.",
+        "Resolutions that callers may request, such as `720p`.",
     ),
-    Key::required("durations", Kind::Choices(DURATIONS), "Lengths callers may ask for."),
-    Key::with_default("audio", Kind::Flag, "false", "Whether the videos have sound."),
+    Key::required("durations", Kind::Choices(DURATIONS), "Lengths that callers may request."),
+    Key::with_default("audio", Kind::Flag, "false", "True if the videos have sound."),
     Key::with_default(
         "audio_configurable",
         Kind::Flag,
         "false",
-        "Whether callers may switch the sound off.",
+        "True if callers may disable the sound.",
     ),
     Key::with_default(
         "prompt_character_limit",
         COUNT,
         "2500",
-        "How many characters a prompt has at most.",
+        "The maximum length of a prompt in characters.",
     ),
     Key::with_default(
         "image_input",
         Kind::Flag,
         "false",
-        "Whether a text-to-video model also takes a picture to start from.",
+        "True if a text-to-video model also accepts a start image.",
     ),
-    Key::with_default("audio_input", Kind::Flag, "false", "Whether callers may give audio."),
+    Key::with_default("audio_input", Kind::Flag, "false", "True if callers may send audio."),
     Key::with_default(
         "per_reference_audio",
         Kind::Flag,
         "false",
-        "Whether each reference may have audio of its own.",
+        "True if each reference may have its own audio.",
     ),
-    Key::with_default("video_input", Kind::Flag, "false", "Whether callers may give a video."),
+    Key::with_default("video_input", Kind::Flag, "false", "True if callers may send a video."),
     Key::optional(
         "reference_image_min_short_side_pixels",
         COUNT,
-        "How many pixels the short side of a reference image has at least.",
+        "The minimum length of the short side of a reference image in pixels.",
     ),
     Key::optional(
         "reference_image_min_aspect_ratio",
         RATIO,
-        "The least width by height of a reference image.",
+        "The minimum ratio of width to height of a reference image.",
     ),
     Key::optional(
         "reference_image_max_aspect_ratio",
         RATIO,
-        "The greatest width by height of a reference image.",
+        "The maximum ratio of width to height of a reference image.",
     ),
 ];
 

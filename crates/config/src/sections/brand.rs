@@ -1,4 +1,4 @@
-//! `[brand]`: the operator's own name, logo and addresses on the pages that callers see.
+//! `[brand]`: the operator's name, logo and contact addresses on public pages.
 
 use super::HTTP;
 use crate::key::{Form, Key, Kind, Section};
@@ -11,7 +11,7 @@ const LOGO_BYTES_MAX: u64 = 256 * 1024;
 pub const SECTION: Section = Section {
     name: "brand",
     form: Form::One,
-    doc: "The operator's own name, logo and addresses, on the pages that callers see.",
+    doc: "The operator's name, logo and addresses on public pages.",
     keys: &[
         Key::with_default(
             "name",
@@ -22,17 +22,24 @@ pub const SECTION: Section = Section {
         Key::optional(
             "logo",
             Kind::Path,
-            "A picture beside the name: SVG, PNG, JPEG or WebP, at most 256 KiB, shown as a \
-             square. A relative path starts at the folder of this file.",
+            "A logo beside the name: SVG, PNG, JPEG or WebP of at most 256 KiB, shown as a square. \
+             Relative paths start at the folder of this file.",
         ),
         Key::optional(
             "support_email",
             Kind::Text,
-            "The address that callers write to. It is on every page, and in refusals for want of \
-             credit.",
+            "The support address, shown on every page and in errors about insufficient credit.",
         ),
-        Key::optional("terms_url", Kind::Url(HTTP), "The terms of use, linked on every page."),
-        Key::optional("privacy_url", Kind::Url(HTTP), "The privacy notice, linked on every page."),
+        Key::optional(
+            "terms_url",
+            Kind::Url(HTTP),
+            "The URL of the terms of use, linked on every page.",
+        ),
+        Key::optional(
+            "privacy_url",
+            Kind::Url(HTTP),
+            "The URL of the privacy notice, linked on every page.",
+        ),
     ],
 };
 
@@ -63,7 +70,7 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Brand> {
         let message = "`support_email` in [brand] must be an address such as help@example.com";
         reader.fault("support_email", message);
     }
-    // Every key is read, so that all faults are found at once.
+    // All keys are read before an error is returned, so that all faults are reported.
     let logo = logo(reader, vault);
     let (terms_url, privacy_url) = (reader.url("terms_url"), reader.url("privacy_url"));
     Some(Brand { name: name?, logo, support_email, terms_url, privacy_url })
@@ -109,7 +116,7 @@ fn is_address(written: &str) -> bool {
     }
 }
 
-/// The type of a picture, by its first bytes.
+/// Returns the MIME type of an image by its first bytes.
 fn content_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         return Some("image/png");

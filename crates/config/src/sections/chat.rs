@@ -1,4 +1,4 @@
-//! `[chat]`: what every conversation has in common.
+//! `[chat]`: settings for all chats.
 
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
@@ -8,29 +8,29 @@ const SYSTEM_PROMPT_CHARS_MAX: usize = 8_000;
 pub const SECTION: Section = Section {
     name: "chat",
     form: Form::One,
-    doc: "What every conversation has in common.",
+    doc: "Settings for all chats.",
     keys: &[
         Key::with_default(
             "system_prompt",
             Kind::Text,
             "\"Answer helpfully and to the point. Say so when you are not sure.\"",
-            "Stands before the callers' own system prompts, who pay for its tokens and may decline \
-             it with `include_service_system_prompt`. Empty for none.",
+            "Inserted before the callers' own system prompts. Callers pay for its tokens and can \
+             disable it with `include_service_system_prompt`. Empty: no system prompt.",
         ),
         Key::with_default(
             "resolve_media_hosts",
             Kind::Flag,
             "true",
-            "Looks up the hosts of pictures, videos and files that engines are to fetch, and \
-             refuses those that stand for a private address or cannot be found. Set it to false \
-             where this machine cannot look up public names.",
+            "Resolves the hosts of images, videos and files that engines download, and refuses \
+             hosts that cannot be resolved or have a private address. Set it to false if this \
+             machine cannot resolve public names.",
         ),
         Key::with_default(
             "media_domains",
             Kind::Texts,
             "[]",
-            "The only domains, with all below them, from which engines may be asked to fetch \
-             pictures, videos and files. Empty for any public host.",
+            "The domains, including subdomains, from which engines may download images, videos and \
+             files. Empty: any public host.",
         ),
     ],
 };
@@ -39,7 +39,7 @@ pub const SECTION: Section = Section {
 pub struct Chat {
     pub system_prompt: String,
     pub resolve_media_hosts: bool,
-    /// In lower case; any if there is none.
+    /// In lower case. Empty: all domains are allowed.
     pub media_domains: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `[cluster]`: several nodes on one Postgres.
+//! `[cluster]`: several nodes that share one Postgres database.
 
 use std::net::SocketAddr;
 
@@ -9,25 +9,24 @@ use crate::reader::Reader;
 pub const SECTION: Section = Section {
     name: "cluster",
     form: Form::One,
-    doc: "Several nodes on one Postgres: each account is at home at one node at a time, and any node \
-          takes its requests there. Off until an address to listen on is given.",
+    doc: "Several nodes on one Postgres: each account is held by one node at a time, and other \
+          nodes forward its requests there. Disabled unless `listen` is set.",
     keys: &[
         Key::optional(
             "listen",
             Kind::Address,
-            "Where other nodes reach this one, such as `10.0.0.5:8090`. What they send is not \
-             encrypted: keep it in a network of their own.",
+            "The listen address for other nodes, such as `10.0.0.5:8090`. The traffic is not \
+             encrypted: use a private network.",
         ),
         Key::optional(
             "address",
             Kind::Url(HTTP),
-            "The same as a URL for the others, if that is not `http://` and `listen`.",
+            "The URL at which other nodes reach this one. Default: `http://` and `listen`.",
         ),
         Key::optional(
             "node",
             Kind::Text,
-            "What this node is called, and another than all others are; without it, the machine's \
-             name.",
+            "The unique name of this node. Default: the host name of the machine.",
         ),
     ],
 };
@@ -39,7 +38,7 @@ pub struct Cluster {
     pub node: Option<String>,
 }
 
-/// Nothing within if there is one node.
+/// Returns `Some(None)` for a single node, and `None` if a fault was reported.
 pub(crate) fn read(reader: &Reader<'_>) -> Option<Option<Cluster>> {
     let (listen, address, node) =
         (reader.address("listen"), reader.url("address"), reader.text("node"));

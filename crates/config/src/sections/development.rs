@@ -1,4 +1,4 @@
-//! `[development]`: comfort for a first run that production turns off.
+//! `[development]`: conveniences for a first run, to be turned off in production.
 
 use money::Nano;
 
@@ -8,19 +8,19 @@ use crate::reader::Reader;
 pub const SECTION: Section = Section {
     name: "development",
     form: Form::One,
-    doc: "Comfort for a first run; turn it off in production.",
+    doc: "Conveniences for a first run. Disable them in production.",
     keys: &[
         Key::with_default(
             "enabled",
             Kind::Flag,
             "true",
-            "Gives the account `default` a starting credit on the first start.",
+            "Credits the account `default` on the first start.",
         ),
         Key::with_default(
             "starting_credit_usd",
             Kind::Decimal,
             "\"10.00\"",
-            "How much that is, in USD.",
+            "The amount of that credit in USD.",
         ),
     ],
 };

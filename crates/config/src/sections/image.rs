@@ -1,4 +1,4 @@
-//! `[image]`: pictures that are made here.
+//! `[image]`: generated images.
 
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
@@ -8,23 +8,23 @@ const LETTERS_MAX: usize = 16;
 pub const SECTION: Section = Section {
     name: "image",
     form: Form::One,
-    doc: "Pictures that are made here.",
+    doc: "Generated images.",
     keys: &[Key::optional(
         "watermark",
         Kind::Text,
-        "A few letters in a corner of every picture whose caller does not hide them; none where it \
-         is empty. \"AI\" unless given, and none while `[development]` is enabled.",
+        "Text drawn in a corner of every image, unless the caller hides it. Empty: no watermark. \
+         Default: \"AI\", or none while `[development]` is enabled.",
     )],
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// What the operator wrote, if anything.
+    /// The configured watermark; None if the key is absent.
     pub watermark: Option<String>,
 }
 
 impl Image {
-    /// The letters to draw, if any.
+    /// Returns the text to draw as a watermark; None for no watermark.
     pub fn mark(&self, is_development: bool) -> Option<String> {
         let usual = if is_development { "" } else { "AI" };
         let mark = self.watermark.as_deref().unwrap_or(usual).trim();

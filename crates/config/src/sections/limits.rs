@@ -1,4 +1,4 @@
-//! `[limits]`: where rate limits are counted, and who is blocked for failing too often.
+//! `[limits]`: storage of rate limit counters, and blocking of callers with many failures.
 
 use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
@@ -7,22 +7,22 @@ use crate::secret::Secret;
 pub const SECTION: Section = Section {
     name: "limits",
     form: Form::One,
-    doc: "Where rate limits are counted, and who is blocked for failing too often.",
+    doc: "Storage of rate limit counters, and blocking of callers with many failures.",
     keys: &[
         Key::with_default(
             "url",
             Kind::Url(&["memory:", "redis://", "rediss://"]),
             "\"memory:\"",
-            "Where callers without a credential are counted: `memory:` in this process, `redis://…` \
-             (`rediss://…` with TLS) together with other nodes. Accounts and wallets are counted at \
-             home, exactly, in any case.",
+            "The counters of callers without a credential: `memory:` in this process, or \
+             `redis://…` (`rediss://…` with TLS) shared by all nodes. Accounts and wallets are \
+             always counted exactly, by the node that holds them.",
         ),
         Key::with_default(
             "block_failures",
             Kind::Flag,
             "true",
-            "Whether a caller with more than 20 failed requests in 30 seconds is blocked for the \
-             next 30. Switch it off to test a service of your own with bad input.",
+            "Blocks a caller with more than 20 failed requests in 30 seconds for the next 30 \
+             seconds. Disable it to test your own service with invalid input.",
         ),
     ],
 };
@@ -33,11 +33,11 @@ pub struct Limits {
     pub block_failures: bool,
 }
 
-/// Where requests are counted.
+/// The storage of rate limit counters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Counts {
     Memory,
-    /// The whole URL, which may hold a password.
+    /// The whole URL, which may contain a password.
     Redis(Secret),
 }
 

@@ -1,4 +1,4 @@
-//! `[log]`: what the service says while it runs.
+//! `[log]`: format and level of the log.
 
 use crate::fault::did_you_mean;
 use crate::key::{Form, Key, Kind, Section};
@@ -7,19 +7,21 @@ use crate::reader::Reader;
 pub const SECTION: Section = Section {
     name: "log",
     form: Form::One,
-    doc: "What the service says while it runs, on standard error.",
+    doc: "The log, on standard error.",
     keys: &[
         Key::with_default(
             "format",
             Kind::Choice(&["auto", "human", "json"]),
             "\"auto\"",
-            "`auto` is human on a terminal and JSON lines otherwise.",
+            "`human` is text, `json` is one object per line. `auto` is `human` on a terminal and \
+             `json` otherwise.",
         ),
         Key::with_default(
             "level",
             Kind::Text,
             "\"info\"",
-            "error, warn, info, debug or trace, or directives such as \"info,api=debug\".",
+            "The log level: error, warn, info, debug or trace, or directives such as \
+             \"info,api=debug\".",
         ),
     ],
 };
@@ -47,7 +49,7 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Log> {
     Some(Log { format: format?, level: level? })
 }
 
-/// Checked here because the filter itself takes any word for the name of a module.
+/// Checks the level, because the log filter would take an unknown level for a module name.
 fn is_level(reader: &Reader<'_>, written: &str) -> bool {
     const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
     let level_of = |directive: &str| directive.rsplit('=').next().unwrap_or_default().to_owned();

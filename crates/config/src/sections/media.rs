@@ -1,4 +1,4 @@
-//! `[media]`: where generated images, sound and video wait for their owner.
+//! `[media]`: storage of generated images, audio and video until they are retrieved.
 
 use std::path::PathBuf;
 
@@ -9,20 +9,20 @@ use crate::reader::Reader;
 pub const SECTION: Section = Section {
     name: "media",
     form: Form::One,
-    doc: "Where generated images, sound and video wait for their owner.",
+    doc: "Storage of generated images, audio and video until they are retrieved.",
     keys: &[
         Key::with_default(
             "url",
             Kind::Url(&["file:", "s3://"]),
             "\"file:media\"",
-            "`file:` and a directory, relative to the data directory, or `s3://bucket/prefix`. The \
-             credentials for S3 are the environment's: AWS_ACCESS_KEY_ID and its relatives, or what \
-             the machine's role gives.",
+            "`file:` and a directory, relative to the data directory, or `s3://bucket/prefix`. S3 \
+             credentials are taken from the environment (AWS_ACCESS_KEY_ID and related variables) \
+             or from the machine's role.",
         ),
         Key::optional(
             "endpoint",
             Kind::Url(HTTP),
-            "Where S3 is served if not by Amazon, such as \"http://127.0.0.1:9000\".",
+            "The URL of an S3 service other than Amazon's, such as \"http://127.0.0.1:9000\".",
         ),
         Key::optional("region", Kind::Text, "The region of the bucket."),
     ],

@@ -1,4 +1,4 @@
-//! `[[provider]]`: an engine somewhere else, and how to speak to it.
+//! `[[provider]]`: an upstream engine and its protocol.
 
 use std::time::Duration;
 
@@ -7,101 +7,101 @@ use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 use crate::secret::{Secret, Vault};
 
-/// What models call the built-in engine when no `[[provider]]` gives it another name.
+/// The provider id of the built-in engine, unless a `[[provider]]` entry defines another.
 pub const BUILT_IN: &str = "local";
 const ID_CHARS_MAX: usize = 64;
 const CONCURRENCY_MAX: i64 = 100_000;
 const EMBEDDING_INPUTS_MAX: i64 = 100_000;
 const DAY_S: i64 = 86_400;
-/// Set by us or by the protocol itself; an operator's value would break the request.
+/// Set by the service or by the protocol; an operator's value would break the request.
 const HEADERS_RESERVED: &[&str] = &["host", "content-length", "transfer-encoding", "connection"];
 
 pub const SECTION: Section = Section {
     name: "provider",
     form: Form::Many,
-    doc: "An upstream engine. Models name it by its id.",
+    doc: "An upstream engine. Models refer to it by its id.",
     keys: &[
         Key::required(
             "id",
             Kind::Text,
-            "The name models use: lower case letters, digits, `-`, `_`, `.`.",
+            "The id that models refer to: lower case letters, digits, `-`, `_`, `.`.",
         ),
         Key::required(
             "kind",
             Kind::Choice(ProviderKind::NAMES),
-            "The protocol it speaks. `openai` fits vLLM, SGLang, llama.cpp, Ollama and most others; \
-             `local` is the built-in engine.",
+            "The protocol. `openai` fits vLLM, SGLang, llama.cpp, Ollama and most others; `local` \
+             is the built-in engine.",
         ),
         Key::optional(
             "base_url",
             Kind::Url(HTTP),
-            "Where it answers, such as \"http://127.0.0.1:8000/v1\". Every kind but `local` needs it.",
+            "The base URL, such as \"http://127.0.0.1:8000/v1\". Required for every kind except \
+             `local`.",
         ),
-        Key::optional("api_key", Kind::Secret, "What it asks for, as `env:NAME` or `file:path`."),
+        Key::optional("api_key", Kind::Secret, "The API key, as `env:NAME` or `file:path`."),
         Key::with_default(
             "dialect",
             Kind::Choice(Dialect::NAMES),
             "\"vllm\"",
-            "Where servers of kind `openai` differ: which fields they take and how thinking is \
-             asked for.",
+            "The server software of a provider of kind `openai`, which decides the supported \
+             fields and the way to control thinking.",
         ),
         Key::with_default(
             "thinking",
             Kind::Choice(&["budget", "adaptive"]),
             "\"budget\"",
-            "How models of kind `anthropic` are asked to think: with a number of tokens, or as \
-             they see fit.",
+            "The way models of kind `anthropic` are asked to think: with a token budget, or \
+             adaptively.",
         ),
         Key::with_default(
             "cache_system_prompt",
             Kind::Flag,
             "true",
-            "Whether system prompts for the kind `anthropic` are marked as worth caching, unless \
-             the caller marks something itself. What is written to the cache and read from it is \
-             billed at the model's prices for that.",
+            "Marks system prompts for caching, for the kind `anthropic`, unless the caller sets \
+             cache marks. Cache writes and reads are billed at the model's cache prices.",
         ),
         Key::with_default(
             "timeout_s",
             Kind::Seconds { least: 1, most: DAY_S },
             "600",
-            "How long a whole answer may take.",
+            "Timeout of a complete response.",
         ),
         Key::with_default(
             "stream_timeout_s",
             Kind::Seconds { least: 1, most: DAY_S },
             "120",
-            "How long a stream may stay silent, before its first event and between two.",
+            "Timeout before the first event of a stream, and between events.",
         ),
         Key::with_default(
             "connect_timeout_s",
             Kind::Seconds { least: 1, most: 600 },
             "5",
-            "How long connecting may take.",
+            "Timeout of connecting.",
         ),
         Key::with_default(
             "max_concurrency",
             Kind::Integer { least: 1, most: CONCURRENCY_MAX },
             "256",
-            "How many requests it gets at a time; further ones wait.",
+            "The maximum number of concurrent requests. Further requests wait.",
         ),
         Key::with_default(
             "max_embedding_inputs",
             Kind::Integer { least: 1, most: EMBEDDING_INPUTS_MAX },
             "256",
-            "How many texts it embeds in one request; longer lists are split.",
+            "The maximum number of texts per embedding request. Longer lists are split.",
         ),
         Key::with_default(
             "bills_after_hangup",
             Kind::Flag,
             "false",
-            "Whether it charges for an answer that nobody waits for any more; then such answers \
-             are read to their end, so that they are billed in full.",
+            "Set if the provider charges for a response after the client has disconnected. Such \
+             responses are read to the end, so that they are billed in full.",
         ),
         Key::with_default(
             "headers",
             Kind::SecretMap,
             "{}",
-            "Headers for every request. Values may be `env:NAME` or `file:path`.",
+            "Additional headers of every request. Values may be `env:NAME` or `file:path`.",
         ),
     ],
 };
@@ -110,18 +110,18 @@ pub const SECTION: Section = Section {
 pub struct Provider {
     pub id: String,
     pub kind: ProviderKind,
-    /// Without a slash at its end. None for the built-in engine only.
+    /// Without a trailing slash. None for the built-in engine only.
     pub base_url: Option<String>,
     pub api_key: Option<Secret>,
-    /// For providers of kind `openai`.
+    /// Applies to providers of kind `openai`.
     pub dialect: Dialect,
-    /// For providers of kind `anthropic`.
+    /// Applies to providers of kind `anthropic`.
     pub thinking: Thinking,
-    /// For providers of kind `anthropic`.
+    /// Applies to providers of kind `anthropic`.
     pub cache_system_prompt: bool,
-    /// For a whole answer.
+    /// Timeout of a complete response.
     pub timeout: Duration,
-    /// Before the first event of a stream, and between two.
+    /// Timeout before the first event of a stream, and between events.
     pub stream_timeout: Duration,
     pub connect_timeout: Duration,
     pub max_concurrency: usize,
@@ -130,7 +130,7 @@ pub struct Provider {
     pub headers: Vec<(String, Secret)>,
 }
 
-/// The protocol a provider speaks.
+/// The protocol of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderKind {
     OpenAi,
@@ -173,7 +173,7 @@ impl ProviderKind {
         "local",
     ];
 
-    /// The name in the file.
+    /// Returns the name used in the configuration file.
     pub fn name(self) -> &'static str {
         let position = ProviderKind::ALL.iter().position(|kind| *kind == self);
         position.map_or("", |position| ProviderKind::NAMES[position])
@@ -184,7 +184,7 @@ impl ProviderKind {
     }
 }
 
-/// Which server of kind `openai` it is, by the name of its software.
+/// The server software of a provider of kind `openai`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect(&'static str);
 
@@ -196,7 +196,7 @@ impl Dialect {
     }
 }
 
-/// How a model of kind `anthropic` is asked to think.
+/// The way models of kind `anthropic` are asked to think: with a token budget, or adaptively.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
     Budget,
@@ -242,7 +242,7 @@ pub(crate) fn read(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<Provider> {
     })
 }
 
-/// What a kind needs, and what it has no use for.
+/// Reports keys that the kind requires, and keys that belong to another kind.
 fn check_kind(reader: &Reader<'_>, kind: Option<ProviderKind>) {
     let Some(kind) = kind else { return };
     if kind != ProviderKind::Local && !reader.has("base_url") {

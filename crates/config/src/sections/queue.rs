@@ -1,4 +1,4 @@
-//! `[queue]`: music and videos, which are made later.
+//! `[queue]`: music and videos, which are generated asynchronously.
 
 use std::time::Duration;
 
@@ -13,35 +13,35 @@ const TIME: Kind = Kind::Seconds { least: 1, most: DAY_S };
 pub const SECTION: Section = Section {
     name: "queue",
     form: Form::One,
-    doc: "Music and videos, which are queued and made later.",
+    doc: "Queued generation of music and videos.",
     keys: &[
-        Key::with_default("workers", COUNT, "8", "How many jobs are under way at a time."),
+        Key::with_default("workers", COUNT, "8", "The maximum number of running jobs."),
         Key::with_default(
             "running_per_account",
             COUNT,
             "2",
-            "How many jobs of one account are under way at a time. Accounts take turns.",
+            "The maximum number of running jobs per account. Accounts take turns.",
         ),
         Key::with_default(
             "open_per_account",
             COUNT,
             "100",
-            "How many jobs of one account may wait or be under way; more are refused.",
+            "The maximum number of waiting and running jobs per account. Further ones are refused.",
         ),
         Key::with_default(
             "keep_media_s",
             Kind::Seconds { least: 60, most: 90 * DAY_S },
             "86400",
-            "How long a result waits for its owner before it is deleted.",
+            "Time after which an unretrieved result is deleted.",
         ),
         Key::with_default(
             "music_time_s",
             TIME,
             "60",
-            "What callers are told about how long music takes, until 20 jobs of the model have \
-             been measured.",
+            "The execution time of music reported to callers until 20 jobs of the model were \
+             measured.",
         ),
-        Key::with_default("video_time_s", TIME, "180", "The same for videos."),
+        Key::with_default("video_time_s", TIME, "180", "The same as `music_time_s`, for videos."),
     ],
 };
 

@@ -1,4 +1,4 @@
-//! `[rpc]`: the proxy to chain nodes.
+//! `[rpc]`: the proxy to blockchain nodes.
 
 use std::time::Duration;
 
@@ -8,42 +8,42 @@ use crate::key::{Form, Key, Kind, Section};
 use crate::reader::Reader;
 use crate::secret::{Secret, Vault};
 
-/// A credit of a whole US dollar; more is surely a slip.
+/// One US dollar per credit; a higher price is a typing error.
 const PRICE_NANO_MAX: i64 = 1_000_000_000;
 
 pub const SECTION: Section = Section {
     name: "rpc",
     form: Form::One,
-    doc: "The proxy to chain nodes.",
+    doc: "The JSON-RPC proxy to blockchain nodes.",
     keys: &[
         Key::with_default(
             "price_nano_usd_per_credit",
             Kind::Integer { least: 0, most: PRICE_NANO_MAX },
             "625",
-            "What a credit costs, in billionths of a US dollar.",
+            "The price of a credit, in billionths of a US dollar.",
         ),
         Key::optional(
             "hedge_after_ms",
             Kind::Integer { least: 1, most: 60_000 },
-            "A read that took so many milliseconds without an answer is sent to a second node as \
-             well; not set, it is not.",
+            "Sends a read also to a second node if the first has not answered after this many \
+             milliseconds. Default: never.",
         ),
-        Key::optional("networks", Kind::NamedTables, "The networks that are served, by slug."),
+        Key::optional("networks", Kind::NamedTables, "The served networks, by slug."),
     ],
 };
 
 pub const NETWORK_SECTION: Section = Section {
     name: "rpc.networks.<network>",
     form: Form::One,
-    doc: "A network that is served, such as `[rpc.networks.ethereum-mainnet]`.",
+    doc: "A served network, such as `[rpc.networks.ethereum-mainnet]`.",
     keys: &[Key::required(
         "urls",
         Kind::SecretUrls(HTTP),
-        "Its nodes. The first that answers is used; the rest stand in when it fails.",
+        "The URLs of its nodes. The first is used; the others are fallbacks.",
     )],
 };
 
-/// The slugs of the networks the proxy knows.
+/// The slugs of the supported networks.
 pub const NETWORKS: &[&str] = &[
     "arbitrum-mainnet",
     "arbitrum-sepolia",

@@ -1,4 +1,4 @@
-//! `[scrape]`: how pages are fetched for a caller.
+//! `[scrape]`: fetching of web pages for callers.
 
 use std::path::PathBuf;
 
@@ -10,46 +10,45 @@ use crate::reader::Reader;
 pub const SECTION: Section = Section {
     name: "scrape",
     form: Form::One,
-    doc: "How pages are fetched for a caller.",
+    doc: "Fetching of web pages for callers.",
     keys: &[
         Key::with_default(
             "chromium",
             Kind::Text,
             "\"auto\"",
-            "The browser for pages that need one: `auto` looks for it, `off` does without, \
-             or the full path of the program. Without one, pages that scripts build are errors \
-             and cost nothing.",
+            "The browser for pages that need scripts: `auto` searches for it, `off` disables it, \
+             or its full path. Without a browser such pages fail and are not charged.",
         ),
         Key::with_default(
             "sandbox",
             Kind::Flag,
             "true",
-            "Whether the browser confines its pages, for which the kernel must allow user \
-             namespaces. `false` is for containers that have none and confine it themselves.",
+            "Uses the browser's sandbox, for which the kernel must allow user namespaces. Disable \
+             it only in containers that have none and isolate the browser themselves.",
         ),
         Key::with_default(
             "respect_robots",
             Kind::Flag,
             "true",
-            "Whether pages are left alone that a site's robots.txt closes to programs.",
+            "Skips pages that a site's robots.txt disallows.",
         ),
         Key::with_default(
             "price_usd",
             Kind::Decimal,
             "\"0.01\"",
-            "What a page costs, in USD; what fails costs nothing.",
+            "Price per page in USD. Failed pages are not charged.",
         ),
         Key::with_default(
             "document_price_usd",
             Kind::Decimal,
             "\"0.01\"",
-            "What the text of a file costs, in USD.",
+            "Price per parsed document in USD.",
         ),
         Key::with_default(
             "allow_private_addresses",
             Kind::Flag,
             "false",
-            "Lets callers reach addresses of the private network. Only for tests.",
+            "Allows callers to reach private addresses. For tests only.",
         ),
     ],
 };

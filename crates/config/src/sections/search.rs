@@ -1,4 +1,4 @@
-//! `[search]`: who answers when a model looks something up.
+//! `[search]`: the web search provider.
 
 use money::{Per, Price};
 
@@ -10,33 +10,37 @@ use crate::secret::{Secret, Vault};
 pub const SECTION: Section = Section {
     name: "search",
     form: Form::One,
-    doc: "Who answers when a model looks something up on the web.",
+    doc: "The web search provider for models.",
     keys: &[
         Key::with_default(
             "provider",
             Kind::Choice(&["searxng", "brave", "tavily", "off"]),
             "\"off\"",
-            "The search service.",
+            "The search provider.",
         ),
         Key::with_default(
             "price_usd",
             Kind::Decimal,
             "\"0.01\"",
-            "What a search costs, in USD; what fails or finds nothing in a chat costs nothing. A \
-             request for images with `enable_web_search` costs it once, also where the model's \
-             provider searches itself.",
+            "Price per search in USD. In chats, searches that fail or find nothing are not \
+             charged. An image request with `enable_web_search` is charged once, also if the \
+             model's provider searches itself.",
         ),
         Key::with_default(
             "x_price_usd",
             Kind::Decimal,
             "\"0.03\"",
-            "What an answer costs more, in USD, for which a model's provider searched X.",
+            "Surcharge in USD for a response for which the model's provider searched X.",
         ),
-        Key::optional("url", Kind::Url(HTTP), "Where it answers; SearXNG needs it."),
+        Key::optional(
+            "url",
+            Kind::Url(HTTP),
+            "The URL of the search provider. Required for SearXNG.",
+        ),
         Key::optional(
             "api_key",
             Kind::Secret,
-            "Brave and Tavily need one: `env:NAME` or `file:path`.",
+            "The API key, as `env:NAME` or `file:path`. Required for Brave and Tavily.",
         ),
     ],
 };
@@ -45,7 +49,7 @@ pub const SECTION: Section = Section {
 pub struct Search {
     pub service: SearchService,
     pub price: Price,
-    /// Of a search of X by the provider of a model.
+    /// The price of a search of X by a model's provider.
     pub x_price: Price,
 }
 

@@ -1,4 +1,4 @@
-//! `[server]`: where the service listens and what it is called from outside.
+//! `[server]`: listen addresses, public URL, timeouts and limits of connections.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -10,91 +10,93 @@ use crate::reader::Reader;
 pub const SECTION: Section = Section {
     name: "server",
     form: Form::One,
-    doc: "Where the service listens and what it is called from outside.",
+    doc: "Listen addresses, public URL, timeouts and connection limits.",
     keys: &[
         Key::with_default(
             "listen",
             Kind::Address,
             "\"127.0.0.1:8080\"",
-            "The API, the console and the documentation. Port 0 takes a free one.",
+            "The listen address of the API, the console and the documentation. Port 0: any free \
+             port.",
         ),
         Key::with_default(
             "admin_listen",
             Kind::Address,
             "\"127.0.0.1:8081\"",
-            "Health, readiness and metrics. Keep it away from the public network.",
+            "The listen address of health, readiness and metrics. Do not expose it publicly.",
         ),
         Key::optional(
             "public_url",
             Kind::Url(HTTP),
-            "How clients reach the service, when a proxy stands before it. \
-             Without it, http:// and the address it listens on.",
+            "The public URL of the service, if it is behind a proxy. Default: `http://` and \
+             `listen`.",
         ),
         Key::with_default(
             "domains",
             Kind::Texts,
             "[\"localhost:8080\"]",
-            "The hosts that wallet sign-in messages may name, beside that of `public_url`, which alone \
-             counts if this is not set. With https:// before it, a message must say so too.",
+            "The hosts that wallet sign-in messages may name, in addition to the host of \
+             `public_url`. If `public_url` is set and this is not, only the former is accepted. \
+             With `https://` before a host, the message must have it too.",
         ),
         Key::with_default(
             "trusted_proxies",
             Kind::Texts,
             "[]",
-            "Addresses or ranges (10.0.0.0/8) whose X-Forwarded-For header is believed.",
+            "Addresses or ranges (10.0.0.0/8) of proxies whose X-Forwarded-For header is trusted.",
         ),
         Key::optional(
             "country_header",
             Kind::Text,
-            "The header in which those proxies name the caller's country in two letters, such as \
-             `cf-ipcountry`. Without it, `region_restrictions` of models are shown and hold nobody \
-             back.",
+            "The header in which trusted proxies send the caller's country as two letters, such as \
+             `cf-ipcountry`. Without it, `region_restrictions` of models are shown but not \
+             enforced.",
         ),
         Key::optional(
             "host_name",
             Kind::Text,
-            "What answers carry as `x-service-host-name`, for telling nodes apart. Without it, the \
-             machine's own name in development, and no such header otherwise.",
+            "The value of the response header `x-service-host-name`, which identifies the node. \
+             Default: the host name in development, otherwise no header.",
         ),
         Key::with_default(
             "connections_per_address",
             Kind::Integer { least: 1, most: 16_384 },
             "512",
-            "How many connections one address may have open, an IPv6 network of 64 bits counting as \
-             one. Trusted proxies are not bounded.",
+            "The maximum number of open connections per address; an IPv6 /64 network counts as one \
+             address. Trusted proxies are not limited.",
         ),
         Key::with_default(
             "header_timeout_s",
             Kind::Seconds { least: 1, most: 3600 },
             "30",
-            "How long a client may take to send the headers of a request, and how long an HTTP/1.1 \
-             connection may stay open between two requests.",
+            "Timeout for receiving the headers of a request, and for an idle HTTP/1.1 connection \
+             between two requests.",
         ),
         Key::with_default(
             "idle_timeout_s",
             Kind::Seconds { least: 1, most: 3600 },
             "60",
-            "How long an HTTP/2 connection may stay open without a request.",
+            "Timeout of an HTTP/2 connection without requests.",
         ),
         Key::with_default(
             "send_timeout_s",
             Kind::Seconds { least: 1, most: 3600 },
             "30",
-            "How long a client may leave a response unread. An HTTP/2 stream on which less than \
-             16 KiB are accepted in this time is reset, an HTTP/1.1 connection closed.",
+            "Timeout for a client that does not read the response. An HTTP/2 stream that accepts \
+             less than 16 KiB in this time is reset; an HTTP/1.1 connection is closed.",
         ),
         Key::with_default(
             "bodies_max_mb",
             Kind::Integer { least: 64, most: 1_048_576 },
             "512",
-            "The memory that the bodies of all requests under way may take; half of it for one \
-             caller. More is answered with 503.",
+            "The maximum memory in MiB of the bodies of all concurrent requests; one caller may \
+             use half of it. Further requests get 503.",
         ),
         Key::with_default(
             "shutdown_grace_s",
             Kind::Seconds { least: 0, most: 3600 },
             "30",
-            "How long running requests may take to end after SIGTERM.",
+            "Time for running requests to complete after SIGTERM.",
         ),
     ],
 };
@@ -110,18 +112,18 @@ pub struct Server {
     pub country_header: Option<String>,
     pub host_name: Option<String>,
     pub connections_per_address: usize,
-    /// To send the headers of a request.
+    /// Timeout for receiving the headers of a request.
     pub header_timeout: Duration,
-    /// Without a request on an HTTP/2 connection.
+    /// Timeout of an HTTP/2 connection without requests.
     pub idle_timeout: Duration,
-    /// To accept bytes of a response that are ready.
+    /// Timeout for a client to accept response bytes that are ready.
     pub send_timeout: Duration,
-    /// The memory that the bodies of all requests under way may take.
+    /// The maximum memory of the bodies of all concurrent requests, in bytes.
     pub bodies_bytes_max: usize,
     pub shutdown_grace: Duration,
 }
 
-/// Addresses that share their first bits: `10.0.0.0/8`.
+/// A range of IP addresses with a common prefix: `10.0.0.0/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRange {
     first: IpAddr,
@@ -129,7 +131,7 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
-    /// Reads `address/bits`, or a bare address, which is a range of one.
+    /// Parses `address/bits`, or a single address.
     pub fn parse(text: &str) -> Option<AddressRange> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
@@ -163,7 +165,8 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
     let listen = reader.address("listen");
     let admin_listen = reader.address("admin_listen");
     let public_url = reader.url("public_url").map(|url| url.trim_end_matches('/').to_owned());
-    // What the documentation shows is for trying things out, and not for a service with a name.
+    // The default `localhost` domain is for development; a service with a public URL must not
+    // accept it.
     let is_only_named = public_url.is_some() && !reader.has("domains");
     let domains = reader.texts("domains").map(|it| if is_only_named { Vec::new() } else { it });
     let trusted_proxies = trusted_proxies(reader);
@@ -175,7 +178,7 @@ pub(crate) fn read(reader: &Reader<'_>) -> Option<Server> {
     let send_timeout = reader.seconds("send_timeout_s");
     let bodies_max_mb = reader.integer("bodies_max_mb");
     let shutdown_grace = reader.seconds("shutdown_grace_s");
-    // Port 0 asks for any free port, so the same words can mean two listeners.
+    // Port 0 requests any free port, so two listeners may share this address.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
         reader.fault("admin_listen", "`admin_listen` must differ from `listen` in [server]");
     }

@@ -1,4 +1,4 @@
-//! `[store]`: where accounts, keys and money are kept.
+//! `[store]`: the database of accounts, keys and balances.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::secret::Secret;
 pub const SECTION: Section = Section {
     name: "store",
     form: Form::One,
-    doc: "Where accounts, keys and money are kept.",
+    doc: "The database of accounts, keys and balances.",
     keys: &[
         Key::with_default(
             "url",
@@ -22,8 +22,8 @@ pub const SECTION: Section = Section {
             "keep_usage_days",
             Kind::Integer { least: 0, most: 36_500 },
             "0",
-            "Single usage rows older than this are dropped; 0 keeps them for ever. Balances, the \
-             journal and the sums of each day stay in any case.",
+            "Deletes individual usage rows older than this number of days. 0: never. Balances, the \
+             journal and daily totals are always kept.",
         ),
     ],
 };
@@ -31,16 +31,16 @@ pub const SECTION: Section = Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     pub location: StoreLocation,
-    /// None keeps every usage row.
+    /// None: usage rows are kept forever.
     pub keep_usage_days: Option<i64>,
 }
 
-/// Where the database is.
+/// The location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreLocation {
     /// A file, relative to the data directory.
     Sqlite(PathBuf),
-    /// The whole URL, which may hold a password.
+    /// The whole URL, which may contain a password.
     Postgres(Secret),
 }
 

@@ -1,4 +1,4 @@
-//! `[[tier]]`: rate limits of the operator's own, for the accounts put under them.
+//! `[[tier]]`: rate limit tiers defined by the operator.
 
 use domain::catalogue::Tier as ModelTier;
 use domain::limits::tiers::{Allowed, BuiltIn, LimitClass, Tier};
@@ -11,36 +11,44 @@ const PER_MINUTE: Kind = Kind::Integer { least: 0, most: 1_000_000_000_000 };
 pub const SECTION: Section = Section {
     name: "tier",
     form: Form::Many,
-    doc: "Rate limits of your own. `tollgate accounts tier NAME ID` puts an account under them. \
-          A tier called `default` replaces the limits that everybody begins with.",
+    doc: "Your own rate limits. `tollgate accounts tier NAME ID` assigns them to an account. A \
+          tier named `default` replaces the limits of new accounts.",
     keys: &[
-        Key::required("id", Kind::Text, "What the tier is called."),
+        Key::required("id", Kind::Text, "The name of the tier."),
         Key::with_default(
             "like",
             Kind::Choice(BuiltIn::NAMES),
             "\"default\"",
-            "The tier whose limits hold for whatever is not given here.",
+            "The tier whose limits apply to keys that are absent here.",
         ),
-        Key::optional("text_xs_requests", PER_MINUTE, "Requests a minute to a model of tier XS."),
-        Key::optional("text_xs_tokens", PER_MINUTE, "Tokens a minute on a model of tier XS."),
-        Key::optional("text_s_requests", PER_MINUTE, "Requests a minute to a model of tier S."),
-        Key::optional("text_s_tokens", PER_MINUTE, "Tokens a minute on a model of tier S."),
-        Key::optional("text_m_requests", PER_MINUTE, "Requests a minute to a model of tier M."),
-        Key::optional("text_m_tokens", PER_MINUTE, "Tokens a minute on a model of tier M."),
-        Key::optional("text_l_requests", PER_MINUTE, "Requests a minute to a model of tier L."),
-        Key::optional("text_l_tokens", PER_MINUTE, "Tokens a minute on a model of tier L."),
-        Key::optional("image_requests", PER_MINUTE, "Requests a minute to a model for images."),
-        Key::optional("audio_requests", PER_MINUTE, "Requests a minute to a model for speech."),
-        Key::optional("embedding_requests", PER_MINUTE, "Requests a minute for embeddings."),
-        Key::optional("queue_requests", PER_MINUTE, "Videos or pieces of music queued a minute."),
-        Key::optional("retrieve_requests", PER_MINUTE, "Retrievals of queued media a minute."),
-        Key::optional("augment_requests", PER_MINUTE, "Searches and scrapes a minute."),
-        Key::optional("crypto_rpc_requests", PER_MINUTE, "Calls a minute to chain nodes."),
-        Key::optional("general_requests", PER_MINUTE, "Everything else, a minute."),
+        Key::optional("text_xs_requests", PER_MINUTE, "Requests per minute to a model of tier XS."),
+        Key::optional("text_xs_tokens", PER_MINUTE, "Tokens per minute on a model of tier XS."),
+        Key::optional("text_s_requests", PER_MINUTE, "Requests per minute to a model of tier S."),
+        Key::optional("text_s_tokens", PER_MINUTE, "Tokens per minute on a model of tier S."),
+        Key::optional("text_m_requests", PER_MINUTE, "Requests per minute to a model of tier M."),
+        Key::optional("text_m_tokens", PER_MINUTE, "Tokens per minute on a model of tier M."),
+        Key::optional("text_l_requests", PER_MINUTE, "Requests per minute to a model of tier L."),
+        Key::optional("text_l_tokens", PER_MINUTE, "Tokens per minute on a model of tier L."),
+        Key::optional("image_requests", PER_MINUTE, "Requests per minute to an image model."),
+        Key::optional(
+            "audio_requests",
+            PER_MINUTE,
+            "Requests per minute to a speech or transcription model.",
+        ),
+        Key::optional(
+            "embedding_requests",
+            PER_MINUTE,
+            "Requests per minute to an embedding model.",
+        ),
+        Key::optional("queue_requests", PER_MINUTE, "Videos or pieces of music queued per minute."),
+        Key::optional("retrieve_requests", PER_MINUTE, "Retrievals of queued media per minute."),
+        Key::optional("augment_requests", PER_MINUTE, "Searches and scrapes per minute."),
+        Key::optional("crypto_rpc_requests", PER_MINUTE, "Calls per minute to blockchain nodes."),
+        Key::optional("general_requests", PER_MINUTE, "All other requests per minute."),
     ],
 };
 
-/// The keys that bound requests alone.
+/// Keys that limit requests only.
 const COUNTED: [(&str, LimitClass); 10] = [
     ("image_requests", LimitClass::Image),
     ("audio_requests", LimitClass::Audio),
@@ -54,7 +62,7 @@ const COUNTED: [(&str, LimitClass); 10] = [
     ("general_requests", LimitClass::General),
 ];
 
-/// The keys of text models, which bound tokens too.
+/// Keys of text models, which limit requests and tokens.
 const MEASURED: [(&str, &str, ModelTier); 4] = [
     ("text_xs_requests", "text_xs_tokens", ModelTier::Xs),
     ("text_s_requests", "text_s_tokens", ModelTier::S),
@@ -64,7 +72,7 @@ const MEASURED: [(&str, &str, ModelTier); 4] = [
 
 pub(crate) fn read(reader: &Reader<'_>) -> Option<Tier> {
     let (id, like) = (reader.text("id"), reader.choice("like"));
-    // Every key is read before one is missed, so that all faults are found.
+    // All keys are read before an error is returned, so that all faults are reported.
     let bounds = SECTION.keys.iter().filter(|key| key.kind == PER_MINUTE);
     let bounds: Vec<_> = bounds.map(|key| (key.name, reader.integer(key.name))).collect();
     let bound = |name: &str| {

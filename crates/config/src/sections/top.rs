@@ -11,6 +11,6 @@ pub const SECTION: Section = Section {
         Kind::Texts,
         "[]",
         "Further files with `[[model]]` and `[[provider]]` entries, such as \"models/*.toml\". \
-         Paths are relative to this file; `*` stands for any part of a file's name.",
+         Paths are relative to this file; `*` matches any part of a file name.",
     )],
 };

@@ -1,4 +1,4 @@
-//! `[x402]`: being paid in USDC by wallets that have no account.
+//! `[x402]`: payments in USDC by wallets without an account.
 
 use std::time::Duration;
 
@@ -11,156 +11,167 @@ use crate::secret::{Secret, Vault};
 
 /// Chain ids are positive and fit the signed messages of EIP-155.
 const CHAIN_ID_MAX: i64 = i64::MAX;
-/// Hours on Base; whoever waits longer waits for something else.
+/// Several hours on Base; a higher value is a typing error.
 const CONFIRMATIONS_MAX: i64 = 10_000;
-/// A thousand dollars for a transfer; more is surely a slip.
+/// About a thousand dollars per transfer; a higher price is a typing error.
 const GAS_PRICE_GWEI_MAX: i64 = 10_000;
 
 pub const SECTION: Section = Section {
     name: "x402",
     form: Form::One,
-    doc: "Being paid in USDC by wallets that have no account. Off until an address to pay to is given.",
+    doc: "Payments in USDC by wallets without an account. Disabled unless a receiving address is \
+          set.",
     keys: &[
-        Key::optional(
-            "pay_to_evm",
-            Kind::Text,
-            "The address on Base that receives payments, 0x and 40 digits.",
-        ),
-        Key::optional("pay_to_solana", Kind::Text, "The address on Solana that receives payments."),
-        Key::with_default("minimum_usd", Kind::Decimal, "\"5\"", "The smallest top-up, in USD."),
-        Key::with_default("maximum_usd", Kind::Decimal, "\"10000\"", "The largest top-up, in USD."),
+        Key::optional("pay_to_evm", Kind::Text, "The receiving address on Base, 0x and 40 digits."),
+        Key::optional("pay_to_solana", Kind::Text, "The receiving address on Solana."),
+        Key::with_default("minimum_usd", Kind::Decimal, "\"5\"", "The minimum top-up in USD."),
+        Key::with_default("maximum_usd", Kind::Decimal, "\"10000\"", "The maximum top-up in USD."),
         Key::with_default(
             "settle",
             Kind::Choice(&["facilitator", "direct"]),
             "\"facilitator\"",
-            "`facilitator` lets a service put payments on the chain; `direct` does it from here.",
+            "`facilitator` settles payments through a facilitator service; `direct` settles them \
+             from this service.",
         ),
-        Key::optional("facilitator_url", Kind::Url(HTTP), "The facilitator, when it settles."),
+        Key::optional(
+            "facilitator_url",
+            Kind::Url(HTTP),
+            "The URL of the facilitator. Required with `settle = \"facilitator\"`.",
+        ),
         Key::optional(
             "evm_rpc_url",
             Kind::SecretUrl(HTTP),
-            "A node of the EVM chain. What was paid is read from it, whoever settles.",
+            "The URL of a node of the EVM chain. Payments are verified with it in both settlement \
+             methods.",
         ),
         Key::optional(
             "evm_rpc_urls",
             Kind::SecretUrls(HTTP),
-            "More nodes of the EVM chain, of other providers. All of them must show a payment before it is credited.",
+            "URLs of further nodes of the EVM chain, of other providers. All of them must show a \
+             payment before it is credited.",
         ),
         Key::optional(
             "evm_relayer_key",
             Kind::Secret,
-            "The key that pays gas when settling directly: 0x and 64 digits.",
+            "The private key that pays gas for direct settlement: 0x and 64 digits.",
         ),
         Key::optional(
             "solana_rpc_url",
             Kind::SecretUrl(HTTP),
-            "A node of Solana. What was paid is read from it, whoever settles.",
+            "The URL of a Solana node. Payments are verified with it in both settlement methods.",
         ),
         Key::optional(
             "solana_fee_payer_key",
             Kind::Secret,
-            "The key that pays fees when settling directly: base58, `hex:` and a seed, or `file:id.json`.",
+            "The private key that pays fees for direct settlement: base58, `hex:` and a seed, or \
+             `file:id.json`.",
         ),
         Key::optional(
             "solana_fee_payer",
             Kind::Text,
-            "The facilitator's address that pays fees on Solana; `tollgate doctor` tells it.",
+            "The facilitator's address that pays fees on Solana; `tollgate doctor` shows it.",
         ),
         Key::with_default(
             "asset_evm",
             Kind::Text,
             "\"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913\"",
-            "The token that is accepted on the EVM chain; USDC on Base unless changed.",
+            "The accepted token on the EVM chain. Default: USDC on Base.",
         ),
         Key::with_default(
             "asset_evm_name",
             Kind::Text,
             "\"USD Coin\"",
-            "The token's name in what payers sign (EIP-712).",
+            "The token's name in signed authorizations (EIP-712).",
         ),
         Key::with_default(
             "asset_evm_version",
             Kind::Text,
             "\"2\"",
-            "The token's version in what payers sign (EIP-712).",
+            "The token's version in signed authorizations (EIP-712).",
         ),
         Key::with_default(
             "asset_solana",
             Kind::Text,
             "\"EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v\"",
-            "The token that is accepted on Solana; USDC unless changed.",
+            "The accepted token on Solana. Default: USDC.",
         ),
         Key::with_default(
             "chain_id",
             Kind::Integer { least: 1, most: CHAIN_ID_MAX },
             "8453",
-            "The EVM chain; Base unless changed.",
+            "The id of the EVM chain. Default: Base.",
         ),
         Key::with_default(
             "evm_confirmations",
             Kind::Integer { least: 1, most: CONFIRMATIONS_MAX },
             "1",
-            "Blocks that must stand on a payment, its own included, before it is credited.",
+            "The number of confirmations, including the payment's own block, before it is \
+             credited.",
         ),
         Key::with_default(
             "recheck_after_s",
             Kind::Seconds { least: 1, most: 3600 },
             "60",
-            "How long after its credit a payment is first looked up again, and then at 3, 10, 30 and 60 times that age: a chain may take back what it showed.",
+            "Time between crediting a payment and its first recheck on the chain; further rechecks \
+             follow at 3, 10, 30 and 60 times this age, because a chain may be reorganized.",
         ),
         Key::with_default(
             "gas_price_max_gwei",
             Kind::Integer { least: 1, most: GAS_PRICE_GWEI_MAX },
             "50",
-            "The most that the relayer pays for a unit of gas, in billionths of the chain's coin.",
+            "The maximum gas price that the relayer pays, in gwei.",
         ),
         Key::with_default(
             "gas_max_per_hour",
             Kind::Decimal,
             "\"0.1\"",
-            "The most that the relayer offers for gas in an hour, in the chain's coin. Payments wait beyond it, and the log says so.",
+            "The maximum amount that the relayer offers for gas per hour, in the chain's coin. \
+             Further payments wait, with a log message.",
         ),
         Key::with_default(
             "solana_fees_max_per_hour",
             Kind::Decimal,
             "\"0.1\"",
-            "The most that the fee payer offers for fees in an hour, in SOL. Payments wait beyond it, and the log says so.",
+            "The maximum amount that the fee payer offers for fees per hour, in SOL. Further \
+             payments wait, with a log message.",
         ),
         Key::with_default(
             "replace_after_s",
             Kind::Seconds { least: 1, most: 3600 },
             "30",
-            "How long the relayer's transaction may wait to be mined before one with the same number and a higher fee, at most `gas_price_max_gwei`, takes its place.",
+            "Time that the relayer's transaction may wait to be mined. After that it is replaced \
+             with a higher fee, of at most `gas_price_max_gwei`.",
         ),
         Key::with_default(
             "solana_cluster",
             Kind::Choice(&["mainnet", "devnet"]),
             "\"mainnet\"",
-            "The cluster of Solana.",
+            "The Solana cluster.",
         ),
         Key::with_default(
             "solana_commitment",
             Kind::Choice(&["confirmed", "finalized"]),
             "\"confirmed\"",
-            "How sure a payment on Solana must be before it is credited.",
+            "The commitment level of a payment on Solana before it is credited.",
         ),
         Key::with_default(
             "timeout_s",
             Kind::Seconds { least: 30, most: 3600 },
             "300",
-            "How long payers let their authorizations live: `maxTimeoutSeconds`.",
+            "The lifetime of payers' authorizations: `maxTimeoutSeconds`.",
         ),
         Key::with_default(
             "settle_wait_s",
             Kind::Seconds { least: 1, most: 300 },
             "60",
-            "How long a top-up waits for the chain before it is told that its payment is pending.",
+            "Time that a top-up request waits for settlement before it is reported as pending.",
         ),
         Key::with_default(
             "top_ups_per_minute",
             Kind::Integer { least: 1, most: 1_000_000 },
             "10",
-            "Top-ups a minute from one address, paid or not: whoever pays is not known before.",
+            "The maximum number of top-ups per minute from one address, paid or not, because the \
+             payer is unknown before the payment is verified.",
         ),
     ],
 };
@@ -173,19 +184,19 @@ pub struct X402 {
     pub maximum: Nano,
     pub settle: Settle,
     pub facilitator_url: Option<String>,
-    /// How long payers let their authorizations live.
+    /// The lifetime of payers' authorizations (`maxTimeoutSeconds`).
     pub timeout: Duration,
-    /// How long a top-up waits for the chain.
+    /// Time that a top-up request waits for settlement on the chain.
     pub settle_wait: Duration,
-    /// How long after its credit a payment is looked up again.
+    /// Time between crediting a payment and its first recheck on the chain.
     pub recheck_after: Duration,
-    /// From one address.
+    /// Limit per client address.
     pub top_ups_per_minute: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvmPayments {
-    /// None: not offered.
+    /// None: payments on the EVM chain are not offered.
     pub pay_to: Option<String>,
     pub asset: String,
     pub asset_name: String,
@@ -193,29 +204,29 @@ pub struct EvmPayments {
     pub chain_id: u64,
     pub confirmations: u64,
     pub gas_price_max_gwei: u64,
-    /// In the chain's coin.
+    /// In the chain's native coin.
     pub gas_max_per_hour: Nano,
-    /// How long a transaction may wait to be mined.
+    /// Time that a transaction may wait to be mined before it is replaced with a higher fee.
     pub replace_after: Duration,
     pub rpc_url: Option<Secret>,
-    /// Nodes that must agree with the first.
+    /// Further nodes that must confirm a payment in addition to `rpc_url`.
     pub rpc_urls: Vec<Secret>,
     pub relayer_key: Option<Secret>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SolanaPayments {
-    /// None: not offered.
+    /// None: payments on Solana are not offered.
     pub pay_to: Option<String>,
     pub asset: String,
     pub cluster: Cluster,
     pub commitment: Commitment,
     pub rpc_url: Option<Secret>,
-    /// When settling directly.
+    /// Used for direct settlement.
     pub fee_payer_key: Option<Secret>,
     /// In SOL.
     pub fees_max_per_hour: Nano,
-    /// When a facilitator settles.
+    /// Used for settlement by a facilitator.
     pub fee_payer: Option<String>,
 }
 
@@ -324,7 +335,7 @@ fn solana(reader: &Reader<'_>, vault: &Vault<'_>) -> Option<SolanaPayments> {
     })
 }
 
-/// Only the form is checked here; the checksum is the wallet code's business.
+/// Checks the form only. The wallet code verifies the checksum.
 fn evm_address(reader: &Reader<'_>, name: &str) -> Option<String> {
     let written = reader.text(name)?;
     let digits = written.strip_prefix("0x").unwrap_or_default();
@@ -349,7 +360,7 @@ fn solana_address(reader: &Reader<'_>, name: &str) -> Option<String> {
     fits.then_some(written)
 }
 
-/// What settling needs, for each chain that payments are taken on.
+/// Reports keys that settlement requires on each enabled chain.
 fn check_settlement(reader: &Reader<'_>, settle: Settle) {
     let need = |pay_to: &str, needed: &[&str]| {
         for name in needed {

@@ -1,4 +1,4 @@
-//! The operator's own name, logo and addresses.
+//! Tests of the operator's name, logo and addresses.
 
 use super::Scene;
 
@@ -20,7 +20,7 @@ fn a_logo_is_read_beside_the_file_that_names_it() {
     assert_eq!((plain.name.as_str(), plain.logo), ("Tollgate", None));
 }
 
-/// The faults as an operator who stands in the folder would see them.
+/// Returns the faults with paths relative to the folder.
 #[track_caller]
 fn faults(scene: &Scene) -> String {
     scene.relative(&scene.read().unwrap_err())

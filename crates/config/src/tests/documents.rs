@@ -1,4 +1,4 @@
-//! What is printed about the keys agrees with what is read.
+//! Tests that the printed documentation of keys matches the parser.
 
 use super::Scene;
 use crate::document::{reference, template};
@@ -40,7 +40,7 @@ fn has_default(header: &str, setting: &str) -> bool {
     matches!(key.otherwise, Otherwise::Default(_))
 }
 
-/// Refresh with `tollgate config reference > docs/config.md`.
+/// Regenerate with `tollgate config reference > docs/config.md`.
 #[test]
 fn the_reference_in_the_documentation_is_fresh() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/config.md");

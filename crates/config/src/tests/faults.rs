@@ -1,4 +1,4 @@
-//! Everything that is wrong is said, with its place and the nearest right name.
+//! Tests that every fault is reported with its line and the most similar valid name.
 
 use expect_test::{Expect, expect};
 

@@ -1,4 +1,4 @@
-//! Default < file < environment < flags, and each value remembers who gave it.
+//! Tests of the precedence of layers (default < file < environment < flags) and of origins.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The tree under the reader: any text is read without a panic, and lines are right.
+//! Tests of the TOML tree: parsing never panics, and line numbers are right.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Secrets come by reference and never show.
+//! Tests that secrets are resolved from references and never shown.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Rate limits of the operator's own.
+//! Tests of rate limit tiers defined by the operator.
 
 use domain::catalogue::Tier as ModelTier;
 use domain::limits::tiers::{Allowed, LimitClass};

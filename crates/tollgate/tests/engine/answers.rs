@@ -1,4 +1,4 @@
-//! What it answers: chats, embeddings and sound, and what it refuses.
+//! Tests of the engine's responses: chats, embeddings and audio, and refusals.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ fn it_answers_on_its_socket_and_ends_with_its_standard_input() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::start(folder.path());
     assert_eq!(engine.get("/health"), json!({"status": "ok", "models": [], "gpus": []}));
-    // Whoever may connect may use the models without paying.
+    // Every process that can connect can use the models without paying.
     let mode = std::fs::metadata(engine.socket()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     engine.end();
@@ -87,7 +87,7 @@ fn texts_are_embedded() {
     engine.end();
 }
 
-/// Speaks a sentence and hears it again, in two formats.
+/// Synthesizes a sentence and transcribes it again.
 #[test]
 fn what_is_spoken_is_understood() {
     let engine = Engine::start(&models_dir());
@@ -98,7 +98,7 @@ fn what_is_spoken_is_understood() {
     });
     let mut stream = engine.connect();
     let body = spoken.to_string();
-    // Without chunks the body is the sound itself.
+    // With HTTP/1.0 the body is not chunked.
     let head = format!("POST /v1/audio/speech HTTP/1.0\r\nContent-Length: {}\r\n\r\n", body.len());
     stream.write_all((head + &body).as_bytes()).unwrap();
     let mut answer = Vec::new();

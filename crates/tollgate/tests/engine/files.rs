@@ -1,4 +1,4 @@
-//! GGUF files of the operator's own: named by their stem or their path, whole or broken.
+//! Tests of the operator's own GGUF files: by file name or path, valid or broken.
 
 use std::io::Read;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn any_gguf_answers_by_its_name_in_the_folder_and_by_its_path_elsewhere() {
     engine.end();
 }
 
-/// Writes a file that is the model with a change to its bytes.
+/// Writes a copy of the model file with modified bytes.
 fn spoiled(folder: &Path, name: &str, spoil: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = std::fs::read(gguf()).unwrap();
     spoil(&mut bytes);
@@ -40,12 +40,12 @@ fn a_broken_file_is_told_as_such_and_harms_nothing_else() {
     spoiled(path, "last", |bytes| bytes.truncate(bytes.len() - 1));
     spoiled(path, "empty", Vec::clear);
     spoiled(path, "page", |bytes| *bytes = b"<!DOCTYPE html><p>Not found</p>".to_vec());
-    // The type of the first value is none.
+    // Makes the type of the first value invalid.
     spoiled(path, "wild", |bytes| bytes[24..60].fill(0xff));
     let engine = Engine::start(path);
     let process = engine.process.id();
     for name in ["half", "head", "last", "empty", "page", "wild"] {
-        // Twice: a file that is broken stays so, and is not what ends the process.
+        // Twice: the file stays broken, and does not crash the process.
         for _ in 0..2 {
             let refusal = engine.refusal(CHAT, &chat_with(name, "Hello."));
             assert_eq!(refusal, (404, "model_broken".to_owned()), "{name}");
@@ -54,15 +54,15 @@ fn a_broken_file_is_told_as_such_and_harms_nothing_else() {
     }
     engine.post_ok(CHAT, &chat_with("whole", "Hello."));
     assert_eq!(engine.process.id(), process);
-    // A file that was mended answers without a restart.
+    // A repaired file works without a restart.
     std::fs::copy(gguf(), path.join("half.gguf")).unwrap();
     engine.post_ok(CHAT, &chat_with("half", "Hello."));
     assert_eq!(engine.standing("half").0, "loaded");
     engine.end();
 }
 
-/// At this place of the file two words of the vocabulary become one, at which llama.cpp ends the
-/// process. Nothing in the head tells of it.
+/// A byte whose change makes two vocabulary entries equal, at which llama.cpp aborts the process.
+/// The file's header does not show it.
 const TWIN: (usize, u8) = (2116, 126);
 
 #[test]
@@ -75,7 +75,7 @@ fn a_file_that_ends_the_process_does_so_twice_and_not_for_ever() {
         let mut stream =
             engine.send(&format!("POST {CHAT} HTTP/1.1"), deadly.to_string().as_bytes());
         let mut answer = Vec::new();
-        // It breaks off, in one way or another.
+        // The connection breaks, with or without an error.
         let _ = stream.read_to_end(&mut answer);
         assert!(!engine.process.wait().unwrap().success());
         engine.process = Engine::spawn(engine.folder.path(), folder.path(), &[]);
@@ -84,7 +84,7 @@ fn a_file_that_ends_the_process_does_so_twice_and_not_for_ever() {
     assert_eq!(engine.refusal(CHAT, &deadly), (404, "model_broken".to_owned()));
     assert_eq!(engine.standing("deadly").0, "broken");
     engine.post_ok(CHAT, &chat_with("whole", "Hello."));
-    // A file that was mended is another file.
+    // A repaired file counts as a different file.
     std::fs::copy(gguf(), folder.path().join("deadly.gguf")).unwrap();
     engine.post_ok(CHAT, &deadly);
     engine.end();

@@ -1,4 +1,4 @@
-//! An engine's process, and questions to it.
+//! Starts an engine process and sends requests to it.
 
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Read, Write};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 pub(crate) const TEXT_MODEL: &str = "smollm2-135m";
 
-/// An engine's process with a socket in a folder of its own.
+/// An engine process with a socket in its own folder.
 pub(crate) struct Engine {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) process: Child,
@@ -46,7 +46,7 @@ impl Engine {
         self.folder.path().join("engine.sock")
     }
 
-    /// Waits until the socket answers: the process makes it when it is ready.
+    /// Connects, and waits until the socket exists: the process creates it when it is ready.
     pub(crate) fn connect(&self) -> UnixStream {
         let begun = Instant::now();
         let stream = loop {
@@ -60,7 +60,7 @@ impl Engine {
         stream
     }
 
-    /// Sends a request and does not wait for its answer.
+    /// Sends a request without waiting for the response.
     pub(crate) fn send(&self, head: &str, body: &[u8]) -> UnixStream {
         let mut stream = self.connect();
         let length = body.len();
@@ -68,23 +68,23 @@ impl Engine {
             format!("{head}\r\nHost: engine\r\nConnection: close\r\nContent-Length: {length}");
         stream.write_all(format!("{head}\r\n\r\n").as_bytes()).unwrap();
         match stream.write_all(body) {
-            // A body that is too large is answered before its end.
+            // A body that is too large is refused before it is sent completely.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => panic!("{error}"),
             _ => {}
         }
         stream
     }
 
-    /// The status and the body, as far as they are text.
+    /// Sends a request, and returns the status and the body as text.
     pub(crate) fn ask(&self, head: &str, body: &[u8]) -> (u16, String) {
         let mut answer = Vec::new();
         let mut stream = self.send(head, body);
-        // A body that was not read to its end is told as an error, once, behind the answer.
+        // If the server did not read the whole body, one connection reset precedes the response.
         if let Err(error) = stream.read_to_end(&mut answer) {
             assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error}");
             stream.read_to_end(&mut answer).unwrap();
         }
-        // A process that died is told from a connection that was dropped.
+        // Distinguishes a crashed process from a closed connection.
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id()));
         assert!(!answer.is_empty(), "no answer; the process: {stat:?}");
         let answer = String::from_utf8_lossy(&answer).into_owned();
@@ -108,20 +108,20 @@ impl Engine {
         serde_json::from_str(&answer).unwrap()
     }
 
-    /// The status and the code of the error that a request gets.
+    /// Sends a request, and returns the status and the error code.
     pub(crate) fn refusal(&self, path: &str, body: &Value) -> (u16, String) {
         let (status, answer) = self.post(path, body);
         (status, code(&answer))
     }
 
-    /// The status and the text, or the code of the error, that a sound file gets.
+    /// Sends an audio file, and returns the status and the body.
     pub(crate) fn transcribe(&self, fields: &[(&str, &str)], sound: &[u8]) -> (u16, String) {
         let head = "POST /v1/audio/transcriptions HTTP/1.1\r\n\
                     Content-Type: multipart/form-data; boundary=x";
         self.ask(head, &form(fields, sound))
     }
 
-    /// How a model stands, and what it says that it takes.
+    /// Returns the state of a model, and the memory that it reports.
     pub(crate) fn standing(&self, id: &str) -> (String, u64) {
         let health = self.get("/health");
         let models = health["models"].as_array().unwrap();
@@ -141,7 +141,7 @@ impl Engine {
         }
     }
 
-    /// What the process has in memory: now, or at most so far.
+    /// Returns a memory field of the process: current (`VmRSS`) or peak (`VmHWM`).
     pub(crate) fn memory_bytes(&self, field: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         let status = status.unwrap();
@@ -158,21 +158,21 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // Ended already is as good as killed.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// [`takes_no_more_than_it_says`], used twice: a runtime may set memory aside anew for what it has
-/// already worked on.
+/// Like [`takes_no_more_than_it_says`], with two uses: a runtime may allocate more memory when an
+/// input is repeated.
 #[track_caller]
 pub(crate) fn never_takes_more_than_it_says(model: &str, use_it: impl Fn(&Engine)) {
     takes_no_more_than_it_says(model, |engine| (0..2).for_each(|_| use_it(engine)));
 }
 
-/// The most that the process grows by while a model is loaded and used, compared with what it is
-/// said to take: that is what the limit is kept by.
+/// Checks that the process does not grow by more than the memory that the model reports while it is
+/// loaded and used. The memory limit relies on the reported value.
 #[track_caller]
 pub(crate) fn takes_no_more_than_it_says(model: &str, use_it: impl FnOnce(&Engine)) {
     let engine = Engine::start(&models_dir());
@@ -187,7 +187,7 @@ pub(crate) fn takes_no_more_than_it_says(model: &str, use_it: impl FnOnce(&Engin
     engine.end();
 }
 
-/// The code of an error in OpenAI's shape.
+/// Returns the code of an error in OpenAI's format.
 pub(crate) fn code(answer: &str) -> String {
     let answer: Value = serde_json::from_str(answer).unwrap();
     answer["error"]["code"].as_str().unwrap().to_owned()
@@ -200,14 +200,14 @@ pub(crate) fn models_dir() -> PathBuf {
     PathBuf::from(std::env::var("TOLLGATE_TEST_MODELS").expect(message))
 }
 
-/// The file of the small text model.
+/// Returns the file of the small text model.
 pub(crate) fn gguf() -> PathBuf {
     let folder = models_dir().join(TEXT_MODEL);
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     files.into_iter().find(|path| path.extension() == Some(OsStr::new("gguf"))).unwrap()
 }
 
-/// A models directory in which the small text model has these names, and its library.
+/// Returns a models folder with the library, and the small text model under these names.
 pub(crate) fn with_copies(names: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let library = "llama-cpp";

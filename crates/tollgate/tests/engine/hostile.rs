@@ -1,4 +1,4 @@
-//! Sound files that are cut, wrong or huge: a clear refusal, and never much memory.
+//! Tests of audio files that are truncated, corrupt or huge: a clear refusal, and bounded memory.
 
 use crate::harness::{Engine, code, models_dir};
 
@@ -14,7 +14,7 @@ const SAMPLES: [(&str, &[u8]); 9] = [
     ("webm", include_bytes!("../../../media/samples/speech.webm")),
 ];
 const MODEL: [(&str, &str); 1] = [("model", "moonshine-tiny")];
-/// Loaded, the model takes less than a third of it.
+/// The loaded model takes less than a third of it.
 const MEMORY_BYTES_MAX: u64 = 512 << 20;
 
 #[test]
@@ -23,7 +23,7 @@ fn files_that_are_cut_or_wrong_are_refused_and_cost_no_memory() {
     for (name, file) in SAMPLES {
         let (status, heard) = engine.transcribe(&MODEL, file);
         assert_eq!(status, 200, "{name}: {heard}");
-        // What is a stream of packets is a shorter sound when it is cut; the others break off.
+        // Packet streams become shorter audio when truncated; the other formats fail.
         let (status, told) = engine.transcribe(&MODEL, &file[..file.len() / 2]);
         assert!(status == 200 || status == 400, "half of {name}: {status} {told}");
         let is_counted = matches!(name, "wav" | "flac" | "mp3" | "m4a" | "mp4");
@@ -42,12 +42,12 @@ fn files_that_are_cut_or_wrong_are_refused_and_cost_no_memory() {
     engine.end();
 }
 
-/// Every 37th byte after the first dozen is spoiled.
+/// Corrupts every 37th byte after the first dozen.
 fn wild(at: usize, byte: u8) -> u8 {
     if 12 < at && at.is_multiple_of(37) { byte ^ 0x5a } else { byte }
 }
 
-/// Of 16 kHz, 16 bits and one channel, with so many bytes of sound.
+/// Returns a WAV header for 16 kHz, 16 bits, mono and this number of data bytes.
 fn wav_head(bytes: u32) -> Vec<u8> {
     let (riff, sound) = ((bytes + 36).to_le_bytes(), bytes.to_le_bytes());
     let format = [16, 0, 0, 0, 1, 0, 1, 0, 0x80, 0x3e, 0, 0, 0, 0x7d, 0, 0, 2, 0, 16, 0];
@@ -57,13 +57,13 @@ fn wav_head(bytes: u32) -> Vec<u8> {
 #[test]
 fn a_sound_that_is_longer_than_its_file_lets_think_is_bounded() {
     let engine = Engine::start(&models_dir());
-    // Sixty megabytes of silence are half an hour of it; the file is read as it is heard.
+    // 60 MiB of silence are half an hour; the file is decoded while it is transcribed.
     let mut silence = wav_head(60 << 20);
     silence.resize(silence.len() + (60 << 20), 0);
     let (status, heard) = engine.transcribe(&MODEL, &silence);
     assert_eq!(status, 200, "{heard}");
     assert!(heard.contains("\"text\":\"\""), "{heard}");
-    // The body is over the limit.
+    // The body exceeds the limit.
     silence.resize(65 << 20, 0);
     let (status, told) = engine.transcribe(&MODEL, &silence);
     assert!(status == 400 || status == 413, "{status} {told}");

@@ -1,4 +1,4 @@
-//! `tollgate engine` as its parent sees it: a process that answers on a socket and goes with it.
+//! Tests of `tollgate engine`: a process that serves on a socket and ends with its parent.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
 

@@ -1,4 +1,5 @@
-//! Memory: idle models give it back, others make room, and none takes more than it says.
+//! Tests of memory: idle models are unloaded, others are evicted, and none uses more than it
+//! reports.
 
 use std::io::Read;
 use std::time::Instant;
@@ -25,7 +26,8 @@ fn a_model_that_nobody_uses_gives_its_memory_back_and_comes_again() {
     engine.end();
 }
 
-/// Each takes about 320 MB: the file, a quarter of the limit for its prompt cache, and a batch.
+/// Each copy takes about 320 MB: the file, a quarter of the limit for its prompt cache, and a
+/// batch.
 const ROOM_FOR_ONE: [&str; 2] = ["--memory-max-mb", "400"];
 
 #[test]
@@ -45,8 +47,8 @@ fn a_model_that_is_answering_is_not_taken_away() {
     let folder = with_copies(&["one", "two"]);
     let options = ["--idle-unload-s", "1", ROOM_FOR_ONE[0], ROOM_FOR_ONE[1]];
     let engine = Engine::start_with(folder.path(), &options);
-    // More than the socket holds, so that it is under way until it is read; the model must not end
-    // it sooner.
+    // A response larger than the socket's buffer stays in progress until it is read; generation
+    // must not end sooner.
     let mut long = chat_with("one", "Count.");
     let numbers = json!({"type": "array", "items": {"type": "integer"}, "minItems": 600});
     long["response_format"] =
@@ -100,7 +102,7 @@ fn no_model_takes_more_than_it_says() {
     }
 }
 
-/// A piece takes Kokoro seconds. One that nobody waits for any more must not hold up the next.
+/// A piece takes Kokoro seconds. After its client disconnects, it must not delay the next one.
 #[test]
 fn a_voice_falls_silent_in_the_midst_of_a_piece_when_its_listener_goes() {
     let engine = Engine::start(&models_dir());
@@ -114,7 +116,7 @@ fn a_voice_falls_silent_in_the_midst_of_a_piece_when_its_listener_goes() {
     let whole = begun.elapsed();
     let begun = Instant::now();
     let given_up = engine.send(&format!("POST {path} HTTP/1.1"), long.to_string().as_bytes());
-    // It is spoken by the time that another connection was answered, or is about to be.
+    // When another connection has been answered, the synthesis has started or is about to.
     engine.get("/health");
     drop(given_up);
     assert_eq!(engine.post(path, &short).0, 200);

@@ -1,4 +1,4 @@
-//! Pictures that are worked on: bounded in memory, stopped when nobody waits, refused when wrong.
+//! Tests of image processing: bounded memory, cancellation, and refusal of invalid input.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ const JUDGE: &str = "safety-open-nsfw";
 type Fields<'a> = &'a [(&'a str, &'a str)];
 type Files<'a> = &'a [(&'a str, &'a [u8])];
 
-/// A form with pictures, by the names of their fields.
+/// Returns a multipart form with images by field name.
 fn form(fields: Fields<'_>, files: Files<'_>) -> Vec<u8> {
     let mut form = Vec::new();
     for (name, value) in fields {
@@ -65,14 +65,14 @@ fn png(colours: ColorType, width: u32, height: u32, samples: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A grey picture with edges in it.
+/// Returns a grey image with edges.
 fn picture(width: u32, height: u32) -> Vec<u8> {
     let row: Vec<u8> =
         (0..width).map(|x| if (x / 100).is_multiple_of(2) { 40 } else { 200 }).collect();
     png(ColorType::Grayscale, width, height, &row.repeat(height as usize))
 }
 
-/// A grey picture that is transparent in its middle.
+/// Returns a grey image with a transparent centre.
 fn holed(width: u32, height: u32) -> Vec<u8> {
     let (width_third, height_third) = (width as usize / 3, height as usize / 3);
     let opaque = [90, 255].repeat(width as usize);
@@ -148,7 +148,7 @@ fn what_cannot_be_worked_on_is_refused() {
     engine.end();
 }
 
-/// As many pixels as a caller may send, in a square and in the longest form.
+/// The maximum number of pixels, as a square and in the longest shape.
 const LARGEST: [(u32, u32); 2] = [(5760, 5760), (64, 518_400)];
 
 #[test]
@@ -185,7 +185,8 @@ fn judging_takes_no_more_memory_than_is_said() {
     });
 }
 
-/// The largest upscale takes a minute or two. One that nobody waits for must not hold up the next.
+/// The largest upscale takes a minute or two. After its client disconnects, it must not delay the
+/// next one.
 #[test]
 fn an_upscale_stops_when_nobody_waits_and_takes_no_more_memory_than_is_said() {
     takes_no_more_than_it_says(COMPACT, |engine| {
@@ -195,7 +196,7 @@ fn an_upscale_stops_when_nobody_waits_and_takes_no_more_memory_than_is_said() {
         let (large, fields) = (picture(4096, 4096), [("model", COMPACT), ("size", "4096x4096")]);
         let before = engine.memory_bytes("VmRSS");
         let given_up = engine.send(&head(UPSCALES), &form(&fields, &[("image", &large)]));
-        // It is under way when its pixels are in memory.
+        // Processing has started when the pixels are in memory.
         let begun = Instant::now();
         while engine.memory_bytes("VmRSS") < before + 4 * 4096 * 4096 {
             assert!(begun.elapsed() < PATIENCE);
@@ -207,7 +208,7 @@ fn an_upscale_stops_when_nobody_waits_and_takes_no_more_memory_than_is_said() {
     });
 }
 
-/// Pictures that wait for their turn are not read yet: they would fill the memory together.
+/// Images that wait in the queue are not decoded yet; together they would fill the memory.
 #[test]
 fn many_large_pictures_at_once_take_no_more_memory_than_one() {
     const SIDE: u32 = 4000;
@@ -220,7 +221,7 @@ fn many_large_pictures_at_once_take_no_more_memory_than_one() {
     let samples: Vec<u8> = noise.take((SIDE * SIDE) as usize).collect();
     let file = png(ColorType::Grayscale, SIDE, SIDE, &samples);
     let engine = Engine::start(&models_dir());
-    // There is nothing to erase, which is only known when it is open.
+    // There is nothing to erase, which is known only after decoding.
     let refused = || {
         let (status, answer) = ask(&engine, EDITS, &[("model", ERASER)], &[("image", &file)]);
         assert_eq!((status, code(&answer)), (400, "invalid_request".to_owned()));

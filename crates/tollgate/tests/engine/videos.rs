@@ -1,4 +1,4 @@
-//! Videos that are ordered, asked about, fetched and cancelled; and pictures drawn anew.
+//! Tests of video jobs: creating, polling, downloading, cancelling, and start images.
 
 use std::io::Read;
 use std::time::Instant;
@@ -19,7 +19,7 @@ fn order(id: &str, seconds: u32) -> Value {
     })
 }
 
-/// Asks until the video stands like this, and gives what was told on the way.
+/// Polls until the video has this status, and returns the reported progress values.
 fn until(engine: &Engine, id: &str, status: &str) -> Vec<u64> {
     let begun = Instant::now();
     let mut progress = Vec::new();

@@ -1,41 +1,41 @@
-//! Queued music: quoted, queued, retrieved, completed.
+//! Queued music: quote, queue, retrieve, complete.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A piece of music to be made.
+/// A piece of music to generate.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct AudioQueueRequest {
     /// A music model's id, a trait or a compatible name.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// What it should be, in words; the model says how many characters it takes.
+    /// A description of the music. The maximum length depends on the model.
     #[schemars(length(min = 1))]
     pub prompt: String,
-    /// What is sung, for models with `supports_lyrics`; required by models with `lyrics_required`.
+    /// The lyrics, for models with `supports_lyrics`. Required by models with `lyrics_required`.
     pub lyrics_prompt: Option<String>,
-    /// How long it should be, for models with lengths to choose from.
+    /// The length in seconds, for models with a choice of lengths.
     pub duration_seconds: Option<DurationSeconds>,
-    /// No singing, for models with `supports_force_instrumental`.
+    /// Generates music without vocals, for models with `supports_force_instrumental`.
     pub force_instrumental: Option<bool>,
-    /// The model writes the lyrics, for models with `supports_lyrics_optimizer`; `lyrics_prompt`
-    /// must be empty then.
+    /// Lets the model write the lyrics, for models with `supports_lyrics_optimizer`.
+    /// `lyrics_prompt` must then be empty.
     pub lyrics_optimizer: Option<bool>,
     /// One of the model's voices.
     #[schemars(length(min = 1, max = 256))]
     pub voice: Option<String>,
-    /// ISO 639-1, for models with `supports_language_code`.
+    /// The language of the lyrics as an ISO 639-1 code, for models with `supports_language_code`.
     #[schemars(regex(pattern = r"^[a-z]{2}$"))]
     pub language_code: Option<String>,
-    /// For models with `supports_speed`, between their `min_speed` and `max_speed`.
+    /// The speed, for models with `supports_speed`, between their `min_speed` and `max_speed`.
     #[schemars(range(min = 0.25, max = 4))]
     pub speed: Option<f64>,
-    /// The end leads into the beginning, for models with `supports_loop`.
+    /// Generates music that can be looped seamlessly, for models with `supports_loop`.
     #[serde(rename = "loop")]
     pub is_loop: Option<bool>,
 }
 
-/// Whole seconds, as a number or as text.
+/// Whole seconds, as a number or as a string of digits.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum DurationSeconds {
@@ -44,7 +44,7 @@ pub enum DurationSeconds {
 }
 
 impl DurationSeconds {
-    /// None for text that is no number above zero.
+    /// Returns the seconds; None for zero, and for text that is not a number.
     pub fn seconds(&self) -> Option<u64> {
         let seconds = match self {
             DurationSeconds::Number(seconds) => Some(*seconds),
@@ -54,7 +54,7 @@ impl DurationSeconds {
     }
 }
 
-/// A piece that was queued.
+/// A queued music job.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AudioQueued {
     pub model: String,
@@ -69,27 +69,28 @@ pub enum QueuedStatus {
     Queued,
 }
 
-/// What a piece would cost.
+/// The parameters that determine the price of a piece of music.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct AudioQuoteRequest {
     /// A music model's id, a trait or a compatible name.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// How long it should be, for models with lengths to choose from.
+    /// The length in seconds, for models with a choice of lengths.
     pub duration_seconds: Option<DurationSeconds>,
-    /// Of prompt and lyrics together; required by models with a price per thousand characters.
+    /// The number of characters of prompt and lyrics together. Required by models with a price per
+    /// thousand characters.
     #[schemars(range(min = 1))]
     pub character_count: Option<u64>,
 }
 
-/// What it would cost, in US dollars.
+/// The price of a job in US dollars.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Quote {
     pub quote: f64,
 }
 
-/// Which job to retrieve.
+/// The job to retrieve.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct RetrieveRequest {
     /// The model that the job was queued for.
@@ -97,17 +98,17 @@ pub struct RetrieveRequest {
     pub model: String,
     #[schemars(length(min = 1, max = 64))]
     pub queue_id: String,
-    /// Deletes what was made once it was sent to its end; false unless said.
+    /// Deletes the media after it has been sent completely. Default: false.
     pub delete_media_on_completion: Option<bool>,
 }
 
-/// A job that is not done, or whose result is fetched from its link.
+/// A job that is still running, or a completed one whose result is downloaded from its link.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InProgress {
     pub status: ProgressStatus,
-    /// Within which four of five jobs of the model are done, in milliseconds.
+    /// The 80th percentile of the execution times of the model's recent jobs, in milliseconds.
     pub average_execution_time: u64,
-    /// How long this one has taken, in milliseconds.
+    /// The execution time of this job so far, in milliseconds.
     pub execution_duration: u64,
 }
 
@@ -118,7 +119,7 @@ pub enum ProgressStatus {
     Completed,
 }
 
-/// Which job's media to delete.
+/// The job whose media is to be deleted.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct CompleteRequest {
@@ -129,7 +130,8 @@ pub struct CompleteRequest {
     pub queue_id: String,
 }
 
-/// Whether the media is gone; if not, it is still being deleted, and can be asked for again.
+/// The result of a deletion: false if the media is still being deleted. The request can be
+/// repeated.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Completed {
     pub success: bool,

@@ -1,74 +1,76 @@
-//! `POST /audio/transcriptions`: sound in, text out.
+//! `POST /audio/transcriptions`: speech to text.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A recording to be written down, as a form.
+/// A recording to transcribe, as multipart form data.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct TranscriptionRequest {
-    /// The recording, as a file: WAV, FLAC, M4A, AAC, MP4, MP3, OGG, OGA or WEBM, of at most 25 MB.
-    /// The content says which it is; its name is not looked at.
+    /// The recording as a file of at most 25 MB: WAV, FLAC, M4A, AAC, MP4, MP3, OGG, OGA or WEBM.
+    /// The format is detected from the content; the file name is ignored.
     #[schemars(extend("format" = "binary"))]
     pub file: Option<String>,
-    /// A transcription model's id, a trait or a compatible name; the default one unless said.
+    /// A transcription model's id, a trait or a compatible name. Default: the default transcription
+    /// model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
-    /// `json` unless said.
+    /// The format of the transcript. Default: `json`.
     pub response_format: Option<TranscriptionFormat>,
-    /// Tells when each segment, word and character was said, as far as the model knows. A model that
-    /// knows no times at all answers 400.
+    /// Returns the times of segments, words and characters, as far as the model supports them. A
+    /// model without timestamps is refused with 400. Default: false.
     pub timestamps: Option<bool>,
-    /// The language that is spoken, as an ISO 639-1 code; the model listens for it unless said.
+    /// The spoken language as an ISO 639-1 code. Default: detected by the model.
     #[schemars(length(min = 2, max = 8))]
     pub language: Option<String>,
-    /// Which times are wanted, as OpenAI's clients say it.
+    /// The timestamps to return, in the form used by OpenAI's clients.
     #[schemars(length(max = 3))]
     pub timestamp_granularities: Option<Vec<Granularity>>,
-    /// Words that are likely to be said.
+    /// Words that are likely to occur in the recording.
     #[schemars(length(max = 4096))]
     pub prompt: Option<String>,
     #[schemars(range(min = 0, max = 1))]
     pub temperature: Option<f64>,
 }
 
-/// How a transcript is written.
+/// The format of a transcript.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TranscriptionFormat {
     #[default]
     Json,
-    /// Nothing but the text.
+    /// The text only.
     Text,
-    /// OpenAI's long form: the language, the length and every segment.
+    /// OpenAI's verbose format: the language, the duration and every segment.
     VerboseJson,
-    /// Subtitles.
+    /// SubRip subtitles.
     Srt,
-    /// Subtitles for the web.
+    /// WebVTT subtitles.
     Vtt,
 }
 
-/// What times are told for.
+/// The unit that timestamps are returned for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Granularity {
     Word,
     Segment,
-    /// Spread evenly over the time of each word.
+    /// Interpolated evenly within each word.
     Char,
 }
 
-/// What was said.
+/// A transcript.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Transcription {
     pub text: String,
-    /// How long the recording lasts, in seconds.
+    /// The duration of the recording in seconds.
     pub duration: f64,
-    /// Present only when times were asked for.
+    /// Present only if timestamps were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<Timestamps>,
 }
 
-/// When things were said, in seconds from the beginning. Which of them a model tells differs.
+/// Start and end times in seconds from the start of the recording. The available units depend on
+/// the model.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Timestamps {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +81,7 @@ pub struct Timestamps {
     pub char: Option<Vec<CharTime>>,
 }
 
-/// When a character was said.
+/// The start and end of a character.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CharTime {
     pub char: String,
@@ -87,7 +89,7 @@ pub struct CharTime {
     pub end: f64,
 }
 
-/// When a word was said.
+/// The start and end of a word.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WordTime {
     pub word: String,
@@ -95,7 +97,7 @@ pub struct WordTime {
     pub end: f64,
 }
 
-/// When a segment was said.
+/// The start and end of a segment.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SegmentTime {
     pub text: String,
@@ -103,15 +105,15 @@ pub struct SegmentTime {
     pub end: f64,
 }
 
-/// OpenAI's long form of a transcript.
+/// A transcript in OpenAI's verbose format.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerboseTranscription {
     /// Always `transcribe`.
     pub task: &'static str,
-    /// The language as the model names it, if it does, or as it was sent.
+    /// The language detected by the model, or else the one that was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// How long the recording lasts, in seconds.
+    /// The duration of the recording in seconds.
     pub duration: f64,
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,7 +122,7 @@ pub struct VerboseTranscription {
     pub words: Option<Vec<WordTime>>,
 }
 
-/// A segment of the long form. What the model does not measure is left out.
+/// A segment of a verbose transcript. Scores that the model does not provide are absent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerboseSegment {
     pub id: usize,

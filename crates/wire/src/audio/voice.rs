@@ -1,26 +1,26 @@
-//! `POST /audio/voices`: a recording in, a voice out.
+//! `POST /audio/voices`: clones a voice from a recording.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A recording of a voice that a model is to speak with, as a form.
+/// A recording of a voice to clone, as multipart form data.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "VoiceCloneRequest")]
 pub struct VoiceRequest {
-    /// The recording, as a file of at most 25 MB. Which formats are taken, and how long it must be,
-    /// is in the model's `voice_cloning`.
+    /// The recording as a file of at most 25 MB. The model's `voice_cloning` lists the accepted
+    /// formats and the minimum length.
     #[schemars(extend("format" = "binary"))]
     pub file: Option<String>,
-    /// A speech model that clones voices; the first of them unless said.
+    /// A speech model that supports voice cloning. Default: the first such model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
 }
 
-/// A voice that can be used as `voice` with its model, by the account that made it, until it
+/// A cloned voice. The account that created it can send its id as `voice` to its model until it
 /// expires.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ClonedVoice {
-    /// `vv_` and what tells it from others.
+    /// The id of the voice, which starts with `vv_`.
     pub id: String,
     pub model: String,
 }

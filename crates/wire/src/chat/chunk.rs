@@ -1,4 +1,4 @@
-//! One chunk of a streamed answer. All of one stream share `id`, `created` and `model`.
+//! One chunk of a streamed response. All chunks of a stream share `id`, `created` and `model`.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::{CompletionRole, Cost, EffectiveParameters, FinishReason, TokenUsage, ToolKind};
 
-/// A chunk. `C` is the array of choices: [`ChunkChoice`]s, or JSON that is passed on as it came.
+/// A chunk. `C` is the array of choices: [`ChunkChoice`]s, or JSON forwarded verbatim from
+/// upstream.
 #[derive(Debug, Serialize)]
 pub struct ChatChunk<'a, C> {
     pub id: &'a str,
@@ -18,12 +19,12 @@ pub struct ChatChunk<'a, C> {
     pub usage: Option<TokenUsage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// What was found on the web, for those who want it in the stream.
+    /// The search results, if the caller requested them in the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_parameters: Option<&'a EffectiveParameters>,
 }
 
-/// What one choice gained.
+/// The content that this chunk adds to one choice.
 #[derive(Debug, Serialize)]
 pub struct ChunkChoice<'a> {
     pub index: u32,
@@ -33,7 +34,7 @@ pub struct ChunkChoice<'a> {
     pub logprobs: Option<&'a RawValue>,
 }
 
-/// A piece of the message; what did not grow is left out.
+/// The part of the message in this chunk. Fields without new content are omitted.
 #[derive(Debug, Default, Serialize)]
 pub struct ChunkDelta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +53,7 @@ pub struct ChunkDelta<'a> {
     pub thought_signature: Option<&'a str>,
 }
 
-/// A piece of a tool call; `id`, `type` and `name` come with its first piece only.
+/// A part of a tool call. `id`, `type` and `name` are only in its first part.
 #[derive(Debug, Serialize)]
 pub struct ChunkToolCall<'a> {
     pub index: u32,
@@ -65,7 +66,7 @@ pub struct ChunkToolCall<'a> {
     pub extra: &'a Map<String, Value>,
 }
 
-/// A piece of a called function.
+/// A part of a function call.
 #[derive(Debug, Serialize)]
 pub struct ChunkFunction<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! A whole answer.
+//! A complete (non-streamed) response.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{CalledFunction, Cost, EffectiveParameters, TokenUsage, ToolKind};
 
-/// The answer to a chat.
+/// The response to a chat.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChatCompletion {
     /// `chatcmpl-…`.
@@ -16,32 +16,32 @@ pub struct ChatCompletion {
     pub object: &'static str,
     /// Unix seconds.
     pub created: i64,
-    /// The model that answered.
+    /// The id of the model that generated the response.
     pub model: String,
     pub choices: Vec<ChatCompletionChoice>,
-    /// The probabilities of the prompt's tokens, from engines that give them when asked to.
+    /// The log probabilities of the prompt's tokens, if requested and supported by the engine.
     #[schemars(with = "Option<Value>")]
     pub prompt_logprobs: Option<Box<RawValue>>,
     pub usage: TokenUsage,
     pub cost: Cost,
-    /// The options that came into force.
+    /// The options in effect for this response.
     pub service_parameters: EffectiveParameters,
 }
 
-/// One of the answers asked for.
+/// One of the requested choices.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChatCompletionChoice {
     pub index: u32,
     pub finish_reason: FinishReason,
-    /// The probabilities of the tokens, if they were asked for.
+    /// The log probabilities of the tokens, if requested.
     #[schemars(with = "Option<Logprobs>")]
     pub logprobs: Option<Box<RawValue>>,
     pub message: CompletionMessage,
-    /// Whether the text came to its own end or to its bound; null for other ends.
+    /// `stop` or `length`; null if generation ended for another reason.
     pub stop_reason: Option<StopReason>,
 }
 
-/// How a text ended.
+/// The reason why the text ended: at a natural end or stop sequence, or at the token limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -49,13 +49,13 @@ pub enum StopReason {
     Length,
 }
 
-/// The probabilities of an answer's tokens: all of them as OpenAI's clients read them, and the
-/// first beside them.
+/// The log probabilities of a choice's tokens in OpenAI's format. The fields of the first token are
+/// repeated at the top level.
 #[derive(Debug, JsonSchema)]
 pub struct Logprobs {
-    /// Each token of the text.
+    /// The tokens of the text.
     pub content: Option<Vec<TokenLogprob>>,
-    /// Each token of a refusal.
+    /// The tokens of a refusal.
     pub refusal: Option<Vec<TokenLogprob>>,
     /// The first token of the text.
     pub token: Option<String>,
@@ -64,17 +64,17 @@ pub struct Logprobs {
     pub top_logprobs: Option<Vec<TopLogprob>>,
 }
 
-/// A token and how likely it was.
+/// A token and its log probability.
 #[derive(Debug, JsonSchema)]
 pub struct TokenLogprob {
     pub token: String,
     pub logprob: f64,
     pub bytes: Option<Vec<u8>>,
-    /// The likeliest tokens in its place.
+    /// The most likely tokens at this position.
     pub top_logprobs: Option<Vec<TopLogprob>>,
 }
 
-/// A token that might have stood in the place of another.
+/// An alternative token at a position.
 #[derive(Debug, JsonSchema)]
 pub struct TopLogprob {
     pub token: String,
@@ -82,7 +82,7 @@ pub struct TopLogprob {
     pub bytes: Option<Vec<u8>>,
 }
 
-/// Why an answer ended.
+/// The reason why generation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
@@ -93,18 +93,18 @@ pub enum FinishReason {
     FunctionCall,
 }
 
-/// What the model said.
+/// The message that the model generated.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CompletionMessage {
     pub role: CompletionRole,
-    /// Models of this service have no name of their own: always absent.
+    /// Always absent: the service's models have no names of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[schemars(with = "Option<String>")]
     pub content: Option<AnswerText>,
-    /// What the model thought.
+    /// The model's reasoning.
     pub reasoning_content: Option<String>,
-    /// Signed or encrypted thoughts, to be sent back.
+    /// Signed or encrypted reasoning, to be sent back unchanged with the next request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<Value>>")]
     pub reasoning_details: Option<Box<RawValue>>,
@@ -113,15 +113,15 @@ pub struct CompletionMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     pub tool_calls: Vec<CompletionToolCall>,
-    /// Only messages of the role `tool` have one, and no answer is of that role: always absent.
+    /// Always absent: only messages of the role `tool` have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Where the text cites a page.
+    /// Citations of web pages in the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub annotations: Vec<Annotation>,
 }
 
-/// A place in the text that rests on a page.
+/// A citation of a web page in the text.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Annotation {
     /// Always `url_citation`.
@@ -130,7 +130,7 @@ pub struct Annotation {
     pub url_citation: UrlCitation,
 }
 
-/// A page, and where it is cited: from one character to before another.
+/// A cited page and the cited range of the text, in characters; `end_index` is exclusive.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct UrlCitation {
     pub start_index: usize,
@@ -139,31 +139,30 @@ pub struct UrlCitation {
     pub url: String,
 }
 
-/// The text of an answer.
+/// The text of a choice.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum AnswerText {
-    /// As JSON, which is how the model's server wrote it: a long text is not read and written again
-    /// for each of its letters.
+    /// JSON as the upstream encoded it. Avoids decoding and encoding long texts.
     Written(Box<RawValue>),
     Text(String),
 }
 
-/// Who speaks.
+/// The role of the message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CompletionRole {
     Assistant,
 }
 
-/// A call the model made.
+/// A tool call made by the model.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CompletionToolCall {
     pub id: String,
     #[serde(rename = "type")]
     pub kind: ToolKind,
     pub function: CalledFunction,
-    /// Members that some engines need to see again.
+    /// Additional fields that some engines require in the next request.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }

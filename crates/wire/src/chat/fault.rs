@@ -1,45 +1,46 @@
-//! Faults of inference in the shapes that OpenAI's clients read.
+//! Inference errors in the formats that OpenAI's clients parse.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// An error as an object: a prompt that does not fit, and every error inside a stream.
+/// An error object: returned for a prompt that exceeds the context, and for every error in a
+/// stream.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InferenceError {
     pub error: InferenceFault,
 }
 
-/// What went wrong.
+/// The details of an inference error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InferenceFault {
     pub message: String,
-    /// Such as `invalid_request_error`, `server_error` or `api_error`.
+    /// The error type, such as `invalid_request_error`, `server_error` or `api_error`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The field at fault, where there is one.
+    /// The invalid field, if there is one.
     pub param: Option<&'static str>,
-    /// Such as `context_length_exceeded` or `model_overloaded`.
+    /// The error code, such as `context_length_exceeded` or `model_overloaded`.
     pub code: &'static str,
-    /// Seconds after which trying again may help.
+    /// Seconds to wait before a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
 }
 
-/// The answer to a request that the model's engine rejected.
+/// The response to a request that the model's engine rejected.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InferenceRejection {
-    /// The engine's own words.
+    /// The engine's error message.
     pub error: String,
     pub request_id: String,
 }
 
-/// The answer to wrong headers of an encrypted conversation.
+/// The response to invalid headers of an encrypted conversation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SealError {
     pub error: SealFault,
 }
 
-/// What is wrong with the headers.
+/// The details of a header error.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SealFault {
     pub message: String,

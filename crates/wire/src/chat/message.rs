@@ -1,4 +1,4 @@
-//! The turns of a chat as callers send them.
+//! The messages of a chat as callers send them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{CalledFunction, ToolKind};
 
-/// One turn.
+/// One message of a chat.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(tag = "role", rename_all = "lowercase")]
 pub enum Message {
@@ -18,52 +18,52 @@ pub enum Message {
         content: MessageContent,
         name: Option<String>,
     },
-    /// Instructions, as `system`.
+    /// Instructions; treated like `system`.
     Developer {
         content: MessageContent,
         name: Option<String>,
     },
-    /// What the model said before; with neither content nor tool calls it is dropped.
+    /// An earlier response of the model. Dropped if it has neither content nor tool calls.
     Assistant {
         content: Option<MessageContent>,
         name: Option<String>,
         reasoning_content: Option<String>,
-        /// Signed or encrypted thoughts, as they came.
+        /// Signed or encrypted reasoning, exactly as it was received.
         reasoning_details: Option<Vec<ReasoningDetail>>,
         thought_signature: Option<String>,
         tool_calls: Option<Vec<MessageToolCall>>,
     },
-    /// What a called tool returned.
+    /// The result of a tool call.
     Tool {
         content: MessageContent,
         tool_call_id: String,
     },
 }
 
-/// A signed or encrypted thought, as an answer brought it. All of it is sent back to the engine.
+/// Signed or encrypted reasoning from an earlier response. All fields are sent back to the engine.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ReasoningDetail {
-    /// Such as `reasoning.text`, `reasoning.summary` or `reasoning.encrypted`.
+    /// The type, such as `reasoning.text`, `reasoning.summary` or `reasoning.encrypted`.
     #[serde(rename = "type")]
     pub kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What only its maker can read.
+    /// Encrypted data that only the provider can read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
-    /// Whose form it has, such as `anthropic-claude-v1`.
+    /// The provider's format, such as `anthropic-claude-v1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
-    /// Members that only its maker knows, such as `signature`.
+    /// Provider-specific fields, such as `signature`.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// Plain text, or parts.
+/// Plain text, or a list of parts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum MessageContent {
@@ -71,7 +71,7 @@ pub enum MessageContent {
     Parts(Vec<ContentPart>),
 }
 
-/// A piece of a turn.
+/// A part of a message.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ContentPart {
@@ -88,11 +88,11 @@ pub enum ContentPart {
         video_url: MediaUrl,
         cache_control: Option<CacheControl>,
     },
-    /// A document: its text is read. Models that take a PDF get the file itself.
+    /// A document. Its text is extracted; models that accept PDF receive the PDF file itself.
     File(FilePart),
 }
 
-/// Text.
+/// A text part.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct TextPart {
     #[schemars(length(min = 1))]
@@ -100,7 +100,7 @@ pub struct TextPart {
     pub cache_control: Option<CacheControl>,
 }
 
-/// An image: a data URL or a public one.
+/// An image, as a data URL or a public URL.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ImageUrl {
     #[schemars(length(min = 1))]
@@ -108,24 +108,24 @@ pub struct ImageUrl {
     pub detail: Option<String>,
 }
 
-/// A video: a data URL or a public one.
+/// A video, as a data URL or a public URL.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct MediaUrl {
     #[schemars(length(min = 1))]
     pub url: String,
 }
 
-/// A recording.
+/// An audio recording.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct InputAudio {
-    /// Base64.
+    /// The recording in base64.
     #[schemars(length(min = 1))]
     pub data: String,
-    /// Defaults to `wav`.
+    /// Default: `wav`.
     pub format: Option<AudioFormat>,
 }
 
-/// The container of a recording.
+/// The audio format of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AudioFormat {
@@ -140,46 +140,46 @@ pub enum AudioFormat {
     Pcm24,
 }
 
-/// A document with what to call it.
+/// A document and its cache control.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct FilePart {
     pub file: FileData,
     pub cache_control: Option<CacheControl>,
 }
 
-/// A document's bytes.
+/// The content and file name of a document.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct FileData {
-    /// A data URL or a public one.
+    /// A data URL or a public URL.
     #[schemars(length(min = 1))]
     pub file_data: String,
     pub filename: Option<String>,
 }
 
-/// Marks the prompt up to here as worth caching.
+/// Marks the end of a prompt prefix to cache.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct CacheControl {
     #[serde(rename = "type")]
     pub kind: CacheKind,
-    /// `1h`, or absent for five minutes.
+    /// The lifetime of the cache entry: `1h`. Default: five minutes.
     pub ttl: Option<String>,
 }
 
-/// The only kind there is.
+/// The type of caching. The only value is `ephemeral`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheKind {
     Ephemeral,
 }
 
-/// A call the model made before.
+/// A tool call from an earlier response of the model.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct MessageToolCall {
     pub id: String,
     #[serde(rename = "type")]
     pub kind: Option<ToolKind>,
     pub function: CalledFunction,
-    /// Members that some engines need to see again.
+    /// Additional fields from the response that some engines require.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }

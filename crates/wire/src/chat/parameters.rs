@@ -1,36 +1,38 @@
-//! The options of this service, as sent and as they came into force.
+//! The service's own options, as requested and as applied.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Options of this service; `<model>:<option>=<value>` sets most of them too, and wins.
+/// Options of this service. Most can also be set in the model name with `<model>:<option>=<value>`,
+/// which takes precedence.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct ServiceParameters {
-    /// Public character slug to answer as.
+    /// The slug of a public character to answer as.
     pub character_slug: Option<String>,
-    /// Strip `<think></think>` blocks (legacy format).
+    /// Removes `<think></think>` blocks from the response (legacy format).
     pub strip_thinking_response: Option<bool>,
-    /// On supported reasoning models, disable thinking and strip blocks.
+    /// Disables thinking on reasoning models that support it, and removes thinking blocks.
     pub disable_thinking: Option<bool>,
-    /// End-to-end encryption, for models that support it.
+    /// Enables end-to-end encryption, for models that support it.
     pub enable_e2ee: Option<bool>,
-    /// Defaults to `off`; searching has a price of its own.
+    /// Web search mode; searches are billed separately. Default: `off`.
     pub enable_web_search: Option<SearchMode>,
-    /// Scrapes up to 5 URLs in the user message; only successfully scraped URLs are billed.
+    /// Scrapes up to 5 URLs in the user message. Only successfully scraped URLs are billed.
     pub enable_web_scraping: Option<bool>,
-    /// Provider-native search for supported models; bypasses standard web search.
+    /// Enables the provider's own search, for models that support it. Replaces the standard web
+    /// search.
     pub enable_x_search: Option<bool>,
-    /// With web search, cites sources in `[REF]0[/REF]` form.
+    /// Cites sources of web search in the form `[REF]0[/REF]`.
     pub enable_web_citations: Option<bool>,
-    /// Search results as first stream chunk.
+    /// Sends the search results as the first chunk of the stream.
     pub include_search_results_in_stream: Option<bool>,
-    /// Surface results as a tool call named `service_web_search_documents`.
+    /// Returns the search results as a tool call named `service_web_search_documents`.
     pub return_search_results_as_documents: Option<bool>,
-    /// Keep the default system prompt alongside the caller's. Defaults to true.
+    /// Keeps the default system prompt in addition to the caller's. Default: true.
     pub include_service_system_prompt: Option<bool>,
 }
 
-/// When to search the web.
+/// The web search mode: never, always, or if the request needs it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchMode {
@@ -40,7 +42,7 @@ pub enum SearchMode {
     Auto,
 }
 
-/// The options that an answer was given with.
+/// The options in effect for a response.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EffectiveParameters {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,11 +58,11 @@ pub struct EffectiveParameters {
     pub include_search_results_in_stream: bool,
     pub return_search_results_as_documents: bool,
     pub include_service_system_prompt: bool,
-    /// What was found and used; empty without a search.
+    /// The search results that were used. Empty without a search.
     pub web_search_citations: Vec<WebSearchCitation>,
 }
 
-/// A page that an answer draws on.
+/// A web page that a response is based on.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct WebSearchCitation {
     pub title: String,

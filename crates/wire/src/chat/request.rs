@@ -1,4 +1,4 @@
-//! What a chat asks for.
+//! The request of `POST /chat/completions`.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::{Message, ResponseFormat, ServiceParameters, Tool, ToolChoice};
 
-/// `POST /chat/completions`: one chat, to be answered whole or as a stream.
+/// The body of `POST /chat/completions`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ChatCompletionRequest {
-    /// The conversation so far.
+    /// The messages of the conversation so far.
     #[schemars(length(min = 1))]
     pub messages: Vec<Message>,
     /// A model's id, a trait or a compatible name. `<model>:<option>=<value>` sets service options.
@@ -23,15 +23,15 @@ pub struct ChatCompletionRequest {
     pub presence_penalty: Option<f64>,
     #[schemars(range(min = 0))]
     pub repetition_penalty: Option<f64>,
-    /// Whether to return the probability of each token.
+    /// Returns the log probability of each token.
     pub logprobs: Option<bool>,
-    /// How many other likely tokens to return at each place.
+    /// The number of alternative tokens to return at each position.
     #[schemars(range(min = 0, max = 20))]
     pub top_logprobs: Option<u32>,
-    /// Deprecated name of `max_completion_tokens`; zero or less is as if absent.
+    /// Deprecated name of `max_completion_tokens`. Values of zero or less are ignored.
     #[schemars(extend("deprecated" = true))]
     pub max_tokens: Option<i64>,
-    /// The most tokens an answer may have, reasoning included.
+    /// The maximum number of tokens to generate, including reasoning.
     #[schemars(range(min = 1))]
     pub max_completion_tokens: Option<u64>,
     #[schemars(range(min = 0, max = 1))]
@@ -46,30 +46,30 @@ pub struct ChatCompletionRequest {
     pub min_temp: Option<f64>,
     #[schemars(range(min = 0, max = 2))]
     pub max_temp: Option<f64>,
-    /// Number of choices.
+    /// The number of choices to generate.
     #[schemars(range(min = 1, max = 128))]
     pub n: Option<u32>,
-    /// Sampling seed: any integer.
+    /// The sampling seed: any integer.
     pub seed: Option<i64>,
-    /// Where to stop: one sequence, or up to four.
+    /// One sequence or up to four sequences at which generation stops.
     pub stop: Option<Stop>,
-    /// Tokens to stop at.
+    /// Token ids at which generation stops.
     pub stop_token_ids: Option<Vec<u32>>,
-    /// Streams the answer.
+    /// Streams the response as server-sent events.
     pub stream: Option<bool>,
     pub stream_options: Option<StreamOptions>,
     pub reasoning: Option<ReasoningOptions>,
-    /// How hard to think; it wins over `reasoning.effort`.
+    /// The reasoning effort. Takes precedence over `reasoning.effort`.
     pub reasoning_effort: Option<Effort>,
-    /// How wordy to be.
+    /// The verbosity of the response.
     pub verbosity: Option<Verbosity>,
     pub text: Option<TextOptions>,
-    /// Routing hint for cache hits.
+    /// A routing hint that raises the cache hit rate.
     #[schemars(length(max = 512))]
     pub prompt_cache_key: Option<String>,
-    /// How long the prompt stays cached.
+    /// The lifetime of the cached prompt.
     pub prompt_cache_retention: Option<Retention>,
-    /// Models to try, in order, when the one asked for cannot answer.
+    /// Models to try, in order, if the requested model cannot answer.
     #[schemars(length(max = 10))]
     pub fallbacks: Option<Vec<Fallback>>,
     /// Accepted and discarded: nothing is stored.
@@ -84,20 +84,20 @@ pub struct ChatCompletionRequest {
     #[schemars(length(min = 1, max = 128))]
     pub anon_user_id: Option<String>,
     pub parallel_tool_calls: Option<bool>,
-    /// The form of the answer.
+    /// The output format.
     pub response_format: Option<ResponseFormat>,
     pub tool_choice: Option<ToolChoice>,
-    /// What the model may call.
+    /// The tools that the model may call.
     #[schemars(length(max = 1024))]
     pub tools: Option<Vec<Tool>>,
     /// Options of this service.
     pub service_parameters: Option<ServiceParameters>,
-    /// Fields that this service does not know, for upstreams that do.
+    /// Unknown fields, forwarded to upstreams that may know them.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
 
-/// Sequences that end an answer.
+/// Sequences at which generation stops.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Stop {
@@ -105,24 +105,24 @@ pub enum Stop {
     Several(#[schemars(length(min = 1, max = 4))] Vec<String>),
 }
 
-/// Options of a streamed answer.
+/// Options of a streamed response.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct StreamOptions {
-    /// Sends usage and cost in a chunk of their own, without choices, before the end.
+    /// Sends usage and cost in a separate chunk without choices before the end of the stream.
     pub include_usage: Option<bool>,
 }
 
-/// How to think.
+/// Reasoning options.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ReasoningOptions {
     pub effort: Option<Effort>,
-    /// How the thinking is summed up.
+    /// The detail of the reasoning summary.
     pub summary: Option<ReasoningSummary>,
-    /// False turns thinking off.
+    /// False disables reasoning.
     pub enabled: Option<bool>,
 }
 
-/// Steps of thinking.
+/// Levels of reasoning effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
@@ -135,7 +135,7 @@ pub enum Effort {
     Max,
 }
 
-/// How thinking is summed up.
+/// The detail of a reasoning summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReasoningSummary {
@@ -144,7 +144,7 @@ pub enum ReasoningSummary {
     Detailed,
 }
 
-/// How wordy an answer is.
+/// The verbosity of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verbosity {
@@ -154,13 +154,13 @@ pub enum Verbosity {
     Auto,
 }
 
-/// Options of the answer's text.
+/// Text options of a response.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct TextOptions {
     pub verbosity: Option<Verbosity>,
 }
 
-/// How long a prompt stays cached.
+/// The lifetime of a cached prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Retention {
     #[serde(rename = "default")]
@@ -171,7 +171,7 @@ pub enum Retention {
     Day,
 }
 
-/// A model to try when another cannot answer.
+/// A model to try if another cannot answer.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Fallback {
     #[schemars(length(min = 1))]

@@ -1,37 +1,37 @@
-//! What a request used and what it cost.
+//! Usage and cost of a request.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The tokens of a request.
+/// The token usage of a request.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct TokenUsage {
-    /// All prompt tokens, cached ones included.
+    /// All prompt tokens, including cached ones.
     pub prompt_tokens: u64,
-    /// All completion tokens, reasoning included.
+    /// All completion tokens, including reasoning.
     pub completion_tokens: u64,
     pub total_tokens: u64,
     pub prompt_tokens_details: PromptTokensDetails,
     pub completion_tokens_details: CompletionTokensDetails,
 }
 
-/// Parts of the prompt tokens.
+/// Prompt tokens by category.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct PromptTokensDetails {
-    /// Read from the prompt cache.
+    /// Tokens read from the prompt cache.
     pub cached_tokens: u64,
-    /// Written to the prompt cache.
+    /// Tokens written to the prompt cache.
     pub cache_creation_input_tokens: u64,
 }
 
-/// Parts of the completion tokens.
+/// Completion tokens by category.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct CompletionTokensDetails {
-    /// Spent on thinking.
+    /// Tokens used for reasoning.
     pub reasoning_tokens: u64,
 }
 
-/// What was charged for a request, by the currency that paid.
+/// The amount charged for a request, by currency.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Cost {
     #[schemars(range(min = 0))]

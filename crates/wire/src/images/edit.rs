@@ -5,77 +5,79 @@ use serde::Deserialize;
 
 use super::Quality;
 
-/// A picture to be changed, as a form or as JSON.
+/// An image to edit, as multipart form data or JSON.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ImageEditRequest")]
 pub struct EditRequest {
-    /// The picture: a file, base64, a data URL, or an http or https URL. PNG, JPEG or WebP, of at
-    /// most 25 MB and of 65536 to 33177600 pixels.
+    /// The image: a file, base64, a data URL, or an http or https URL. PNG, JPEG or WebP of at most
+    /// 25 MB and 65536 to 33177600 pixels.
     pub image: Option<String>,
-    /// What to change, of 1 to 32768 characters; a model may take fewer.
+    /// The changes to make: 1 to 32768 characters. A model may have a lower limit.
     #[schemars(length(min = 1, max = 32768))]
     pub prompt: String,
-    /// An edit model's id, a trait or a compatible name; the default one unless said.
+    /// An edit model's id, a trait or a compatible name. Default: the default edit model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
-    /// Deprecated: another name of `model`.
+    /// Deprecated name of `model`.
     #[serde(rename = "modelId")]
     #[schemars(length(min = 1), extend("deprecated" = true))]
     pub model_id: Option<String>,
-    /// One of the model's ratios; `auto`, or none, keeps that of the picture.
+    /// One of the model's aspect ratios. Default: `auto`, the ratio of the input image.
     #[schemars(length(min = 1, max = 16))]
     pub aspect_ratio: Option<String>,
-    /// Such as `1K`, `2K` or `4K`, for models that list resolutions; others make `1K`.
+    /// The resolution, such as `1K`, `2K` or `4K`, for models that list resolutions. Other models
+    /// produce `1K`.
     #[schemars(length(min = 1, max = 10))]
     pub resolution: Option<String>,
-    /// For models that list qualities; the price goes by it.
+    /// The quality, for models that list qualities. It affects the price.
     pub quality: Option<Quality>,
-    /// PNG for `1K` and JPEG beyond, unless said.
+    /// The file format. Default: PNG for `1K`, JPEG for higher resolutions.
     pub output_format: Option<OutputFormat>,
-    /// Default: true. Blurs what is found to be for adults.
+    /// Blurs images classified as adult content. Default: true.
     pub safe_mode: Option<bool>,
-    /// Refused if true: no prompt is rewritten here.
+    /// True is refused: prompts are not rewritten.
     pub enhance_prompt: Option<bool>,
-    /// Without effect: no edit model of this service thinks about a prompt before it begins.
+    /// No effect: the service's edit models do not reason about the prompt.
     pub disable_prompt_optimization_thinking: Option<bool>,
 }
 
-/// Several pictures to be made into one, as a form or as JSON.
+/// Several images to combine into one, as multipart form data or JSON.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ImageMultiEditRequest")]
 pub struct MultiEditRequest {
-    /// The pictures, each as `image` of an edit; the first is what is changed.
+    /// The images, each in the format of `image` in `POST /image/edit`. The first is the one to
+    /// edit.
     #[schemars(length(min = 1, max = 16))]
     pub images: Option<Vec<String>>,
-    /// What to change, of 1 to 32768 characters; a model may take fewer.
+    /// The changes to make: 1 to 32768 characters. A model may have a lower limit.
     #[schemars(length(min = 1, max = 32768))]
     pub prompt: String,
-    /// An edit model's id, a trait or a compatible name; the default one unless said.
+    /// An edit model's id, a trait or a compatible name. Default: the default edit model.
     #[serde(rename = "modelId")]
     #[schemars(length(min = 1))]
     pub model_id: Option<String>,
     /// Another name of `modelId`.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
-    /// One of the model's ratios; `auto`, or none, keeps that of the first picture.
+    /// One of the model's aspect ratios. Default: `auto`, the ratio of the first image.
     #[schemars(length(min = 1, max = 16))]
     pub aspect_ratio: Option<String>,
-    /// Such as `1K`, `2K` or `4K`; models without resolutions pass it over.
+    /// The resolution, such as `1K`, `2K` or `4K`. Ignored by models without resolutions.
     #[schemars(length(min = 1, max = 10))]
     pub resolution: Option<String>,
-    /// For models that list qualities; the price goes by it.
+    /// The quality, for models that list qualities. It affects the price.
     pub quality: Option<Quality>,
-    /// PNG for `1K` and JPEG beyond, unless said.
+    /// The file format. Default: PNG for `1K`, JPEG for higher resolutions.
     pub output_format: Option<OutputFormat>,
-    /// Default: true. Blurs what is found to be for adults.
+    /// Blurs images classified as adult content. Default: true.
     pub safe_mode: Option<bool>,
-    /// Refused if true: no prompt is rewritten here.
+    /// True is refused: prompts are not rewritten.
     pub enhance_prompt: Option<bool>,
-    /// Without effect: no edit model of this service thinks about a prompt before it begins.
+    /// No effect: the service's edit models do not reason about the prompt.
     pub disable_prompt_optimization_thinking: Option<bool>,
 }
 
-/// How an edited picture is written.
+/// The file format of an edited image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputFormat {

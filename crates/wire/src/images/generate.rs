@@ -6,113 +6,116 @@ use serde_json::Value;
 
 use super::Quality;
 
-/// A picture to be made.
+/// An image to generate.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[schemars(rename = "ImageGenerationRequest")]
 pub struct ImageRequest {
     /// An image model's id, a trait or a compatible name.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// What to show, of 1 to 7500 characters; a model may take fewer.
+    /// A description of the image: 1 to 7500 characters. A model may have a lower limit.
     #[schemars(length(min = 1, max = 7500))]
     pub prompt: String,
-    /// What not to show.
+    /// A description of content to avoid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 7500))]
     pub negative_prompt: Option<String>,
-    /// How closely to follow the prompt.
+    /// The guidance scale: higher values follow the prompt more closely. Above 0, at most 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 20), extend("exclusiveMinimum" = 0))]
     pub cfg_scale: Option<f64>,
-    /// Writes what the picture was made from into its file; without it no file says anything.
+    /// Writes the generation parameters to the file's EXIF metadata. Otherwise files have no
+    /// metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embed_exif_metadata: Option<bool>,
-    /// `webp` unless said.
+    /// The file format. Default: `webp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<ImageFormat>,
-    /// 1024 unless said; for models that are sized by pixels, in steps of the model's own.
+    /// The width in pixels, for models that are sized by pixels; a multiple of the model's
+    /// `widthHeightDivisor`. Default: 1024.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1280))]
     pub width: Option<u32>,
-    /// As `width`.
+    /// The height in pixels; see `width`. Default: 1024.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1280))]
     pub height: Option<u32>,
-    /// Such as `16:9`, for models that list ratios.
+    /// The aspect ratio, such as `16:9`, for models that list ratios.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 16))]
     pub aspect_ratio: Option<String>,
-    /// `1K`, `2K` or `4K`, for models that list resolutions.
+    /// The resolution: `1K`, `2K` or `4K`, for models that list resolutions.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 10))]
     pub resolution: Option<String>,
-    /// For models that list qualities; the price goes by it.
+    /// The quality, for models that list qualities. It affects the price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<Quality>,
-    /// Leaves out the visible mark, where the service has one.
+    /// Omits the visible watermark, if the service adds one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hide_watermark: Option<bool>,
-    /// Deprecated and disabled: it is refused.
+    /// Deprecated: any value is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("deprecated" = true))]
     pub inpaint: Option<Value>,
-    /// In percent, for models with adapters.
+    /// The strength of LoRA adapters in percent, for models with adapters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub lora_strength: Option<u32>,
-    /// Answers with the picture itself instead of JSON.
+    /// Returns the image file instead of JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub return_binary: Option<bool>,
-    /// How many pictures, each of them paid for; only without `return_binary`.
+    /// The number of images to generate; each is billed. Cannot be combined with `return_binary`.
+    /// Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 4))]
     pub variants: Option<u32>,
-    /// Blurs what is found to be for adults; true unless said.
+    /// Blurs images classified as adult content. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub safe_mode: Option<bool>,
-    /// The same seed makes the same picture; any seed unless said. Only the first variant has it.
+    /// The sampling seed; the same seed generates the same image. Only the first variant uses it.
+    /// Default: random.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = -999_999_999, max = 999_999_999))]
     pub seed: Option<i64>,
-    /// The model's own number unless said.
+    /// The number of inference steps. Default: the model's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub steps: Option<u32>,
-    /// One of the names that `GET /image/styles` lists.
+    /// The name of a style from `GET /image/styles`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub style_preset: Option<String>,
-    /// Lets models that can look things up do so.
+    /// Allows web search, for models that support it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enable_web_search: Option<bool>,
-    /// Pictures whose style the new one shall have, for models that take them. The echo of the
-    /// request leaves them out.
+    /// Images whose style to follow, for models that accept them. Omitted from the echoed request.
     #[serde(skip_serializing)]
     #[schemars(length(max = 16))]
     pub style_references: Option<Vec<StyleReference>>,
-    /// No prompt is rewritten here: `true` is refused.
+    /// True is refused: prompts are not rewritten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enhance_prompt: Option<bool>,
-    /// Keeps a model from thinking about the prompt first. Refused where a model does so and cannot
-    /// be told.
+    /// Disables the model's reasoning about the prompt. Refused for models that reason and cannot
+    /// be switched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disable_prompt_optimization_thinking: Option<bool>,
 }
 
-/// A picture whose style a new one shall have.
+/// An image whose style to follow.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[schemars(rename = "ImageStyleReference")]
 pub struct StyleReference {
-    /// In base64, as a data URL, or under an address.
+    /// The image in base64, as a data URL or as a public URL.
     #[schemars(length(min = 1))]
     pub image: String,
-    /// How much it counts; 0.5 unless said.
+    /// The weight of the reference. Default: 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.1, max = 1.0))]
     pub strength: Option<f64>,
 }
 
-/// How a picture is written.
+/// The file format of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "PictureFormat")]
@@ -122,19 +125,19 @@ pub enum ImageFormat {
     Webp,
 }
 
-/// What was made.
+/// The generated images.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ImageGenerationResult")]
 pub struct Generated {
     pub id: String,
-    /// The pictures' files in base64.
+    /// The image files in base64.
     pub images: Vec<String>,
     pub timing: Timing,
-    /// What was asked for, with the seed that was used.
+    /// The request, with the seed that was used.
     pub request: RequestEcho,
 }
 
-/// The request as it was understood.
+/// The request as it was interpreted.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ImageRequestEcho")]
 pub struct RequestEcho {
@@ -143,21 +146,21 @@ pub struct RequestEcho {
     pub data: ImageRequest,
 }
 
-/// How long things took, in milliseconds.
+/// Durations in milliseconds.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ImageTiming")]
 pub struct Timing {
-    /// From the model's beginning to its end.
+    /// The time that the model ran.
     pub inference_duration: u64,
-    /// Before the model was asked.
+    /// The time before the request was sent to the model.
     pub inference_preprocessing_time: u64,
-    /// Waiting for the model, as far as it tells.
+    /// The time in the model's queue, if the engine reports it.
     pub inference_queue_time: u64,
     pub total: u64,
 }
 
-/// The styles that a request may name.
+/// The names of the available styles.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StyleList {
     /// Always `list`.

@@ -1,33 +1,33 @@
-//! `POST /images/generations`, `POST /images/edits` and `POST /images/variations`, as OpenAI's
-//! clients know them.
+//! `POST /images/generations`, `POST /images/edits` and `POST /images/variations`, compatible with
+//! OpenAI's clients.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A picture to be made.
+/// An image to generate.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "OpenAiImageRequest")]
 pub struct OpenAiRequest {
-    /// What to show, of 1 to 1500 characters.
+    /// A description of the image: 1 to 1500 characters.
     #[schemars(length(min = 1, max = 1500))]
     pub prompt: String,
-    /// An image model's id, a trait or a compatible name. A name that nobody knows is the default
-    /// image model.
+    /// An image model's id, a trait or a compatible name. Unknown names select the default image
+    /// model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Always 1.
     #[schemars(range(min = 1, max = 1))]
     pub n: Option<u32>,
-    /// Default: `auto`, the model's own. The picture has exactly this size: models that are sized by
-    /// ratios make the nearest, and what does not fit is cut off.
+    /// The exact size of the image. Models that are sized by aspect ratio generate the nearest
+    /// ratio, and the image is cropped. Default: `auto`, the model's own size.
     pub size: Option<OpenAiSize>,
-    /// `b64_json` unless said; `url` gives a data URL.
+    /// `url` returns a data URL. Default: `b64_json`.
     pub response_format: Option<ResponseFormat>,
-    /// `png` unless said.
+    /// The file format. Default: `png`.
     pub output_format: Option<OpenAiFormat>,
-    /// `low` leaves safe mode off.
+    /// `low` disables safe mode.
     pub moderation: Option<Moderation>,
-    /// For models that list qualities.
+    /// The quality, for models that list qualities.
     pub quality: Option<OpenAiQuality>,
     /// Accepted for compatibility and discarded.
     pub style: Option<OpenAiStyle>,
@@ -40,34 +40,33 @@ pub struct OpenAiRequest {
     pub user: Option<String>,
 }
 
-/// Pictures to be changed, as a form.
+/// Images to edit, as multipart form data.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "OpenAiImageEditRequest")]
 pub struct OpenAiEditRequest {
-    /// One picture as a file, or several.
+    /// One or several images as files.
     #[schemars(extend("format" = "binary"))]
     pub image: Option<String>,
-    /// A picture whose transparent parts may change, as a file.
+    /// An image file whose transparent areas mark the parts that may change.
     #[schemars(extend("format" = "binary"))]
     pub mask: Option<String>,
-    /// What to change, of 1 to 32768 characters; a model may take fewer.
+    /// The changes to make: 1 to 32768 characters. A model may have a lower limit.
     #[schemars(length(min = 1, max = 32768))]
     pub prompt: String,
-    /// An edit model's id, a trait or a compatible name. A name that nobody knows is the default
-    /// edit model.
+    /// An edit model's id, a trait or a compatible name. Unknown names select the default edit
+    /// model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Always 1.
     #[schemars(range(min = 1, max = 1))]
     pub n: Option<u32>,
-    /// Default: `auto`, which keeps the ratio of the picture. Any other is the exact size of the
-    /// result.
+    /// The exact size of the result. Default: `auto`, which keeps the aspect ratio of the image.
     pub size: Option<OpenAiSize>,
-    /// `b64_json` unless said; `url` gives a data URL.
+    /// `url` returns a data URL. Default: `b64_json`.
     pub response_format: Option<ResponseFormat>,
-    /// `png` unless said.
+    /// The file format. Default: `png`.
     pub output_format: Option<OpenAiFormat>,
-    /// For models that list qualities.
+    /// The quality, for models that list qualities.
     pub quality: Option<OpenAiQuality>,
     /// Accepted for compatibility and discarded.
     pub background: Option<Background>,
@@ -78,31 +77,31 @@ pub struct OpenAiEditRequest {
     pub user: Option<String>,
 }
 
-/// A picture to be varied, as a form.
+/// An image to vary, as multipart form data.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "OpenAiImageVariationRequest")]
 pub struct VariationRequest {
-    /// The picture, as a file.
+    /// The image as a file.
     #[schemars(extend("format" = "binary"))]
     pub image: Option<String>,
-    /// An edit model's id, a trait or a compatible name. A name that nobody knows is the default
-    /// edit model.
+    /// An edit model's id, a trait or a compatible name. Unknown names select the default edit
+    /// model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Always 1.
     #[schemars(range(min = 1, max = 1))]
     pub n: Option<u32>,
-    /// `b64_json` unless said; `url` gives a data URL.
+    /// `url` returns a data URL. Default: `b64_json`.
     pub response_format: Option<ResponseFormat>,
-    /// `png` unless said.
+    /// The file format. Default: `png`.
     pub output_format: Option<OpenAiFormat>,
-    /// Accepted for compatibility and discarded: a variation keeps the ratio of its picture.
+    /// Accepted for compatibility and discarded: a variation keeps the aspect ratio of its image.
     pub size: Option<OpenAiSize>,
     /// Accepted for compatibility and discarded.
     pub user: Option<String>,
 }
 
-/// Sizes that OpenAI's models make.
+/// Image sizes in OpenAI's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum OpenAiSize {
     #[serde(rename = "auto")]
@@ -123,7 +122,7 @@ pub enum OpenAiSize {
     Tall,
 }
 
-/// How a picture is handed over.
+/// The encoding of a returned image.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "OpenAiImageResponseFormat")]
@@ -133,7 +132,7 @@ pub enum ResponseFormat {
     Url,
 }
 
-/// How a picture is written.
+/// The file format of an image.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenAiFormat {
@@ -143,7 +142,7 @@ pub enum OpenAiFormat {
     Webp,
 }
 
-/// How strictly pictures are looked at.
+/// The strictness of moderation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Moderation {
@@ -151,7 +150,7 @@ pub enum Moderation {
     Low,
 }
 
-/// How much work goes into a picture, in OpenAI's words.
+/// Image quality, in OpenAI's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenAiQuality {
@@ -163,7 +162,7 @@ pub enum OpenAiQuality {
     Standard,
 }
 
-/// Accepted for compatibility.
+/// Accepted for compatibility and discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenAiStyle {
@@ -171,7 +170,7 @@ pub enum OpenAiStyle {
     Natural,
 }
 
-/// Accepted for compatibility.
+/// Accepted for compatibility and discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "OpenAiBackground")]
@@ -181,15 +180,15 @@ pub enum Background {
     Auto,
 }
 
-/// What was made.
+/// The generated images.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OpenAiImages {
-    /// Unix seconds.
+    /// The creation time in Unix seconds.
     pub created: i64,
     pub data: Vec<OpenAiImage>,
 }
 
-/// One picture, in the form that was asked for.
+/// One image in the requested encoding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OpenAiImage {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,47 +3,48 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A picture to be enlarged, as a form or as JSON.
+/// An image to upscale, as multipart form data or JSON.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ImageUpscaleRequest")]
 pub struct UpscaleRequest {
-    /// The picture: a file, base64 or a data URL. At least 65536 pixels; at most 16777216 once
-    /// it is enlarged.
+    /// The image: a file, base64 or a data URL. At least 65536 pixels, and at most 16777216 after
+    /// upscaling.
     pub image: Option<String>,
-    /// An upscale model's id, a trait or a compatible name; the default one unless said.
+    /// An upscale model's id, a trait or a compatible name. Default: the default upscale model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
-    /// How many times as wide and as high; 2 unless said. With 1 it is only improved, which needs
-    /// `enhance`.
+    /// The factor by which width and height are multiplied. 1 only enhances the image and requires
+    /// `enhance`. Default: 2.
     #[schemars(range(min = 1, max = 4))]
     pub scale: Option<f64>,
-    /// Lets the model add detail.
+    /// Lets the model add detail. Default: false.
     pub enhance: Option<bool>,
-    /// How much it may add; 0.5 unless said.
+    /// The amount of detail that the model may add with `enhance`. Default: 0.5.
     #[serde(rename = "enhanceCreativity")]
     #[schemars(range(min = 0, max = 1))]
     pub enhance_creativity: Option<f64>,
-    /// What to add, in words.
+    /// A description of the detail to add with `enhance`.
     #[serde(rename = "enhancePrompt")]
     #[schemars(length(max = 1500))]
     pub enhance_prompt: Option<String>,
     /// Accepted for compatibility and discarded.
     #[schemars(range(min = 0, max = 1))]
     pub replication: Option<f64>,
-    /// The newer name of `enhanceCreativity`, from 0 to 0.02.
+    /// The amount of detail to add without `enhance`, usually 0 to 0.02. Ignored if `enhance` is
+    /// true.
     #[schemars(range(min = 0, max = 1))]
     pub creativity: Option<f64>,
 }
 
-/// A picture whose background is to be removed, as a form or as JSON.
+/// An image whose background is to be removed, as multipart form data or JSON.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "BackgroundRemovalRequest")]
 pub struct CutOutRequest {
-    /// The picture: a file, base64 or a data URL.
+    /// The image: a file, base64 or a data URL.
     pub image: Option<String>,
-    /// Where the picture is, instead of `image`.
+    /// The public URL of the image. Alternative to `image`.
     pub image_url: Option<String>,
-    /// A model's id or a trait; the one for backgrounds unless said.
+    /// A model's id or a trait. Default: the default background removal model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Models that listen, speak or make music.
+//! Transcription, speech and music models.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,24 +18,24 @@ pub struct TtsSpec {
     #[serde(flatten)]
     pub common: CommonSpec,
     pub voices: Vec<String>,
-    /// The voice that speaks when a request names none.
+    /// The voice used if a request does not name one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_voice: Option<String>,
     pub supported_formats: Vec<AudioFormat>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_format: Option<AudioFormat>,
-    /// Whether a voice id of the provider's own can be sent.
+    /// True if a voice id of the provider can be sent.
     pub supports_custom_voice_id: bool,
-    /// Present when the model can speak with a cloned voice.
+    /// Present if the model supports cloned voices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voice_cloning: Option<VoiceCloning>,
-    /// Whether `prompt` is honoured.
+    /// True if `prompt` has an effect.
     #[serde(rename = "supportsPromptParam")]
     pub supports_prompt_param: bool,
-    /// Whether `temperature` is honoured.
+    /// True if `temperature` has an effect.
     #[serde(rename = "supportsTemperatureParam")]
     pub supports_temperature_param: bool,
-    /// Whether `top_p` is honoured.
+    /// True if `top_p` has an effect.
     #[serde(rename = "supportsTopPParam")]
     pub supports_top_p_param: bool,
     pub pricing: TtsPricing,
@@ -91,7 +91,7 @@ pub struct MusicSpec {
     pub min_speed: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_speed: Option<f64>,
-    /// The lengths a piece can have, in seconds.
+    /// The available lengths in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_options: Option<Vec<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]

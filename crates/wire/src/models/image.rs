@@ -1,4 +1,4 @@
-//! Models that make, enlarge or edit images.
+//! Image generation, upscaling and editing models.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,10 +25,10 @@ pub struct ImageConstraints {
     pub steps: Steps,
     /// Width and height must be multiples of this.
     pub width_height_divisor: u64,
-    /// The least width that can be asked for, in pixels; absent where a ratio is asked for.
+    /// The minimum width in pixels. Absent for models that are sized by aspect ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_width: Option<u32>,
-    /// The least height that can be asked for, in pixels; absent where a ratio is asked for.
+    /// The minimum height in pixels. Absent for models that are sized by aspect ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_height: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ pub struct Steps {
     pub max: u64,
 }
 
-/// How much work goes into one image.
+/// The quality of a generated image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Quality {
@@ -84,12 +84,12 @@ pub struct InpaintSpec {
 pub struct InpaintConstraints {
     pub aspect_ratios: Vec<String>,
     pub prompt_character_limit: u64,
-    /// Whether several images can be combined into one.
+    /// True if several images can be combined into one.
     pub combine_images: bool,
-    /// How many images one edit takes; 3 when absent, or 1 where images cannot be combined.
+    /// The maximum number of images per edit. If absent: 3, or 1 if images cannot be combined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_input_images: Option<u64>,
-    /// Whether an aspect ratio can be asked for when there is only one image.
+    /// True if an aspect ratio can be requested for a single input image.
     pub single_image_aspect_ratio: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_resolution: Option<String>,

@@ -1,4 +1,4 @@
-//! What a model costs, as the listing shows it: one shape per type, every leaf in USD and DIEM.
+//! Prices of models in the listing: one type per model type, every amount in USD and DIEM.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,26 @@ pub struct Amount {
     pub diem: f64,
 }
 
-/// Text and embedding models, per million tokens.
+/// Prices of text and embedding models, per million tokens.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TokenPricing {
     pub input: Amount,
     pub output: Amount,
-    /// Input tokens that were read from the prompt cache.
+    /// Price of input tokens read from the prompt cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_input: Option<Amount>,
-    /// Input tokens that were written to the prompt cache.
+    /// Price of input tokens written to the prompt cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<Amount>,
-    /// Input tokens that were written to the prompt cache for an hour.
+    /// Price of input tokens written to the prompt cache for one hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_1h: Option<Amount>,
-    /// Rates for long contexts.
+    /// Prices for long contexts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extended: Option<ExtendedPricing>,
 }
 
-/// Above the threshold these rates apply to the whole request.
+/// Prices that apply to the whole request if it exceeds the threshold.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ExtendedPricing {
     pub context_token_threshold: u64,
@@ -45,16 +45,16 @@ pub struct ExtendedPricing {
     pub cache_write_1h: Option<Amount>,
 }
 
-/// Image and upscale models, per image: `generation`, or `resolutions` where the price goes by
-/// resolution.
+/// Prices of image and upscale models, per image: `generation`, or `resolutions` if the price
+/// depends on the resolution.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ImagePricing {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<Amount>,
-    /// By resolution, such as `1K`, `2K` and `4K`.
+    /// Prices by resolution, such as `1K`, `2K` and `4K`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolutions: Option<BTreeMap<String, Amount>>,
-    /// By resolution and quality.
+    /// Prices by resolution and quality.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<BTreeMap<String, QualityPricing>>,
     pub upscale: UpscalePricing,
@@ -67,7 +67,7 @@ pub struct QualityPricing {
     pub high: Amount,
 }
 
-/// Enlarging one image.
+/// Prices of upscaling one image.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct UpscalePricing {
     #[serde(rename = "2x")]
@@ -76,21 +76,21 @@ pub struct UpscalePricing {
     pub quadruple: Amount,
 }
 
-/// Speech models.
+/// Prices of speech models.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TtsPricing {
     /// Per million characters.
     pub input: Amount,
 }
 
-/// Transcription models.
+/// Prices of transcription models.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AsrPricing {
     /// Per second of audio.
     pub per_audio_second: Amount,
 }
 
-/// Image editing models.
+/// Prices of image editing models.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct InpaintPricing {
     /// Per edit.
@@ -98,7 +98,7 @@ pub struct InpaintPricing {
     /// Per edit, by resolution.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolutions: Option<BTreeMap<String, Amount>>,
-    /// What input images beyond the included ones cost.
+    /// The price of additional input images.
     #[serde(rename = "inputImages", skip_serializing_if = "Option::is_none")]
     pub input_images: Option<InputImagesPricing>,
     /// Per edit, by resolution and quality.
@@ -108,23 +108,23 @@ pub struct InpaintPricing {
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct InputImagesPricing {
-    /// How many input images the price of an edit includes.
+    /// The number of input images included in the price of an edit.
     pub included: u64,
-    /// Per image beyond those.
+    /// The price of each further image.
     pub additional: Amount,
 }
 
-/// Music models: exactly one way of pricing.
+/// Prices of music models, in exactly one of these forms.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MusicPricing {
     /// Per piece.
     Generation(Amount),
-    /// Per piece, by its length: the longest length in seconds of each price.
+    /// Per piece, by length. The key is the maximum length in seconds.
     Durations(BTreeMap<u64, DurationAmount>),
-    /// Per second.
+    /// Per second of music.
     PerSecond(Amount),
-    /// Per thousand characters of the prompt.
+    /// Per thousand characters of prompt and lyrics.
     PerThousandCharacters(Amount),
 }
 

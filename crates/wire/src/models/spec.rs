@@ -1,4 +1,4 @@
-//! `model_spec`: a model's type, and what models of every type have.
+//! `model_spec`: the model type, and the fields common to all types.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use super::image::{ImageSpec, InpaintSpec, UpscaleSpec};
 use super::text::{EmbeddingSpec, TextSpec};
 use super::video::VideoSpec;
 
-/// A model's type and what is known about it.
+/// The model type and its type-specific details.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", content = "model_spec", rename_all = "lowercase")]
 pub enum ModelSpec {
@@ -23,32 +23,32 @@ pub enum ModelSpec {
     Video(VideoSpec),
 }
 
-/// What models of every type have.
+/// Fields common to all model types.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommonSpec {
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where the model comes from.
+    /// The source of the model, such as a web page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_source: Option<String>,
     pub privacy: Privacy,
-    /// Whether the model answers nothing for now.
+    /// True if the model is temporarily unavailable.
     pub offline: bool,
-    /// Whether only beta users may call the model.
+    /// True if only beta users may call the model.
     pub beta: bool,
-    /// Whether the model has beta status.
+    /// True if the model has beta status.
     pub beta_model: bool,
-    /// Roles the model plays among those of its type.
+    /// The traits that refer to this model within its type.
     pub traits: Vec<String>,
-    /// True, or absent.
+    /// True or absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncensored: Option<bool>,
-    /// Country codes from which the model may not be used.
+    /// The codes of countries in which the model must not be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region_restrictions: Option<Vec<String>>,
-    /// Present once the model's removal is scheduled.
+    /// Present if the removal of the model is scheduled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deprecation: Option<Deprecation>,
     /// Curation tags.
@@ -56,29 +56,29 @@ pub struct CommonSpec {
     pub model_sets: Option<Vec<String>>,
 }
 
-/// Who sees what a request contains.
+/// The privacy of a request's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Privacy {
-    /// Nobody keeps it.
+    /// The content is not retained.
     Private,
-    /// A third party sees it, without knowing who sent it.
+    /// A third party sees the content but not the identity of the caller.
     Anonymized,
 }
 
-/// When and how a model goes away.
+/// The schedule of a model's removal.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Deprecation {
-    /// Whether requests move to the replacement by themselves after the removal.
+    /// True if requests are redirected to the replacement after the removal.
     pub auto_remap: bool,
     /// The date of deprecation (ISO 8601).
     pub date: String,
-    /// When the model stops answering (ISO 8601).
+    /// The time of the removal (ISO 8601).
     pub removes_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement_model_id: Option<String>,
-    /// From when responses carry a warning (ISO 8601).
+    /// The time from which responses carry a warning (ISO 8601).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts_at: Option<String>,
 }

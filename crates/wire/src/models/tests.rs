@@ -1,4 +1,4 @@
-//! Tests of the model types: the words and the casing of the specification.
+//! Tests of the field names and casing of the model types against the specification.
 
 use expect_test::{Expect, expect};
 use schemars::generate::SchemaSettings;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// The names a type writes, at one place of its schema.
+/// Checks the property names of a type's schema; required ones are marked with `*`.
 #[track_caller]
 fn check_properties<T: JsonSchema>(expected: Expect) {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();

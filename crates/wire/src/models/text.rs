@@ -19,7 +19,7 @@ pub struct TextSpec {
     pub pricing: TokenPricing,
 }
 
-/// What a text model can do.
+/// The capabilities of a text model.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Capabilities {
@@ -44,10 +44,10 @@ pub struct Capabilities {
     pub reasoning_effort_options: Option<Vec<ReasoningEffort>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_reasoning_effort: Option<ReasoningEffort>,
-    /// How many images a request may hold.
+    /// The maximum number of images per request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_images: Option<u64>,
-    /// How many videos a request may hold.
+    /// The maximum number of videos per request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_videos: Option<u64>,
 }
@@ -76,7 +76,7 @@ pub enum ReasoningEffort {
     Max,
 }
 
-/// Text models: the sampling defaults.
+/// The sampling defaults of a text model.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TextConstraints {
     pub temperature: DefaultValue,
@@ -89,7 +89,7 @@ pub struct TextConstraints {
     pub repetition_penalty: Option<DefaultValue>,
 }
 
-/// What applies when a request does not say.
+/// The value used if a request does not set one.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct DefaultValue {
     pub default: f64,

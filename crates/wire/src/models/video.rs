@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::spec::CommonSpec;
 
-/// Video models have no price here; `POST /video/quote` tells it.
+/// Video models have no listed price; `POST /video/quote` returns it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct VideoSpec {
     #[serde(flatten)]
@@ -13,25 +13,25 @@ pub struct VideoSpec {
     pub constraints: VideoConstraints,
 }
 
-/// Video models. An empty list means that the option is not supported.
+/// The options of a video model. An empty list means that the option is not supported.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct VideoConstraints {
     pub aspect_ratios: Vec<String>,
     pub resolutions: Vec<String>,
     pub durations: Vec<String>,
     pub model_type: VideoKind,
-    /// Whether the videos have sound.
+    /// True if the videos have sound.
     pub audio: bool,
-    /// Whether a request can switch the sound off.
+    /// True if a request can disable the sound.
     pub audio_configurable: bool,
     pub prompt_character_limit: u64,
-    /// Whether a picture to start from can be given.
+    /// True if a start image can be sent.
     pub image_input: bool,
-    /// Whether an audio file can be given.
+    /// True if an audio file can be sent.
     pub audio_input: bool,
-    /// Whether each reference can have audio of its own.
+    /// True if each reference can have its own audio.
     pub per_reference_audio: bool,
-    /// Whether a video can be given.
+    /// True if a video can be sent.
     pub video_input: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_image_min_short_side_pixels: Option<u64>,
@@ -41,7 +41,7 @@ pub struct VideoConstraints {
     pub reference_image_max_aspect_ratio: Option<f64>,
 }
 
-/// What a video model starts from.
+/// The input that a video model starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VideoKind {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{OutputItem, OutputPart, Response};
 
-/// An event; those of one stream are numbered from zero without gaps.
+/// A stream event. Events of a stream are numbered from zero without gaps.
 #[derive(Debug, Serialize)]
 pub struct ResponseEvent<'a> {
     #[serde(rename = "type")]
@@ -14,7 +14,7 @@ pub struct ResponseEvent<'a> {
     pub body: EventBody<'a>,
 }
 
-/// What an event tells.
+/// The payload of an event.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum EventBody<'a> {

@@ -1,4 +1,4 @@
-//! What a response is asked for.
+//! The request of `POST /responses`.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::chat::{
     ToolKind, Verbosity,
 };
 
-/// `POST /responses`: one turn of a model, whole or as a stream. The caller sends the whole
-/// conversation each time, because nothing is stored.
+/// The body of `POST /responses`. The caller sends the whole conversation with each request,
+/// because responses are not stored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ResponseRequest {
     /// A model's id, a trait or a compatible name.
@@ -21,39 +21,39 @@ pub struct ResponseRequest {
     pub model: String,
     /// A text, or the items of the conversation so far.
     pub input: Input,
-    /// Stands before the conversation as a system message.
+    /// Inserted before the conversation as a system message.
     pub instructions: Option<String>,
     /// Accepted and discarded.
     pub include: Option<Vec<String>>,
-    /// The most tokens the answer may have, reasoning included.
+    /// The maximum number of tokens to generate, including reasoning.
     #[schemars(range(min = 1))]
     pub max_output_tokens: Option<u64>,
     #[schemars(range(min = 0, max = 2))]
     pub temperature: Option<f64>,
     #[schemars(range(min = 0, max = 1))]
     pub top_p: Option<f64>,
-    /// Models to try, in order, when the one asked for cannot answer.
+    /// Models to try, in order, if the requested model cannot answer.
     #[schemars(length(max = 10))]
     pub fallbacks: Option<Vec<Fallback>>,
     pub reasoning: Option<ReasoningOptions>,
     pub text: Option<ResponseTextOptions>,
-    /// What the model may call. Kinds of tools that this service does not run are left out.
+    /// The tools that the model may call. Unsupported types of tools are ignored.
     #[schemars(length(max = 1024))]
     pub tools: Option<Vec<ResponseTool>>,
     pub tool_choice: Option<ResponseToolChoice>,
     pub parallel_tool_calls: Option<bool>,
     /// Searches the web; the same as `service_parameters.enable_web_search`.
     pub web_search: Option<bool>,
-    /// Streams the answer.
+    /// Streams the response as server-sent events.
     pub stream: Option<bool>,
-    /// Routing hint for cache hits.
+    /// A routing hint that raises the cache hit rate.
     #[schemars(length(max = 512))]
     pub prompt_cache_key: Option<String>,
-    /// Refused: nothing is stored, so there is nothing to go on from.
+    /// Refused: responses are not stored and cannot be continued.
     pub previous_response_id: Option<String>,
-    /// True is refused: a response is given at once or not at all.
+    /// True is refused: responses are not stored and cannot be retrieved later.
     pub background: Option<bool>,
-    /// Accepted and discarded: nothing is stored.
+    /// Accepted and discarded: responses are not stored.
     pub store: Option<bool>,
     /// Accepted and discarded.
     pub metadata: Option<BTreeMap<String, String>>,
@@ -63,15 +63,15 @@ pub struct ResponseRequest {
     pub service_parameters: Option<ServiceParameters>,
 }
 
-/// The form of the answer's text.
+/// Text options of a response.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ResponseTextOptions {
     pub format: Option<ResponseTextFormat>,
-    /// How wordy to be.
+    /// The verbosity of the response.
     pub verbosity: Option<Verbosity>,
 }
 
-/// Text, any JSON, or JSON of a schema.
+/// Plain text, any JSON object, or JSON that matches a schema.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ResponseTextFormat {
@@ -85,49 +85,49 @@ pub enum ResponseTextFormat {
     },
 }
 
-/// Something the model may call. A function's members stand here, or under `function`.
+/// A tool that the model may call. The fields of a function are given here or under `function`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ResponseTool {
-    /// `function`, `web_search`, `x_search`, or a kind that is left out. `file_search`,
-    /// `code_interpreter` and `computer_use_preview` are refused.
+    /// `function`, `web_search` or `x_search`. `file_search`, `code_interpreter` and
+    /// `computer_use_preview` are refused; other types are ignored.
     #[serde(rename = "type")]
     #[schemars(length(min = 1))]
     pub kind: String,
     #[schemars(length(min = 1, max = 256))]
     pub name: Option<String>,
     pub description: Option<String>,
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the function's arguments.
     pub parameters: Option<Map<String, Value>>,
     pub strict: Option<bool>,
     pub function: Option<Function>,
-    /// Of a web search: how much of what it finds the model reads.
+    /// For `web_search`: the amount of search results passed to the model.
     pub search_context_size: Option<SearchContextSize>,
-    /// Of a web search: where the user is.
+    /// For `web_search`: the approximate location of the user.
     pub user_location: Option<UserLocation>,
-    /// Of a search of X: whose posts.
+    /// For `x_search`: only posts of these accounts.
     #[schemars(length(max = 10))]
     pub allowed_x_handles: Option<Vec<String>>,
-    /// Of a search of X: whose posts are left out.
+    /// For `x_search`: no posts of these accounts.
     #[schemars(length(max = 10))]
     pub excluded_x_handles: Option<Vec<String>>,
-    /// Of a search of X: from which day on.
+    /// For `x_search`: the first day, `YYYY-MM-DD`.
     #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}"))]
     pub from_date: Option<String>,
-    /// Of a search of X: up to which day.
+    /// For `x_search`: the last day, `YYYY-MM-DD`.
     #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}"))]
     pub to_date: Option<String>,
-    /// Of a search of X: whether pictures are looked at.
+    /// For `x_search`: true is refused, because images in posts are not analysed.
     pub enable_image_understanding: Option<bool>,
-    /// Of a search of X: whether videos are looked at.
+    /// For `x_search`: true is refused, because videos in posts are not analysed.
     pub enable_video_understanding: Option<bool>,
-    /// Of a search of files, which is refused: nothing is stored.
+    /// For `file_search`, which is refused: files are not stored.
     pub vector_store_ids: Option<Vec<String>>,
     #[schemars(range(min = 1, max = 50))]
     pub max_num_results: Option<u32>,
     pub ranking_options: Option<RankingOptions>,
 }
 
-/// How much of what a search finds is read.
+/// The amount of search results passed to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchContextSize {
@@ -136,24 +136,24 @@ pub enum SearchContextSize {
     High,
 }
 
-/// Roughly where a user is.
+/// The approximate location of a user.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct UserLocation {
-    /// `approximate`.
+    /// Always `approximate`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
     #[schemars(length(max = 128))]
     pub city: Option<String>,
     #[schemars(length(max = 128))]
     pub region: Option<String>,
-    /// Two letters.
+    /// The two-letter country code.
     #[schemars(length(max = 2))]
     pub country: Option<String>,
     #[schemars(length(max = 64))]
     pub timezone: Option<String>,
 }
 
-/// How what is found in files is ordered.
+/// Ranking of file search results.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct RankingOptions {
     pub ranker: Option<String>,
@@ -161,7 +161,7 @@ pub struct RankingOptions {
     pub score_threshold: Option<f64>,
 }
 
-/// Whether and what the model must call.
+/// Controls tool calls: a mode, or a function that must be called.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ResponseToolChoice {
@@ -169,7 +169,7 @@ pub enum ResponseToolChoice {
     Function(ResponseFunctionChoice),
 }
 
-/// The function that the model must call. Its name stands here, or under `function`.
+/// The function that the model must call. The name is given here or under `function`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ResponseFunctionChoice {
     #[serde(rename = "type")]

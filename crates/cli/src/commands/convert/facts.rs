@@ -1,14 +1,14 @@
-//! Prices, sizes and capabilities of models at well-known providers, from a table in the program.
+//! Prices, sizes and capabilities of models at well-known providers, from a compiled-in table.
 //!
-//! The table is `data/model-facts.tsv`; its head says where the data comes from.
+//! The table is `data/model-facts.tsv`; its header names the source of the data.
 
 const TABLE: &str = include_str!("../../../data/model-facts.tsv");
 const COLUMNS: usize = 16;
 
-/// What is known of one model at one provider.
+/// Known facts about one model at one provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ModelFacts {
-    /// `text` or `embedding`, another type in LiteLLM's words, or empty where it is not known.
+    /// `text`, `embedding`, another type by LiteLLM's name, or empty if unknown.
     pub(super) model_type: &'static str,
     pub(super) price: Option<KnownPrice>,
     pub(super) context_tokens: Option<u64>,
@@ -17,11 +17,11 @@ pub(super) struct ModelFacts {
     pub(super) capabilities: Vec<&'static str>,
 }
 
-/// Rates in USD for a million tokens, as decimals.
+/// Rates in USD per million tokens, as decimals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct KnownPrice {
     pub(super) base: KnownRates,
-    /// The context size above which other rates hold, and those.
+    /// The context size above which other rates apply, and those rates.
     pub(super) extended: Option<(u64, KnownRates)>,
 }
 
@@ -33,8 +33,8 @@ pub(super) struct KnownRates {
     pub(super) cache_write: Option<String>,
 }
 
-/// The facts of a model by LiteLLM's prefix of its provider and the provider's name of it. A date or
-/// `-latest` at the end of the name is left off if the name as it stands is not known.
+/// Returns the facts of a model by LiteLLM's prefix and the provider's model name. If the name is
+/// unknown, a date or `-latest` at its end is removed.
 pub(super) fn find_facts(prefix: &str, id: &str) -> Option<ModelFacts> {
     let found = |id: &str| rows().find(|row| row[0] == prefix && row[1] == id);
     let row = found(id).or_else(|| found(undated(id)?))?;
@@ -64,7 +64,7 @@ fn rows() -> impl Iterator<Item = [&'static str; COLUMNS]> {
     lines.filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
 }
 
-/// `gpt-4o-2024-08-06`, `claude-sonnet-4-20250514` and `x-latest` without what comes last.
+/// Removes the date or `-latest`: `gpt-4o-2024-08-06`, `claude-sonnet-4-20250514`, `x-latest`.
 fn undated(id: &str) -> Option<&str> {
     if let Some(name) = id.strip_suffix("-latest") {
         return Some(name);

@@ -1,4 +1,4 @@
-//! What becomes of a LiteLLM configuration.
+//! Tests of the conversion of LiteLLM configurations.
 
 use config::read::Config;
 use domain::catalogue::{Capability, ModelSpec};
@@ -33,13 +33,13 @@ general_settings:
   master_key: sk-1234
 "#;
 
-/// The models of a `model_list`, converted.
+/// Converts the models of a `model_list`.
 #[track_caller]
 fn converted(models: &str) -> Converted {
     convert(&format!("model_list:\n{models}")).unwrap()
 }
 
-/// What was made, as the service reads it.
+/// Parses the generated TOML as the service would.
 #[track_caller]
 fn read_back(toml: &str) -> Config {
     let folder = tempfile::tempdir().unwrap();
@@ -187,7 +187,7 @@ fn a_model_that_would_be_sold_at_nothing_is_named() {
     };
     assert_eq!(of(""), ["`mine`"]);
     assert!(of("      input_cost_per_token: 0.000001\n").is_empty());
-    // A zero in the file is the operator's own word.
+    // An explicit price of 0 is the operator's decision.
     assert!(of("      input_cost_per_token: 0\n").is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! A draft of a configuration as TOML.
+//! Renders a converted configuration as TOML.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use super::facts::{KnownPrice, KnownRates};
 use super::{Converted, Draft, RouteDraft};
 use crate::commands::look::{own_id, quoted};
 
-/// For models whose context is not known; every current one takes this much.
+/// Context size for models whose size is unknown; all current models support it.
 const CONTEXT_TOKENS: u64 = 8192;
 
 impl Draft {
@@ -66,7 +66,8 @@ impl Draft {
     }
 }
 
-/// A request may take any of the routes, so that what is announced must hold for all of them.
+/// Writes the limits and capabilities that all routes have in common, because a request may use any
+/// route.
 fn text_keys(routes: &[RouteDraft]) -> String {
     let least = |of: fn(&RouteDraft) -> Option<u64>| routes.iter().filter_map(of).min();
     let context = least(|route| route.facts.context_tokens).unwrap_or(CONTEXT_TOKENS);
@@ -85,8 +86,8 @@ fn text_keys(routes: &[RouteDraft]) -> String {
     text
 }
 
-/// The highest of each rate that is known: a request may take the dearest of the routes. None if no
-/// route has a price.
+/// Returns the highest known rate of each kind, because a request may use the most expensive route.
+/// None if no route has a price.
 fn dearest(routes: &[RouteDraft]) -> Option<KnownPrice> {
     let prices: Vec<&KnownPrice> = routes.iter().filter_map(|it| it.price.as_ref()).collect();
     let base = highest(prices.iter().map(|price| &price.base))?;
@@ -103,7 +104,7 @@ fn dearest(routes: &[RouteDraft]) -> Option<KnownPrice> {
 
 fn highest<'a>(rates: impl Iterator<Item = &'a KnownRates>) -> Option<KnownRates> {
     rates.cloned().reduce(|one, other| KnownRates {
-        // Where only one of them has a rate for the cache, the other charges its input there.
+        // If only one has a cache rate, the other is compared by its input rate.
         cache_input: either(&one, &other, |rates| rates.cache_input.as_ref()),
         cache_write: either(&one, &other, |rates| rates.cache_write.as_ref()),
         input: higher(one.input, other.input),

@@ -1,4 +1,4 @@
-//! Music in the queue, which the service composes as soon as it runs.
+//! Sample music jobs, which the service processes when it runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const SECONDS: u64 = 12;
 const PROMPTS: [&str; 3] =
     ["slow piano in the rain", "calm lo-fi hip hop beat", "bright folk guitar"];
 
-/// Queues and holds for a few pieces, in the name of a key.
+/// Queues a few pieces and holds their price, on behalf of a key.
 pub(super) async fn add(
     service: &Service,
     secret_key: &str,

@@ -1,4 +1,4 @@
-//! Invented payments of a wallet: some that were credited, and one that failed.
+//! Sample wallet payments: some credited, one failed.
 
 use control::service::Service;
 use credits::{EntryId, Network};
@@ -11,14 +11,14 @@ use wallet::WalletAddress;
 use super::{PAY_TO, describe};
 use crate::failure::Failure;
 
-/// A wallet of nobody's: the address that burnt tokens are often sent to.
+/// The burn address: a wallet without a known private key.
 const PAYER: &str = "0x000000000000000000000000000000000000dEaD";
 const NETWORK: &str = "eip155:8453";
 const ASSET: &str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
-/// Base units of USDC in a dollar.
+/// Base units of USDC per dollar.
 const UNITS_PER_USD: u64 = 1_000_000;
 
-/// A payment of the wallet, credited to it as real ones are.
+/// Adds a payment that is credited like a real one.
 pub(super) async fn add_credited(service: &Service, usd: u64) -> Result<(), Failure> {
     let now = service.clock.now();
     let network = Network::parse(NETWORK).ok_or_else(|| describe("the network is unknown"))?;
@@ -38,7 +38,7 @@ pub(super) async fn add_credited(service: &Service, usd: u64) -> Result<(), Fail
     paid.map(drop).map_err(describe)
 }
 
-/// A payment that its chain refused.
+/// Adds a payment that the chain rejected.
 pub(super) async fn add_failed(service: &Service, usd: u64) -> Result<(), Failure> {
     let claim = claim(service, usd);
     let step = ClaimStep::Fail { reason: "insufficient_funds".to_owned() };

@@ -1,5 +1,5 @@
-//! An upstream of the demonstration's own, on this machine: a provider of chats that answers from a
-//! script, and a node of a chain that stands still.
+//! The demo's upstream on the loopback address: a chat provider with a fixed response, and a chain
+//! node with a fixed block.
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
@@ -23,7 +23,7 @@ const ANSWER: &str = "This is an **invented** answer of the demonstration. Name 
 const CHAIN_ID: &str = "0x2105";
 const BLOCK: &str = "0x1c9c380";
 
-/// Serves on a free port of this machine until the process ends.
+/// Serves on a free port until the process ends.
 pub(super) fn start() -> Result<SocketAddr, Failure> {
     let failed =
         |error: std::io::Error| Failure::Failed(format!("cannot serve the demonstration: {error}"));

@@ -1,4 +1,4 @@
-//! `tollgate models pull`: fetches built-in models, with a bar for each.
+//! `tollgate models pull`: downloads built-in models, with a progress bar for each.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::local;
 use crate::operator::Operator;
 use crate::output::print_line;
 
-/// The files may be written while the service runs: it sees them as soon as they are whole, and
-/// each model is fetched by one process at a time.
+/// Downloads models. This is safe while the service runs: it sees complete files only, and each
+/// model is downloaded by one process at a time.
 pub(crate) async fn run(operator: &mut Operator<'_>, ids: &[String]) -> Result<(), Failure> {
     let config = operator.surroundings.sources(Vec::new()).read()?;
     let puller = local::puller(operator.surroundings, &config.engine)?;

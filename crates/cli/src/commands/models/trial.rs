@@ -1,4 +1,4 @@
-//! `tollgate models test`: one small call through the running service, whatever the model does.
+//! `tollgate models test`: sends one small request through the running service, for any model type.
 
 use std::time::Instant;
 
@@ -68,7 +68,7 @@ async fn try_once(session: &Session, id: &str) -> Result<String, Failure> {
     }
 }
 
-/// A second of silence: WAV, one channel of 16 bits at 16 kHz.
+/// Returns one second of silence as WAV: mono, 16 bits, 16 kHz.
 fn silence() -> Vec<u8> {
     const RATE: u32 = 16_000;
     let data_bytes = RATE * 2;

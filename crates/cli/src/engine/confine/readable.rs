@@ -1,17 +1,17 @@
-//! Everything on this machine but a few files and folders.
+//! Computes the readable paths: everything except a few hidden files and folders.
 //!
-//! Landlock can only allow. What must not be read is therefore left out: on the way down to it, all
-//! its neighbours are allowed one by one.
+//! Landlock can only allow access. To exclude a path, all siblings on the way down to it are
+//! allowed one by one.
 
 use std::ffi::OsStr;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-/// Model files are nobody's secret, wherever they lie.
+/// Model files are never secret and stay readable inside hidden folders.
 const MODEL: &str = "gguf";
 
-/// The files and folders that can be read without what is hidden, which is as the kernel names it:
-/// from the root and without links.
+/// Returns the files and folders to allow so that the `hidden` paths are excluded. `hidden` must be
+/// canonical: absolute and without symlinks.
 pub(super) fn around(hidden: &[PathBuf]) -> Vec<PathBuf> {
     if hidden.is_empty() {
         return vec![PathBuf::from("/")];
@@ -23,7 +23,8 @@ pub(super) fn around(hidden: &[PathBuf]) -> Vec<PathBuf> {
 
 fn add(folder: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
     let Ok(entries) = folder.read_dir() else { return };
-    // A link would allow what it leads to, which may be hidden. What it leads to is found by itself.
+    // Symlinks are skipped: allowing one would allow its target, which may be hidden. Targets that
+    // are not hidden are allowed by their own paths.
     let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
     for entry in entries.flatten().filter(|entry| !is_link(entry)) {
         let path = entry.path();

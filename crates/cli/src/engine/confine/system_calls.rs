@@ -1,5 +1,5 @@
-//! The system calls that no engine needs: those that start programs, look into others, change the
-//! system, or reach the network past landlock.
+//! System calls that the engine does not need: starting programs, inspecting other processes,
+//! changing the system, or bypassing Landlock's network rules.
 
 use std::collections::BTreeMap;
 
@@ -41,11 +41,11 @@ const REFUSED: &[i64] = &[
     libc::SYS_userfaultfd,
 ];
 
-/// Refuses them from now on, in all threads that follow.
+/// Blocks these calls in all threads from now on.
 pub(super) fn filter() -> Result<(), Error> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|call| (*call, Vec::new())).collect();
-    // Its own socket is of the kind that stays on this machine.
+    // Only Unix sockets may be created, such as the engine's own.
     let is_other = SeccompCondition::new(
         0,
         SeccompCmpArgLen::Dword,

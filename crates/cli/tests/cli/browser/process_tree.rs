@@ -1,4 +1,4 @@
-//! The processes below this one, as `/proc` tells.
+//! The processes below this one, from `/proc`.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,7 +14,7 @@ pub(super) struct Process {
     pub(super) is_renderer: bool,
     is_zombie: bool,
     pub(super) user: u32,
-    /// Those in effect, as bits.
+    /// Effective capabilities as a bit mask.
     pub(super) capabilities: u64,
     memory_bytes: u64,
 }
@@ -49,7 +49,7 @@ impl ProcessTree {
         self.0.iter().map(|it| it.memory_bytes).sum()
     }
 
-    /// The first processes of browsers: those that a keeper has started.
+    /// The main processes of browsers, which a keeper started.
     pub(super) fn browsers(&self) -> Vec<u32> {
         let keepers: HashSet<u32> =
             self.0.iter().filter(|it| it.parent == std::process::id()).map(|it| it.id).collect();
@@ -57,7 +57,7 @@ impl ProcessTree {
         browsers.filter(|it| !it.name.contains("crashpad")).map(|it| it.id).collect()
     }
 
-    /// Sockets of these processes that accept TCP connections.
+    /// Returns the number of listening TCP sockets of these processes.
     pub(super) fn listening_sockets(&self) -> usize {
         let table = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let tables = table("/proc/net/tcp") + &table("/proc/net/tcp6");
@@ -95,7 +95,7 @@ impl Process {
         })
     }
 
-    /// Whether its user namespace is another than that of this process.
+    /// True if the process has a user namespace other than this process's.
     pub(super) fn is_in_own_users(&self) -> bool {
         let of = |id: &str| fs::read_link(format!("/proc/{id}/ns/user")).ok();
         of(&self.id.to_string()) != of("self")

@@ -1,4 +1,4 @@
-//! A web server and a name server of the tests' own.
+//! A web server and a name resolver for the tests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use web::{Fetcher, Lookup, Names, trusting_the_system};
 
-/// Answers every request of the paths with bytes.
+/// Answers every request with the bytes that `answer` returns for its path.
 pub(super) struct Site {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<String>>>,
@@ -38,7 +38,7 @@ impl Site {
         Site { address, seen, _serving: AbortOnDropHandle::new(serving) }
     }
 
-    /// The heads of the requests that came.
+    /// Returns the heads of the received requests.
     pub(super) fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
@@ -69,7 +69,7 @@ pub(super) fn page(media_type: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A fetcher that judges as in the open, and reaches only the site.
+/// Returns a fetcher that applies the rules for public addresses but connects only to the site.
 pub(super) fn fetcher(site: &Site) -> Fetcher {
     let server = site.address;
     let (tls, agent) = (trusting_the_system().unwrap(), HeaderValue::from_static("tests"));

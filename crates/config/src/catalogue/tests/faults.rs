@@ -1,4 +1,4 @@
-//! What is wrong with an entry, and where.
+//! Tests of the faults in an entry and their lines.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn check(text: &str, expected: Expect) {
     expected.assert_eq(&faults);
 }
 
-/// A text model with further lines, which begin at line 6.
+/// Returns a text model with `lines` appended from line 6 on.
 fn text_model(lines: &str) -> String {
     format!(
         "[[model]]\nid = \"llama\"\ntype = \"text\"\nprovider = \"main\"\ncontext_tokens = 8192\n\
@@ -31,7 +31,7 @@ fn check_price(price: &str, expected: Expect) {
     check(&text_model(&format!("price = {price}")), expected);
 }
 
-/// A model of another type, whose lines begin at line 5.
+/// Checks a model of another type with `lines` appended from line 5 on.
 #[track_caller]
 fn check_type(model_type: &str, lines: &str, expected: Expect) {
     let head = format!("[[model]]\nid = \"it\"\ntype = \"{model_type}\"\nprovider = \"main\"\n");

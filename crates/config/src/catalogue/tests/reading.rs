@@ -1,4 +1,4 @@
-//! What an entry means.
+//! Tests of the values that entries are parsed into.
 
 use domain::catalogue::{
     Capability, Catalogue, Choices, Duration, Lyrics, ModelSpec, ModelType, Named, Privacy,
@@ -57,7 +57,7 @@ fn the_showcase_has_models_of_every_type_and_makes_a_catalogue() {
     }
 }
 
-/// One entry of the showcase.
+/// Returns the spec of one entry of the showcase.
 fn showcased(id: &str) -> ModelSpec {
     let (models, _) = outcome(SHOWCASE);
     models.into_iter().find(|it| it.id == id).expect("it is in the showcase").spec
