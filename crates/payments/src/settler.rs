@@ -90,7 +90,8 @@ pub enum Sighting {
     Moved(Moved),
     /// The money has not moved, and the transactions that were sent can no longer move it.
     Never(Decline),
-    /// The node rejected the transaction just now, so it was not sent.
+    /// The transaction is not on its way: the node rejected it or was unreachable, or another one
+    /// took its nonce.
     Unsent(String),
     /// Not known yet.
     Waiting { transaction: Option<String> },
