@@ -77,7 +77,7 @@ mod tests {
             assert!(!is_over(&mut idle_timer).await);
             idle_timer.calm();
         }
-        // No wait is under way meanwhile.
+        // No wait is in progress meanwhile.
         advance(LENGTH * 3).await;
         let asked = Instant::now();
         over(&mut idle_timer).await;

@@ -161,7 +161,7 @@ impl Ledger {
     }
 
     /// Moves an owner to this node, for work that cannot be forwarded to its home. The home
-    /// releases it once no request holds its money; this waits for that, 10 s at most.
+    /// releases it once no request holds its money; this waits for that, about 10 s at most.
     pub async fn bring_home(&self, owner: OwnerId) -> Result<(), LedgerError> {
         let Some(homes) = &self.shared.homes else { return Ok(()) };
         for _ in 0..RECALLS_MAX {

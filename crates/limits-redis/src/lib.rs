@@ -1,5 +1,5 @@
-//! Limits that several nodes share, in Redis 7 or Valkey: the request counts of callers without an
-//! account, who have no home node, and the blocked addresses.
+//! Limits that several nodes share, in Redis 7 or Valkey: the request counts of callers without a
+//! credential, who have no home node, and the blocked addresses.
 //!
 //! No request waits long for the server: if it is down or does not answer in time, the node counts
 //! on its own while a background task reconnects.

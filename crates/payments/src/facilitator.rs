@@ -59,7 +59,8 @@ impl Facilitator {
         Err(declined(verified.invalid_reason).into())
     }
 
-    /// Requests the settlement, and reads the result from the chain.
+    /// Requests the settlement. Whatever the facilitator reports, the result is looked up on the
+    /// chain later.
     async fn settle(&self, claim: &Claim) -> Result<Sighting, Setback> {
         let payment: Value = serde_json::from_str(&claim.payment)
             .map_err(|_| Setback::unable("the claim's payment cannot be read"))?;

@@ -21,7 +21,7 @@ impl Desk {
             Some(found) if found.state == ClaimState::Credited => self.settled(&found).await,
             Some(found) if is_sent(&found) => self.pick_up(found, self.deadline()).await,
             // A payer whose payment is refused as expired signs another one. So it must be certain
-            // that this one has paid nothing, whoever sent it to the chain.
+            // that this one has paid nothing, whichever account sent it to the chain.
             Some(found) if found.state == ClaimState::Failed => {
                 match self.ask_about(&found).await? {
                     Sighting::Moved(moved) => self.credit_late(&found, moved).await,

@@ -206,7 +206,7 @@ impl Payments {
     }
 }
 
-/// Says if a payment can still be settled, or has expired and can only be looked up.
+/// The timeliness of a payment: it can still be settled, or has expired and can only be looked up.
 enum Timing {
     InTime,
     Late(PaymentRefusal),

@@ -135,7 +135,7 @@ impl Keeper {
         }
         let Some(session) = &self.session else { return false };
         let taken = timeout_at(Instant::now() + TRY_MAX, node::is_taken(session, &self.links.name));
-        // If unknown, registering again will tell.
+        // If this failed, registering again shows it.
         !matches!(taken.await, Ok(Ok(true)))
     }
 

@@ -338,8 +338,8 @@ impl Postgres {
         })
     }
 
-    /// Like `ask_at_once`, in a snapshot without gaps in sequence numbers: see
-    /// [`snapshot::begin_settled`].
+    /// Like `ask_at_once`, in a snapshot below whose newest sequence number no row can appear
+    /// later: see [`snapshot::begin_settled`].
     fn ask_settled<'a, T, F>(
         &self,
         query: impl FnOnce(Arc<Reader>) -> F + Send + 'a,

@@ -67,7 +67,7 @@ pub trait Store:
     + UsageStore
 {
     /// Hands in a group, without waiting. Groups are written in the order of these calls; the
-    /// writer is woken when the future is first polled or dropped.
+    /// writer may only start when the future is first polled or dropped.
     fn commit(&self, group: Group) -> Commit;
 
     /// The number of groups that wait to be written.

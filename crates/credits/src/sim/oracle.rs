@@ -22,7 +22,7 @@ use crate::sim::random::Random;
 pub(crate) struct Oracle {
     holds: BTreeMap<HoldId, Promise>,
     ended: HashSet<HoldId>,
-    /// The amount that each applied entry was asked to move.
+    /// The amount that each applied entry should move.
     asked: HashMap<EntryId, Nano>,
     acknowledged: HashSet<EntryId>,
     charges: BTreeMap<EntryId, Charge>,

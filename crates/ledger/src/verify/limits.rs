@@ -8,7 +8,8 @@ use moment::Timestamp;
 use money::Nano;
 use store::evidence::{Evidence, LimitedKey};
 
-/// Longest time that a request admitted under the old limit may still hold after a change.
+/// Longest time between a change of a limit and the last hold by a request that was admitted under
+/// the old one.
 const OLD_LIMIT_KEPT: Duration = Duration::from_secs(3600);
 
 /// Compares what each key spent in its newest period with its limit, if the key had that limit for

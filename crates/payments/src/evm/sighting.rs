@@ -1,4 +1,4 @@
-//! The state of an authorization on its chain, whoever sent it.
+//! The state of an authorization on its chain, by whichever account it was sent.
 
 use alloy_primitives::U256;
 use store::claim::Claim;

@@ -21,7 +21,7 @@ pub struct Writer<'a, W> {
 }
 
 impl<'a, W: Write> Writer<'a, W> {
-    /// Starts an export. `release` tells people which program can read it.
+    /// Starts an export. `release` is for people: the program version that wrote it.
     pub fn begin(to: W, release: &str, tell: Teller<'a>) -> Result<Writer<'a, W>, StoreError> {
         let checksum = Sha256::new();
         let mut writer = Writer { to, tell, checksum, tables: 0, table_rows: 0, rows: 0 };

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-/// The most unindexed rows that a query may have to scan, at most twice: about a millisecond. A
+/// The most rows without an index row. A query scans them up to twice: about a millisecond. A
 /// larger bound makes charges cheaper and queries slower.
 const UNPLACED_ROWS_MAX: i64 = 8192;
 
