@@ -136,7 +136,7 @@ async fn roll_back(session: &Session) -> Result<(), Undone> {
 async fn post(session: &Session, statements: &[SqlStatement<'_>]) -> Result<(), Undone> {
     let sql: Vec<&str> = statements.iter().map(|it| it.sql).collect();
     let prepared = session.all_prepared(&sql).await.map_err(|error| undone(error, None))?;
-    // Sent by itself, and first.
+    // `BEGIN` is not prepared, and sent first.
     session.begins();
     let begin = session.client().batch_execute("BEGIN");
     let sent = prepared.iter().zip(statements).map(|(prepared, statement)| async move {
