@@ -1,4 +1,4 @@
-//! Periodic work: expiring lots and holds, and recovery after a failed commit.
+//! Periodic work: expiring lots, and recovery after a failed commit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,8 @@ impl Loaded {
 
 impl Ledger {
     /// Does the periodic work; call it about every second. Waits for groups that no task waits for,
-    /// reloads a stopped ledger once the store can be written again, and expires lots and holds.
+    /// reloads a stopped ledger once the store can be written again, gives up idle owners, and
+    /// expires lots.
     pub async fn tend(&self) -> Result<(), LedgerError> {
         self.stop_if_retired();
         self.follow_store_clock();

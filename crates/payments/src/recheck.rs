@@ -23,7 +23,7 @@ use crate::settler::{Setback, Sighting};
 const AGES: [u32; 5] = [1, 3, 10, 30, 60];
 /// Payments looked up concurrently.
 const CLAIMS_AT_ONCE: usize = 8;
-/// Failed lookups in a row after which the rest are skipped.
+/// Failed lookups in one pass after which the rest are skipped.
 const SETBACKS_MAX: usize = 3;
 
 impl Payments {

@@ -67,8 +67,8 @@ impl Keeper {
         Keeper { connector, session: Some(session), links, identity, held_until }
     }
 
-    /// Extends the lease until it is stopped or the lease is lost, and then releases it. A node
-    /// that was declared dead waits until it has registered again.
+    /// Extends the lease until `stop`, and then releases it. Ends early if the lease is lost. A
+    /// node that was declared dead waits until it has registered again.
     pub(crate) async fn run(&mut self, stop: CancellationToken) {
         let mut next = Instant::now() + EVERY;
         loop {
